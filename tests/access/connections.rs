@@ -49,11 +49,11 @@ impl Interop for Desk {
 }
 
 fn uri(text: &str) -> SanType {
-    SanType::URI(text.try_into().expect("it is ASCII"))
+    SanType::URI(text.try_into().expect("URI should be ASCII"))
 }
 
 fn host(text: &str) -> SanType {
-    SanType::DnsName(text.try_into().expect("it is ASCII"))
+    SanType::DnsName(text.try_into().expect("name should be ASCII"))
 }
 
 /// A server that requests certificates.
@@ -204,7 +204,7 @@ async fn certificate_counts_only_if_allowed_and_limits_use_its_name() {
 async fn a_caller_on_a_unix_socket_is_known_by_its_user() {
     use std::os::unix::fs::MetadataExt as _;
     let folder = tempfile::tempdir().expect("temporary folder should be created");
-    let own = std::fs::metadata(folder.path()).expect("item should exist").uid();
+    let own = std::fs::metadata(folder.path()).expect("metadata should be readable").uid();
     let who = [(ADD, Who::user(own)), (SLEEP, Who::user(own + 1))];
     let access = who.into_iter().fold(Access::new(), |access, (method, who)| access.allow([method], who));
     let (path, desk) = (folder.path().join("socket"), Desk::default());
@@ -258,8 +258,7 @@ async fn nobody_signs_in_on_a_connection_that_names_its_peer_itself() {
     let (desk, (access, _)) = (Desk::default(), access());
     let server = Server::builder().add_service(InteropServer::new(desk)).access(access.allow([SIGN_IN], Who::known()));
     let of_the_house = Principal::new("house", Proof::Other);
-    let server =
-        server.on_connect(move |connection| of_the_house.sign_in(connection).expect("no principal is set yet"));
+    let server = server.on_connect(move |connection| of_the_house.sign_in(connection).expect("sign-in should succeed"));
     let server = server.build().expect("settings should be valid");
     let (here, there) = frpc::memory();
     tokio::spawn(async move { server.serve_connection(there).await });

@@ -76,13 +76,13 @@ async fn send_http1(address: SocketAddr, line: &str, fields: &Fields, rest: &[u8
 async fn send_http2(address: SocketAddr, path: &str, fields: &Fields, content_type: &str, body: &'static [u8]) {
     let io = TokioIo::new(TcpStream::connect(address).await.expect("server should accept the connection"));
     let (mut client, connection) =
-        hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.expect("it speaks HTTP/2");
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.expect("server should speak HTTP/2");
     let connection = tokio::spawn(connection);
     let mut request = http::Request::post(format!("http://localhost{path}")).header("content-type", content_type);
     for (name, value) in fields {
-        request = request.header(name, http::HeaderValue::from_bytes(value).expect("it is sent as it is"));
+        request = request.header(name, http::HeaderValue::from_bytes(value).expect("header value should be accepted"));
     }
-    let request = request.body(Full::new(Bytes::from_static(body))).expect("it is a request");
+    let request = request.body(Full::new(Bytes::from_static(body))).expect("request should be valid");
     let exchange = async {
         if let Ok(response) = client.send_request(request).await {
             let _ = response.into_body().collect().await;

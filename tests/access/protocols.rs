@@ -69,7 +69,7 @@ async fn open(signed_in: &str) -> SocketAddr {
         .gateway(gateway)
         .on_connect(move |connection: &Connection| {
             if let Some(principal) = &principal {
-                principal.sign_in(connection).expect("no principal is set yet");
+                principal.sign_in(connection).expect("connection should have no principal yet");
             }
         });
     serve(server).await
@@ -128,7 +128,7 @@ async fn http(address: SocketAddr, path: &str, token: &str, body: &str) -> (u16,
         .await
         .expect("future should complete within the timeout")
         .expect("bytes should be UTF-8");
-    let (head, body) = answer.split_once("\r\n\r\n").expect("it has a head");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("response should have a head");
     (head[9..12].parse().expect("text should parse"), body.to_owned())
 }
 
@@ -214,7 +214,7 @@ async fn grpc_web(address: SocketAddr, method: &str, token: &str) -> Code {
     tokio::time::timeout(PATIENCE, reading)
         .await
         .expect("future should complete within the timeout")
-        .expect("it is whole");
+        .expect("response should be complete");
     let answer = String::from_utf8_lossy(&answer);
     let (_, status) = answer.rsplit_once("grpc-status:").unwrap_or_else(|| panic!("it has no status: {answer}"));
     let digits: String = status.trim_start().chars().take_while(char::is_ascii_digit).collect();
@@ -229,7 +229,7 @@ async fn mounted(address: SocketAddr, operation: u16) -> Code {
     if reply.body == "anybody" {
         return Code::Ok;
     }
-    match error_text(&reply.body).expect("it is a refusal") {
+    match error_text(&reply.body).expect("reply should be a rejection") {
         text if text.contains("requires authentication") => Code::Unauthenticated,
         text if text.contains("is not permitted") => Code::PermissionDenied,
         text => panic!("{text}"),
@@ -350,21 +350,21 @@ async fn awaited_opening_of_a_stream_reports_its_refusal() {
     }
     let mut counts =
         client.count_up(by("clerk", Range { from: 5, count: 3 })).await.expect("stream should open").into_inner();
-    counts.opened().await.expect("it is let in");
+    counts.opened().await.expect("stream should be accepted");
     counts.opened().await.expect("connection should be open");
     let mut last = Count::default();
-    let first = counts.message().await.expect("stream should not fail").expect("no message is lost");
-    assert!(counts.message_over(&mut last).await.expect("it continues"));
+    let first = counts.message().await.expect("stream should not fail").expect("no message should be lost");
+    assert!(counts.message_over(&mut last).await.expect("stream should continue"));
     assert_eq!((first.value, last.value), (5, 6));
     let mut over =
         client.count_up(by("clerk", Range { from: 5, count: 1 })).await.expect("stream should open").into_inner();
-    over.opened().await.expect("it is let in");
-    assert!(over.message_over(&mut last).await.expect("it continues"));
+    over.opened().await.expect("stream should be accepted");
+    assert!(over.message_over(&mut last).await.expect("stream should continue"));
     assert_eq!(last.value, 5);
-    assert!(!over.message_over(&mut last).await.expect("it ends in order"));
+    assert!(!over.message_over(&mut last).await.expect("stream should end regularly"));
     let mut none =
         client.count_up(by("clerk", Range { from: 5, count: 0 })).await.expect("stream should open").into_inner();
-    none.opened().await.expect("an empty stream is no failure");
+    none.opened().await.expect("empty stream should not fail");
     assert_eq!(none.message().await.expect("stream should not fail"), None);
 }
 

@@ -184,14 +184,14 @@ async fn a_stream_by_grpc_ends_when_the_token_of_its_caller_expires() {
         async move { here.ok_or_else(|| std::io::Error::other("there is one connection")) }
     });
     let channel = tonic::transport::Endpoint::from_static("http://localhost").connect_with_connector(connector).await;
-    let mut client = tonic::client::Grpc::new(channel.expect("item should exist"));
+    let mut client = tonic::client::Grpc::new(channel.expect("channel should be connected"));
     client.ready().await.expect("connection should be open");
     let started = Instant::now();
     let mut request = tonic::Request::new(Name::default());
     request.metadata_mut().insert("authorization", "Bearer clerk.60".parse().expect("text should parse"));
     let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Recite");
     let codec = tonic_prost::ProstCodec::<Name, Greeting>::default();
-    let mut verses = client.server_streaming(request, path, codec).await.expect("it is let in").into_inner();
+    let mut verses = client.server_streaming(request, path, codec).await.expect("call should be admitted").into_inner();
     assert_eq!(verses.message().await.expect("stream should not fail"), Some(Greeting::default()));
     let status = verses.message().await.expect_err("stream should fail");
     assert_eq!(status.code(), tonic::Code::Unauthenticated, "{status}");
@@ -251,7 +251,7 @@ async fn calls_over_limit_are_refused_before_decoding() {
     let mut peer = Raw::over(here);
     let mut answer = async |id| {
         peer.write(&packet(id, 18, b"no message")).await;
-        error_text(&peer.next().await.expect("connection should stay open").body).expect("it is an error")
+        error_text(&peer.next().await.expect("connection should stay open").body).expect("reply should be an error")
     };
     assert!(!answer(1).await.contains("too many calls"), "the first one is decoded");
     assert!(answer(2).await.contains("too many calls by this caller: try again in 10001 ms"));
@@ -270,7 +270,7 @@ async fn principal_limit_spans_connections_and_protocols() {
     assert_eq!(code_of_stream(clients[0].chat(by("clerk", frpc::iter([]))).await).await, Code::Ok);
     assert_eq!(add(&clients[1], "clerk").await, Code::ResourceExhausted);
     let status = clients[0].add(by("clerk", AddRequest::default())).await.expect_err("call should fail");
-    let wait = status.detail::<RetryInfo>().and_then(|info| info.delay()).expect("it says how long to wait");
+    let wait = status.detail::<RetryInfo>().and_then(|info| info.delay()).expect("status should state a retry delay");
     assert!(wait > Duration::from_millis(990) && wait <= Duration::from_millis(1001), "{wait:?}");
     assert!(!status.may_have_run());
     for _ in 0..10 {

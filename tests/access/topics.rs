@@ -28,7 +28,7 @@ async fn open(connected: impl Fn(&Connection) + Send + Sync + 'static) -> (Socke
 /// Signs a principal in that has a role of the same name.
 fn sign_in(name: &str, connection: &Connection) {
     let somebody = Principal::new(name, Proof::Other).with_role(name).expiring_in(PATIENCE);
-    somebody.sign_in(connection).expect("the previous principal expires");
+    somebody.sign_in(connection).expect("previous principal should have expired");
 }
 
 /// As [`open`], with connections of `somebody`.

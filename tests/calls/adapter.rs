@@ -137,7 +137,7 @@ impl Host {
     }
 
     fn method(&self, name: &str) -> AdapterMethod {
-        self.context.methods().get("words.Words", name).expect("it is a method")
+        self.context.methods().get("words.Words", name).expect("method should exist")
     }
 
     /// Calls the unary method in a task.
@@ -167,7 +167,7 @@ async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
     tokio::time::timeout(PATIENCE, items.recv())
         .await
         .expect("future should complete within the timeout")
-        .expect("its sender exists")
+        .expect("sender should not be dropped")
 }
 
 fn code<T>(result: Result<T, Status>) -> Code {
@@ -226,7 +226,7 @@ async fn generated_service_accepts_json_calls_by_schema_names() {
     tokio::spawn(async move { server.serve_connection(there).await });
     client.write_all(b"X").await.expect("write should succeed");
     let context = soon(&mut contexts).await;
-    let method = |name| context.methods().get("interop.Interop", name).expect("it is a method");
+    let method = |name| context.methods().get("interop.Interop", name).expect("method should exist");
     let add = |json: &'static str| {
         let add = method("Add");
         async move { add.unary(Request::new(Bytes::from_static(json.as_bytes())), "json").await }
@@ -238,7 +238,7 @@ async fn generated_service_accepts_json_calls_by_schema_names() {
     assert!(refused.message().contains("has no field \"c\""), "{refused}");
     let range = Request::new(words(&[r#"{"from": 7, "count": 2}"#]));
     let counted = method("CountUp").streaming(range, "json").await.expect("peer should answer").into_inner();
-    let counted: Vec<_> = counted.map(|count| count.expect("it is a count")).collect().await;
+    let counted: Vec<_> = counted.map(|count| count.expect("item should be a count")).collect().await;
     assert_eq!(counted, [r#"{"value":"7"}"#, r#"{"value":"8"}"#]);
 }
 
@@ -348,7 +348,7 @@ async fn adapter_calls_beyond_the_limit_of_a_connection_are_refused() {
     for call in calls {
         call.await.expect("task should not panic").expect("peer should answer");
     }
-    host.call("d").await.expect("task should not panic").expect("there is room again");
+    host.call("d").await.expect("task should not panic").expect("call should have a free slot");
 }
 
 /// The metadata of streaming calls was not charged.
@@ -375,7 +375,7 @@ async fn unary_call_as_a_stream_is_refused_before_it_runs() {
     let mut host = Host::open(|builder| builder.config(Config::default().calls_max(1))).await;
     let call = host.call("a");
     soon(&mut host.began).await;
-    let refused = stream(host.method(UPPER), &["at once"]).await.expect_err("the other call has the permit");
+    let refused = stream(host.method(UPPER), &["at once"]).await.expect_err("other call should hold the permit");
     assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
     host.gate.add_permits(1);
     call.await.expect("task should not panic").expect("peer should answer");
@@ -386,6 +386,6 @@ async fn unary_call_as_a_stream_is_refused_before_it_runs() {
 async fn panic_of_an_adapter_call_ends_that_call_alone() {
     let host = Host::open(|builder| builder).await;
     host.gate.add_permits(1);
-    assert_eq!(code(host.call("panic").await.expect("it is caught")), Code::Internal);
+    assert_eq!(code(host.call("panic").await.expect("panic should be caught")), Code::Internal);
     host.call("a").await.expect("task should not panic").expect("peer should answer");
 }

@@ -104,9 +104,9 @@ fn a_blocking_client_goes_on_with_the_servers_that_are_left() {
     let servers = [(); 2].map(|()| Runtime::new().expect("runtime should start"));
     let addresses = servers.each_ref().map(|server| server.block_on(serve_interop()).to_string());
     let connect = || Channel::builder().balance().connect_all(addresses);
-    let client = blocking::connect_using(connect, InteropClient::new).expect("both listen");
+    let client = blocking::connect_using(connect, InteropClient::new).expect("both servers should accept connections");
     let add = || client.call(|client| client.add(AddRequest { a: 1, b: 1 }));
-    add().expect("both are there");
+    add().expect("both servers should be reachable");
     let [gone, _left] = servers;
     gone.shutdown_timeout(PATIENCE);
     // The client may learn of the loss by the call that it makes there.

@@ -91,8 +91,8 @@ async fn the_wait_of_a_call_for_a_slot_counts_against_its_deadline() {
         client.sleep(within(1000 * MS, sleep(600))).await
     };
     let (first, second) = tokio::join!(client.sleep(sleep(600)), second);
-    first.expect("it has the place");
-    assert_eq!(second.expect_err("it has waited for 600 ms").code(), Code::DeadlineExceeded);
+    first.expect("first call should have the permit");
+    assert_eq!(second.expect_err("second call should time out").code(), Code::DeadlineExceeded);
 }
 
 #[tokio::test]
@@ -100,7 +100,10 @@ async fn a_call_that_asks_for_the_connection_has_its_deadline() {
     let address = serve_interop_with(Server::builder().method_hand_off("interop.Interop/Sleep")).await;
     let channel = Channel::connect(address.to_string()).await.expect("server should accept the connection");
     let (asking, _handed) = channel.request_hand_off();
-    let status = InteropClient::new(asking).sleep(within(100 * MS, sleep(60_000))).await.expect_err("it sleeps");
+    let status = InteropClient::new(asking)
+        .sleep(within(100 * MS, sleep(60_000)))
+        .await
+        .expect_err("sleeping handler should exceed the deadline");
     assert_eq!(status.code(), Code::DeadlineExceeded);
 }
 
@@ -134,7 +137,7 @@ async fn stream_past_deadline_ends_though_its_first_message_is_unread() {
     let channel = Channel::builder().connect_io(here).await.expect("connection in memory should be accepted");
     let counts = InteropClient::new(channel).count_up(within(100 * MS, Range { from: 0, count: 1_000_000 })).await;
     let mut counts = counts.expect("stream should open").into_inner();
-    counts.opened().await.expect("a message comes in time");
+    counts.opened().await.expect("stream should open in time");
     tokio::time::advance(100 * MS).await;
     let status = counts.message().await.expect_err("stream should fail");
     assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");

@@ -98,7 +98,7 @@ fn assert_closed(vault: &Vault, closed: &Closed, knocked: usize) {
 }
 
 fn denied<T>(answer: Result<T, Status>) {
-    let status = answer.err().expect("every call is denied");
+    let status = answer.err().expect("every call should be denied");
     assert_eq!(status.code(), Code::PermissionDenied, "{status}");
 }
 
@@ -240,7 +240,7 @@ async fn a_call_that_is_made_once_more_is_denied() {
         });
         async { Ok(here) }
     });
-    let client = ExtensionClient::new(channel.await.expect("connecting is free"));
+    let client = ExtensionClient::new(channel.await.expect("channel should be connected without a rule"));
     denied(client.get(Time::default()).await);
     assert_closed(&vault, &closed, 1);
 }
@@ -271,6 +271,6 @@ async fn mounted_routers_bypass_middleware() {
     let server = Server::builder().middleware(closed.clone()).add_service(InteropServer::new(vault.clone()));
     let mut peer = Raw::connect(serve(server.mount(1000..=1000, mounted)).await).await;
     peer.write(&packet(7, 1000, b"anybody")).await;
-    assert_eq!(peer.next().await.expect("it is echoed").body, "anybody");
+    assert_eq!(peer.next().await.expect("packet should be echoed").body, "anybody");
     assert_closed(&vault, &closed, 0);
 }

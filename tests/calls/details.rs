@@ -61,9 +61,9 @@ fn details_cross_to_grpc_and_back_unchanged() {
     let status = Status::invalid_argument("bad").with_detail(&bad);
     let theirs = tonic::Status::from(status.clone());
     let mut headers = http::HeaderMap::new();
-    theirs.add_header(&mut headers).expect("value should fit");
+    theirs.add_header(&mut headers).expect("status should fit into headers");
     assert!(headers.contains_key("grpc-status-details-bin"));
-    let back = tonic::Status::from_header_map(&headers).expect("it was written");
+    let back = tonic::Status::from_header_map(&headers).expect("headers should contain the status");
     let back = Status::from(back);
     assert_eq!((back.code(), back.message()), (Code::InvalidArgument, "bad"));
     assert_eq!(back.detail(), Some(bad));

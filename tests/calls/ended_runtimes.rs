@@ -34,7 +34,8 @@ fn code_of_call(change: impl FnOnce(Channel, Arc<Semaphore>) -> Channel) -> Code
     let [own, other, serving] = [(); 3].map(|()| runtime());
     let (began, (here, there)) = (Arc::new(Semaphore::new(0)), frpc::memory());
     let service = GreeterServer::new(Silent(began.clone()));
-    let server = serving.block_on(async { Server::builder().add_service(service).build() }).expect("valid settings");
+    let server =
+        serving.block_on(async { Server::builder().add_service(service).build() }).expect("settings should be valid");
     serving.spawn(async move { server.serve_connection(there).await });
     let channel = own.block_on(Channel::connect_io(here)).expect("connection in memory should succeed");
     let client = GreeterClient::new(change(channel, began.clone()));
@@ -50,7 +51,11 @@ fn code_of_call(change: impl FnOnce(Channel, Arc<Semaphore>) -> Channel) -> Code
     });
     drop(own);
     let ended = other.block_on(async { tokio::time::timeout(PATIENCE, call).await });
-    ended.expect("operation should complete").expect("task should not panic").expect_err("nothing answers it").code()
+    ended
+        .expect("call should end in time")
+        .expect("task should not panic")
+        .expect_err("call should fail without an answer")
+        .code()
 }
 
 /// The pause before a second attempt was polled after the end of its runtime, which panics.

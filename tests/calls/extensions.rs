@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 fn labelled<T>(message: T) -> Request<T> {
     let mut request = Request::new(message);
     request.metadata_mut().insert("sent-text", "a text").expect("metadata entry should be valid");
-    request.metadata_mut().insert_bin("sent-raw-bin", vec![0, 255]).expect("it is a key of bytes");
+    request.metadata_mut().insert_bin("sent-raw-bin", vec![0, 255]).expect("binary metadata should be valid");
     request
 }
 
@@ -32,7 +32,7 @@ async fn metadata_goes_along_both_ways_from_the_first_call_on() {
     let failure = Failure { code: Code::NotFound as i32, text: "gone".into(), details: vec![1, 2, 3] };
     let status = client.fail(labelled(failure)).await.expect_err("call should fail");
     assert_eq!((status.code(), status.message(), status.details()), (Code::NotFound, "gone", &[1, 2, 3][..]));
-    check_labels(status.metadata().expect("it was sent"));
+    check_labels(status.metadata().expect("status should have metadata"));
     let mut chunks = client.flood(labelled(Time::default())).await.expect("stream should open").into_inner();
     chunks.message().await.expect("stream should not fail");
     check_labels(chunks.metadata());
@@ -43,7 +43,7 @@ async fn every_status_code_round_trips() {
     let (client, _) = served().await;
     for code in 1..=16 {
         let status = client.fail(Failure { code, text: String::new(), details: Vec::new() }).await;
-        assert_eq!(status.expect_err("operation should fail").code() as i32, code);
+        assert_eq!(status.expect_err("call should fail").code() as i32, code);
     }
 }
 
@@ -81,11 +81,11 @@ async fn presence_towards_go_is_dropped_or_refused_as_configured() {
         go.write(&packet(0, 1, &[])).await; // A PONG and no HELLO.
         let call = tokio::spawn(async move { client.echo(Maybe::default()).await });
         if strict {
-            let refused = call.await.expect("task should not panic").expect_err("absent fields have defaults");
+            let refused = call.await.expect("task should not panic").expect_err("absent fields should be rejected");
             assert_eq!((refused.code(), refused.may_have_run()), (Code::FailedPrecondition, false));
             continue;
         }
-        let request = go.next().await.expect("the call comes");
+        let request = go.next().await.expect("client should send the call");
         let flat = [8, 0, 0x0c, 0, 5, 0x0a, 0, 7, 0, 5, 0x0a, 0, 0x0c, 0, 0];
         assert_eq!(request.body, flat[..]);
         go.write(&packet(request.id.0, request.operation.number(), &flat)).await;
@@ -104,7 +104,7 @@ async fn simple_call_does_not_wait_for_peer_kind() {
         let client = client.clone();
         async move { client.get(Time { millis: 3 }).await }
     });
-    let request = silent.next().await.expect("it comes before any verdict");
+    let request = silent.next().await.expect("request should be sent before HELLO");
     assert_eq!(request.body, [8, 0, 0x0b, 3][..]);
     silent.write(&packet(request.id.0, request.operation.number(), &request.body)).await;
     plain.await.expect("task should not panic").expect("call should succeed");
@@ -139,7 +139,7 @@ async fn a_handler_whose_caller_has_stopped_waiting_is_dropped() {
 async fn calls_made_by_a_handler_inherit_its_deadline() {
     let (last, _) = served().await;
     let service = Service::default();
-    service.state.back.set(last).expect("it is set once");
+    service.state.back.set(last).expect("handle should be set once");
     let client =
         ExtensionClient::connect(start(service).await.to_string()).await.expect("server should accept the connection");
     assert_eq!(
@@ -161,7 +161,7 @@ async fn dropping_a_call_drops_its_handler_and_frees_its_id() {
     let builder = Server::builder().config(Config::default().calls_max(IDS));
     let address = serve(builder.add_service(ExtensionServer::new(service))).await;
     let client = ExtensionClient::connect(address.to_string()).await.expect("server should accept the connection");
-    client.get(Time::default()).await.expect("both ends know each other now");
+    client.get(Time::default()).await.expect("peers should know each other");
     for _ in 0..10 {
         let mut calls: JoinSet<_> = (0..IDS)
             .map(|_| {
@@ -181,7 +181,7 @@ async fn dropping_a_call_drops_its_handler_and_frees_its_id() {
         })
         .collect();
     for reply in calls.join_all().await {
-        reply.expect("there is room");
+        reply.expect("waiting call should get a slot");
     }
     until("the handlers are gone", || state.waiting.load(Ordering::SeqCst) == 0).await;
 }
@@ -229,11 +229,14 @@ async fn an_unread_stream_holds_back_only_its_sender() {
     let mut unread = client.flood(Time::default()).await.expect("stream should open").into_inner();
     until("the flood begins", || state.flooded.load(Ordering::SeqCst) > 0).await;
     for _ in 0..100 {
-        client.get(Time::default()).await.expect("calls still work");
+        client.get(Time::default()).await.expect("calls should still work");
     }
     let mut other = client.flood(Time::default()).await.expect("stream should open").into_inner();
     for _ in 0..2_000 {
-        assert_eq!(other.message().await.expect("stream should not fail").expect("it has no end").data.len(), 1024);
+        assert_eq!(
+            other.message().await.expect("stream should not fail").expect("stream should continue").data.len(),
+            1024
+        );
     }
     drop(other);
     // The abandoned stream is notified; then no further items are produced.
@@ -247,7 +250,7 @@ async fn an_unread_stream_holds_back_only_its_sender() {
     // 256 KiB of credit at most, in messages that cost 64 bytes more than they are long, and the one that overdraws.
     assert!(produced < 2_000 + 2 * 300, "{produced} messages were produced");
     for _ in 0..2_000 {
-        unread.message().await.expect("stream should not fail").expect("it has no end");
+        unread.message().await.expect("stream should not fail").expect("stream should continue");
     }
 }
 
@@ -263,7 +266,7 @@ async fn late_reading_server_slows_client_without_loss() {
         }
         started.elapsed()
     });
-    let count = client.sink(chunks).await.expect("it counts").into_inner().millis;
+    let count = client.sink(chunks).await.expect("messages should be counted").into_inner().millis;
     assert_eq!(count, 1_000);
     let took = sending.await.expect("task should not panic");
     assert!(took >= Duration::from_millis(80), "1 MiB was taken in {took:?} by a server that did not read");
@@ -275,7 +278,7 @@ async fn consecutive_streams_use_up_no_ids_or_credit() {
     // More than the 32 767 ids that a client has.
     for n in 0..33_000 {
         let mut chunks = client.flood(Time { millis: 1 }).await.expect("stream should open").into_inner();
-        chunks.message().await.expect("stream should not fail").expect("there is one message");
+        chunks.message().await.expect("stream should not fail").expect("stream should have a message");
         if n % 2 == 0 {
             assert_eq!(chunks.message().await.expect("stream should not fail"), None);
         }

@@ -141,7 +141,7 @@ impl Probing {
 }
 
 fn code<T: std::fmt::Debug>(reply: Reply<T>) -> Code {
-    reply.expect_err("operation should fail").code()
+    reply.expect_err("call should fail").code()
 }
 
 #[tokio::test]
@@ -169,7 +169,7 @@ async fn calls_in_flight_fail_when_the_server_is_lost() {
     server.reaches(100).await;
     server.serving.kill();
     while let Some(reply) = calls.join_next().await {
-        assert_eq!(code(reply.expect("callers do not panic")), Code::Unavailable);
+        assert_eq!(code(reply.expect("caller should not panic")), Code::Unavailable);
     }
     assert_eq!(code(client.add(AddRequest { a: 1, b: 1 }).await), Code::Unavailable);
 }
@@ -245,7 +245,7 @@ async fn no_more_handlers_run_than_the_policy_allows() {
         })
         .collect();
     for reply in calls.join_all().await {
-        reply.expect("each has its turn");
+        reply.expect("each call should get its turn");
     }
     assert_eq!(server.probe.most.load(Ordering::SeqCst), 3);
 }
@@ -261,7 +261,7 @@ async fn a_policy_can_be_set_for_one_method() {
         })
         .collect();
     for reply in calls.join_all().await {
-        reply.expect("each has its turn");
+        reply.expect("each call should get its turn");
     }
     assert_eq!(server.probe.most.load(Ordering::SeqCst), 1);
 
@@ -306,7 +306,7 @@ async fn every_policy_and_every_kind_of_worker_gives_the_same_answers() {
                     let sum = client.add(AddRequest { a, b: 1 }).await.expect("call should succeed").into_inner();
                     assert_eq!(sum.total, a + 1);
                 }
-                client.sleep(SleepRequest { millis: 1, tag: 1 }).await.expect("timers work wherever handlers run");
+                client.sleep(SleepRequest { millis: 1, tag: 1 }).await.expect("timers should work in every handler");
             }
         }
     }
@@ -319,7 +319,7 @@ async fn client_with_own_workers_answers_pings_while_runtime_is_busy() {
     let connecting = Channel::builder().workers(Workers::Threads(1)).connect(address);
     let (channel, accepted) = tokio::join!(connecting, listener.accept());
     let _channel = channel.expect("server should be listening");
-    let mut peer = accepted.expect("a client comes").0.into_std().expect("address should be that of a socket");
+    let mut peer = accepted.expect("client should connect").0.into_std().expect("address should be that of a socket");
     // From here on the runtime's only thread does nothing else.
     peer.set_nonblocking(false).expect("address should be that of a socket");
     peer.set_read_timeout(Some(Duration::from_secs(20))).expect("address should be that of a socket");
@@ -331,7 +331,7 @@ async fn client_with_own_workers_answers_pings_while_runtime_is_busy() {
         let count = peer.read(&mut read).expect("read should succeed");
         assert_ne!(count, 0, "the connection lives");
         let mut received = bytes::Bytes::copy_from_slice(&read[..count]);
-        while let Some(packet) = decoder.next(&mut received).expect("it keeps to the protocol") {
+        while let Some(packet) = decoder.next(&mut received).expect("client should follow the protocol") {
             answered.push(packet.operation.number());
         }
     }
@@ -363,7 +363,7 @@ async fn shutdown_drains_calls_and_refuses_connections() {
         .expect("future should complete within the timeout");
     assert_eq!((nowhere.code(), nowhere.may_have_run()), (Code::Unavailable, false));
     server.probe.go_on.notify_one();
-    call.await.expect("caller should not panic").expect("the call is finished");
+    call.await.expect("caller should not panic").expect("call should complete");
     server.serving.stopped().await;
     assert_eq!(code(client.add(AddRequest { a: 1, b: 1 }).await), Code::Unavailable);
 }
@@ -408,7 +408,7 @@ async fn a_server_that_never_answers_costs_a_timeout_and_no_more() {
     // The late replies are dropped, and the next call gets its own.
     let mut received = Vec::new();
     for _ in 0..10 {
-        received.push(silent.next().await.expect("the client has called"));
+        received.push(silent.next().await.expect("client should send the call"));
     }
     for request in &received {
         silent.write(&packet(request.id.0, request.operation.number(), &[8, 0, 0x0d, 2, 0x0d, 2])).await;
@@ -454,7 +454,7 @@ async fn replies_that_make_no_sense_are_errors_or_ignored() {
     liar.write(&packet(id, operation + 1, &[8, 0, 0x0d, 2, 0x0d, 2])).await;
     liar.write(&packet(7, 2, &[9, 0x15])).await; // A stream that it has no business to open.
     liar.write(&packet(id, operation, &[8, 0, 0x0d, 2])).await; // Half a sum.
-    let status = call.await.expect("caller should not panic").expect_err("half a sum is no sum");
+    let status = call.await.expect("caller should not panic").expect_err("partial sum should be rejected");
     assert_eq!(status.code(), Code::Internal);
     assert!(status.message().contains("interop.Sum"), "{status}");
 }
@@ -464,7 +464,7 @@ async fn a_failed_connect_names_the_address() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address").to_string();
     drop(listener);
-    let error = InteropClient::connect(address.as_str()).await.expect_err("no server listens");
+    let error = InteropClient::connect(address.as_str()).await.expect_err("port should have no listener");
     assert!(error.to_string().contains(&address), "{error}");
 }
 
@@ -478,7 +478,7 @@ async fn an_invalid_address_is_refused_with_the_reason() {
         ("localhost:http", "the port is not a number up to 65535"),
         ("localhost:65536", "the port is not a number up to 65535"),
     ] {
-        let error = InteropClient::connect(address).await.expect_err("it is no address");
+        let error = InteropClient::connect(address).await.expect_err("address should be invalid");
         assert_eq!(error.to_string(), format!("connecting to {address} failed: {reason}"));
     }
 }

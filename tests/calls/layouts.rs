@@ -186,7 +186,7 @@ async fn a_call_whose_layout_does_not_fit_has_not_run() {
     let address = serve_first().await.to_string();
     for _ in 0..50 {
         let client = broken::ParrotClient::connect(address.as_str()).await.expect("server should be listening");
-        let status = client.say(broken::Ask::default()).await.expect_err("the layouts do not fit");
+        let status = client.say(broken::Ask::default()).await.expect_err("incompatible layouts should be rejected");
         assert_eq!((status.code(), status.may_have_run()), (Code::FailedPrecondition, false), "{status}");
     }
 }
@@ -213,7 +213,7 @@ async fn fields_may_be_missing_only_where_an_earlier_layout_was_shown() {
     let mut go = Raw::connect(serve_second().await).await;
     let cut = [0x08, 0x00, 0x05, 0x0a, 0x01, b'a', 0x0c, 0x02];
     go.write(&packet(1, 10, &cut)).await;
-    let refused = go.next().await.expect("every request is answered");
+    let refused = go.next().await.expect("every request should be answered");
     assert_eq!((refused.id, refused.body[0]), (PacketId(1), 0x06), "{refused:?}");
 }
 
@@ -226,5 +226,5 @@ async fn client_without_hello_assumes_go_server_at_once() {
     let mut request = Request::new(old("ab"));
     request.metadata_mut().insert("not", "sent").unwrap();
     let outcome = tokio::time::timeout(std::time::Duration::from_secs(20), client.say(request)).await;
-    assert_eq!(outcome.expect("nothing is waited for").unwrap().into_inner().words, "abab");
+    assert_eq!(outcome.expect("call should not wait").unwrap().into_inner().words, "abab");
 }

@@ -40,7 +40,7 @@ async fn largest_metadata_passes_with_every_call_and_reply_kind() {
     // Each key is shorter by a byte on its way back.
     assert_eq!(reply.metadata().len(), most().len());
     let mut flood = client.flood(with(Time { millis: 1 })).await.expect("stream should open").into_inner();
-    flood.message().await.expect("stream should not fail").expect("there is one message");
+    flood.message().await.expect("stream should not fail").expect("stream should have a message");
     assert_eq!(flood.metadata().len(), most().len());
     let mut request =
         Request::new(Failure { code: Code::NotFound as i32, text: "no".to_owned(), ..Failure::default() });
@@ -65,7 +65,7 @@ async fn a_failure_with_long_details_arrives_with_its_code() {
 async fn overlong_later_message_fails_call_as_maybe_run() {
     let (client, _) = served().await;
     let requests = frpc::iter([1, 6 << 20].map(|length| Chunk { data: vec![1; length] }));
-    let failed = client.sink(requests).await.expect_err("the second is too long");
+    let failed = client.sink(requests).await.expect_err("second message should be too long");
     assert_eq!(failed.code(), Code::ResourceExhausted);
     assert!(failed.may_have_run(), "the first message has been heard");
 }
@@ -77,7 +77,10 @@ async fn failing_request_stream_is_not_blamed_on_server() {
     let (sender, requests) = RequestStream::channel(1);
     sender.send(Text { value: "short".to_owned() }).await.expect("message should be sent");
     let mut replies = client.chat(requests).await.expect("stream should open").into_inner();
-    assert_eq!(replies.message().await.expect("stream should not fail").expect("item should exist").value, "re:short");
+    assert_eq!(
+        replies.message().await.expect("stream should not fail").expect("stream should have a message").value,
+        "re:short"
+    );
     let _ = sender.send(Text { value: "x".repeat(6 << 20) }).await;
     let failed = replies.message().await.expect_err("stream should fail");
     assert_eq!(failed.code(), Code::ResourceExhausted, "{failed}");
@@ -118,7 +121,7 @@ async fn stream_call_starts_when_slot_becomes_free() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(!second.is_finished(), "there is no place for two");
     drop(first);
-    second.await.expect("task should not panic").expect("a slot is free again");
+    second.await.expect("task should not panic").expect("call should get a free slot");
     assert!(started.elapsed() < Duration::from_millis(200), "it took {:?}", started.elapsed());
 }
 
@@ -141,9 +144,9 @@ async fn stream_call_states_time_left_after_its_wait_for_a_slot() {
     let second = tokio::spawn(async move { client.flood(within()).await });
     tokio::time::sleep(Duration::from_secs(90)).await;
     drop(first);
-    second.await.expect("task should not panic").expect("a slot is free again");
+    second.await.expect("task should not panic").expect("call should get a free slot");
     for expected in [100, 10] {
-        let timeout = told.recv().await.expect("channel should stay open").expect("the caller waits for so long");
+        let timeout = told.recv().await.expect("channel should stay open").expect("call should carry a timeout");
         assert_eq!(timeout.as_secs_f64().ceil(), f64::from(expected));
     }
 }
@@ -313,7 +316,7 @@ async fn channel_timeout_bounds_stream_opening_not_lifetime() {
         let mut first = client.chat(ask()).await.expect("stream should open").into_inner();
         let started = Instant::now();
         let called = tokio::time::timeout(100 * second, client.chat(ask())).await;
-        let status = called.expect("it times out").expect_err("there is no slot");
+        let status = called.expect("call should time out").expect_err("call should have no slot");
         assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
         assert_eq!(started.elapsed().as_secs(), timeout.map_or(30, |timeout| timeout.as_secs()));
         tokio::time::timeout(100 * second, first.message()).await.expect_err("future should stay pending");

@@ -462,7 +462,7 @@ async fn call_denied_by_middleware_has_not_run() {
         let client = InteropClient::connect(address).await.expect("server should accept the connection");
         let status = client.add(add).await.expect_err("call should fail");
         assert_eq!(status.may_have_run(), may_have_run, "{number}: {status}");
-        let status = client.sleep(SleepRequest { millis: 1, tag: 0 }).await.expect_err("operation should fail");
+        let status = client.sleep(SleepRequest { millis: 1, tag: 0 }).await.expect_err("call should fail");
         assert_eq!(status.may_have_run(), may_have_run, "{number}, with a handler that waits: {status}");
     }
     let channel =

@@ -47,7 +47,7 @@ impl Cuttable {
             let connected = server.connect();
             async move { io::Result::Ok(connected) }
         });
-        ExtensionClient::new(channel.await.expect("the server accepts"))
+        ExtensionClient::new(channel.await.expect("server should accept the connection"))
     }
 }
 
@@ -90,7 +90,7 @@ async fn every_call_kind_is_counted_by_code_at_both_ends() {
     client.wait(time(1)).await.expect("call should succeed");
     let mut late = Request::new(time(UNTIL_RELEASED));
     late.set_timeout(Duration::from_millis(20));
-    assert_eq!(client.wait(late).await.expect_err("it is never released").code(), Code::DeadlineExceeded);
+    assert_eq!(client.wait(late).await.expect_err("call should not be released").code(), Code::DeadlineExceeded);
     let mut chunks = client.flood(time(5)).await.expect("stream should open").into_inner();
     while chunks.message().await.expect("stream should not fail").is_some() {}
     drop(client.flood(time(0)).await.expect("stream should open"));
@@ -211,7 +211,7 @@ async fn a_histogram_has_the_time_from_the_request_to_the_reply() {
     for calls in snapshot.calls.iter().filter(|calls| calls.method == "Wait") {
         let sum = calls.durations.sum().as_millis();
         assert!((70..80).contains(&sum), "{:?}: {sum} ms", calls.side);
-        let slowest = calls.durations.quantile(1.0).expect("there are calls").as_millis();
+        let slowest = calls.durations.quantile(1.0).expect("calls should be counted").as_millis();
         assert!((40..48).contains(&slowest), "{:?}: {slowest} ms", calls.side);
     }
 }
@@ -284,7 +284,7 @@ async fn observer_sees_begin_attempts_and_end_of_each_call() {
     });
     until("it runs", || state.gets.load(Ordering::SeqCst) == 1).await;
     server.cut();
-    again.await.expect("task should not panic").expect("it is made once more");
+    again.await.expect("task should not panic").expect("call should be retried");
     let mut chunks = client.flood(time(5)).await.expect("stream should open").into_inner();
     while chunks.message().await.expect("stream should not fail").is_some() {}
     until("all calls have ended", || noting.open.lock().unwrap().is_empty()).await;
@@ -352,7 +352,7 @@ async fn unobserved_call_end_is_counted_and_keeps_trace() {
         });
         until("it runs", || state.gets.load(Ordering::SeqCst) == 2 * number - 1).await;
         server.cut();
-        again.await.expect("task should not panic").expect("it is made once more");
+        again.await.expect("task should not panic").expect("call should be retried");
     }
     let all_ended = || watcher.ended.load(Ordering::Relaxed) == watcher.started.load(Ordering::Relaxed) / 2;
     until("the observed calls have ended", all_ended).await;
@@ -372,12 +372,12 @@ async fn client_knows_sizes_of_cancelled_request_stream() {
     client.sink(iter(chunks())).await.expect("call should succeed");
     let without_end = futures_util::stream::iter(chunks()).chain(futures_util::stream::pending());
     let abandoned = tokio::time::timeout(Duration::from_millis(50), client.sink(without_end));
-    abandoned.await.expect_err("its stream does not end");
+    abandoned.await.expect_err("call should be abandoned");
     until("all calls have ended", || noting.open.lock().unwrap().is_empty()).await;
     let ended = noting.ended.lock().unwrap().clone();
     let sizes = |side, code| {
         let mut ends = ended.iter().filter(|(method, at, end)| (*method, *at, end.code) == ("Sink", side, code));
-        let (_, _, end) = ends.next().expect("it has ended");
+        let (_, _, end) = ends.next().expect("call should have ended");
         (end.request_bytes, end.reply_bytes)
     };
     let answered = sizes(CallSide::Client, Code::Ok);

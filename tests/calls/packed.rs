@@ -38,7 +38,7 @@ fn payload(length: usize) -> Payload {
 fn unpacked(body: &[u8]) -> (bool, Vec<u8>) {
     match parts(body) {
         None => (false, body.to_vec()),
-        Some((length, frame)) => (true, zstd::bulk::decompress(frame, length).expect("it is a frame")),
+        Some((length, frame)) => (true, zstd::bulk::decompress(frame, length).expect("body should contain a frame")),
     }
 }
 
@@ -80,7 +80,7 @@ async fn client_packs_named_long_requests_only_for_able_servers() {
         let mut liar = accepted.await;
         liar.write(&greeting).await;
         let call = tokio::spawn(async move { client.echo_payload(payload(length)).await });
-        let request = liar.next().await.expect("it is sent");
+        let request = liar.next().await.expect("client should send the request");
         assert_eq!(unpacked(&request.body), (is_packed, encoded(&payload(length))), "case {case}");
         liar.write(&packet(request.id.0, ECHO, &request.body)).await;
         let reply = call.await.expect("task should not panic").expect("call should succeed");
@@ -123,7 +123,8 @@ async fn calls_of_every_kind_come_through_packed_or_not() {
         let texts = [text(100), text(2000), text(200_000)].map(|value| Text { value });
         let mut answers = client.chat(frpc::iter(texts.clone())).await.expect("stream should open").into_inner();
         for sent in texts {
-            let answer = answers.message().await.expect("stream should not fail").expect("there are more");
+            let answer =
+                answers.message().await.expect("stream should not fail").expect("stream should have further messages");
             assert!(answer.value == format!("re:{}", sent.value));
         }
         assert_eq!(answers.message().await.expect("stream should not fail"), None);
@@ -191,7 +192,7 @@ async fn retry_to_peer_without_packing_is_sent_unpacked() {
         let (socket, _) = listener.accept().await.expect("client should connect");
         let mut liar = Raw::over(socket);
         liar.write(&hello(unpacks)).await;
-        let request = liar.next().await.expect("it is sent");
+        let request = liar.next().await.expect("client should send the request");
         assert_eq!(unpacked(&request.body), (unpacks, message.clone()));
         if !unpacks {
             let greeting = encoded(&Greeting { text: "well".to_owned() });

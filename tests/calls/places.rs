@@ -70,7 +70,7 @@ async fn running_cancelled_handler_keeps_permit_of_idle_connection() {
     // As long as it takes to see it begin; if it does not, nothing depends on the time.
     let early = tokio::time::timeout(Duration::from_millis(300), begins.recv()).await;
     let_go.send(()).expect("receiver should be waiting");
-    second.await.expect("task should not panic").expect("it has its turn");
+    second.await.expect("task should not panic").expect("second call should get its turn");
     assert!(early.is_err(), "two handlers ran at the same time");
 }
 
@@ -127,7 +127,7 @@ fn overlong_call_wakes_waiting_callers_without_lock() {
             assert!(second.as_mut().poll(&mut idly).is_pending(), "there is one place");
             assert!(third.as_mut().poll(&mut looks).is_pending(), "there is one place");
             gate.0.1.add_permits(1);
-            first.await.expect("it was released");
+            first.await.expect("call should be released");
             assert_eq!(looking.1.load(Ordering::SeqCst), 0, "there is a place, for the one that waits longest");
             let long = Payload { seq: 1, data: vec![0; 4096] };
             let status = client.echo_payload(long).await.expect_err("call should fail");
@@ -157,7 +157,7 @@ async fn panicking_waker_of_a_caller_leaves_other_calls_alone() {
     let channel = Channel::connect(serve(server).await.to_string()).await.expect("server should accept the connection");
     let client = InteropClient::new(channel.clone());
     gate.0.1.add_permits(1);
-    client.do_nothing(Empty {}).await.expect("it was released"); // The server has identified itself.
+    client.do_nothing(Empty {}).await.expect("call should be released"); // The server has identified itself.
     gate.0.0.notified().await;
     let (mut broken, mut waits) = (Box::pin(client.do_nothing(Empty {})), Box::pin(client.do_nothing(Empty {})));
     let woken = Arc::<Broken>::default();
@@ -168,8 +168,8 @@ async fn panicking_waker_of_a_caller_leaves_other_calls_alone() {
     gate.0.1.add_permits(1); // For the first.
     woken.0.notified().await;
     gate.0.1.add_permits(1);
-    waits.await.expect("it was released");
-    broken.await.expect("its reply was kept");
+    waits.await.expect("call should be released");
+    broken.await.expect("reply should be kept");
     assert!(!channel.connection().expect("channel should be connected").is_closed());
 }
 
@@ -184,7 +184,7 @@ async fn stream_refused_for_memory_reports_not_run() {
         // Each takes 768 bytes as long as it waits.
         let mut call = Box::pin(client.do_nothing(Empty {}));
         tokio::select! {
-            reply = &mut call => break assert_eq!(reply.expect_err("it is held").code(), Code::ResourceExhausted),
+            reply = &mut call => break assert_eq!(reply.expect_err("call should be rejected while the slot is held").code(), Code::ResourceExhausted),
             () = gate.0.0.notified() => pending.push(call),
         }
     }

@@ -289,7 +289,7 @@ async fn stream_sender_distinguishes_finished_peer_from_lost_one() {
         let refusal = tokio::time::timeout(PATIENCE, refusals.recv())
             .await
             .expect("future should complete within the timeout")
-            .expect("operation should fail");
+            .expect("call should fail");
         assert_eq!(refusal.code(), code, "the server got {refusal}");
     }
 }
@@ -344,7 +344,7 @@ async fn calls_of_every_kind_are_made_outside_of_tokio() {
             let mut request = Request::new(SleepRequest { millis: 60_000, tag: 1 });
             request.set_timeout(Duration::from_millis(20));
             let late = block_on(InteropClient::new(channel.with_middleware(Through)).sleep(request));
-            assert_eq!(late.expect_err("it sleeps").code(), Code::DeadlineExceeded);
+            assert_eq!(late.expect_err("sleeping handler should exceed the deadline").code(), Code::DeadlineExceeded);
         }
     });
     tokio::task::spawn_blocking(|| outside.join())
@@ -373,12 +373,14 @@ async fn a_lazy_channel_to_an_invalid_address_is_refused_at_once() {
         ("unix:", "the path of a socket is missing after unix: or unix+shm:"),
     ] {
         let text = format!("connecting to {address} failed: {reason}");
-        let error = Channel::builder().connect_lazy(address).expect_err("it is no address");
+        let error = Channel::builder().connect_lazy(address).expect_err("address should be invalid");
         assert_eq!(error.to_string(), text);
         let several = Channel::builder().balance().connect_all(["127.0.0.1:1", address]).await;
-        assert_eq!(several.expect_err("one is no address").to_string(), text);
+        assert_eq!(several.expect_err("invalid address should be rejected").to_string(), text);
     }
     let long = format!("unix:/{}", "x".repeat(200));
     assert!(Channel::builder().connect_lazy(long).is_err());
-    Channel::builder().connect_lazy("name.that.may.come.to.be.example:80").expect("it may come into being");
+    Channel::builder()
+        .connect_lazy("name.that.may.come.to.be.example:80")
+        .expect("unresolvable name should be accepted");
 }

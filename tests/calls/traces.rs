@@ -31,7 +31,7 @@ impl Marking {
         let span = [self.spans.fetch_add(1, Ordering::SeqCst) + 1; 8];
         let trace = received.map_or([7; 16], |received| received.trace_id());
         TraceContext::new(trace, span, received.is_none_or(|received| received.is_sampled()))
-            .expect("the ids are not zero")
+            .expect("ids should not be zero")
     }
 
     fn of(&self, side: CallSide) -> Vec<ObservedCall> {
@@ -177,7 +177,7 @@ async fn observers_of_both_ends_get_stream_sizes() {
     assert!((1..100).contains(&here.request_bytes), "{here:?}");
     let dropped = client.flood(Time { millis: 0 }).await.expect("stream should open").into_inner();
     drop(dropped);
-    let ended = marking.of(CallSide::Client)[1].ended.expect("dropping ends it");
+    let ended = marking.of(CallSide::Client)[1].ended.expect("dropped call should have ended");
     assert_eq!((ended.code, ended.request_bytes > 0), (Code::Cancelled, true));
 }
 
@@ -212,7 +212,7 @@ async fn server_to_client_calls_are_observed_and_traced() {
     let channel = Channel::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
     let _channel = channel.connect(serve(server).await.to_string()).await.expect("server should accept the connection");
     until("the connection is there", || connected.lock().unwrap().is_some()).await;
-    let connection = connected.lock().unwrap().take().expect("item should exist");
+    let connection = connected.lock().unwrap().take().expect("server should have a connection");
     let client = ExtensionClient::new(Channel::from_connection(&connection));
     for _ in 0..2 {
         client.get(Time { millis: 1 }).await.expect("call should succeed");
@@ -233,7 +233,7 @@ async fn work_outside_handlers_carries_given_context() {
     let marking = Marking::default();
     let server = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
     let client = client(serve(server).await, None).await;
-    let context = TraceContext::new([1; 16], [9; 8], false).expect("the ids are not zero");
+    let context = TraceContext::new([1; 16], [9; 8], false).expect("ids should not be zero");
     client.get(Time::default()).await.expect("call should succeed");
     context.carry(client.get(Time::default())).await.expect("call should succeed");
     let observed = marking.of(CallSide::Server);

@@ -79,7 +79,7 @@ struct PingPong;
 
 impl Interop for PingPong {
     async fn add(&self, request: Request<AddRequest>) -> Reply<Sum> {
-        let back = InteropClient::new(request.channel().expect("it came by a connection"));
+        let back = InteropClient::new(request.channel().expect("request should have a channel to its caller"));
         let AddRequest { a, b } = request.into_inner();
         if b == 0 {
             return Ok(Response::new(Sum { total: a, count: 0 }));
@@ -262,7 +262,7 @@ async fn overloaded_server_refuses_request_with_id_of_own_call() {
     until("the agent is at work", || dialled.running() == 1).await;
     let charge = connection.charge_request(100_000);
     let agent = InteropClient::new(agent);
-    let status = agent.sleep(SleepRequest::default()).await.expect_err("there is no memory");
+    let status = agent.sleep(SleepRequest::default()).await.expect_err("call should exceed the memory limit");
     assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
     drop(charge);
     agent.sleep(SleepRequest::default()).await.expect("connection should stay open");

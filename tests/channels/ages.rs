@@ -17,7 +17,7 @@ fn sleep(seconds: u32) -> SleepRequest {
 /// A server in memory, and a client whose channel dials it as often as it likes.
 async fn connected(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> (Acceptor, InteropClient) {
     let builder = Server::builder().max_connection_age(AGE).add_service(InteropServer::new(Service));
-    let server = settings(builder).build().expect("one service does not overlap");
+    let server = settings(builder).build().expect("server should have no overlapping services");
     let dialled = server.clone();
     let connector = move || {
         let (server, (here, there)) = (dialled.clone(), frisbee::memory());
@@ -44,7 +44,7 @@ async fn aged_connections_are_renewed_without_a_lost_call() {
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     for call in long {
-        call.await.expect("task should not panic").expect("a call in progress ends");
+        call.await.expect("task should not panic").expect("call in progress should complete");
     }
     let stats = server.stats();
     assert!((9..=12).contains(&stats.opened()), "{} connections", stats.opened());
@@ -76,7 +76,7 @@ async fn call_beyond_the_grace_ends_with_its_connection() {
     let grace = Duration::from_secs(30);
     let (server, client) = connected(|builder| builder.max_connection_age_grace(grace)).await;
     let started = tokio::time::Instant::now();
-    let status = client.sleep(sleep(3600)).await.expect_err("its connection is closed");
+    let status = client.sleep(sleep(3600)).await.expect_err("call should fail with its connection");
     assert_eq!(status.code(), Code::Unavailable, "{status}");
     let took = started.elapsed();
     assert!(took >= AGE * 9 / 10 + grace && took <= AGE * 11 / 10 + grace + Duration::from_secs(1), "{took:?}");

@@ -54,9 +54,9 @@ async fn waiting_call_moves_to_next_connection_when_server_stops() {
     assert!(!call.is_finished(), "its server takes one call at a time");
     let closing_since = Instant::now();
     tokio::spawn(async move { stopping.shutdown().await });
-    call.await.expect("task should not panic").expect("the other server answers");
+    call.await.expect("task should not panic").expect("other server should answer");
     assert!(closing_since.elapsed() < Duration::from_secs(1), "it waited for {:?}", closing_since.elapsed());
-    long.await.expect("task should not panic").expect("a call that was sent is answered on its connection");
+    long.await.expect("task should not panic").expect("sent call should be answered on its connection");
     assert_eq!(next.stats().opened(), 1, "the long one was not made again");
 }
 
@@ -74,7 +74,7 @@ async fn waiting_stream_moves_to_next_connection_when_server_stops() {
     assert!(!call.is_finished(), "its server takes one stream at a time");
     let closing_since = Instant::now();
     tokio::spawn(async move { stopping.shutdown().await });
-    let counted = call.await.expect("task should not panic").expect("the other server answers");
+    let counted = call.await.expect("task should not panic").expect("other server should answer");
     assert_eq!(counted.map(|count| count.value), Some(7));
     assert!(closing_since.elapsed() < Duration::from_secs(1), "it waited for {:?}", closing_since.elapsed());
     texts.send(Text { value: "a".into() }).await.expect("message should be sent");
@@ -130,14 +130,14 @@ async fn closed_channel_finishes_calls_and_starts_none() {
     channel.close();
     let unsent = call.await.expect("task should not panic");
     for status in [unsent.err(), client.add(SUM).await.err(), client.count_up(Range::default()).await.err()] {
-        let status = status.expect("no call is made");
+        let status = status.expect("call should fail at once");
         assert_eq!(status.to_string(), "failed precondition: not sent: the channel was closed by its owner");
         assert!(!status.may_have_run());
     }
     channel.stay_connected().await;
     assert!(closed.elapsed() < Duration::from_secs(1), "it took {:?}", closed.elapsed());
     assert!(channel.connection().is_none() && !connection.is_closed());
-    long.await.expect("task should not panic").expect("a call in progress continues");
+    long.await.expect("task should not panic").expect("call in progress should continue");
     connection.closed().await;
     assert_eq!(server.stats().opened(), 1, "it connected again");
 }
@@ -164,7 +164,7 @@ async fn calls_that_wait_for_a_silent_server_end_with_their_channel() {
     let closed = Instant::now();
     channel.close();
     for status in calls.await.expect("task should not panic") {
-        assert_eq!(status.expect("no call is made").code(), Code::FailedPrecondition);
+        assert_eq!(status.expect("call should fail at once").code(), Code::FailedPrecondition);
     }
     assert!(closed.elapsed() < Duration::from_secs(1), "it took {:?}", closed.elapsed());
 }
@@ -189,7 +189,7 @@ async fn channel_closed_while_connecting_leaves_no_connection() {
     tokio::task::yield_now().await;
     go_on.notify_one();
     channel.close();
-    let status = calling.await.expect("task should not panic").expect_err("the channel is closed");
+    let status = calling.await.expect("task should not panic").expect_err("call on a closed channel should fail");
     assert_eq!(status.code(), Code::FailedPrecondition, "{status}");
     if let Ok(mut there) = connections.try_recv() {
         let mut read = Vec::new();

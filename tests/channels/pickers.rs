@@ -72,7 +72,7 @@ fn trying(calls_max: u32) -> (ExtensionClient, Vec<Arc<State>>) {
             links
         }))))
     });
-    (ExtensionClient::new(channel.expect("there is no service to overlap")), states)
+    (ExtensionClient::new(channel.expect("channel should have no overlapping services")), states)
 }
 
 /// The verdict of the attempt that was not sent was that of the call.
@@ -87,7 +87,7 @@ async fn call_may_have_run_if_only_its_first_attempt_had_no_room() {
     assert_eq!(states[0].waiting.load(Ordering::SeqCst), 1, "the first server has no room");
     let mut request = Request::new(Time { millis: 60_000 });
     request.set_timeout(50 * SOON);
-    let status = client.get(request).await.expect_err("neither answers in time");
+    let status = client.get(request).await.expect_err("neither server should answer in time");
     let gets: Vec<_> = states.iter().map(|state| state.gets.load(Ordering::SeqCst)).collect();
     assert_eq!((gets, status.code(), status.may_have_run()), (vec![0, 1], Code::DeadlineExceeded, true), "{status}");
     states[0].released.send_replace(true);

@@ -68,9 +68,9 @@ async fn retried_call_stays_within_its_timeout() {
         });
         Ok(here)
     });
-    let client = ExtensionClient::new(channel.await.expect("connecting is free"));
+    let client = ExtensionClient::new(channel.await.expect("channel should connect"));
     let started = tokio::time::Instant::now();
-    let late = client.get(Time { millis: 1 }).await.expect_err("no server answers");
+    let late = client.get(Time { millis: 1 }).await.expect_err("call without a server should fail");
     assert_eq!(late.code(), Code::DeadlineExceeded);
     assert_eq!(started.elapsed().as_secs(), TIMEOUT.as_secs());
 }
@@ -98,8 +98,8 @@ async fn sent_call_without_retry_reports_maybe_run() {
             let first = dialled.fetch_add(1, Ordering::SeqCst) == 0;
             async move { if first { Ok(short_lived(b"")) } else { Err(io::ErrorKind::ConnectionRefused.into()) } }
         });
-        let client = ExtensionClient::new(channel.await.expect("the first is made"));
-        let status = client.get(within(timeout)).await.expect_err("no server answers");
+        let client = ExtensionClient::new(channel.await.expect("first connection should be established"));
+        let status = client.get(within(timeout)).await.expect_err("call without a server should fail");
         assert_eq!((status.code(), status.may_have_run()), (code, true), "{status}");
         assert!(!status.message().contains("not sent"), "{status}");
     }
@@ -117,9 +117,9 @@ async fn unsent_streaming_call_moves_to_next_connection() {
             Ok(if first { short_lived(b"fris\x01") } else { in_memory() })
         }
     });
-    let client = ExtensionClient::new(channel.await.expect("the first is made"));
+    let client = ExtensionClient::new(channel.await.expect("first connection should be established"));
     let mut chunks = client.flood(Time { millis: 1 }).await.expect("stream should open").into_inner();
-    chunks.message().await.expect("stream should not fail").expect("there is one message");
+    chunks.message().await.expect("stream should not fail").expect("stream should have a message");
     assert_eq!(dialled.load(Ordering::SeqCst), 2);
 }
 
@@ -129,10 +129,10 @@ async fn streaming_call_over_lost_connections_waits_once() {
     let channel = Channel::builder()
         .reconnect_timeout(patience)
         .connect_with_connector(|| async { Ok(short_lived(b"fris\x01")) });
-    let client = ExtensionClient::new(channel.await.expect("the first is made"));
+    let client = ExtensionClient::new(channel.await.expect("first connection should be established"));
     let started = tokio::time::Instant::now();
     let called = tokio::time::timeout(10 * patience, client.flood(Time { millis: 1 })).await;
-    let status = called.expect("it times out").expect_err("no server takes the request");
+    let status = called.expect("call should time out").expect_err("request should not be sent");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
     assert!(started.elapsed() <= patience + Duration::from_secs(2), "{:?}", started.elapsed());
 }
@@ -153,7 +153,7 @@ async fn call_without_patience_fails_with_connect_error() {
             } else {
                 client.wait(within(100)).await.map(drop)
             };
-            let status = called.expect_err("no server listens");
+            let status = called.expect_err("port should have no listener");
             assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
             if status.message().contains(&address) && status.message().contains("refused") {
                 break;
@@ -240,7 +240,7 @@ where
             }
         }
     });
-    let channel = channel.await.expect("the first is made at once");
+    let channel = channel.await.expect("first connection should be established at once");
     let client = ExtensionClient::new(channel.clone());
     client.get(Time::default()).await.expect("call should succeed");
     let first = channel.connection().expect("channel should be connected");
@@ -264,10 +264,10 @@ async fn connection_late_for_one_call_serves_the_next() {
     })
     .await;
     for _ in 0..2 {
-        let status = client.wait(within(100)).await.expect_err("connecting takes longer");
+        let status = client.wait(within(100)).await.expect_err("connecting should exceed the deadline");
         assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
     }
-    client.wait(within(100)).await.expect("it is connected in time");
+    client.wait(within(100)).await.expect("connection should be established in time");
     assert_eq!(dialled.load(Ordering::SeqCst), 2);
     // Nor does anybody have to wait for it.
     client.wait(within(100)).await.expect("connection should be established");
@@ -291,7 +291,7 @@ async fn unpolled_call_does_not_block_reconnect_for_others() {
     client.get(Time::default()).await.expect("call should succeed");
     assert_eq!(dialled.load(Ordering::SeqCst), 2);
     for call in left {
-        call.await.expect("it is served too");
+        call.await.expect("waiting call should be served");
     }
 }
 
@@ -315,7 +315,7 @@ async fn a_failed_attempt_to_connect_counts_without_a_waiting_call() {
     .await;
     let started = tokio::time::Instant::now();
     while started.elapsed() < Duration::from_secs(20) {
-        let status = client.wait(within(5)).await.expect_err("no server listens");
+        let status = client.wait(within(5)).await.expect_err("port should have no listener");
         assert!(!status.may_have_run(), "{status}");
     }
     let dialled = dialled.load(Ordering::SeqCst);
@@ -334,7 +334,7 @@ async fn a_channel_that_is_dropped_connects_no_longer() {
         }
     })
     .await;
-    client.wait(within(100)).await.expect_err("no server answers");
+    client.wait(within(100)).await.expect_err("call without a server should fail");
     assert_eq!((dialled.load(Ordering::SeqCst), Arc::strong_count(&connecting)), (2, 3));
     let started = tokio::time::Instant::now();
     drop(client);
@@ -351,7 +351,7 @@ async fn call_waits_for_silent_server_no_longer_than_patience() {
         let started = tokio::time::Instant::now();
         let unary = client.wait(Time::default()).await.map(drop);
         for called in [unary, client.flood(Time::default()).await.map(drop)] {
-            let status = called.expect_err("no server answers");
+            let status = called.expect_err("call without a server should fail");
             assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
             assert!(status.message().contains("no connection to the server within"), "{status}");
         }
@@ -367,7 +367,7 @@ async fn half_of_ids_lost_to_cancelled_calls_renews_connection() {
     let channel = builder.connect(address);
     let (channel, accepted) = tokio::join!(channel, listener.accept());
     let client = ExtensionClient::new(channel.expect("server should be listening"));
-    let mut silent = Raw::over(accepted.expect("a client comes").0);
+    let mut silent = Raw::over(accepted.expect("client should connect").0);
     silent.write(&packet(0, 1, &[])).await; // A PONG and no HELLO: such a server cannot be told to stop.
     // A reply after it: the client knows the kind of the server then, and no longer limits its first calls.
     let mut request = Request::new(Time::default());
@@ -387,15 +387,15 @@ async fn half_of_ids_lost_to_cancelled_calls_renews_connection() {
         })
         .collect();
     for reply in calls.join_all().await {
-        let status = reply.expect_err("no server answers");
+        let status = reply.expect_err("call without a server should fail");
         assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
     }
     let next = tokio::spawn(async move { client.get(Time { millis: 3 }).await });
     let mut second = Raw::over(listener.accept().await.expect("client should connect").0);
-    let request = second.next().await.expect("the call comes here");
+    let request = second.next().await.expect("client should send the call");
     second.write(&packet(request.id.0, request.operation.number(), &request.body)).await;
     next.await.expect("task should not panic").expect("call should succeed");
-    reading.await.expect("the first connection is closed, since no call uses it");
+    reading.await.expect("unused connection should be closed");
 }
 
 /// It kept its connection until its next call, and the server waited for it.
@@ -408,7 +408,7 @@ async fn a_client_that_has_nothing_to_call_lets_a_server_stop_at_once() {
     server.stop();
     server.stopped().await;
     let _second = start(&address).await;
-    client.get(Time::default()).await.expect("the next call finds the next server");
+    client.get(Time::default()).await.expect("call should reach the next server");
 }
 
 /// They kept its connection until they were dropped.
@@ -418,12 +418,12 @@ async fn finished_streams_held_by_user_do_not_delay_stop() {
     let client =
         ExtensionClient::connect(server.address.to_string()).await.expect("server should accept the connection");
     let mut ended = client.flood(Time { millis: 1 }).await.expect("stream should open").into_inner();
-    ended.message().await.expect("stream should not fail").expect("there is one message");
+    ended.message().await.expect("stream should not fail").expect("stream should have a message");
     assert_eq!(ended.message().await.expect("stream should not fail"), None);
     let mut failed = client.flood(within(50)).await.expect("stream should open").into_inner();
     while failed.message().await.is_ok() {}
     let mut unread = client.flood(Time { millis: 1 }).await.expect("stream should open").into_inner();
-    unread.message().await.expect("stream should not fail").expect("there is one message");
+    unread.message().await.expect("stream should not fail").expect("stream should have a message");
     server.stop();
     server.stopped().await;
     assert_eq!(ended.message().await.expect("stream should not fail"), None);
@@ -464,8 +464,8 @@ async fn idle_go_client_is_closed_when_server_stops() {
     until("the call runs", || state.waiting.load(Ordering::SeqCst) == 1).await;
     server.stop();
     go.write(&packet(8, 14, &[8, 0, 0x0b, 1])).await; // Get, which a Go client may well call now.
-    assert_eq!(go.next().await.expect("it is still served").id.0, 8);
-    assert_eq!(go.next().await.expect("calls in progress are finished").id.0, 7);
+    assert_eq!(go.next().await.expect("call in progress should be served").id.0, 8);
+    assert_eq!(go.next().await.expect("call in progress should be served").id.0, 7);
     assert_eq!(go.next().await, None);
     server.stopped().await;
 }
@@ -481,7 +481,7 @@ async fn server_lost_each_second_after_answers_fails_no_call() {
         tokio::spawn(tokio::time::timeout(Duration::from_secs(1), async move { server.serve_connection(there).await }));
         Ok(here)
     });
-    let client = ExtensionClient::new(channel.await.expect("the first is made"));
+    let client = ExtensionClient::new(channel.await.expect("first connection should be established"));
     for call in 0..60 {
         client.get(Time::default()).await.unwrap_or_else(|status| panic!("call {call}: {status}"));
         tokio::time::sleep(Duration::from_millis(1_300)).await;
@@ -506,7 +506,7 @@ fn stream_with_a_deadline_outlives_the_runtime_it_was_opened_in() {
     request.set_timeout(Duration::from_millis(300));
     let mut replies = away.block_on(client.chat(request)).expect("stream should open").into_inner();
     drop(away);
-    let status = home.block_on(replies.message()).expect_err("nothing is sent before the deadline");
+    let status = home.block_on(replies.message()).expect_err("reply should not arrive before the deadline");
     assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
     drop(sender);
 }

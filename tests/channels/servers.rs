@@ -49,7 +49,7 @@ async fn lazy_channel_call_fails_unsent_after_patience() {
     });
     let client = ExtensionClient::new(channel.expect("server should be valid"));
     let started = tokio::time::Instant::now();
-    let status = client.get(Time::default()).await.expect_err("no server listens");
+    let status = client.get(Time::default()).await.expect_err("port should have no listener");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
     assert!(status.message().contains("refused"), "{status}");
     assert!(started.elapsed() <= PATIENCE, "{:?}", started.elapsed());
@@ -125,11 +125,16 @@ async fn connecting_to_several_servers_fails_if_none_listens() {
         .expect("all servers should accept connections");
     for _ in 0..20 {
         let client = ExtensionClient::new(channel.clone());
-        client.get(Time::default()).await.expect("calls go to the one that is there");
+        client.get(Time::default()).await.expect("call should reach the available server");
     }
-    let error = Channel::builder().balance().connect_all([&nowhere, &nowhere]).await.expect_err("none listens");
+    let error = Channel::builder()
+        .balance()
+        .connect_all([&nowhere, &nowhere])
+        .await
+        .expect_err("ports should have no listeners");
     assert!(matches!(&error, Error::Transport(why) if why.to_string().contains(&nowhere)), "{error}");
-    let error = Channel::builder().balance().connect_all([""; 0]).await.expect_err("item should not exist");
+    let error =
+        Channel::builder().balance().connect_all([""; 0]).await.expect_err("empty list of servers should be rejected");
     assert!(matches!(&error, Error::NoServers), "{error}");
 }
 
@@ -151,7 +156,7 @@ async fn dropped_fleet_channel_closes_all_and_dials_no_more() {
         let mut all = Vec::new();
         // A silent server would be left after 5 s in any case.
         let ended = tokio::time::timeout(Duration::from_secs(3), connection.read_to_end(&mut all)).await;
-        ended.expect("connection should be closed").expect("in good order");
+        ended.expect("connection should be closed").expect("connection should end regularly");
     }
     assert!(tokio::time::timeout(Duration::ZERO, listener.accept()).await.is_err(), "it is dialled no more");
 }

@@ -256,7 +256,7 @@ async fn every_wrong_port_is_named_to_a_call_with_streams() {
         };
         other.check("a stream of responses", &failure);
         let sums = client(address).await.sum_up(frpc::iter([])).await;
-        other.check("a stream of requests", &sums.expect_err("it answers no call"));
+        other.check("a stream of requests", &sums.expect_err("server should answer no call"));
     }
 }
 
@@ -266,7 +266,7 @@ async fn every_wrong_port_is_named_as_the_end_of_its_connection() {
         let client = frisbee::Client::builder().peer_kind_timeout(Duration::from_millis(300));
         let connection = client.connect(other.listen().await.to_string(), frisbee::Handlers::new()).await;
         let connection = connection.expect("server should be listening");
-        connection.peer_known().await.expect_err("the peer does not speak Frisbee");
+        connection.peer_known().await.expect_err("peer should not speak Frisbee");
         let reason = connection.closed().await.to_string();
         assert!(reason.ends_with(other.expected), "{}: {reason}", other.name);
     }

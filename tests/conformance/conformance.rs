@@ -25,7 +25,7 @@ use prost_reflect::{DescriptorPool, MessageDescriptor, Syntax};
 use random::Random;
 
 fn pool() -> DescriptorPool {
-    DescriptorPool::decode(DESCRIPTORS).expect("frpc-build has written it")
+    DescriptorPool::decode(DESCRIPTORS).expect("descriptors should be valid")
 }
 
 fn number(variable: &str, default: u64) -> u64 {
@@ -58,7 +58,7 @@ fn values_survive_and_are_the_same_to_go_in_polyglot_and_json() {
         // Each message in turn, so that even a short run has all of them.
         let (name, ways) = &MESSAGES[usize::try_from(at).expect("value should fit usize") % MESSAGES.len()];
         let failed = |error: String| -> ! { panic!("value {at} of seed {seed}, a `{name}`: {error}") };
-        let value = random.message(&pool.get_message_by_name(name).expect("it is in the table"));
+        let value = random.message(&pool.get_message_by_name(name).expect("schema should contain the message"));
         let protobuf = value.encode_to_vec();
         let flat = (ways.carry)(&protobuf).unwrap_or_else(|error| failed(error));
         let json = (ways.to_json)(&protobuf).unwrap_or_else(|error| failed(error));

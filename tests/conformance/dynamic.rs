@@ -19,14 +19,14 @@ fn number(variable: &str, default: u64) -> u64 {
 /// Calls a function with so many random values, each message in turn.
 fn for_values(count: u64, mut check: impl FnMut(&Ways, &MessageDescriptor, &DynamicMessage, &mut Random) -> Outcome) {
     let seed = number("CONFORMANCE_SEED", 1);
-    let pool = DescriptorPool::decode(DESCRIPTORS).expect("frpc-build has written it");
+    let pool = DescriptorPool::decode(DESCRIPTORS).expect("descriptors should be valid");
     let mut random = Random::new(seed);
     for at in 0..count {
         let (name, ways) = &MESSAGES[usize::try_from(at).expect("value should fit usize") % MESSAGES.len()];
-        let descriptor = pool.get_message_by_name(name).expect("it is in the table");
+        let descriptor = pool.get_message_by_name(name).expect("schema should contain the message");
         // Through protobuf, where negative zero without presence is the default.
         let value = random.message(&descriptor).encode_to_vec();
-        let value = DynamicMessage::decode(descriptor.clone(), &*value).expect("it was just written");
+        let value = DynamicMessage::decode(descriptor.clone(), &*value).expect("encoded message should be decodable");
         let checked = check(ways, &descriptor, &value, &mut random);
         checked.unwrap_or_else(|error| panic!("value {at} of seed {seed}, a `{name}`: {error}"));
     }

@@ -332,7 +332,7 @@ impl Model {
                     });
                 }
                 Shape::Member(of) => {
-                    let at = oneofs.iter().position(|oneof| *oneof == of).expect("it was declared");
+                    let at = oneofs.iter().position(|oneof| *oneof == of).expect("oneof should be declared");
                     declared.oneof_index = Some(i32::try_from(at).expect("value should fit i32"));
                 }
             }

@@ -56,10 +56,13 @@ impl Encoder {
         protobuf: &[u8],
         json: Option<&[u8]>,
     ) -> (Vec<u8>, Result<InJson, String>) {
-        let stdin = self.stdin.as_mut().expect("it is open until the end");
+        let stdin = self.stdin.as_mut().expect("stdin should be open until the end");
         for part in [name.as_bytes(), protobuf, json.unwrap_or_default()] {
             let len = u32::try_from(part.len()).expect("value should fit u32");
-            stdin.write_all(&len.to_be_bytes()).and_then(|()| stdin.write_all(part)).expect("the encoder reads");
+            stdin
+                .write_all(&len.to_be_bytes())
+                .and_then(|()| stdin.write_all(part))
+                .expect("encoder should read its input");
         }
         stdin.flush().expect("flush should succeed");
         let (polyglot, json, error) = (self.read(), self.read(), self.read());

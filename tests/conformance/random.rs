@@ -100,7 +100,7 @@ impl Random {
     fn field(&mut self, field: &FieldDescriptor, depth: u32) -> Value {
         if field.is_map() {
             let kind = field.kind();
-            let entry = kind.as_message().expect("the entries of maps are messages");
+            let entry = kind.as_message().expect("map entry should be a message");
             let (key, value) = (entry.map_entry_key_field().kind(), entry.map_entry_value_field().kind());
             let len = self.len(depth);
             return Value::Map((0..len).map(|_| (self.key(&key), self.value(&value, depth))).collect());
@@ -122,7 +122,7 @@ impl Random {
     }
 
     fn key(&mut self, kind: &Kind) -> MapKey {
-        self.value(kind, DEPTH_MAX).into_map_key().expect("the schema allows it as a key")
+        self.value(kind, DEPTH_MAX).into_map_key().expect("kind should be valid as a key")
     }
 
     fn value(&mut self, kind: &Kind, depth: u32) -> Value {
@@ -147,7 +147,7 @@ impl Random {
             }
             Kind::Enum(found) => {
                 let at = self.below(found.values().len());
-                Value::EnumNumber(found.values().nth(at).expect("it is below their number").number())
+                Value::EnumNumber(found.values().nth(at).expect("index should be below the number of values").number())
             }
             Kind::Message(found) => Value::Message(self.message_at(found, depth + 1)),
         }

@@ -25,7 +25,7 @@ async fn opened(hello: &[u8]) -> (Connection, Stream, Raw) {
     let connection = connection.expect("server should be listening");
     raw.write(hello).await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
-    assert_eq!(raw.next().await.expect("it comes").body, "open");
+    assert_eq!(raw.next().await.expect("packet should arrive").body, "open");
     (connection, stream, raw)
 }
 
@@ -34,7 +34,7 @@ async fn next(raw: &mut Raw) -> (u16, Vec<Bytes>) {
     let packet = raw.next().await.expect("connection should stay open");
     let messages = if packet.operation == Operation::BATCH {
         let messages = Batch::new(&packet.body);
-        messages.map(|message| packet.body.slice_ref(message.expect("it is whole"))).collect()
+        messages.map(|message| packet.body.slice_ref(message.expect("message should be complete"))).collect()
     } else {
         vec![packet.body]
     };

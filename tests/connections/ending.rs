@@ -150,7 +150,7 @@ async fn closing_server_holds_last_packets_until_first_header() {
     let mut client = Raw::connect(address).await;
     // As Go's clients begin: with a PING.
     client.write(&packet(1, 0, b"")).await;
-    assert_eq!(client.next().await.expect("it is said").body, "another time");
+    assert_eq!(client.next().await.expect("client should receive the message").body, "another time");
     client.closed().await;
     // Who says nothing is left in time.
     Raw::connect(address).await.closed().await;
@@ -204,7 +204,7 @@ async fn first_request_in_flight_at_shutdown_is_served() {
     timeout(PATIENCE, here.read_to_end(&mut reply))
         .await
         .expect("future should complete within the timeout")
-        .expect("it is not reset");
+        .expect("connection should not be reset");
     assert_eq!(reply, request);
     timeout(PATIENCE, stopping)
         .await
@@ -413,7 +413,7 @@ async fn packets_before_first_header_take_form_of_peer() {
     for body in ["welcome", "echo"] {
         let decoded = loop {
             let mut rest = received.split().freeze();
-            let decoded = decoder.next(&mut rest).expect("it keeps to the protocol");
+            let decoded = decoder.next(&mut rest).expect("peer should follow the protocol");
             received.extend_from_slice(&rest);
             match decoded {
                 Some(decoded) => break decoded,
@@ -458,7 +458,7 @@ async fn stopping_server_waits_for_undecided_hand_off() {
     let asking = tokio::spawn(async move { connection.hand_off(Operation::FIRST_USER, "").await });
     tokio::time::sleep(Duration::from_secs(1)).await;
     server.shutdown().await;
-    asking.await.expect("task should not panic").expect("it is accepted");
+    asking.await.expect("task should not panic").expect("request should be accepted");
 }
 
 #[tokio::test]
@@ -466,7 +466,7 @@ async fn router_panicking_in_is_busy_ends_connection_with_error() {
     let server = frisbee::Server::builder().build(Hesitant).unwrap();
     let (_connection, serving) = connected(&server).await;
     server.shutdown().await;
-    assert_eq!(serving.await.expect("its driver does not panic").kind(), CloseKind::Router);
+    assert_eq!(serving.await.expect("driver should not panic").kind(), CloseKind::Router);
 }
 
 /// Gives its connections out.
@@ -580,5 +580,5 @@ async fn panicking_waker_does_not_prevent_other_wakes_at_end() {
     timeout(PATIENCE, is_dropped)
         .await
         .expect("future should complete within the timeout")
-        .expect_err("it says nothing");
+        .expect_err("peer should send nothing");
 }

@@ -27,7 +27,12 @@ impl Counting {
 
     async fn send(&self) {
         let message = Packet::new(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"message"));
-        self.connection.get().expect("item should exist").send(&message).await.expect("message should be sent");
+        self.connection
+            .get()
+            .expect("connection should be established")
+            .send(&message)
+            .await
+            .expect("message should be sent");
     }
 }
 
@@ -35,7 +40,7 @@ impl Protocol for Counting {
     type Session = Vec<Stream>;
 
     fn connected(&self, connection: &Connection) -> Vec<Stream> {
-        self.connection.set(connection.clone()).expect("there is no other");
+        self.connection.set(connection.clone()).expect("connection should be set once");
         Vec::new()
     }
 
@@ -112,7 +117,7 @@ async fn client_that_sends_only_pings_is_unused() {
 #[tokio::test(start_paused = true)]
 async fn silent_stream_is_unused_and_running_handler_is_not() {
     let ends = connect(Duration::from_millis(20)).await;
-    let client = ends[0].connection.get().expect("item should exist").clone();
+    let client = ends[0].connection.get().expect("connection should be established").clone();
     let stream = client.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
     sleep(SILENCE).await;
     assert_eq!(unused(&ends), [1, 1]);

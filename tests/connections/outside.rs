@@ -146,7 +146,7 @@ async fn requests_beyond_the_memory_of_a_server_are_rejected() {
         calls.spawn(async move { caller.call(METHOD, vec![0; 15_000]).await });
     }
     // The handlers of the first ones never reply.
-    let rejected = calls.join_next().await.expect("there are calls").unwrap();
+    let rejected = calls.join_next().await.expect("calls should be pending").unwrap();
     assert_eq!(failed(rejected), "out of memory");
     assert!(server.stats().rejected() > 0);
 }

@@ -124,7 +124,7 @@ impl Protocol for Named {
     fn hand_off(&self, _session: &mut Self::Session, request: HandOffRequest) -> Routed {
         let name = self.name;
         let greet = HandOffTarget::new(async move |mut raw| {
-            AsyncWriteExt::write_all(&mut raw, name.as_bytes()).await.expect("the client is there");
+            AsyncWriteExt::write_all(&mut raw, name.as_bytes()).await.expect("client should be connected");
         });
         request.accept(name, greet);
         Routed::Continue
@@ -158,7 +158,7 @@ async fn next_event(from: &mut mpsc::UnboundedReceiver<(&'static str, &'static s
     tokio::time::timeout(PATIENCE, from.recv())
         .await
         .expect("future should complete within the timeout")
-        .expect("the router lives")
+        .expect("router should not be dropped")
         .1
 }
 
@@ -214,7 +214,7 @@ async fn routers_and_services_share_port_and_see_all_events() {
             calls.push(next_event(events).await);
         }
         // The task of a connection may take its first turn before anything has come.
-        let batch = calls.iter().position(|what| *what == "turn").expect("there was a turn");
+        let batch = calls.iter().position(|what| *what == "turn").expect("turn should be recorded");
         calls.remove(batch);
         assert_eq!(calls, ["connected", "ours", "cancelled", "disconnected"]);
     }

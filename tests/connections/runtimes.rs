@@ -65,13 +65,13 @@ fn calls_to_a_client_without_its_runtime_fail_at_once() {
         let offers = Channel::builder().workers(workers).add_service(InteropServer::new(Service));
         // It is kept, and with it what would keep the connection.
         let _agent = caller.block_on(offers.connect(address)).expect("server should be listening");
-        let connection = server.block_on(connections.recv()).expect("it has connected");
+        let connection = server.block_on(connections.recv()).expect("client should connect");
         let called = InteropClient::new(Channel::from_connection(&connection));
         server.block_on(called.add(AddRequest { a: 1, b: 2 })).expect("peer should answer");
         drop(caller);
         // A handler that began would have no timers, and panic.
         let slept = server.block_on(called.sleep(SleepRequest { millis: 1, ..SleepRequest::default() }));
-        assert_eq!(slept.expect_err("no server is there").code(), Code::Unavailable, "{workers:?}");
+        assert_eq!(slept.expect_err("call without a server should fail").code(), Code::Unavailable, "{workers:?}");
         server.block_on(async {
             tokio::time::timeout(PATIENCE, connection.closed())
                 .await
@@ -97,8 +97,8 @@ fn dropping_a_blocking_client_writes_its_waiting_packets() {
             }
         });
         let builder = Channel::builder().workers(workers);
-        let client =
-            frpc_blocking::connect_using(|| builder.connect(address), |channel| channel).expect("it is accepted");
+        let client = frpc_blocking::connect_using(|| builder.connect(address), |channel| channel)
+            .expect("server should accept the connection");
         let connection = client
             .call(|channel| future::ready(channel.connection().ok_or(())))
             .expect("connection should be established");
@@ -240,7 +240,7 @@ async fn tls_connection_dropped_during_handshake_is_closed() {
         let config = Config::default().idle_timeout(hour);
         let builder = Client::builder().config(config).peer_kind_timeout(hour).tls(authority.client()).workers(workers);
         let connecting = tokio::spawn(builder.connect(address, Handlers::new()));
-        received.await.expect("the server continues");
+        received.await.expect("server should continue");
         connecting.abort();
         tokio::time::timeout(PATIENCE, silent)
             .await
@@ -259,7 +259,7 @@ async fn closed_connection_leaves_no_state() {
     for workers in KINDS {
         let builder = Client::builder().tls(authority.client()).workers(workers);
         let connection = builder.connect(address, Handlers::new()).await.expect("server should accept the connection");
-        let part_of_it = connection.peer_certificates().expect("it is secured").clone();
+        let part_of_it = connection.peer_certificates().expect("connection should have certificates").clone();
         connection.close();
         connection.closed().await;
         drop(connection);
@@ -365,7 +365,7 @@ fn connection_in_last_write_ends_with_its_runtime() {
         let connection = caller.block_on(async {
             let config = Config::default().write_timeout(2 * PATIENCE);
             let connection = Client::builder().config(config).workers(workers).connect(address, Handlers::new()).await;
-            let connection = connection.expect("it is accepted");
+            let connection = connection.expect("server should accept the connection");
             let body = Bytes::from(vec![1; 4 << 20]);
             for id in 0..8 {
                 let sent = connection.send_now(|outbox| outbox.push(PacketId(id), Operation::FIRST_USER, &body));
@@ -379,6 +379,6 @@ fn connection_in_last_write_ends_with_its_runtime() {
         drop(caller);
         let over = Runtime::new().expect("runtime should start");
         let over = over.block_on(async { tokio::time::timeout(PATIENCE, connection.closed()).await });
-        over.expect("no thread continues it");
+        over.expect("call should fail without a thread");
     }
 }

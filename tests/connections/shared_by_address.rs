@@ -111,7 +111,7 @@ async fn every_client_kind_is_served_with_or_without_shared_memory() {
                 .connection()
                 .expect("channel should be connected")
                 .peer_credentials()
-                .expect("the system reports them");
+                .expect("system should report peer credentials");
             assert_eq!(credentials.process.map(|id| id as u32), Some(std::process::id()));
         }
     }
@@ -182,12 +182,12 @@ async fn memory_connections_are_counted_and_drained_at_shutdown() {
         .await
         .expect("future should complete within the timeout")
         .expect("task should not panic");
-    assert_eq!(answer.expect("the server waits for it").get_ref().millis, 7);
+    assert_eq!(answer.expect("server should answer").get_ref().millis, 7);
     tokio::time::timeout(PATIENCE, serving)
         .await
         .expect("future should complete within the timeout")
         .expect("task should not panic")
-        .expect("in order");
+        .expect("connection should end regularly");
     assert_eq!(stats.open(), 0);
 }
 
@@ -200,7 +200,7 @@ async fn silent_memory_client_times_out_like_any_other() {
     tokio::spawn(server.serve());
     let path = socket.path();
     let peer = tokio::task::spawn_blocking(move || Peer::connect(path)).await.expect("task should not panic");
-    let peer = peer.expect("the server shares memory with this user");
+    let peer = peer.expect("server should share memory with this user");
     let closed = async {
         while stats.closed_by(CloseKind::NoFirstHeader) == 0 {
             tokio::task::yield_now().await;
@@ -214,7 +214,7 @@ async fn silent_memory_client_times_out_like_any_other() {
 async fn impossible_ring_size_fails_binding() {
     let socket = TempSocket::new();
     let builder = interop().shared_memory(Listener::builder().ring_max(5000));
-    let error = builder.bind_unix(socket.path()).await.expect_err("there is no such ring");
+    let error = builder.bind_unix(socket.path()).await.expect_err("ring should not exist");
     assert!(error.to_string().contains("a ring of 5000 bytes"), "{error}");
     assert!(!socket.path().exists());
 }

@@ -68,7 +68,10 @@ async fn expect_streams(channel: &Channel) {
     let client = InteropClient::new(channel.clone());
     let mut counted = client.count_up(Range { from: 1, count: 2000 }).await.expect("stream should open").into_inner();
     for value in 1..=2000 {
-        assert_eq!(counted.message().await.expect("stream should not fail").expect("there are more"), Count { value });
+        assert_eq!(
+            counted.message().await.expect("stream should not fail").expect("stream should have further messages"),
+            Count { value }
+        );
     }
     assert_eq!(counted.message().await.expect("stream should not fail"), None);
     let numbers = (1..=2000).map(|value| Count { value });
@@ -78,7 +81,8 @@ async fn expect_streams(channel: &Channel) {
     let texts_sent = texts().map(|value| Text { value });
     let mut chat = client.chat(frpc::iter(texts_sent)).await.expect("stream should open").into_inner();
     for text in texts() {
-        let answer = chat.message().await.expect("stream should not fail").expect("there are more");
+        let answer =
+            chat.message().await.expect("stream should not fail").expect("stream should have further messages");
         assert!(answer.value.strip_prefix("re:") == Some(&text[..]), "{} letters", answer.value.len());
     }
 }
@@ -145,16 +149,16 @@ async fn plain_unix_server_is_called_without_shared_memory() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = folder.path().join("socket");
     let server = Server::builder().add_service(InteropServer::new(Service)).bind_unix(&path).await;
-    tokio::spawn(server.expect("the address is free").serve());
+    tokio::spawn(server.expect("address should be free").serve());
     let channel = Channel::builder().connect_with_connector(connector(&path)).await;
-    expect_all(&channel.expect("it connects again")).await;
+    expect_all(&channel.expect("channel should reconnect")).await;
 }
 
 #[tokio::test]
 async fn topics_are_published_through_shared_memory() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = folder.path().join("socket");
-    let acceptor = frisbee::Server::builder().build(Broker::new()).expect("the settings fit");
+    let acceptor = frisbee::Server::builder().build(Broker::new()).expect("settings should be valid");
     let listener = Listener::bind(&path).expect("address should be free");
     tokio::spawn(listener.serve(move |stream| {
         let acceptor = acceptor.clone();
@@ -175,7 +179,7 @@ async fn topics_are_published_through_shared_memory() {
         let message = tokio::time::timeout(PATIENCE, subscription.recv())
             .await
             .expect("future should complete within the timeout")
-            .expect("in order");
+            .expect("connection should end regularly");
         assert_eq!(message.payload()[..], number.to_be_bytes());
     }
 }
@@ -188,7 +192,7 @@ async fn calls_continue_despite_hostile_peers() {
     let path = served.path();
     let hostile = tokio::task::spawn_blocking(move || {
         for round in 0..200_u32 {
-            let peer = Peer::connect(&path).expect("the server shares memory with this user");
+            let peer = Peer::connect(&path).expect("server should share memory with this user");
             for number in 0..1000_u32 {
                 let value = number.wrapping_mul(0x9E37_79B9).rotate_left(round);
                 peer.overwrite(number % 2 == 0, value, &[0, 15, 0, 1, 0, 0]);
@@ -201,7 +205,7 @@ async fn calls_continue_despite_hostile_peers() {
     let mut calls = 0;
     while !hostile.is_finished() || calls < 100 {
         let call = tokio::time::timeout(PATIENCE, client.add(AddRequest { a: 20, b: 22 }));
-        assert_eq!(call.await.expect("the call is not blocked").expect("call should succeed").get_ref().total, 42);
+        assert_eq!(call.await.expect("call should not be blocked").expect("call should succeed").get_ref().total, 42);
         calls += 1;
     }
     hostile.await.expect("task should not panic");

@@ -300,7 +300,7 @@ async fn renewed_server_certificate_admits_same_clients() {
 async fn identity_of_custom_rustls_config_cannot_be_replaced() {
     let authority = Authority::default();
     let mutual = ServerTls::from_config(authority.configurations().1);
-    let error = mutual.reload(authority.issue("127.0.0.1")).expect_err("the admitted clients are unknown");
+    let error = mutual.reload(authority.issue("127.0.0.1")).expect_err("reload without client authorities should fail");
     assert!(error.to_string().contains("use reload_config"), "{error}");
     let client = ClientTls::from_config(authority.configurations().0);
     assert_eq!(client.reload(Some(authority.issue("me"))), Err(error));
@@ -337,7 +337,7 @@ async fn replaced_client_authorities_admit_their_clients_alone() {
 async fn plain_text_on_tls_port_is_closed_with_reason_at_both_ends() {
     let authority = Authority::default();
     let address = serve(&authority.server()).await;
-    let connection = connect_as(Client::builder(), address).await.expect("TCP knows nothing of TLS");
+    let connection = connect_as(Client::builder(), address).await.expect("TCP connection should be accepted");
     let reason = tokio::time::timeout(PATIENCE, connection.closed()).await.unwrap();
     assert!(matches!(reason, CloseReason::Protocol(ProtocolError::SpeaksTls)), "{reason:?}");
 
@@ -426,6 +426,6 @@ async fn a_client_waits_while_as_many_handshakes_go_on_as_may() {
         assert!(early.is_err(), "it waits its turn, of {max}");
         drop(started.pop());
         let soon = tokio::time::timeout(Duration::from_millis(50), connecting).await;
-        soon.expect("there is room now").unwrap();
+        soon.expect("waiting connection should get a place").unwrap();
     }
 }

@@ -54,14 +54,14 @@ async fn exchange(mut io: impl AsyncRead + AsyncWrite + Unpin) -> String {
     tokio::time::timeout(PATIENCE, reading)
         .await
         .expect("future should complete within the timeout")
-        .expect("it ends in order");
+        .expect("connection should end regularly");
     answer
 }
 
 async fn secured(authority: &Authority, address: SocketAddr) -> tokio_rustls::client::TlsStream<TcpStream> {
     let connector = TlsConnector::from(authority.configurations().0);
     let socket = TcpStream::connect(address).await.expect("server should accept the connection");
-    let name = "127.0.0.1".try_into().expect("it is a name");
+    let name = "127.0.0.1".try_into().expect("server name should be valid");
     connector.connect(name, socket).await.expect("server should accept the connection")
 }
 
@@ -179,7 +179,7 @@ async fn stalled_handshake_is_evicted_for_others() {
     let channel = Channel::builder().tls(authority.client()).connect(address.to_string()).await.unwrap();
     expect_service(&channel).await;
     let read = tokio::time::timeout(PATIENCE, stalled.read_to_end(&mut Vec::new())).await;
-    let _ = read.expect("it is closed before its ten seconds have passed");
+    let _ = read.expect("connection should close before its timeout");
 }
 
 #[tokio::test]

@@ -60,7 +60,7 @@ pub(super) async fn expect_service(channel: &Channel) {
         })
         .collect();
     for call in calls {
-        call.await.expect("it was echoed unchanged");
+        call.await.expect("text should be echoed unchanged");
     }
 }
 
@@ -263,7 +263,7 @@ async fn many_clients_may_connect_at_a_time_before_any_is_accepted() {
     for _ in 0..CLIENTS {
         // Clients without a place are not refused: they retry.
         let socket = tokio::time::timeout(Duration::from_secs(20), tokio::net::TcpStream::connect(address)).await;
-        sockets.push(socket.expect("there is a place to wait in").unwrap());
+        sockets.push(socket.expect("backlog should have a free place").unwrap());
     }
 }
 
@@ -328,7 +328,7 @@ async fn path_of_a_server_that_accepts_none_is_in_use() {
     let binding = tokio::spawn(async move { bound(&path).await.map(drop) });
     let bound = tokio::time::timeout(Duration::from_secs(60), binding).await;
     drop(silent);
-    let error = bound.expect("it does not wait").unwrap().unwrap_err();
+    let error = bound.expect("bind should not wait").unwrap().unwrap_err();
     assert!(error.to_string().contains("in use"), "{error}");
 }
 

@@ -25,7 +25,7 @@ async fn a_packet_for_which_there_is_no_room_is_not_sent() {
     }
     let mut read = vec![0; 1100];
     there.read_exact(&mut read).await.expect("peer should send the expected bytes");
-    connection.try_send(&packet).expect("there is room again");
+    connection.try_send(&packet).expect("queue should have space");
     let long = Packet { body: vec![0; frisbee::BODY_MAX as usize + 1].into(), ..packet.clone() };
     let error = connection.try_send(&long).expect_err("message should be rejected");
     assert!(matches!(error, TrySendError::Failed(SendError::TooLong(_))), "{error}");
@@ -40,7 +40,10 @@ async fn stream_message_without_receiver_room_is_not_sent() {
     let (accepted, mut streams) = mpsc::unbounded_channel();
     let handlers =
         Handlers::new().on_stream(move |_first, stream| accepted.send(stream).expect("receiver should be waiting"));
-    let server = Server::builder().config(Config::default().stream_credit(1000)).build(handlers).expect("no overlap");
+    let server = Server::builder()
+        .config(Config::default().stream_credit(1000))
+        .build(handlers)
+        .expect("server should have no overlapping services");
     let (here, there) = memory();
     tokio::spawn(async move { server.serve_connection(there).await });
     let connection =
@@ -59,7 +62,7 @@ async fn stream_message_without_receiver_room_is_not_sent() {
         received.recv().await.expect("channel should stay open");
     }
     stream.send(&message).await.expect("message should be sent");
-    stream.try_send(&message).expect("there is room");
+    stream.try_send(&message).expect("queue should have space");
     stream.close();
     let error = sender.try_send(&message).expect_err("message should be rejected");
     assert!(matches!(error, TrySendError::Failed(SendError::StreamClosed)), "{error}");

@@ -140,7 +140,7 @@ fn in_time(test: impl Future<Output = ()> + Send + 'static) {
     let (done, is_done) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.expect("the system has resources").block_on(test);
+        runtime.expect("runtime should start").block_on(test);
         done.send(())
     });
     is_done.recv_timeout(PATIENCE).expect("channel should receive a message in time");
@@ -152,7 +152,7 @@ struct Curious(Arc<OnceLock<InteropClient>>);
 
 impl Curious {
     fn call(&self) {
-        let client = self.0.get().expect("the channel is there before it connects");
+        let client = self.0.get().expect("channel should exist before it connects");
         let mut nobody = Context::from_waker(Waker::noop());
         let _ = pin!(client.add(SUM)).poll(&mut nobody);
     }
@@ -232,7 +232,7 @@ fn connect_error_may_use_channel_when_formatted_or_dropped() {
         };
         let channel = Channel::builder().reconnect_timeout(50 * MS).connect_lazy_with_connector(connector);
         let client = InteropClient::new(channel.expect("server should be valid"));
-        slot.set(client.clone()).expect("it is set once");
+        slot.set(client.clone()).expect("client should be set once");
         let status = client.add(SUM).await.expect_err("call should fail");
         assert!(status.message().contains("curious"), "{status}");
     });
@@ -337,7 +337,7 @@ async fn a_dropped_wait_for_room_leaves_no_waker() {
     let accepted = tokio::spawn(peer);
     let client = Client::builder().config(Config::default().hello(false));
     let connection = client.connect(address, Handlers::new()).await.expect("server should accept the connection");
-    let _peer = accepted.await.expect("it accepts");
+    let _peer = accepted.await.expect("server should accept the connection");
     let packet = Packet::new(PacketId(1), user(10), vec![1; 4 * 1024 * 1024]);
     while tokio::time::timeout(100 * MS, connection.send(&packet)).await.is_ok() {}
     assert_eq!(left_behind(|| connection.send(&packet)), 0);
@@ -421,7 +421,7 @@ async fn queued_packets_are_flushed_at_end_without_write_timeout() {
     let accepted = tokio::spawn(peer);
     let connection = Client::builder().config(config).connect(address, Handlers::new()).await;
     let connection = connection.expect("peer should be listening");
-    let mut peer = accepted.await.expect("it accepts");
+    let mut peer = accepted.await.expect("server should accept the connection");
     let body = Bytes::from(vec![7; 4 * 1024 * 1024]);
     for id in 0..4 {
         let sent = connection.send_now(|outbox| outbox.push(PacketId(id), user(10), &body));
@@ -465,7 +465,7 @@ async fn handler_panic_before_future_keeps_connection() {
         let mut raw = Raw::connect(address).await;
         raw.write(&packet(1, number, b"x")).await;
         raw.write(&packet(2, number, b"y")).await;
-        let next = raw.next().await.expect("the connection stays open");
+        let next = raw.next().await.expect("connection should stay open");
         assert_eq!(next.id, PacketId(2), "operation {number}");
     }
 }

@@ -58,7 +58,7 @@ fn the_settings_of_the_page_about_limits_are_read() -> Outcome {
     let (_, file) = include_str!("../../docs/limits.md").split_once("```toml\n").ok_or("the page has no file")?;
     let (file, _) = file.split_once("```").ok_or("the file has no end")?;
     pages::limits::file(file.to_owned())?;
-    pages::limits::file(file.replace("idle_timeout", "idle_timout")).expect_err("there is no such setting");
+    pages::limits::file(file.replace("idle_timeout", "idle_timout")).expect_err("unknown setting should be rejected");
     Ok(())
 }
 

@@ -104,19 +104,26 @@ async fn aged_http2_connection_sends_goaway_and_answers_its_call() {
     let server = server(&gated, AGE);
     let overheard = Arc::default();
     let io = Overheard { io: dial(&server), overheard: Arc::clone(&overheard) };
-    let (mut client, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(io)).await.expect("HTTP/2");
+    let (mut client, connection) =
+        http2::handshake(TokioExecutor::new(), TokioIo::new(io)).await.expect("server should speak HTTP/2");
     let ended = tokio::spawn(connection);
     let request = http::Request::post("http://localhost/interop.Interop/Sleep")
         .header("content-type", "application/json")
         .body(Full::new(Bytes::from_static(b"{\"millis\":1}")))
-        .expect("it is a request");
+        .expect("request should be valid");
     client.ready().await.expect("connection should be open");
     let response = client.send_request(request);
     open_later(&gated);
-    let body =
-        response.await.expect("call should succeed").into_body().collect().await.expect("it is whole").to_bytes();
+    let body = response
+        .await
+        .expect("call should succeed")
+        .into_body()
+        .collect()
+        .await
+        .expect("body should be complete")
+        .to_bytes();
     assert!(body.starts_with(b"{\"millis\":1"), "{body:?}");
-    ended.await.expect("task should not panic").expect("the server ends it in good order");
+    ended.await.expect("task should not panic").expect("connection should end regularly");
     assert!(goodbyes(&overheard.lock()) > 0, "GOAWAY was sent");
 }
 

@@ -68,7 +68,7 @@ async fn by_json_rpc(params: &Value) -> Value {
 /// The first line and the body of a response of Connect.
 async fn by_connect(message: &Value) -> (String, Value) {
     let server = builder().gateway(Gateway::new().http(Http::new().connect())).bind("127.0.0.1:0").await;
-    let server = server.expect("there are free ports");
+    let server = server.expect("loopback port should be free");
     let address = server.local_addr();
     let serving = tokio::spawn(server.serve());
     let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
@@ -77,7 +77,7 @@ async fn by_connect(message: &Value) -> (String, Value) {
     let response =
         tokio::time::timeout(PATIENCE, rest(&mut socket)).await.expect("future should complete within the timeout");
     serving.abort();
-    let (head, body) = response.split_once("\r\n\r\n").expect("it has a head");
+    let (head, body) = response.split_once("\r\n\r\n").expect("response should have a head");
     let line = head.lines().next().unwrap_or_default().to_owned();
     (line, serde_json::from_str(body).expect("text should be valid JSON"))
 }

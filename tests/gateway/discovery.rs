@@ -52,8 +52,8 @@ async fn discover(server: &Acceptor) -> Value {
 }
 
 fn method<'a>(document: &'a Value, name: &str) -> &'a Value {
-    let methods = document["methods"].as_array().expect("it is a list");
-    methods.iter().find(|method| method["name"] == name).expect("item should exist")
+    let methods = document["methods"].as_array().expect("methods should be a list");
+    methods.iter().find(|method| method["name"] == name).expect("document should contain the method")
 }
 
 /// A message with every field.
@@ -86,7 +86,7 @@ async fn discovery_lists_methods_kinds_and_params_in_order() {
 async fn discovery_describes_messages_with_comments_and_references() {
     let document = discover(&echoes()).await;
     let schemas = &document["components"]["schemas"];
-    let names: Vec<_> = schemas.as_object().expect("it has members").keys().map(String::as_str).collect();
+    let names: Vec<_> = schemas.as_object().expect("schemas should be an object").keys().map(String::as_str).collect();
     assert!(names.contains(&"json.All") && names.contains(&"json.Color"), "{names:?}");
     assert_eq!(method(&document, "json.Echoes/Echo")["description"], "Echoes one message.\n\nAlso \\ \"quoted\" text.");
     assert_eq!(method(&document, "json.Echoes/EchoAll").get("description"), None);
@@ -101,7 +101,7 @@ async fn discovery_describes_messages_with_comments_and_references() {
     assert_eq!(schemas["google.protobuf.Timestamp"], json!({"type": "string", "format": "date-time"}));
     let renamed = method(&document, "json.Echoes/Echo")["params"].as_array().and_then(|params| params.last());
     assert_eq!(
-        renamed.expect("item should exist")["schema"]["$ref"],
+        renamed.expect("method should have a renamed parameter")["schema"]["$ref"],
         "#/components/schemas/json.All/properties/%40other%20name"
     );
 }

@@ -114,7 +114,7 @@ impl Open {
             .add_service(GreeterServer::new(host))
             .bind("127.0.0.1:0")
             .await;
-        let server = server.expect("there are free ports");
+        let server = server.expect("loopback port should be free");
         let (address, stats) = (server.local_addr().to_string(), server.stats());
         let (stop, stopped) = oneshot::channel::<()>();
         let served = tokio::spawn(server.serve_with_shutdown(async move { drop(stopped.await) }));
@@ -150,7 +150,7 @@ pub(crate) async fn rest(socket: &mut TcpStream) -> String {
     let read = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut response))
         .await
         .expect("future should complete within the timeout");
-    read.expect("the connection ends in good order");
+    read.expect("connection should end regularly");
     String::from_utf8_lossy(&response).into_owned()
 }
 
@@ -173,7 +173,7 @@ pub(crate) async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
     tokio::time::timeout(PATIENCE, items.recv())
         .await
         .expect("future should complete within the timeout")
-        .expect("its sender exists")
+        .expect("sender should not be dropped")
 }
 
 /// Denies every call.

@@ -62,7 +62,7 @@ async fn message_without_memory_is_refused_before_arrival() {
     let mut response = Vec::new();
     let answered = async {
         while !response.windows(14).any(|text| text == b"grpc-status: 8") {
-            let count = reading.read_buf(&mut response).await.expect("it is not reset");
+            let count = reading.read_buf(&mut response).await.expect("connection should not be reset");
             assert!(count > 0, "{}", String::from_utf8_lossy(&response));
         }
     };
@@ -78,7 +78,7 @@ async fn unread_http2_responses_are_charged_to_client() {
     let mut builder = http2::Builder::new(TokioExecutor::new());
     // No stream may bring more than the beginning.
     builder.initial_stream_window_size(1024).initial_connection_window_size(1 << 20);
-    let (mut client, connection) = builder.handshake(io).await.expect("it speaks HTTP/2");
+    let (mut client, connection) = builder.handshake(io).await.expect("server should speak HTTP/2");
     let connection = tokio::spawn(connection);
     let mut responses = Vec::new();
     for content_type in ["application/json", "application/grpc+json"].repeat(10) {
@@ -87,15 +87,15 @@ async fn unread_http2_responses_are_charged_to_client() {
         let request = http::Request::post("http://localhost/greet.Greeter/Greet")
             .header("content-type", content_type)
             .body(Full::new(Bytes::from(format!("{envelope}{message}"))))
-            .expect("it is a request");
+            .expect("request should be valid");
         responses.push(client.send_request(request).await.expect("call should succeed"));
     }
     assert!(server.stats.memory_held() >= 20 * 100_000, "{} bytes", server.stats.memory_held());
-    let response = responses.pop().expect("item should exist");
+    let response = responses.pop().expect("response should have arrived");
     let body = tokio::time::timeout(PATIENCE, response.into_body().collect())
         .await
         .expect("future should complete within the timeout");
-    assert!(body.expect("it is whole").to_bytes().len() > 100_000);
+    assert!(body.expect("body should be complete").to_bytes().len() > 100_000);
     expect_service(&server).await;
     drop((client, responses));
     connection.abort();

@@ -61,8 +61,9 @@ async fn requests_with_repeated_head_are_answered_independently() {
 fn responses(mut bytes: &str) -> Vec<(u16, &str)> {
     let mut responses = Vec::new();
     while !bytes.is_empty() {
-        let (head, rest) = bytes.split_once("\r\n\r\n").expect("the head ends");
-        let status = head.strip_prefix("HTTP/1.1 ").and_then(|line| line.get(..3)).expect("it begins with a status");
+        let (head, rest) = bytes.split_once("\r\n\r\n").expect("response should have a complete head");
+        let status =
+            head.strip_prefix("HTTP/1.1 ").and_then(|line| line.get(..3)).expect("response should begin with a status");
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
         let (body, after) = rest.split_at(length.map_or(0, |length| length.parse().expect("text should parse")));
         responses.push((status.parse().expect("text should parse"), body));
@@ -138,7 +139,7 @@ async fn a_request_that_is_refused_by_its_head_may_be_sent_to_its_end() {
     let serving = tokio::spawn(async move { server.serve_connection(there).await });
     let fields = "connection: close\r\ncontent-encoding: br\r\n";
     let request = post("/greet.Greeter/Greet", fields, &"x".repeat(500_000));
-    let (head, body) = request.split_at(request.find("\r\n\r\n").expect("the head ends") + 4);
+    let (head, body) = request.split_at(request.find("\r\n\r\n").expect("request should have a complete head") + 4);
     here.write_all(head.as_bytes()).await.expect("write should succeed");
     let mut status = [0; 12];
     here.read_exact(&mut status).await.expect("peer should send the expected bytes");
@@ -427,7 +428,7 @@ async fn idle_connection_of_http2_is_closed_by_the_idle_timeout() {
     let io = hyper_util::rt::TokioIo::new(here);
     let executor = hyper_util::rt::TokioExecutor::new();
     let handshake = hyper::client::conn::http2::handshake::<_, _, http_body_util::Empty<bytes::Bytes>>(executor, io);
-    let (client, connection) = handshake.await.expect("it speaks HTTP/2");
+    let (client, connection) = handshake.await.expect("server should speak HTTP/2");
     let started = tokio::time::Instant::now();
     let ended =
         tokio::time::timeout(10 * PATIENCE, connection).await.expect("future should complete within the timeout");

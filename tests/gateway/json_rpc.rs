@@ -22,7 +22,7 @@ fn sum(id: impl Into<Value>, total: i64) -> Value {
 
 /// The code of an error, and the id that it belongs to.
 fn error(reply: &Value) -> (i64, Value) {
-    (reply["error"]["code"].as_i64().expect("it is an error"), reply["id"].clone())
+    (reply["error"]["code"].as_i64().expect("reply should be an error"), reply["id"].clone())
 }
 
 /// The only reply to a message.
@@ -163,7 +163,7 @@ async fn batch_gets_one_answer_with_all_replies() {
     let quiet = json!({"jsonrpc": "2.0", "method": "interop.Interop/Fail"});
     let batch = json!([add(1, 1, 1), 7, slow, quiet, {"jsonrpc": "2.0", "id": 2, "method": "no"}, add(3, 3, 3)]);
     let replies = answer(&open(), batch.to_string()).await;
-    let replies = replies.as_array().expect("it is a batch");
+    let replies = replies.as_array().expect("reply should be a batch");
     let ids: Vec<_> = replies.iter().map(|reply| reply["id"].clone()).collect();
     assert_eq!(ids, [json!(1), Value::Null, json!(2), json!(3), json!("slow")]);
     assert_eq!((&replies[0], error(&replies[1]).0, error(&replies[2]).0), (&sum(1, 2), -32600, -32601));
@@ -205,7 +205,7 @@ async fn the_replies_of_a_batch_have_one_limit_and_errors_count_in_it() {
     let mut mixed: Vec<_> = (0..220).map(describe).collect();
     mixed.extend([echo(500), describe(501)]);
     let replies = answer(&server, json!(mixed).to_string()).await;
-    let replies = replies.as_array().expect("it is a batch");
+    let replies = replies.as_array().expect("reply should be a batch");
     let (long, behind) = (&replies[220], &replies[221]);
     assert_eq!((error(long), behind.get("result").is_some()), ((-32008, json!(500)), true));
 }
@@ -215,7 +215,8 @@ async fn denying_middleware_covers_calls_batch_items_and_streams() {
     let server = server(Gateway::new().json_rpc(), |builder| builder.middleware(Closed));
     assert_eq!(error(&answer(&server, add(1, 1, 1).to_string()).await), (-32007, json!(1)));
     let replies = answer(&server, json!([add(1, 1, 1), add(2, 1, 1)]).to_string()).await;
-    let codes: Vec<_> = replies.as_array().expect("it is a batch").iter().map(|reply| error(reply).0).collect();
+    let codes: Vec<_> =
+        replies.as_array().expect("reply should be a batch").iter().map(|reply| error(reply).0).collect();
     assert_eq!(codes, [-32007, -32007]);
     for method in ["CountUp", "SumUp", "Chat"] {
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": format!("interop.Interop/{method}")});
@@ -423,8 +424,10 @@ async fn server_stop_answers_2000_calls_in_progress_and_closes() {
     let sleeps: String = (0..2000)
         .map(|id| json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/Sleep", "params": [300]}).to_string())
         .collect();
-    tokio::io::AsyncWriteExt::write_all(&mut socket, sleeps.as_bytes()).await.expect("it is read");
-    tokio::io::AsyncWriteExt::write_all(&mut socket, add("last", 1, 1).to_string().as_bytes()).await.expect("it is");
+    tokio::io::AsyncWriteExt::write_all(&mut socket, sleeps.as_bytes()).await.expect("server should read the request");
+    tokio::io::AsyncWriteExt::write_all(&mut socket, add("last", 1, 1).to_string().as_bytes())
+        .await
+        .expect("server should read the request");
     let mut lines = tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(socket));
     // All have begun when the last one, which does not wait, is answered.
     let first = lines.next_line().await.expect("line should be readable").expect("call should succeed");
@@ -436,7 +439,7 @@ async fn server_stop_answers_2000_calls_in_progress_and_closes() {
     while let Some(line) = tokio::time::timeout(PATIENCE, lines.next_line())
         .await
         .expect("future should complete within the timeout")
-        .expect("open")
+        .expect("connection should be open")
     {
         let reply: Value = serde_json::from_str(&line).expect("text should be valid JSON");
         assert!(reply.get("result").is_some(), "{reply}");
@@ -448,7 +451,7 @@ async fn server_stop_answers_2000_calls_in_progress_and_closes() {
         .await
         .expect("future should complete within the timeout")
         .expect("task should not panic")
-        .expect("in order");
+        .expect("connection should end regularly");
 }
 
 #[tokio::test(start_paused = true)]

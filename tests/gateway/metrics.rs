@@ -25,7 +25,9 @@ async fn called() -> Open {
     assert!(server.exchange(greet("", "")).await.starts_with("HTTP/1.1 400 "));
     let json_rpc = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"greet.Greeter/Greet\",\"params\":{\"name\":\"Ada\"}}\n";
     let mut client = server.connect().await;
-    tokio::io::AsyncWriteExt::write_all(&mut client, json_rpc.as_bytes()).await.expect("it is read");
+    tokio::io::AsyncWriteExt::write_all(&mut client, json_rpc.as_bytes())
+        .await
+        .expect("server should read the request");
     tokio::io::AsyncWriteExt::shutdown(&mut client).await.expect("connection should be open");
     assert!(crate::gateway::greeter::rest(&mut client).await.contains("Hello, Ada!"));
     // The server may notice later than its clients that a connection has ended.
@@ -39,11 +41,11 @@ fn values(page: &str) -> BTreeMap<&str, f64> {
     let mut values = BTreeMap::new();
     for line in page.lines() {
         if let Some(about) = line.strip_prefix("# TYPE ") {
-            let (name, kind) = about.split_once(' ').expect("a name and a type");
+            let (name, kind) = about.split_once(' ').expect("line should have a name and a type");
             assert!(["counter", "gauge", "histogram"].contains(&kind), "{line}");
             assert!(types.insert(name), "{name} is there once");
         } else if !line.starts_with("# HELP ") {
-            let (key, value) = line.rsplit_once(' ').expect("a key and a value");
+            let (key, value) = line.rsplit_once(' ').expect("line should have a key and a value");
             let name = key.split('{').next().unwrap_or_default();
             let suffixes = ["", "_bucket", "_sum", "_count"];
             let base = suffixes.iter().find_map(|end| name.strip_suffix(end).filter(|name| types.contains(name)));
@@ -59,7 +61,7 @@ async fn page_has_calls_of_all_protocols_and_server_counts() {
     let server = called().await;
     let response = server.exchange(get("localhost")).await;
     assert!(response.contains("content-type: text/plain; version=0.0.4"), "{response}");
-    let (_, page) = response.split_once("\r\n\r\n").expect("a head and a body");
+    let (_, page) = response.split_once("\r\n\r\n").expect("response should have a head and a body");
     let values = values(page);
     let key = |end: &str, code: &str, le: &str| {
         format!(
@@ -73,7 +75,7 @@ async fn page_has_calls_of_all_protocols_and_server_counts() {
     let prefix = prefix.trim_end_matches('}');
     let mut buckets: Vec<_> = values.iter().filter(|(key, _)| key.starts_with(prefix)).collect();
     assert_eq!(buckets.len(), 25);
-    let bound = |key: &str| key.rsplit('"').nth(1).and_then(|bound| bound.parse::<f64>().ok()).expect("a number");
+    let bound = |key: &str| key.rsplit('"').nth(1).and_then(|bound| bound.parse::<f64>().ok()).expect("valid number");
     buckets.sort_by(|(a, _), (b, _)| bound(a).total_cmp(&bound(b)));
     assert!(buckets.is_sorted_by(|(_, a), (_, b)| a <= b), "counts are cumulative: {buckets:?}");
     assert_eq!(values.get("frisbee_connections"), Some(&1.0));
@@ -85,7 +87,7 @@ async fn page_has_calls_of_all_protocols_and_server_counts() {
 /// The page of a server as it is now.
 async fn page(server: &Open) -> String {
     let response = server.exchange(get("localhost")).await;
-    response.split_once("\r\n\r\n").expect("a head and a body").1.to_owned()
+    response.split_once("\r\n\r\n").expect("response should have a head and a body").1.to_owned()
 }
 
 #[tokio::test]
@@ -175,7 +177,7 @@ async fn page_exists_only_if_added_and_for_admitted_callers() {
 async fn prometheus_reads_the_page() {
     let server = called().await;
     let response = server.exchange(get("localhost")).await;
-    let (_, page) = response.split_once("\r\n\r\n").expect("a head and a body");
+    let (_, page) = response.split_once("\r\n\r\n").expect("response should have a head and a body");
     let child =
         Command::new("promtool").args(["check", "metrics"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let Ok(mut child) = child else {

@@ -65,7 +65,7 @@ async fn connect(address: SocketAddr, header: &[u8]) -> std::io::Result<TcpStrea
 }
 
 async fn secure(config: Arc<ClientConfig>, socket: TcpStream) -> TlsStream<TcpStream> {
-    let name: ServerName<'_> = "127.0.0.1".try_into().expect("it is a name");
+    let name: ServerName<'_> = "127.0.0.1".try_into().expect("server name should be valid");
     tokio_rustls::TlsConnector::from(config).connect(name, socket).await.expect("server should accept the connection")
 }
 
@@ -118,7 +118,7 @@ async fn connection_without_proxy_header_is_closed_and_counted() {
         let mut answer = Vec::new();
         let ended = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut answer)).await;
         // It may be reset, since received bytes were left unread.
-        let _ = ended.expect("the server closes");
+        let _ = ended.expect("server should close the connection");
         assert_eq!(answer, b"");
     }
     while stats.open() > 0 {
@@ -172,13 +172,13 @@ async fn tls_offers_http_by_alpn_and_serves_clients_without_alpn() {
 
 async fn address_by_http2(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> String {
     let (mut client, connection) =
-        http2::handshake(TokioExecutor::new(), TokioIo::new(io)).await.expect("it speaks HTTP/2");
+        http2::handshake(TokioExecutor::new(), TokioIo::new(io)).await.expect("server should speak HTTP/2");
     tokio::spawn(connection);
     let request = http::Request::post("https://localhost/greet.Greeter/Greet")
         .header("content-type", "application/json")
         .body(Full::new(Bytes::from_static(b"{}")))
-        .expect("it is a request");
+        .expect("request should be valid");
     let response = client.send_request(request).await.expect("call should succeed");
-    let body = response.into_body().collect().await.expect("it is whole").to_bytes();
+    let body = response.into_body().collect().await.expect("body should be complete").to_bytes();
     String::from_utf8(body.into()).expect("bytes should be UTF-8")
 }

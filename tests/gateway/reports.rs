@@ -11,7 +11,7 @@ const CALL: &str = "{\"name\":\"Ada\"}";
 
 async fn http2(server: &Open) -> SendRequest<Full<Bytes>> {
     let io = TokioIo::new(server.connect().await);
-    let (client, connection) = handshake(TokioExecutor::new(), io).await.expect("it speaks HTTP/2");
+    let (client, connection) = handshake(TokioExecutor::new(), io).await.expect("server should speak HTTP/2");
     tokio::spawn(connection);
     client
 }
@@ -21,10 +21,10 @@ async fn sent(client: &mut SendRequest<Full<Bytes>>, method: &str, fields: &[(&s
     for (name, value) in fields {
         request = request.header(*name, *value);
     }
-    let request = request.body(Full::new(Bytes::from_static(CALL.as_bytes()))).expect("value should be valid");
+    let request = request.body(Full::new(Bytes::from_static(CALL.as_bytes()))).expect("request should be valid");
     let response = client.send_request(request).await.expect("call should succeed");
     let status = response.status().as_u16();
-    let body = response.into_body().collect().await.expect("operation should complete").to_bytes();
+    let body = response.into_body().collect().await.expect("body should be complete").to_bytes();
     (status, String::from_utf8_lossy(&body).into_owned())
 }
 

@@ -74,7 +74,7 @@ async fn a_stop_loses_none_of_2000_calls_over_all_protocols() {
     let answered = async {
         let mut answered = 0;
         while let Some(calls) = callers.join_next().await {
-            answered += calls.expect("every call is answered");
+            answered += calls.expect("every call should be answered");
         }
         answered
     };
@@ -97,7 +97,7 @@ fn replies(bytes: &[u8]) -> usize {
     let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
     let mut bytes = Bytes::copy_from_slice(bytes);
     let mut ids = BTreeSet::new();
-    while let Some(packet) = decoder.next(&mut bytes).expect("frames are valid") {
+    while let Some(packet) = decoder.next(&mut bytes).expect("frames should be valid") {
         if packet.operation.number() == GREET {
             assert_eq!(packet.body, expected);
             assert!(ids.insert(packet.id), "one reply for each request");
@@ -190,14 +190,14 @@ async fn streams(address: SocketAddr, content_type: &'static str, body: &'static
         overheard: Arc::clone(&overheard),
     };
     let (mut client, connection) =
-        http2::handshake(TokioExecutor::new(), TokioIo::new(io)).await.expect("it speaks HTTP/2");
+        http2::handshake(TokioExecutor::new(), TokioIo::new(io)).await.expect("server should speak HTTP/2");
     let ended = tokio::spawn(connection);
     let mut calls = JoinSet::new();
     for _ in 0..STREAMS {
         let request = Request::post(format!("http://{address}/greet.Greeter/Greet"))
             .header("content-type", content_type)
             .body(Full::new(Bytes::from_static(body)))
-            .expect("it is a request");
+            .expect("request should be valid");
         client.ready().await.expect("connection should be open");
         calls.spawn(client.send_request(request));
     }
@@ -205,14 +205,14 @@ async fn streams(address: SocketAddr, content_type: &'static str, body: &'static
     while let Some(response) = calls.join_next().await {
         let response = response.expect("task should not panic").expect("call should succeed");
         assert_eq!(response.status(), 200);
-        let body = response.into_body().collect().await.expect("it is whole");
+        let body = response.into_body().collect().await.expect("body should be complete");
         if content_type == "application/grpc" {
-            assert_eq!(body.trailers().expect("it has trailers")["grpc-status"], "0");
+            assert_eq!(body.trailers().expect("response should have trailers")["grpc-status"], "0");
         }
         answered += usize::from(body.to_bytes().windows(6).any(|text| text == b"waited"));
     }
     // The server has no more work, and ends the connection although the client would send more.
-    ended.await.expect("task should not panic").expect("it ends in good order");
+    ended.await.expect("task should not panic").expect("connection should end regularly");
     assert!(goodbyes(&overheard.lock()) > 0, "GOAWAY was sent");
     drop(client);
     answered

@@ -43,7 +43,7 @@ impl Client {
         tokio::time::timeout(PATIENCE, self.writer.write_all(bytes.as_ref()))
             .await
             .expect("future should complete within the timeout")
-            .expect("open");
+            .expect("connection should be open");
     }
 
     /// Ends the client's direction.

@@ -45,7 +45,7 @@ async fn call(address: &str, method: &str, json: &str) -> (bool, String) {
     socket.write_all(request.as_bytes()).await.expect("write should succeed");
     let response =
         tokio::time::timeout(PATIENCE, rest(&mut socket)).await.expect("future should complete within the timeout");
-    let (head, body) = response.split_once("\r\n\r\n").expect("it has a head");
+    let (head, body) = response.split_once("\r\n\r\n").expect("response should have a head");
     (head.starts_with("HTTP/1.1 200"), body.to_owned())
 }
 
@@ -53,10 +53,10 @@ async fn call(address: &str, method: &str, json: &str) -> (bool, String) {
 async fn tensor_accepts_lists_base64_and_npy_and_has_one_output() {
     let address = serve().await;
     // numpy.save of [[1, 2], [3, 4]] as float32.
-    let tensor = Tensor::from_slice([2, 2], &[1.0_f32, 2.0, 3.0, 4.0]).expect("it has the shape");
+    let tensor = Tensor::from_slice([2, 2], &[1.0_f32, 2.0, 3.0, 4.0]).expect("shape should match the elements");
     let mut npy = Vec::new();
-    let file = bytes::Bytes::from(tensor.to_npy().expect("value should be valid"));
-    frpc::json::to_json(&file, &mut npy).expect("it has a form");
+    let file = bytes::Bytes::from(tensor.to_npy().expect("tensor should have a NumPy form"));
+    frpc::json::to_json(&file, &mut npy).expect("bytes should have a JSON form");
     let npy = String::from_utf8(npy).expect("bytes should be UTF-8");
     for tensor in [
         r#"{"dtype":"float32","data":[[1,2],[3,4]]}"#,
@@ -95,8 +95,8 @@ async fn native_tensor_bytes_pass_and_forged_shapes_are_refused() {
     let tensor = Tensor::from_vec([100, 300], numbers.clone()).expect("shape should match the elements");
     for factor in [0.0, 1.0] {
         let scaled =
-            client.scale(Scaling { tensor: Some(tensor.clone()), factor }).await.expect("value should be valid");
-        assert_eq!(*scaled.get_ref().view::<f32>().expect("value should be valid"), numbers);
+            client.scale(Scaling { tensor: Some(tensor.clone()), factor }).await.expect("tensor should be scaled");
+        assert_eq!(*scaled.get_ref().view::<f32>().expect("elements should match the type"), numbers);
     }
     let forged = Tensor { shape: vec![u32::MAX; 64], ..tensor };
     let error =

@@ -61,7 +61,8 @@ fn enveloped(method: &str, kind: &str) -> Vec<u8> {
 #[tokio::test]
 async fn a_call_of_grpc_is_a_span_in_the_trace_of_its_caller() {
     let (server, exporter) = traced().await;
-    let channel = tonic::transport::Channel::from_shared(format!("http://{}", server.address)).expect("an address");
+    let channel =
+        tonic::transport::Channel::from_shared(format!("http://{}", server.address)).expect("address should be valid");
     let mut client = Grpc::new(channel.connect().await.expect("server should accept the connection"));
     let request = || {
         let mut request = tonic::Request::new(Name { name: "Ada".to_owned() });

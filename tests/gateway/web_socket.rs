@@ -59,7 +59,7 @@ async fn expect_service(channel: Channel) {
         })
         .collect();
     for call in calls {
-        call.await.expect("each call is answered");
+        call.await.expect("each call should be answered");
     }
     let counts = client.count_up(Range { from: 1, count: 1000 }).await.expect("stream should open").into_inner();
     let counted: Vec<_> = counts.map(|count| count.expect("stream should continue").value).collect().await;
@@ -117,7 +117,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
         tokio::time::timeout(PATIENCE, reading)
             .await
             .expect("future should complete within the timeout")
-            .expect("it is whole")
+            .expect("message should be complete")
     }
 
     /// The code with which the server closes, after the preceding frames have been read. Answers it.
@@ -132,7 +132,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
         let _ = self.0.write_all(&frame(true, CLOSE, &payload[..2])).await;
         let mut rest = Vec::new();
         let ended = tokio::time::timeout(PATIENCE, self.0.read_to_end(&mut rest)).await;
-        let _ = ended.expect("the server closes the transport");
+        let _ = ended.expect("server should close the transport");
         u16::from_be_bytes([payload[0], payload[1]])
     }
 
@@ -205,7 +205,7 @@ async fn native_calls_go_over_web_socket_over_tls() {
         let config = config.clone();
         async move {
             let socket = TcpStream::connect(address).await?;
-            let name: ServerName<'_> = "127.0.0.1".try_into().expect("it is a name");
+            let name: ServerName<'_> = "127.0.0.1".try_into().expect("server name should be valid");
             let secured = tokio_rustls::TlsConnector::from(config).connect(name, socket).await?;
             web_socket::connect_io(secured, &address.to_string(), "/").await
         }

@@ -63,7 +63,7 @@ async fn a_handler_gives_its_connection_away_after_calls_on_it() {
     let (asking, handed) = channel.request_hand_off();
     let opened = GatewayClient::new(asking).open(target("echo")).await.unwrap();
     assert!(opened.get_ref().address.starts_with("127.0.0.1:"));
-    let raw = handed.take().expect("it is handed off");
+    let raw = handed.take().expect("connection should be handed off");
     assert!(matches!(connection.closed().await, frisbee::CloseReason::HandedOff));
     expect_echo(raw).await;
     assert!(handed.take().is_none());
@@ -90,7 +90,7 @@ async fn successive_hand_offs_reconnect_without_pause() {
     for _ in 0..30 {
         idle_client.add(AddRequest { a: 1, b: 1 }).await.unwrap();
         asking.do_nothing(Empty {}).await.unwrap();
-        handed.take().expect("it is handed off");
+        handed.take().expect("connection should be handed off");
     }
     assert!(started.elapsed() < Duration::from_secs(1), "{:?} were waited for", started.elapsed());
 }
@@ -108,7 +108,7 @@ async fn failed_hand_off_handler_keeps_connection_and_error_code() {
     assert_eq!(client.open(target("echo")).await.unwrap_err().code(), Code::FailedPrecondition);
     assert!(handed.take().is_none());
     asking.open(target("echo")).await.unwrap();
-    expect_echo(handed.take().expect("it is the same connection all along")).await;
+    expect_echo(handed.take().expect("connection should be handed off")).await;
 }
 
 #[tokio::test]
@@ -214,7 +214,7 @@ impl Extension for Deep {
     not_served!(fail, wait, ask, get, flood, sink);
 
     async fn echo(&self, request: Request<Maybe>) -> Result<Response<Maybe>, Status> {
-        request.hand_off().expect("the caller requests it").accept(async |raw| drop(raw));
+        request.hand_off().expect("caller should request a hand-off").accept(async |raw| drop(raw));
         Ok(Response::new(Maybe { choice: Some(Choice::Time(Time::default())), ..Maybe::default() }))
     }
 }

@@ -153,8 +153,8 @@ async fn bytes_after_last_packet_reach_new_owner_on_tls() {
 async fn expect_kind<T: 'static>(raw: RawTransport) {
     assert!(raw.is::<T>());
     assert!(!raw.is::<u8>());
-    let raw = raw.downcast::<u8>().expect_err("it is something else");
-    let (_transport, early) = raw.downcast::<T>().expect("it has its stated type");
+    let raw = raw.downcast::<u8>().expect_err("transport should have another type");
+    let (_transport, early) = raw.downcast::<T>().expect("transport should have the stated type");
     assert!(early.len() <= GREETING.len());
 }
 

@@ -74,7 +74,7 @@ async fn batch_beyond_credit_delivers_credit_then_loses_stream() {
     let (client, mut liar) = deceived(|builder| builder).await;
     liar.write(&hello()).await;
     let opened = tokio::spawn(async move { client.count_up(Range { from: 0, count: 1 }).await });
-    let id = liar.next().await.expect("the client opens a stream").id.0;
+    let id = liar.next().await.expect("client should open a stream").id.0;
     let mut stream = opened.await.expect("caller should not panic").expect("connection should be open").into_inner();
     let mut message = Vec::new();
     encode_root(&Count { value: 1 }, &mut Encoder::new(&mut message).with_form(Form::Extended))

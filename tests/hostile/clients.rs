@@ -157,7 +157,7 @@ async fn more_streams_than_allowed_are_closed_at_once() {
         assert_eq!((refused.id.0, refused.operation.number(), refused.body.len()), (id, 2, 0));
     }
     peer.write(&packet(1, 2, &encoded(&Text { value: "a".into() }))).await;
-    let answer = peer.next().await.expect("streams within the limit live");
+    let answer = peer.next().await.expect("stream within the limit should be served");
     assert_eq!(answer.body, encoded(&Text { value: "re:a".into() }));
 }
 
@@ -183,8 +183,8 @@ async fn invalid_openings_are_refused_and_stray_packets_ignored() {
         peer.write(&packet(3, 2, first)).await;
         let failure = peer.next().await.expect("connection should stay open").body;
         assert!(error_text(&failure).is_some_and(|text| text.contains("is not a streaming method")));
-        assert_eq!(error_text(&peer.next().await.expect("the end follows").body).as_deref(), Some("EOF"));
-        assert_eq!(peer.next().await.expect("the close follows").body, Bytes::new());
+        assert_eq!(error_text(&peer.next().await.expect("stream should end").body).as_deref(), Some("EOF"));
+        assert_eq!(peer.next().await.expect("stream should be closed").body, Bytes::new());
     }
     // What belongs to no stream, a varint that is cut, and a close of nothing.
     for stray in [&[6, 5, 0x0a, 3, b'E', b'O', b'F'][..], &[8, 0], &[9, 0x80], &[]] {
@@ -202,8 +202,8 @@ async fn stream_of_unknown_operation_is_refused_and_ignored() {
         peer.write(&packet(id, 2, first).repeat(3)).await;
         let failure = peer.next().await.expect("connection should stay open");
         assert!(failure.id.0 == id && failure.body.ends_with(b"names no operation"), "{failure:?}");
-        assert_eq!(peer.next().await.expect("its direction ends").operation.number(), 7);
-        assert_eq!(peer.next().await.expect("it is reset").operation.number(), 7);
+        assert_eq!(peer.next().await.expect("direction should end").operation.number(), 7);
+        assert_eq!(peer.next().await.expect("stream should be reset").operation.number(), 7);
     }
     peer.write(&add(1)).await;
     expect_sum(&mut peer, 1).await;
@@ -320,7 +320,7 @@ async fn time_to_answer(bytes: Vec<u8>) -> Duration {
         started.elapsed()
     });
     writing.write_all(&[bytes, add(12_345)].concat()).await.expect("write should succeed");
-    let elapsed = last.await.expect("the answer comes");
+    let elapsed = last.await.expect("last call should be answered");
     serving.abort();
     elapsed
 }
@@ -403,7 +403,7 @@ async fn endless_stream_openings_do_not_starve_others() {
     let mut answers = vec![0; OPENS * 50]; // Each refusal has some more.
 
     let answered = tokio::time::timeout(Duration::from_secs(10), reading.read_exact(&mut answers)).await;
-    answered.expect("all are refused").expect("connection should stay open");
+    answered.expect("all calls should be rejected in time").expect("connection should stay open");
     other.abort();
     assert!(batches.load(Ordering::Relaxed) >= 10, "{batches:?} turns during twenty of the connection");
 }

@@ -178,7 +178,9 @@ async fn a_network_that_falls_silent_is_noticed_by_both_ends() {
     let client = InteropClient::new(channel.expect("proxy should be listening"));
     client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
     manner.silent.store(true, Ordering::Relaxed);
-    let error = soon("the call ends", client.add(AddRequest { a: 1, b: 1 })).await.expect_err("nothing comes");
+    let error = soon("the call ends", client.add(AddRequest { a: 1, b: 1 }))
+        .await
+        .expect_err("call should fail without a reply");
     assert_eq!(error.code(), Code::Unavailable, "{error}");
     soon("the server notices", async {
         while stats.open() > 0 {
@@ -256,8 +258,8 @@ impl Other {
         let input = self.child.stdin.as_mut().expect("pipe should be configured");
         input.write_all(b"\n").await.expect("write should succeed");
         loop {
-            let line = soon("the child answers", self.output.next_line()).await.expect("it can be read");
-            if let Some(count) = line.expect("the child lives").strip_suffix(" not accepted") {
+            let line = soon("the child answers", self.output.next_line()).await.expect("output should be readable");
+            if let Some(count) = line.expect("child should be running").strip_suffix(" not accepted") {
                 return count.parse().expect("text should parse");
             }
         }
@@ -280,7 +282,7 @@ async fn child(limits: &[&str]) -> Other {
     let address = soon("the child listens", async {
         loop {
             let line =
-                output.next_line().await.expect("line should be readable").expect("the child says where it listens");
+                output.next_line().await.expect("line should be readable").expect("child should print its address");
             if let Some((_, address)) = line.split_once("listening on ") {
                 break address.trim().parse().expect("text should parse");
             }
@@ -383,7 +385,7 @@ async fn a_server_with_little_memory_refuses_and_lives() {
         let sum = early.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
         assert_eq!(sum.get_ref().total, 2);
     }
-    assert!(child.try_wait().expect("its state is readable").is_none(), "the server lives");
+    assert!(child.try_wait().expect("process state should be readable").is_none(), "the server lives");
     let refused = early.echo_payload(Payload { seq: 1, data: vec![1; 4 << 20] }).await.expect_err("call should fail");
     assert_eq!(refused.code(), Code::ResourceExhausted);
     drop(peers);
@@ -406,9 +408,12 @@ async fn calls_in_flight_fail_at_once_when_the_server_is_killed() {
         })
         .collect();
     client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
-    child.kill().await.expect("it can be killed");
+    child.kill().await.expect("child should be killed");
     for call in calls {
-        let status = soon("a call ends", call).await.expect("task should not panic").expect_err("the server is gone");
+        let status = soon("a call ends", call)
+            .await
+            .expect("task should not panic")
+            .expect_err("call to a killed server should fail");
         assert_eq!(status.code(), Code::Unavailable);
         assert!(status.may_have_run(), "it was sent");
     }
@@ -422,7 +427,7 @@ async fn stalled_readers_and_slow_writers_do_not_delay_others() {
     let request = packet(1, 21, &[]);
     let large = Payload { seq: 1, data: vec![1; 100_000] };
     let mut body = Vec::new();
-    polyglot::encode_root(&large, &mut polyglot::Encoder::new(&mut body)).expect("value should be valid");
+    polyglot::encode_root(&large, &mut polyglot::Encoder::new(&mut body)).expect("message should be encodable");
     for _ in 0..30 {
         let mut peer = Raw::connect(address).await;
         let requests = packet(1, 17, &body).repeat(3);

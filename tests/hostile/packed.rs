@@ -201,7 +201,7 @@ async fn the_limit_on_bodies_holds_for_unpacked_messages() {
 async fn a_broken_item_ends_its_stream_and_nothing_else() {
     let mut peer = Raw::connect(serve(server()).await).await;
     peer.write(&[hello(false), packet(1, 2, &[9, CHAT as u8]), packet(1, 5, &[0xFF, 0x7F])].concat()).await;
-    let (_, frame) = parts(EXAMPLE).expect("it is packed");
+    let (_, frame) = parts(EXAMPLE).expect("body should be compressed");
     peer.write(&packet(1, 2, EXAMPLE)).await;
     peer.write(&packet(1, 2, &body(1205, frame))).await;
     let answer = peer.next().await.expect("connection should stay open");
@@ -227,7 +227,7 @@ async fn a_broken_item_ends_its_stream_and_nothing_else() {
 async fn unrequested_or_malformed_packed_reply_is_an_error() {
     for (accepts, reply, code) in [
         (false, EXAMPLE.to_vec(), Code::Internal),
-        (true, body(1205, parts(EXAMPLE).expect("it is packed").1), Code::Internal),
+        (true, body(1205, parts(EXAMPLE).expect("body should be compressed").1), Code::Internal),
         (true, body(6_000_000, &[0; 100_000]), Code::ResourceExhausted),
     ] {
         let (address, accepted) = Raw::listen().await;
@@ -237,9 +237,9 @@ async fn unrequested_or_malformed_packed_reply_is_an_error() {
         let mut liar = accepted.await;
         liar.write(&hello(true)).await;
         let call = tokio::spawn(async move { client.echo_payload(Payload::default()).await });
-        let request = liar.next().await.expect("it is sent");
+        let request = liar.next().await.expect("client should send the request");
         liar.write(&packet(request.id.0, ECHO, &reply)).await;
-        let status = call.await.expect("task should not panic").expect_err("it cannot be read");
+        let status = call.await.expect("task should not panic").expect_err("reply should be unreadable");
         assert_eq!(status.code(), code, "{status}");
     }
 }

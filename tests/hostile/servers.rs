@@ -35,7 +35,7 @@ async fn stray_replies_answer_no_call() {
             packet(id, operation, &wrong),
         ];
         liar.write(&lies.concat()).await;
-        assert_eq!(call.await.expect("caller should not panic").expect("one reply is its own"), 2);
+        assert_eq!(call.await.expect("caller should not panic").expect("call should get its own reply"), 2);
     }
 }
 
@@ -49,13 +49,13 @@ async fn no_reply_that_is_cut_or_changed_is_taken_for_another_message() {
         let call = calling(&client, 1);
         let request = liar.next().await.expect("connection should stay open");
         liar.write(&packet(request.id.0, request.operation.number(), &body)).await;
-        let status = call.await.expect("caller should not panic").expect_err("that is no sum");
+        let status = call.await.expect("caller should not panic").expect_err("wrong sum should be rejected");
         assert_eq!(status.code(), Code::Internal, "{body:?}: {status}");
     }
     let call = calling(&client, 1);
     let request = liar.next().await.expect("connection should stay open");
     liar.write(&packet(request.id.0, request.operation.number(), &SUM)).await;
-    assert_eq!(call.await.expect("caller should not panic").expect("this one is whole"), 2);
+    assert_eq!(call.await.expect("caller should not panic").expect("reply should be complete"), 2);
 }
 
 #[tokio::test]
@@ -70,7 +70,7 @@ async fn a_server_that_opens_unrequested_streams_is_left() {
     while lying.write_all(&lies).await.is_ok() && written < 1_000 {
         written += 1;
     }
-    let status = call.await.expect("caller should not panic").expect_err("nothing answers it");
+    let status = call.await.expect("caller should not panic").expect_err("call without a reply should fail");
     // Bytes in the pipe at the end were written and not read.
     assert!((100..110).contains(&written), "it took {written} thousand lies: {status}");
     assert_eq!(status.code(), Code::Unavailable);
@@ -146,7 +146,7 @@ async fn slowly_reading_server_costs_calls_only_their_deadlines() {
         assert_eq!(code(client.sum_up(counts()).await), Code::DeadlineExceeded, "client streaming");
         assert_eq!(code(server_streaming.await), Code::DeadlineExceeded, "server streaming");
     });
-    ended.await.expect("deadlines are kept");
+    ended.await.expect("deadline should be observed");
     reading.abort();
 }
 
@@ -241,7 +241,7 @@ async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
         let client = client.clone();
         async move { client.count_up(Range { from: 0, count: 1 }).await }
     });
-    let id = liar.next().await.expect("the client opens a stream").id.0;
+    let id = liar.next().await.expect("client should open a stream").id.0;
     let mut stream = opened.await.expect("caller should not panic").expect("connection should be open").into_inner();
     let mut bytes = Vec::new();
     encode_root(&Count { value: 1 }, &mut Encoder::new(&mut bytes).with_form(Form::Extended))
@@ -299,13 +299,13 @@ async fn stream_resetting_server_gets_few_streams() {
         let chosen = async { while !is_reset().await {} };
         tokio::time::timeout(Duration::from_secs(20), chosen).await
     };
-    chosen().await.expect("it is chosen once it has identified itself");
+    chosen().await.expect("identified server should be chosen");
     let mut reset = 0;
     for _ in 0..200 {
         reset += usize::from(is_reset().await);
     }
     assert!(reset <= 10, "{reset} of 200 streams were opened there");
-    chosen().await.expect("it is tried again");
+    chosen().await.expect("server should be tried again");
 }
 
 #[tokio::test]

@@ -106,7 +106,7 @@ async fn travel(provider: &SdkTracerProvider) {
     let context =
         TraceContext::from_traceparent(std::str::from_utf8(message.payload()).expect("bytes should be UTF-8"));
     let tracer = provider.tracer("subscriber");
-    let carried = context.expect("it is a context").carry(async {
+    let carried = context.expect("trace context should be valid").carry(async {
         drop(tracer.start_with_context("take", &frpc_telemetry::otel::context()));
     });
     carried.await;
@@ -198,7 +198,7 @@ impl Collector {
                 .write_all(b"\nSKIPPED: FRISBEE_REQUIRE_COLLECTOR is not set, so no trace was sent to a collector\n");
             return None;
         }
-        let program = go::build("collector", ".").expect("Go is required where a collector is");
+        let program = go::build("collector", ".").expect("Go should be installed with the collector");
         let address = format!("127.0.0.1:{}", port().await);
         let config = format!(
             "yaml:{{receivers: {{otlp: {{protocols: {{grpc: {{endpoint: '{address}'}}}}}}}}, exporters: {{debug: \
@@ -252,7 +252,7 @@ async fn servers_grpc_and_broker_form_one_trace_in_collector() {
     travel(&provider).await;
     let flushing = provider.clone();
     let flushed = tokio::task::spawn_blocking(move || flushing.force_flush()).await.expect("task should not panic");
-    flushed.expect("the collector takes them");
+    flushed.expect("collector should accept the spans");
     assert_eq!((exports.exported(), exports.failed(), exports.dropped()), (WAY.len() as u64, 0, 0));
     let spans = || collector.spans.lock().unwrap().clone();
     // The kind is the last that is written of those that are compared.

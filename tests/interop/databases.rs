@@ -48,7 +48,7 @@ async fn gateway(target: &str, address: &str) -> Channel {
 async fn open(channel: &Channel, target: &str) -> RawTransport {
     let (asking, handed) = channel.request_hand_off();
     GatewayClient::new(asking).open(Target { name: target.to_owned() }).await.unwrap();
-    handed.take().expect("the gateway hands its connection off")
+    handed.take().expect("gateway should hand off its connection")
 }
 
 /// Rows to PostgreSQL and back by its own client, on any transport.

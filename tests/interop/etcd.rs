@@ -32,7 +32,8 @@ struct Shop {
 impl Shop {
     async fn open(etcd: &Etcd) -> Self {
         let address = format!("127.0.0.1:{}", servers::port().await);
-        let registration = Registration::new(etcd, PREFIX, &Endpoint::new(&address)).expect("it has a form as text");
+        let registration =
+            Registration::new(etcd, PREFIX, &Endpoint::new(&address)).expect("endpoint should have a text form");
         let registered = registration.start();
         let builder = Server::builder().add_service(registered.around(GreeterServer::new(Polite)));
         let server = builder.bind(&address).await.expect("server should bind to a free address");
@@ -47,7 +48,7 @@ impl Shop {
     /// Stops it as an operator does.
     async fn close(self) {
         drop(self.stop);
-        self.serving.await.expect("task should not panic").expect("it ends in good order");
+        self.serving.await.expect("task should not panic").expect("server should end regularly");
         drop(self.registered);
     }
 }
@@ -165,12 +166,12 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
     let registering = dies.spawn(async move {
         let etcd = Etcd::new([&address]).expect("text should be an address");
         let registration =
-            Registration::new(&etcd, PREFIX, &Endpoint::new("127.0.0.1:9")).expect("it has a form as text");
+            Registration::new(&etcd, PREFIX, &Endpoint::new("127.0.0.1:9")).expect("endpoint should have a text form");
         let registered = registration.with_ttl(TTL).start();
         registered.registered().await;
         registered
     });
-    let registered = registering.await.expect("etcd is there");
+    let registered = registering.await.expect("etcd should be reachable");
     let channel = Channel::builder()
         .balance()
         .connect_resolved(EtcdResolver::new(&etcd, PREFIX))
@@ -194,7 +195,8 @@ async fn a_key_that_was_deleted_is_put_again() {
     let etcd = Etcd::new([format!("http://{}", server.address)]).expect("text should be an address");
     let registered = async || {
         let registration = Registration::new(&etcd, PREFIX, &Endpoint::new("127.0.0.1:9"));
-        let registered = registration.expect("it has a form as text").with_ttl(Duration::from_secs(2)).start();
+        let registered =
+            registration.expect("endpoint should have a text form").with_ttl(Duration::from_secs(2)).start();
         registered.registered().await;
         registered
     };
@@ -202,7 +204,8 @@ async fn a_key_that_was_deleted_is_put_again() {
     let (_stays, leaves) = (registered().await, registered().await);
     leaves.leave().await;
     let mut resolver = EtcdResolver::new(&etcd, PREFIX);
-    let found =
-        tokio::time::timeout(PATIENCE, async { while resolver.next().await.expect("etcd is there").is_empty() {} });
-    found.await.expect("it is registered");
+    let found = tokio::time::timeout(PATIENCE, async {
+        while resolver.next().await.expect("etcd should be reachable").is_empty() {}
+    });
+    found.await.expect("endpoint should be registered");
 }

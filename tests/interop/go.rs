@@ -61,8 +61,8 @@ impl Peer {
             .expect("process should start");
         let stdin = child.stdin.take().expect("stdin should be piped");
         let mut lines = BufReader::new(child.stdout.take().expect("stdout should be piped")).lines();
-        let line = lines.next_line().await.expect("line should be readable").expect("the peer says where it listens");
-        let address = line.strip_prefix("listening on ").expect("the peer says where it listens").to_owned();
+        let line = lines.next_line().await.expect("line should be readable").expect("peer should print its address");
+        let address = line.strip_prefix("listening on ").expect("peer should print its address").to_owned();
         Serving { address, _stdin: stdin, _child: child }
     }
 

@@ -49,8 +49,8 @@ impl ApiServer {
                 .write_all(b"\nSKIPPED: FRISBEE_REQUIRE_APISERVER is not set, so no API server was watched\n");
             return None;
         }
-        let etcd = servers::etcd().await.expect("etcd is required where an API server is");
-        let program = go::build("apiserver", ".").expect("Go is required where an API server is");
+        let etcd = servers::etcd().await.expect("etcd should be installed with the API server");
+        let program = go::build("apiserver", ".").expect("Go should be installed with the API server");
         let folder = tempfile::tempdir().expect("temporary folder should be created");
         let authority = Authority::default();
         let (certificate, key) = authority.issue_pem("127.0.0.1");
@@ -61,7 +61,7 @@ impl ApiServer {
         // The third column is the number of the user.
         write("tokens", "boss,administrator,1,system:masters\n");
         let address = format!("127.0.0.1:{}", servers::port().await);
-        let tls = ClientTls::new(authority.trusted()).expect("they are authorities");
+        let tls = ClientTls::new(authority.trusted()).expect("authorities should be valid");
         let child = serve(&program, &folder, &address, &etcd.address);
         let server = Self { address, program, folder, tls, etcd, child };
         server.until_ready().await;
@@ -99,14 +99,14 @@ impl ApiServer {
         let request = http::Request::builder().method(method).uri(path).header("host", &self.address);
         let request = request.header("authorization", "Bearer boss").header("content-type", "application/yaml");
         let request = request.header("accept", "application/json").body(Full::new(Bytes::from(body.to_owned())));
-        let response = sender.send_request(request.expect("it is whole")).await.ok()?;
+        let response = sender.send_request(request.expect("request should be valid")).await.ok()?;
         let status = response.status().as_u16();
         Some((status, response.into_body().collect().await.ok()?.to_bytes().into()))
     }
 
     /// A request that has to succeed.
     async fn does(&self, method: &str, path: &str, body: &str) -> Value {
-        let (status, answer) = self.http_request(method, path, body).await.expect("item should exist");
+        let (status, answer) = self.http_request(method, path, body).await.expect("API server should respond");
         let text = String::from_utf8_lossy(&answer);
         assert!((200..300).contains(&status), "{method} {path}: {status} {text}");
         serde_json::from_slice(&answer).expect("bytes should be valid JSON")
@@ -117,7 +117,7 @@ impl ApiServer {
     }
 
     async fn replace(&self, slice: &Value) {
-        let name = slice["metadata"]["name"].as_str().expect("it has a name");
+        let name = slice["metadata"]["name"].as_str().expect("slice should have a name");
         self.does("PUT", &format!("{SLICES}/{name}"), &slice.to_string()).await;
     }
 
@@ -127,7 +127,7 @@ impl ApiServer {
             json!({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": {}}).to_string();
         let path = format!("/api/v1/namespaces/prod/serviceaccounts/{account}/token");
         let token = self.does("POST", &path, &token_request).await;
-        let token = token["status"]["token"].as_str().expect("the account has one");
+        let token = token["status"]["token"].as_str().expect("account should have a token");
         fs::write(self.folder.path().join("token"), token).expect("file should be written");
         let config = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "test",
@@ -143,8 +143,9 @@ impl ApiServer {
 }
 
 fn serve(program: &PathBuf, folder: &TempDir, address: &str, etcd: &str) -> Child {
-    let (host, port) = address.split_once(':').expect("it has a port");
-    let log = File::options().create(true).append(true).open(folder.path().join("log")).expect("there is room");
+    let (host, port) = address.split_once(':').expect("address should have a port");
+    let log =
+        File::options().create(true).append(true).open(folder.path().join("log")).expect("log file should be created");
     Command::new(program)
         .current_dir(folder.path())
         .args(["--bind-address", host, "--secure-port", port, "--etcd-servers", &format!("http://{etcd}")])
@@ -164,8 +165,9 @@ fn serve(program: &PathBuf, folder: &TempDir, address: &str, etcd: &str) -> Chil
 
 /// The manifest of the page, each with the path where it is created.
 fn manifest() -> Vec<(&'static str, &'static str)> {
-    let (_, page) = include_str!("../../docs/resolvers.md").split_once("```yaml\n").expect("the page has a manifest");
-    let (manifest, _) = page.split_once("```").expect("it has an end");
+    let (_, page) =
+        include_str!("../../docs/resolvers.md").split_once("```yaml\n").expect("page should contain a manifest");
+    let (manifest, _) = page.split_once("```").expect("manifest should have an end");
     let path = |document: &str| match document.lines().find_map(|line| line.strip_prefix("kind: ")) {
         Some("Service") => "/api/v1/namespaces/prod/services",
         Some("ServiceAccount") => "/api/v1/namespaces/prod/serviceaccounts",
@@ -208,14 +210,15 @@ async fn kubernetes_service_is_followed_through_restarts() {
     let Some(mut server) = ApiServer::start().await else { return };
     server.does("POST", "/api/v1/namespaces", r#"{"metadata": {"name": "prod"}}"#).await;
     let mut documents = manifest();
-    let (path, binding) = documents.pop().expect("it has four");
+    let (path, binding) = documents.pop().expect("page should contain four documents");
     for (path, document) in documents {
         server.does("POST", path, document).await;
     }
-    let kubeconfig = Kubeconfig::read_from(server.kubeconfig("client").await).expect("it is a kubeconfig");
+    let kubeconfig = Kubeconfig::read_from(server.kubeconfig("client").await).expect("kubeconfig should be valid");
     let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
-    let client = Client::try_from(config.expect("it has a context")).expect("its certificates are valid");
-    let mut resolver = KubernetesResolver::new(client, "shop", "grpc").expect("it is a name");
+    let client =
+        Client::try_from(config.expect("kubeconfig should have a context")).expect("certificates should be valid");
+    let mut resolver = KubernetesResolver::new(client, "shop", "grpc").expect("service name should be valid");
     let why = resolver.next().await.expect_err("next item should be an error").to_string();
     assert!(why.contains("403") && why.contains("system:serviceaccount:prod:client"), "{why}");
     server.does("POST", path, binding).await;

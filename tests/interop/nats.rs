@@ -78,7 +78,7 @@ async fn until(what: &str, is: impl Fn() -> bool) {
 /// Publishes from 1 on to the topic of a broker, no faster than all receive. `received` is the count of each subscription
 /// for all brokers.
 async fn publish(client: Client, at: usize, published: Arc<AtomicU64>, received: Vec<Arc<AtomicU64>>) {
-    let publisher = client.publisher(&format!("numbers.{at}.x")).expect("it is a topic");
+    let publisher = client.publisher(&format!("numbers.{at}.x")).expect("topic should be valid");
     for number in 1..=messages() {
         publisher.publish(number.to_string()).await.expect("broker should accept the message");
         let all = published.fetch_add(1, Ordering::Relaxed) + 1;
@@ -104,7 +104,7 @@ async fn overlapping_patterns_deliver_once_in_order_on_three_brokers() {
                 let mut last = BTreeMap::<String, u64>::new();
                 while count.load(Ordering::Relaxed) < all {
                     let text = next(&mut subscription).await.expect("connection should stay open");
-                    let (topic, number) = text.split_once(' ').expect("it has both");
+                    let (topic, number) = text.split_once(' ').expect("message should contain topic and number");
                     let last = last.entry(topic.to_owned()).or_default();
                     assert_eq!(number.parse(), Ok(*last + 1), "{pattern} hears {topic}");
                     *last += 1;
@@ -141,8 +141,11 @@ async fn group_members_get_equal_shares_on_every_broker() {
     for (at, client) in clients.iter().enumerate() {
         for _ in 0..=at {
             let subscribed = client.queue_subscribe("numbers.>", "two words.*").await;
-            let (mut jobs, received, share) =
-                (subscribed.expect("it is taken"), received.clone(), Arc::<AtomicU64>::default());
+            let (mut jobs, received, share) = (
+                subscribed.expect("broker should accept the subscription"),
+                received.clone(),
+                Arc::<AtomicU64>::default(),
+            );
             shares.push(share.clone());
             tokio::spawn(async move {
                 while jobs.recv().await.is_ok() {
@@ -280,7 +283,7 @@ impl Load {
     async fn end(&mut self) -> u64 {
         self.over.store(true, Ordering::SeqCst);
         while let Some(ended) = self.writers.join_next().await {
-            ended.expect("the writers end");
+            ended.expect("writers should end");
         }
         self.published()
     }

@@ -74,8 +74,8 @@ fn numpy_files_round_trip_with_numpy() {
     }
     let mut count = 0;
     for entry in fs::read_dir(folder.path()).expect("folder should be readable") {
-        let path = entry.expect("it can be listed").path();
-        let name = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
+        let path = entry.expect("folder entry should be readable").path();
+        let name = path.file_stem().expect("file should have a name").to_string_lossy().into_owned();
         if path.extension().is_none_or(|extension| extension != "npy") {
             continue;
         }
@@ -91,14 +91,14 @@ fn numpy_files_round_trip_with_numpy() {
         let shape = fs::read_to_string(path.with_extension("shape")).expect("file should be readable");
         let sizes: Vec<_> = tensor.shape.iter().map(ToString::to_string).collect();
         assert_eq!(sizes.join(","), shape, "{name}");
-        let dtype = tensor.check().expect("it has been checked");
+        let dtype = tensor.check().expect("tensor should be valid");
         let mut little = tensor.data.to_vec();
         if dtype.is_big_endian {
             let parts = if tensor.dtype.contains('c') { 2 } else { 1 };
             little.chunks_exact_mut(dtype.element.size() / parts).for_each(<[u8]>::reverse);
         }
         assert_eq!(little, fs::read(path.with_extension("raw")).expect("file should be readable"), "{name}");
-        fs::write(path.with_extension("again"), tensor.to_npy().expect("NumPy has the type"))
+        fs::write(path.with_extension("again"), tensor.to_npy().expect("NumPy should support the type"))
             .expect("file should be written");
         count += 1;
     }

@@ -73,8 +73,8 @@ async fn has_data(prometheus: &str, query: &str) -> bool {
 fn queries() -> Vec<String> {
     let dashboard = fs::read_to_string(folder().join("dashboard.json")).expect("file should be readable");
     let dashboard: Value = serde_json::from_str(&dashboard).expect("text should be valid JSON");
-    let panels = dashboard["panels"].as_array().expect("there are panels");
-    let targets = panels.iter().flat_map(|panel| panel["targets"].as_array().expect("a panel has queries"));
+    let panels = dashboard["panels"].as_array().expect("dashboard should have panels");
+    let targets = panels.iter().flat_map(|panel| panel["targets"].as_array().expect("panel should have queries"));
     let queries = targets.map(|target| target["expr"].as_str().expect("bytes should be UTF-8"));
     queries.map(|query| query.replace("$instance", ".*").replace("$__rate_interval", "30s")).collect()
 }
@@ -82,7 +82,7 @@ fn queries() -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn prometheus_answers_dashboard_queries_and_loads_alerts() {
     let server = server().await;
-    let alerts = folder().join("alerts.yml").canonicalize().expect("item should exist");
+    let alerts = folder().join("alerts.yml").canonicalize().expect("rules file should exist");
     let config = format!(
         "global:\n  scrape_interval: 1s\n  evaluation_interval: 1s\nrule_files: [{alerts:?}]\nscrape_configs:\n  - \
          job_name: frpc\n    static_configs:\n      - targets: [{server:?}]\n"
@@ -99,8 +99,8 @@ async fn prometheus_answers_dashboard_queries_and_loads_alerts() {
         let answered = tokio::time::timeout(Duration::from_secs(60), answered).await;
         assert!(answered.is_ok(), "no data for {query}");
     }
-    let rules = get(&prometheus.address, "/api/v1/rules").await.expect("Prometheus knows its rules");
-    let rules = rules["groups"][0]["rules"].as_array().expect("there is a group").clone();
+    let rules = get(&prometheus.address, "/api/v1/rules").await.expect("Prometheus should list its rules");
+    let rules = rules["groups"][0]["rules"].as_array().expect("rules should contain a group").clone();
     let text = fs::read_to_string(&alerts).expect("file should be readable");
     let count = text.lines().filter(|line| line.trim_start().starts_with("- alert:")).count();
     assert_eq!(rules.len(), count, "{rules:?}");

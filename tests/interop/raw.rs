@@ -29,7 +29,7 @@ impl Router for RawRouter {
         if self.echoes {
             outbox.forward(&packet).unwrap();
         }
-        let sender = self.sender.lock().take().expect("one connection is taken");
+        let sender = self.sender.lock().take().expect("connection should be taken once");
         Routed::HandOff(HandOffTarget::new(async move |raw| drop(sender.send(raw))))
     }
 }
@@ -61,7 +61,7 @@ async fn go_server_hands_off_and_echoes_following_bytes() {
     connection.peer_known().await.unwrap();
     connection.send(&Packet::new(PacketId(1), TURN, "")).await.unwrap();
     let raw = tokio::time::timeout(PATIENCE, raw).await.expect("future should complete within the timeout");
-    let mut raw = raw.expect("it is taken");
+    let mut raw = raw.expect("peer should accept the request");
     expect_greeting(&mut raw).await;
     let sent: Vec<u8> = (0_u32..1 << 18).flat_map(u32::to_le_bytes).collect();
     let (mut read, mut write) = tokio::io::split(raw);
@@ -81,7 +81,7 @@ async fn go_client_hands_off_and_its_bytes_return() {
     let address = server.local_addr().to_string();
     tokio::spawn(server.serve());
     let echoing = tokio::spawn(async move {
-        let mut raw = raw.await.expect("the peer requests the connection");
+        let mut raw = raw.await.expect("peer should request the connection");
         expect_greeting(&mut raw).await;
         raw.write_all(GREETING).await.unwrap();
         let (mut read, mut write) = tokio::io::split(raw);

@@ -56,7 +56,7 @@ async fn connected(config: Config, transport: DuplexStream) -> InteropClient {
         let transport = transport.lock().take();
         async move { transport.ok_or(std::io::ErrorKind::ConnectionRefused.into()) }
     });
-    InteropClient::new(channel.await.expect("the server is there"))
+    InteropClient::new(channel.await.expect("server should be listening"))
 }
 
 /// One after the other: calls, streams of the server, and streams of both ends.
@@ -101,7 +101,7 @@ async fn calls_of_any_size_in_any_order_wait_for_no_timer() {
             callers.spawn(caller(client.clone(), dice.fork(), most));
         }
         while let Some(caller) = callers.join_next().await {
-            caller.expect("all calls succeed");
+            caller.expect("all calls should succeed");
         }
         assert_eq!(started.elapsed(), Duration::ZERO, "something waited for a timer, with seed {seed}");
     }

@@ -40,7 +40,7 @@ impl Depths for Same {
     }
 
     async fn back(&self, request: Request<Deep>) -> Reply<Deep> {
-        let client = request.channel().map(DepthsClient::new).expect("it came by a connection");
+        let client = request.channel().map(DepthsClient::new).expect("request should have a channel to its caller");
         client.same(request.into_inner()).await
     }
 }
@@ -81,12 +81,12 @@ async fn every_kind(client: &DepthsClient, count: u32) -> [Result<Deep, Status>;
 /// connection outlives it.
 async fn nests(client: &DepthsClient, max: u32, codes: [Code; 4]) {
     for (result, code) in every_kind(client, max + 1).await.into_iter().zip(codes) {
-        let status = result.expect_err("it is too deep");
+        let status = result.expect_err("message should be nested too deep");
         assert_eq!(status.code(), code, "{status}");
         assert!(status.message().ends_with(&format!(": messages nest deeper than {max}")), "{status}");
     }
     for result in every_kind(client, max).await {
-        assert!(result.expect("it is not too deep") == levels(max));
+        assert!(result.expect("message should be within the nesting limit") == levels(max));
     }
 }
 
@@ -127,9 +127,9 @@ async fn client_fails_calls_with_replies_beyond_configured_depth() {
 async fn depth_setting_never_exceeds_stack_of_server_thread() {
     let client = connected(Server::builder().nesting_max(u32::MAX), Channel::builder().nesting_max(u32::MAX)).await;
     for result in every_kind(&client, NESTING_CEILING).await {
-        assert!(result.expect("it is not too deep") == levels(NESTING_CEILING));
+        assert!(result.expect("message should be within the nesting limit") == levels(NESTING_CEILING));
     }
-    let status = client.same(levels(NESTING_CEILING + 1)).await.expect_err("it is too deep");
+    let status = client.same(levels(NESTING_CEILING + 1)).await.expect_err("message should be nested too deep");
     assert!(status.message().ends_with("messages nest deeper than 200"), "{status}");
 }
 
@@ -140,9 +140,9 @@ async fn calls_of_a_server_keep_to_the_settings_of_both_ends() {
         let client = connected(Server::builder().nesting_max(server), channel).await;
         client.back(levels(count)).await.map(Response::into_inner)
     };
-    assert!(back(DEEP, DEEP, DEEP).await.expect("neither end finds it too deep") == levels(DEEP));
+    assert!(back(DEEP, DEEP, DEEP).await.expect("message should be within both nesting limits") == levels(DEEP));
     // The request of the client is taken, the one back to it is not.
-    let status = back(DEEP, SHALLOW, SHALLOW + 1).await.expect_err("the client finds it too deep");
+    let status = back(DEEP, SHALLOW, SHALLOW + 1).await.expect_err("reply should exceed the client's limit");
     assert_eq!(status.code(), Code::InvalidArgument, "{status}");
     assert!(status.message().ends_with("messages nest deeper than 20"), "{status}");
 }
@@ -176,10 +176,13 @@ async fn replies_to_a_server_keep_to_its_setting() {
 
     let channel = Channel::builder().add_service(DepthsServer::new(Deeper)).nesting_max(DEEP);
     let client = connected(Server::builder().nesting_max(SHALLOW), channel).await;
-    let status = client.back(levels(SHALLOW)).await.expect_err("the reply is too deep");
+    let status = client.back(levels(SHALLOW)).await.expect_err("reply should be nested too deep");
     assert_eq!(status.code(), Code::Internal, "{status}");
     assert!(status.message().ends_with("messages nest deeper than 20"), "{status}");
-    assert!(client.back(levels(SHALLOW - 1)).await.expect("the reply is not too deep").into_inner() == levels(SHALLOW));
+    assert!(
+        client.back(levels(SHALLOW - 1)).await.expect("reply should be within the nesting limit").into_inner()
+            == levels(SHALLOW)
+    );
 }
 
 #[tokio::test]
@@ -198,6 +201,6 @@ async fn subscriptions_use_nesting_limit_of_their_topic() {
     let publisher = frpc::Topic::<Deep>::new("depths");
     publisher.publish(&client, &levels(DEEP)).await.expect("broker should accept the message");
     assert!(deep.recv().await.expect("channel should stay open").into_inner() == levels(DEEP));
-    let error = usual.recv().await.expect_err("it is too deep");
+    let error = usual.recv().await.expect_err("message should be nested too deep");
     assert!(error.to_string().ends_with("messages nest deeper than 100"), "{error}");
 }

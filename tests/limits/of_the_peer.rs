@@ -68,13 +68,13 @@ async fn calls_beyond_limit_are_refused_before_they_run() {
         let requests: Vec<_> = (1..=CALLS).map(|id| packet(id, ECHO_PAYLOAD, &request)).collect();
         client.write(&requests.concat()).await;
         for _ in LIMIT..CALLS {
-            let refused = client.next().await.expect("it is refused at once");
-            let text = error_text(&refused.body).expect("the permits are taken");
+            let refused = client.next().await.expect("call should be rejected at once");
+            let text = error_text(&refused.body).expect("call should fail without a permit");
             assert!(text.contains("the limit of 4 calls"), "{text}");
         }
         release.send(true).expect("receiver should be waiting");
         for _ in 0..LIMIT {
-            let reply = client.next().await.expect("it had a permit");
+            let reply = client.next().await.expect("call with a permit should be answered");
             assert_eq!(error_text(&reply.body), None);
         }
         assert_eq!(service.started.load(Ordering::SeqCst), usize::from(LIMIT), "{policy:?}");
@@ -93,7 +93,7 @@ async fn tasks_at_call_limit_take_turns() {
         async move {
             let mut made = 0;
             while left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok() {
-                client.sleep(sleep(0)).await.expect("it waits for a slot");
+                client.sleep(sleep(0)).await.expect("call should wait for a slot");
                 made += 1;
             }
             made
@@ -117,7 +117,7 @@ async fn idle_streams_leave_permits_to_calls() {
         streams.push(replies);
     }
     let (one, other) = tokio::join!(client.sleep(sleep(20)), client.sleep(sleep(20)));
-    one.and(other).expect("streams are no calls");
+    one.and(other).expect("streams should not count as calls");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -139,7 +139,7 @@ async fn calls_fail_at_servers_that_take_no_streams_or_give_no_credit() {
     let no_credit = Config::default().stream_credit(0);
     for (config, fails) in [(none, true), (no_credit, false)] {
         let acceptor = Server::builder().config(config).add_service(InteropServer::new(Service)).build();
-        let acceptor = acceptor.expect("its operations do not overlap");
+        let acceptor = acceptor.expect("server should have no overlapping services");
         let (here, there) = frisbee::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         let client =
@@ -161,7 +161,7 @@ async fn a_message_that_is_too_long_for_the_server_fails_by_itself() {
         client.echo_payload(Payload { seq: 1, data: vec![0; 100_000] }).await
     };
     let (other, long) = tokio::join!(client.sleep(sleep(200)), long);
-    other.expect("the other call continues");
+    other.expect("other call should continue");
     assert_eq!(long.expect_err("message should be rejected as too long").code(), Code::ResourceExhausted);
 }
 

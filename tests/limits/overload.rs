@@ -137,7 +137,7 @@ async fn endless_senders_delay_others_by_one_batch_each() {
         .expect("server should accept the connection");
     let (served, _) = listener.accept().expect("client should connect");
     served.set_nonblocking(true).expect("address should be that of a socket");
-    let served = tokio::net::TcpStream::from_std(served).expect("the runtime takes it");
+    let served = tokio::net::TcpStream::from_std(served).expect("runtime should accept the socket");
     let mut serving = JoinSet::new();
     serving.spawn({
         let acceptor = acceptor.clone();
@@ -154,7 +154,7 @@ async fn endless_senders_delay_others_by_one_batch_each() {
         tokio::task::yield_now().await;
         let before = batches.load(Ordering::Relaxed);
         // The system has it in the server's socket before this returns, and the runtime has not looked.
-        std::io::Write::write_all(&mut healthy, &packet(id, 10, b"")).expect("the server takes it");
+        std::io::Write::write_all(&mut healthy, &packet(id, 10, b"")).expect("server should read the packet");
         let at = coming.recv().await.expect("channel should stay open");
         // Four reads in a turn at most, of three.
         assert!(at - before <= 24, "{} turns went before", at - before);
@@ -290,7 +290,7 @@ async fn client_at_memory_limit_begins_no_requests() {
         });
     let client = frisbee::Client::builder().memory_max(100_000).connect(address, handlers);
     let (client, mut server) = tokio::join!(client, server);
-    let _client = client.expect("it is accepted");
+    let _client = client.expect("server should accept the connection");
     server.write(&(0..1000).flat_map(|id| packet(id, 10, b"")).collect::<Vec<_>>()).await;
     // Handlers have no other way to say so.
     server.closed().await;

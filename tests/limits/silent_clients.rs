@@ -38,7 +38,7 @@ async fn call(acceptor: &Acceptor, authority: &Authority) -> Duration {
     let started = Instant::now();
     let (here, _serving) = connect(acceptor);
     let channel = Channel::builder().tls(authority.client()).server_name("127.0.0.1").connect_io(here);
-    let client = InteropClient::new(channel.await.expect("an honest client is let in"));
+    let client = InteropClient::new(channel.await.expect("honest client should be accepted"));
     client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
     started.elapsed()
 }
@@ -157,7 +157,7 @@ async fn clients_with_unread_bytes_are_served() {
         let answered = tokio::task::spawn_blocking(move || {
             clients.iter_mut().filter_map(|client| client.read_exact(&mut [0; 16]).ok()).count()
         });
-        assert_eq!(answered.await.expect("reading does not panic"), 8, "in round {round}");
+        assert_eq!(answered.await.expect("reader should not panic"), 8, "in round {round}");
     }
 }
 

@@ -124,7 +124,7 @@ impl Linked {
     /// Sends so many bytes and gets so many, in as long as it takes.
     async fn transfer(&self, up: u32, down: u32) {
         let transferred = self.client.echo_payload(patient(Payload { seq: down, data: vec![2; up as usize] })).await;
-        assert_eq!(transferred.expect("slow is not lost").get_ref().data.len(), down as usize);
+        assert_eq!(transferred.expect("slow transfer should complete").get_ref().data.len(), down as usize);
     }
 
     /// Has the server begin a reply of so many bytes. Most of it is queued when this returns.
@@ -245,7 +245,7 @@ async fn cancelled_request_queued_by_slow_reply_never_runs() {
     assert!((15 * LENGTH..18 * LENGTH).contains(&(held - left)), "15 of 20 are gone: {left} of {held} bytes are left");
     reply.await.expect("message should arrive");
     for call in calls {
-        call.await.expect("it is not aborted").expect("call should succeed");
+        call.await.expect("task should not be aborted").expect("call should succeed");
     }
     assert_eq!(linked.service.started.load(Ordering::SeqCst), 5);
     assert_eq!(linked.stats.memory_held(), 0);
@@ -294,7 +294,11 @@ async fn open_stream_continues_and_new_one_waits_during_slow_reply() {
             let texts = frpc::iter((0..500).map(|number| Text { value: format!("{number}") }));
             let mut answers = client.chat(patient(texts)).await.expect("stream should open").into_inner();
             for number in 0..500 {
-                let answer = answers.message().await.expect("stream should not fail").expect("there are more");
+                let answer = answers
+                    .message()
+                    .await
+                    .expect("stream should not fail")
+                    .expect("stream should have further messages");
                 assert_eq!(answer.value, format!("re:{number}"));
             }
             assert!(answers.message().await.expect("stream should not fail").is_none());
@@ -303,7 +307,7 @@ async fn open_stream_continues_and_new_one_waits_during_slow_reply() {
     assert!(!reply.is_finished());
     reply.await.expect("message should arrive");
     early.await.expect("task should not panic").expect("call should succeed");
-    late.await.expect("it is in order");
+    late.await.expect("connection should end regularly");
     linked.expect_open();
 }
 

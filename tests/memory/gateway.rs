@@ -76,7 +76,7 @@ async fn json_rpc_replies_beyond_memory_are_refused() {
     let mut lines = BufReader::new(hog).lines();
     let mut refused = 0;
     for _ in 0..CALLS {
-        let line = lines.next_line().await.expect("line should be readable").expect("every call is answered");
+        let line = lines.next_line().await.expect("line should be readable").expect("every call should be answered");
         refused += usize::from(line.contains("RESOURCE_EXHAUSTED"));
     }
     assert!((1..CALLS).contains(&refused), "{refused}");
@@ -130,7 +130,7 @@ async fn waits_for_less_than(most: usize, next: impl Fn(usize) -> String) {
         assert!(sent < most, "{} calls wait", service.started.load(Ordering::SeqCst));
         let (next, rejected) = (next(sent), until("one is refused", is_refused));
         tokio::select! {
-            written = writer.write_all(next.as_bytes()) => written.expect("it is read"),
+            written = writer.write_all(next.as_bytes()) => written.expect("server should read the requests"),
             // The server reads no more.
             () = rejected => {}
         }

@@ -102,7 +102,7 @@ async fn expanding_message_is_refused_without_memory() {
     assert!(body.ends_with(&[1, 3, 0x0a, 0]), "its last list is of messages");
     body.truncate(body.len() - 4);
     let mut encoder = polyglot::Encoder::new(&mut body);
-    encoder.list(polyglot::Kind::Any, 200_000).expect("it is no longer than 2^32");
+    encoder.list(polyglot::Kind::Any, 200_000).expect("list should be shorter than 2^32");
     body.resize(body.len() + 200_000, 0);
     write_until_rejected(&mut hog, &packet(1, 12, &body), &stats, 1).await;
     until("it is refused", || stats.rejected() == 1).await;

@@ -18,7 +18,7 @@ pub(crate) async fn replies(peer: &mut DuplexStream, count: usize) -> (usize, us
         read.truncate(length);
         bytes += length;
         let mut read = read.into();
-        while let Some(packet) = decoder.next(&mut read).expect("the server keeps to the protocol") {
+        while let Some(packet) = decoder.next(&mut read).expect("server should follow the protocol") {
             if packet.operation.number() == PAYLOAD {
                 answered += 1;
                 refused += usize::from(error_text(&packet.body).is_some());

@@ -83,7 +83,7 @@ async fn stalled_subscribers() {
         publisher.write(&messages).await;
     }
     publisher.write(&packet(0, FIRST_OPERATION + 3, b"")).await;
-    publisher.next().await.expect("the broker has taken all");
+    publisher.next().await.expect("broker should have received all messages");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -9,7 +9,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 /// A broker that may hold so much.
 fn serve(broker: &Broker, memory_max: usize) -> Acceptor<Broker> {
-    Server::builder().config(unhurried()).memory_max(memory_max).build(broker.clone()).expect("its operations are free")
+    Server::builder()
+        .config(unhurried())
+        .memory_max(memory_max)
+        .build(broker.clone())
+        .expect("server should have no overlapping routers")
 }
 
 fn peer(acceptor: &Acceptor<Broker>, pipe: usize) -> DuplexStream {

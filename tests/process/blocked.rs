@@ -166,7 +166,7 @@ async fn blocking_handler_does_not_delay_other_connections() {
             call(&others).await;
             assert!(!sleeping.is_finished(), "{how:?}");
             holder.release();
-            sleeping.await.expect("task should not panic").expect("it was released");
+            sleeping.await.expect("task should not panic").expect("call should be released");
             call(&others).await;
         }
     }
@@ -223,7 +223,8 @@ async fn line_about(peer: impl fmt::Debug) -> Vec<String> {
 
 fn listen_to_the_log() {
     static LISTENING: Once = Once::new();
-    LISTENING.call_once(|| tracing::subscriber::set_global_default(Keeping).expect("nothing else listens"));
+    LISTENING
+        .call_once(|| tracing::subscriber::set_global_default(Keeping).expect("no other subscriber should be set"));
 }
 
 /// Whether all servers are to use io_uring, whatever their builders say. A ring is bound to its thread.
@@ -271,7 +272,7 @@ fn blocking_method_gets_tasks_and_one_log_line() {
                     until("it is noticed", || !lines_about(peer).is_empty()).await;
                 }
                 holder.release();
-                sleeping.await.expect("task should not panic").expect("it was released");
+                sleeping.await.expect("task should not panic").expect("call should be released");
                 assert!(threads.len() < 10, "{threads:?}");
             }
             assert!(threads[0].starts_with("frisbee-"), "{how:?} {threads:?}");
@@ -405,7 +406,7 @@ fn handlers_run_inline_where_tasks_would_block_runtime() {
             assert_eq!(holder.started.recv().await.as_deref(), Some("frisbee-0"));
             call(&others).await;
             holder.release();
-            sleeping.await.expect("task should not panic").expect("it was released");
+            sleeping.await.expect("task should not panic").expect("call should be released");
         }
         let lines = line_about(peer).await;
         assert_eq!(lines.len(), 1, "{lines:#?}");
@@ -442,7 +443,7 @@ async fn blocking_client_handler_does_not_delay_other_channels() {
     holder.started.recv().await.expect("channel should stay open");
     call(&others).await;
     holder.release();
-    sleeping.await.expect("task should not panic").expect("it was released");
+    sleeping.await.expect("task should not panic").expect("call should be released");
 }
 
 const HOLDS: Operation = Operation::user(70).unwrap();
@@ -569,7 +570,7 @@ fn lines_of_a_panic(hook: Duration) -> Vec<String> {
         let server = server.add_service(InteropServer::new(Panicking(has_run.clone())));
         let address = serve(server).await.to_string();
         let client = connect(&address).await;
-        client.sleep(SleepRequest::default()).await.expect_err("it panics");
+        client.sleep(SleepRequest::default()).await.expect_err("panicking handler should fail the call");
         assert!(has_run.load(Ordering::Relaxed));
         // Longer than the log waits for a panic.
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -592,6 +593,7 @@ fn line_before_the_end_of_a_long_backtrace_names_it() {
         return;
     }
     let lines = lines_of_a_panic(Duration::from_millis(1500));
-    let early = lines.iter().find(|line| line.contains("blocks its thread")).expect("the hook holds up the thread");
+    let early =
+        lines.iter().find(|line| line.contains("blocks its thread")).expect("log should report the blocked thread");
     assert!(early.contains("or prints the backtrace of a panic"), "{early}");
 }

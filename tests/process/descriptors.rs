@@ -14,7 +14,7 @@ fn open_descriptors() -> (usize, usize) {
 async fn pair(listener: &Listener, path: &std::path::Path) -> (Stream, Stream) {
     let mut client = std::pin::pin!(connect(path));
     let mut server = tokio::select! {
-        accepted = listener.accept() => accepted.expect("a client connects"),
+        accepted = listener.accept() => accepted.expect("client should connect"),
         connected = &mut client => panic!("no offer was accepted: {connected:?}"),
     };
     let mut byte = [0];
@@ -26,7 +26,7 @@ async fn pair(listener: &Listener, path: &std::path::Path) -> (Stream, Stream) {
         },
         server.read_exact(&mut byte)
     );
-    read.expect("the client writes");
+    read.expect("client should write");
     (client.expect("server should be listening"), server)
 }
 
@@ -61,6 +61,6 @@ async fn a_connection_that_has_ended_leaves_no_descriptor_and_no_map() {
     // One that ends before anything is agreed on.
     drop(tokio::net::UnixStream::connect(&path).await);
     let error = listener.accept().await.expect("client should connect").read(&mut [0]).await;
-    assert_eq!(error.expect("input ends"), 0);
+    assert_eq!(error.expect("input should end"), 0);
     assert_eq!(open_descriptors(), before);
 }

@@ -27,7 +27,7 @@ struct Line(String);
 /// Clears the captured log, and captures later lines.
 fn listen() {
     static KEEPING: Once = Once::new();
-    KEEPING.call_once(|| tracing::subscriber::set_global_default(Keeping).expect("nothing else listens"));
+    KEEPING.call_once(|| tracing::subscriber::set_global_default(Keeping).expect("no other subscriber should be set"));
     LINES.lock().expect("lock should not be poisoned").clear();
 }
 
@@ -124,7 +124,12 @@ async fn panicking_or_internal_handler_is_logged_with_method_and_peer() {
                         let counts = client.count_up(Range::default()).await.expect("stream should open");
                         counts.into_inner().message().await.expect_err("stream should fail");
                     }
-                    _ => drop(client.sum_up(frpc::iter([Count::default()])).await.expect_err("it panics")),
+                    _ => drop(
+                        client
+                            .sum_up(frpc::iter([Count::default()]))
+                            .await
+                            .expect_err("panicking handler should fail the call"),
+                    ),
                 }
                 if let Some(line) = logged() {
                     return line;
@@ -232,7 +237,7 @@ async fn tls_client_without_certificate_is_logged_with_its_remedy() {
     let authority = Authority::default();
     let address = serve(Server::builder().tls(authority.mutual_server())).await;
     let connecting = Client::builder().tls(authority.client()).connect(address, Handlers::new()).await;
-    connecting.expect_err("it has no certificate");
+    connecting.expect_err("client without a certificate should be rejected");
     until_logged(|line| {
         line.contains("failed TLS handshake") && line.contains("configure one at the client") && line.contains("peer=")
     })

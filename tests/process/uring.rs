@@ -56,7 +56,7 @@ async fn transfers_of_every_size_arrive_as_they_were_sent() {
                 })
                 .collect();
             for call in calls {
-                call.await.expect("each call is answered");
+                call.await.expect("each call should be answered");
             }
         }
         for a in 0..100 {
@@ -99,7 +99,7 @@ async fn dropped_calls_and_connections_leave_no_state() {
             }));
         }
         for peer in peers {
-            peer.await.expect("none panics");
+            peer.await.expect("peer should not panic");
         }
         let sum = steady.add(AddRequest { a: round as i64, b: 1 }).await.expect("call should succeed");
         assert_eq!(sum.get_ref().total, round as i64 + 1);
@@ -135,16 +135,16 @@ async fn unreading_peer_does_not_delay_others_on_its_ring() {
 async fn a_peer_that_takes_little_at_once_gets_every_byte() {
     const CALLS: u16 = 20_000;
     let address = serve().await;
-    let socket = TcpSocket::new_v4().expect("there are descriptors left");
+    let socket = TcpSocket::new_v4().expect("descriptor should be available");
     socket.set_recv_buffer_size(4 * 1024).expect("request should be allowed");
     let socket = socket
         .connect(address)
         .await
         .expect("server should accept the connection")
         .into_std()
-        .expect("it is registered");
-    let writer = socket.try_clone().and_then(TcpStream::from_std).expect("there are descriptors left");
-    let mut peer = Raw::over(TcpStream::from_std(socket).expect("it does not block"));
+        .expect("socket should be registered");
+    let writer = socket.try_clone().and_then(TcpStream::from_std).expect("descriptor should be available");
+    let mut peer = Raw::over(TcpStream::from_std(socket).expect("socket should be nonblocking"));
     let request = [&[8, 0, 0x0a, 1, 4, 0x0a, 0xe8, 0x07][..], &[7; 1_000]].concat();
     let requests: Vec<u8> = (1..=CALLS).flat_map(|id| packet(id, 17, &request)).collect();
     let writing = tokio::spawn(async move { { writer }.write_all(&requests).await });
@@ -156,7 +156,7 @@ async fn a_peer_that_takes_little_at_once_gets_every_byte() {
         assert!(unanswered.remove(&id), "reply {id} has come twice");
         assert!(reply.body.ends_with(&[7; 1_000]), "reply {id} has come changed");
     }
-    writing.await.expect("task should not panic").expect("the server takes all");
+    writing.await.expect("task should not panic").expect("server should read everything");
 }
 
 /// Runs `child.rs` with a system call failing; `None`, and a line that is seen, where strace cannot be used.
@@ -248,7 +248,7 @@ fn echo() -> frisbee::HandOffTarget {
         let runtime = Handle::try_current();
         async move {
             assert!(raw.is::<TcpStream>(), "it has left its ring");
-            assert_eq!(runtime.expect("it is there from the beginning").id(), Handle::current().id());
+            assert_eq!(runtime.expect("runtime should exist from the beginning").id(), Handle::current().id());
             let (mut read, mut write) = tokio::io::split(raw);
             tokio::io::copy(&mut read, &mut write).await.unwrap();
             write.shutdown().await.unwrap();

@@ -71,7 +71,7 @@ async fn main() -> ExitCode {
     let samples = sample(Duration::from_secs_f64(minutes * 60.0)).await;
     tally.stop.store(true, Ordering::Relaxed);
     while let Some(ended) = load.join_next().await {
-        ended.expect("the load does not panic");
+        ended.expect("load should not panic");
     }
     let [succeeded, failed, abandoned, hostile] =
         [&tally.succeeded, &tally.failed, &tally.abandoned, &tally.hostile].map(|count| count.load(Ordering::Relaxed));

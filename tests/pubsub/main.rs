@@ -47,7 +47,7 @@ async fn next(subscription: &mut Subscription) -> Result<Message, RecvError> {
 }
 
 async fn text(subscription: &mut Subscription) -> String {
-    let message = next(subscription).await.expect("a message comes");
+    let message = next(subscription).await.expect("subscriber should receive a message");
     format!("{} {}", message.topic(), String::from_utf8_lossy(message.payload()))
 }
 
@@ -129,7 +129,7 @@ async fn stalled(address: SocketAddr, pattern: &str) -> Raw {
     socket.set_recv_buffer_size(4096).unwrap();
     let mut peer = Raw::over(socket.connect(address).await.unwrap());
     peer.write(&packet(1, SUBSCRIBE, &content(pattern, b""))).await;
-    let answer = peer.next().await.expect("the broker answers");
+    let answer = peer.next().await.expect("broker should answer");
     assert_eq!((answer.id.0, answer.operation.number(), answer.body.len()), (1, SUBSCRIBE, 0));
     peer
 }
@@ -150,7 +150,7 @@ async fn publish_rounds(address: SocketAddr) {
         let done = done.clone();
         readers.spawn(async move {
             for number in 0..ROUNDS * PER_ROUND {
-                let message = next(&mut ticks).await.expect("a reading subscriber loses nothing");
+                let message = next(&mut ticks).await.expect("reading subscriber should lose no message");
                 assert_eq!(message.payload()[..8], (number as u64).to_be_bytes());
                 if (number + 1) % PER_ROUND == 0 {
                     done.send(()).await.unwrap();
@@ -183,7 +183,7 @@ async fn stalled_subscriber_of_hundred_loses_oldest_messages_alone() {
     let (mut received, mut lost, mut behind_loss) = (0, 0, 0);
     stalled.write(&packet(0, SYNC, b"")).await;
     loop {
-        let packet = stalled.next().await.expect("it is still connected");
+        let packet = stalled.next().await.expect("stalled subscriber should still be connected");
         match packet.operation.number() {
             MESSAGE => {
                 let number = u64::from_be_bytes(packet.body[6..14].try_into().unwrap());
@@ -191,7 +191,7 @@ async fn stalled_subscriber_of_hundred_loses_oldest_messages_alone() {
                 received += 1;
                 behind_loss += usize::from(lost > 0);
             }
-            LAGGED => lost += frisbee::tlv::whole_varint(&packet.body).expect("a number"),
+            LAGGED => lost += frisbee::tlv::whole_varint(&packet.body).expect("body should be a number"),
             SYNC => {}
             other => panic!("operation {other}"),
         }
@@ -385,14 +385,14 @@ async fn hostile_packets_close_or_are_refused_while_others_go_on() {
     let names = ["", "a.*", "a b", ".", "a..b", "*x", "\u{7F}"];
     for name in names {
         peer.write(&packet(3, MESSAGE, &content(name, b"payload"))).await;
-        let refused = peer.next().await.expect("it is not worth closing");
+        let refused = peer.next().await.expect("connection should stay open after a rejection");
         assert_eq!((refused.id.0, refused.operation.number()), (3, FIRST_OPERATION + 5));
         assert_eq!(refused.body[0], 1, "{name:?}");
     }
     // Operations that have no meaning yet, or none in this direction.
     for operation in [LAGGED, FIRST_OPERATION + 5, FIRST_OPERATION + 6, FIRST_OPERATION + 7] {
         peer.write(&packet(4, operation, b"")).await;
-        assert_eq!(peer.next().await.expect("it is not worth closing").body[0], 4);
+        assert_eq!(peer.next().await.expect("connection should stay open after a rejection").body[0], 4);
     }
     // As many subscriptions as there are ids are more than a connection may have.
     let mut accepted = 0;
@@ -400,7 +400,7 @@ async fn hostile_packets_close_or_are_refused_while_others_go_on() {
         peer.write(&packet(id, SUBSCRIBE, &content(&format!("t.{id}"), b""))).await;
         if id % 64 == 0 || id == u16::MAX {
             for _ in 0..(id - 1) % 64 + 1 {
-                let answer = peer.next().await.expect("each is answered");
+                let answer = peer.next().await.expect("each request should be answered");
                 accepted += usize::from(answer.body.is_empty());
             }
         }
@@ -541,16 +541,16 @@ async fn a_server_without_a_broker_is_not_taken_for_one() {
     let address = serve_interop().await;
     let broker = client(address).await;
     let none = "the peer may not be a broker";
-    let synced = broker.sync().await.expect_err("no subscriber has received anything");
+    let synced = broker.sync().await.expect_err("sync should fail without a receiver");
     assert!(synced.to_string().contains(none), "{synced}");
     let broker = client(address).await;
     broker
         .publisher("topic")
-        .expect("it is a topic")
+        .expect("topic should be valid")
         .publish(Bytes::from_static(b"x"))
         .await
         .expect("broker should accept the message");
-    let synced = broker.sync().await.expect_err("no subscriber has received anything");
+    let synced = broker.sync().await.expect_err("sync should fail without a receiver");
     assert!(synced.to_string().contains(none), "{synced}");
 }
 

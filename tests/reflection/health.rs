@@ -125,15 +125,15 @@ async fn stop_notifies_health_watchers_before_connections() {
     let (request, end) = (packet(1, 2, &encoded(&check_request("catalog.Shop"))), packet(1, 7, b""));
     raw.write(&[hello, packet(1, 0, b""), open, request, end].concat()).await;
     let status = |status: ServingStatus| encoded(&HealthCheckResponse { status: status.into() });
-    let first = raw.next().await.expect("a message");
+    let first = raw.next().await.expect("server should send a status");
     assert_eq!((first.operation.number(), &first.body[..]), (2, &status(ServingStatus::Serving)[..]));
 
     let stopping = tokio::spawn(async move { server.shutdown().await });
-    let goodbye = raw.next().await.expect("a message");
+    let goodbye = raw.next().await.expect("server should send a last status");
     assert_eq!((goodbye.operation.number(), &goodbye.body[..]), (2, &status(ServingStatus::NotServing)[..]));
     let mut operations = Vec::new();
     while operations.last() != Some(&4) {
-        operations.push(raw.next().await.expect("the server says that it goes away").operation.number());
+        operations.push(raw.next().await.expect("server should announce its shutdown").operation.number());
     }
     assert!(operations.contains(&7), "the stream has ended before: {operations:?}");
     raw.write(&packet(0, 4, b"")).await;
@@ -149,7 +149,7 @@ async fn a_watch_ends_with_a_stop_and_does_not_hold_it_up() {
     let mut watches = Vec::new();
     for service in ["", "catalog.Shop", "unknown"] {
         let mut watch = client.watch(check_request(service)).await.unwrap().into_inner();
-        next(&mut watch).await.expect("it serves");
+        next(&mut watch).await.expect("server should report a status");
         watches.push(watch);
     }
     let _ = open.stop.send(());
@@ -164,7 +164,7 @@ async fn a_watch_ends_with_a_stop_and_does_not_hold_it_up() {
         .await
         .expect("future should complete within the timeout")
         .expect("task should not panic")
-        .expect("it served");
+        .expect("server should end regularly");
     assert_eq!(health.status(""), Some(ServingStatus::NotServing));
 }
 
@@ -178,9 +178,9 @@ async fn unreading_health_watcher_cannot_prevent_stop() {
     let open = packet(1, 2, &[0x09, 0xfd, 0xfb, 0x03]);
     let request = packet(1, 2, &encoded(&check_request("")));
     raw.write(&[hello, packet(1, 0, b""), open, request].concat()).await;
-    assert_eq!(raw.next().await.expect("a message").operation.number(), 2);
+    assert_eq!(raw.next().await.expect("server should send a status").operation.number(), 2);
     tokio::spawn(async move { server.shutdown().await });
-    assert_eq!(raw.next().await.expect("the server goes away all the same").operation.number(), 4);
+    assert_eq!(raw.next().await.expect("server should announce its shutdown").operation.number(), 4);
 }
 
 #[tokio::test]
@@ -228,14 +228,15 @@ async fn connect_and_json_rpc_and_grpc_answer_as_native_calls_do() {
     health.set_serving("nothing");
     assert_eq!(item(&rpc("").await), json!("SERVING"));
 
-    let channel = tonic::transport::Channel::from_shared(format!("http://{}", open.address)).expect("an address");
+    let channel =
+        tonic::transport::Channel::from_shared(format!("http://{}", open.address)).expect("address should be valid");
     let mut grpc = Grpc::new(channel.connect().await.expect("server should accept the connection"));
     let path = |method: &'static str| http::uri::PathAndQuery::from_static(method);
     let codec = ProstCodec::<HealthCheckRequest, HealthCheckResponse>::default;
     grpc.ready().await.expect("server should be listening");
     let check = path("/grpc.health.v1.Health/Check");
     let response = grpc.unary(tonic::Request::new(check_request("catalog.Shop")), check.clone(), codec()).await;
-    assert_eq!(response.expect("it is known").get_ref().status(), ServingStatus::NotServing);
+    assert_eq!(response.expect("service should be known").get_ref().status(), ServingStatus::NotServing);
     grpc.ready().await.expect("server should be listening");
     let status =
         grpc.unary(tonic::Request::new(check_request("other")), check, codec()).await.expect_err("call should fail");

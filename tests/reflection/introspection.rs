@@ -33,7 +33,8 @@ async fn inspected(server: &Acceptor) -> IntrospectionClient {
 
 #[tokio::test(start_paused = true)]
 async fn pending_calls_are_shown_with_method_age_and_deadline() {
-    let server = Server::builder().add_service(ShopServer::new(Slow)).inspectable().build().expect("it is right");
+    let server =
+        Server::builder().add_service(ShopServer::new(Slow)).inspectable().build().expect("server should be valid");
     let client = inspected(&server).await;
     let shop = ShopClient::new(connect(&server).await);
     let buying = tokio::spawn({
@@ -45,7 +46,7 @@ async fn pending_calls_are_shown_with_method_age_and_deadline() {
         }
     });
     #[allow(deprecated)] // The schema has one such method.
-    let browsing = shop.browse(Thing::default()).await.expect("the stream is opened");
+    let browsing = shop.browse(Thing::default()).await.expect("stream should open");
     let page = loop {
         let page = client.connections(ConnectionsRequest::default()).await.expect("peer should answer").into_inner();
         if page.connections.iter().any(|connection| connection.calls == 2) {
@@ -58,7 +59,7 @@ async fn pending_calls_are_shown_with_method_age_and_deadline() {
     tokio::time::sleep(Duration::from_secs(5)).await;
     let connection_request = || ConnectionRequest { server: "shop".to_owned(), number: connection.number };
     let reply = client.connection(connection_request()).await.expect("channel should be connected").into_inner();
-    let hello = reply.hello.as_ref().expect("the client is extended");
+    let hello = reply.hello.as_ref().expect("native client should have sent HELLO");
     assert!(hello.body_max > 0 && hello.stream_credit > 0, "{hello:?}");
     let of = |method: &str| {
         let found = reply.calls.iter().find(|call| call.method == method);
@@ -69,7 +70,7 @@ async fn pending_calls_are_shown_with_method_age_and_deadline() {
     assert!(buy.has_deadline && (54_000..=55_000).contains(&buy.time_left_ms), "{buy:?}");
     assert!(!browse.has_deadline && reply.streams.len() == 1 && reply.streams[0].id == browse.id);
     drop(browsing);
-    let bought = buying.await.expect("task should not panic").expect_err("the handler fails");
+    let bought = buying.await.expect("task should not panic").expect_err("handler should fail the call");
     assert_eq!(bought.code(), Code::DeadlineExceeded);
     loop {
         let left = client.connection(connection_request()).await.expect("channel should be connected").into_inner();
@@ -87,7 +88,7 @@ async fn connections_are_paged_and_ended_ones_show_reasons() {
     let mut shops = Vec::new();
     for _ in 0..7 {
         let shop = ShopClient::new(connect(&server).await);
-        shop.buy(Thing::default()).await.expect("it sells");
+        shop.buy(Thing::default()).await.expect("shop should accept the order");
         shops.push(shop);
     }
     let (mut after, mut sizes, mut numbers) = (0, Vec::new(), Vec::new());
@@ -107,7 +108,7 @@ async fn connections_are_paged_and_ended_ones_show_reasons() {
     let ended = async {
         loop {
             let reply = client.servers(ServersRequest {}).await.expect("peer should answer").into_inner();
-            let shop = reply.servers.into_iter().next().expect("item should exist");
+            let shop = reply.servers.into_iter().next().expect("reply should contain a server");
             if shop.open == 0 {
                 break shop;
             }
@@ -129,19 +130,25 @@ async fn watch_repeats_and_refuses_interval_beyond_limits() {
     let mut watch = client.watch(request).await.expect("peer should answer").into_inner();
     let started = tokio::time::Instant::now();
     for _ in 0..3 {
-        let reply = watch.message().await.expect("stream should not fail").expect("it does not end");
+        let reply = watch.message().await.expect("stream should not fail").expect("stream should continue");
         assert_eq!(reply.servers.len(), 1);
     }
     assert!(started.elapsed() >= Duration::from_millis(1000), "{:?}", started.elapsed());
     for interval_ms in [1, 99, 60_001] {
         let request = WatchRequest { interval_ms, connections: 0 };
         let refused = async { client.watch(request).await?.into_inner().message().await };
-        assert_eq!(refused.await.expect_err("it is out of range").code(), Code::InvalidArgument);
+        assert_eq!(refused.await.expect_err("interval should be out of range").code(), Code::InvalidArgument);
     }
     let unknown = ConnectionsRequest { server: "bakery".to_owned(), ..ConnectionsRequest::default() };
-    assert_eq!(client.connections(unknown).await.expect_err("item should not exist").code(), Code::NotFound);
+    assert_eq!(
+        client.connections(unknown).await.expect_err("unknown server should be rejected").code(),
+        Code::NotFound
+    );
     let none = ConnectionRequest { number: 0, ..ConnectionRequest::default() };
-    assert_eq!(client.connection(none).await.expect_err("item should not exist").code(), Code::NotFound);
+    assert_eq!(
+        client.connection(none).await.expect_err("unknown connection should be rejected").code(),
+        Code::NotFound
+    );
     let json = Introspection::new().server("shop", server.inspector()).to_json(10);
     assert!(
         json.starts_with("{\"servers\":[{\"server\":{\"name\":\"shop\"") && json.contains("\"connections\""),
@@ -160,13 +167,13 @@ async fn ended_calls_are_reported_by_method_if_counted() {
     let figures_now = async || {
         let reply = client.servers(ServersRequest {}).await.expect("peer should answer").into_inner();
         let buy = reply.servers[0].methods.iter().find(|method| method.name == "catalog.Shop/Buy");
-        buy.and_then(|buy| buy.figures.clone()).expect("calls are counted")
+        buy.and_then(|buy| buy.figures.clone()).expect("calls should be counted")
     };
     assert_eq!(figures_now().await, Figures::default());
     for _ in 0..3 {
         let mut request = Request::new(Thing::default());
         request.set_timeout(Duration::from_millis(1));
-        shop.buy(request).await.expect_err("the handler fails");
+        shop.buy(request).await.expect_err("handler should fail the call");
     }
     let counted = async {
         loop {
@@ -190,15 +197,15 @@ async fn ended_calls_are_reported_by_method_if_counted() {
 async fn succeeded_and_failed_calls_are_counted_apart() {
     let counters = Counters::new();
     let server = Server::builder().add_service(ShopServer::new(House)).batch_observer(counters.clone());
-    let server = server.build().expect("it is right");
+    let server = server.build().expect("server should be valid");
     let client = inspected(&server).await;
     let shop = ShopClient::new(connect(&server).await);
     for _ in 0..2 {
-        shop.buy(Thing::default()).await.expect("it sells");
+        shop.buy(Thing::default()).await.expect("shop should accept the order");
     }
     let reply = client.servers(ServersRequest {}).await.expect("peer should answer").into_inner();
     let buy = reply.servers[0].methods.iter().find(|method| method.name == "catalog.Shop/Buy");
-    let figures = buy.and_then(|buy| buy.figures.as_ref()).expect("it need not be inspectable");
+    let figures = buy.and_then(|buy| buy.figures.as_ref()).expect("calls should be counted without inspection");
     assert!(figures.ok == 2 && figures.failed.is_empty() && figures.max_ns > 0, "{figures:?}");
 }
 
@@ -223,7 +230,7 @@ async fn introspection_socket_is_private_and_self_describing() {
         }
     };
     let channel = tokio::time::timeout(PATIENCE, connected).await.expect("future should complete within the timeout");
-    let schema = frpc_reflection::ServerSchema::fetch(&channel).await.expect("it describes itself");
+    let schema = frpc_reflection::ServerSchema::fetch(&channel).await.expect("server should provide its schema");
     assert!(schema.services.iter().any(|service| service.name == "frpc.introspection.v1.Introspection"));
 }
 

@@ -15,11 +15,11 @@ use std::path::Path;
 use tokio::io::AsyncReadExt as _;
 
 fn service<'a>(schema: &'a ServerSchema, name: &str) -> &'a Service {
-    schema.services.iter().find(|service| service.name == name).expect("it is offered")
+    schema.services.iter().find(|service| service.name == name).expect("service should be offered")
 }
 
 fn files(set: &[u8]) -> Vec<FileDescriptorProto> {
-    FileDescriptorSet::decode(set).expect("it is a set of files").file
+    FileDescriptorSet::decode(set).expect("schema should be a descriptor set").file
 }
 
 /// The names of the files of an answer, in order.
@@ -59,7 +59,7 @@ async fn services_are_listed_with_all_method_properties() {
     assert_eq!((&*shop.file, &*shop.docs, shop.codec()), ("catalog.proto", "Sells.\nTo everybody.", Codec::Polyglot));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("proto");
     let loaded =
-        frpc_build::configure().load_protos(&[folder.join("catalog.proto")], &[folder]).expect("value should be valid");
+        frpc_build::configure().load_protos(&[folder.join("catalog.proto")], &[folder]).expect("schema should compile");
     for layout in &loaded.layouts {
         let listed = service(&schema, layout.service());
         assert_eq!(listed.fingerprint, layout.fingerprint().to_string());
@@ -128,12 +128,12 @@ async fn client_with_current_schema_gets_only_unchanged() {
     assert!(!schema.refresh(&channel).await.expect("peer should answer"));
     let client = ReflectionClient::new(channel);
     let mut pieces = client.list(ListRequest { etag: schema.etag.clone() }).await.unwrap().into_inner();
-    let piece = pieces.message().await.unwrap().expect("one piece");
+    let piece = pieces.message().await.unwrap().expect("list should have a piece");
     assert!(piece.not_modified && piece.services.is_empty());
     assert_eq!(pieces.message().await.unwrap(), None);
     let request = FilesRequest { etag: schema.etag.clone(), ..names(&["catalog.proto"]) };
     let mut pieces = client.files(request).await.unwrap().into_inner();
-    let piece = pieces.message().await.unwrap().expect("one piece");
+    let piece = pieces.message().await.unwrap().expect("list should have a piece");
     assert!(piece.not_modified && piece.data.is_empty());
     assert_eq!(pieces.message().await.unwrap(), None);
 
@@ -161,7 +161,7 @@ async fn a_hidden_service_is_in_no_answer_and_can_be_called() {
         assert_eq!((&*audit.docs, &*audit.methods[0].docs), ("Reads the books.", "Reads one."));
         assert!(schema.files.windows(5).any(|part| part == b"sales"), "the option of a method stays");
         assert_eq!(fetch(&channel, symbols(&["catalog.Admin"])).await.unwrap_err().code(), Code::NotFound);
-        let fired = AdminClient::new(channel).fire(Thing::default()).await.expect("it can be called");
+        let fired = AdminClient::new(channel).fire(Thing::default()).await.expect("hidden service should be callable");
         assert_eq!(fired.get_ref().sum, -1);
     }
 }
@@ -171,7 +171,8 @@ async fn a_service_without_an_embedded_schema_is_listed_without_files() {
     let builder = frpc::Server::builder().add_service(InteropServer::new(Interop)).add_service(Reflection::new());
     let channel = connect(&builder.build().unwrap()).await;
     let schema = ServerSchema::fetch(&channel).await.expect("schema should be fetched");
-    let interop = schema.services.iter().find(|service| service.file.is_empty()).expect("it has no file");
+    let interop =
+        schema.services.iter().find(|service| service.file.is_empty()).expect("one service should have no file");
     assert!(!interop.methods.is_empty() && interop.methods.iter().all(|method| method.operation >= 10));
     assert_eq!(fetch(&channel, symbols(&[&interop.name])).await.unwrap_err().code(), Code::NotFound);
 }
@@ -212,7 +213,8 @@ async fn go_peer_reads_same_bytes_with_and_without_reflection() {
         // A PING, a call of Buy with an empty message, and one of an operation that is never served.
         let empty = [0x05, 0x00, 0x0d, 0x00, 0x01, 0x0e, 0x00];
         raw.write(&[packet(0, 0, b""), packet(1, 10, &empty), packet(2, 500, &empty)].concat()).await;
-        let (first, second) = (raw.next().await.expect("an answer"), raw.next().await.expect("an answer"));
+        let (first, second) =
+            (raw.next().await.expect("server should answer"), raw.next().await.expect("server should answer"));
         answers.push([(first.id, first.body), (second.id, second.body)]);
         serving.abort();
         let mut rest = Vec::new();

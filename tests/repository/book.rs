@@ -11,7 +11,7 @@ fn table_of_contents_lists_every_page() {
         summary.lines().filter_map(|line| Some(line.split_once("](")?.1.strip_suffix(')')?.to_owned())).collect();
     let pages: BTreeSet<String> = fs::read_dir(root().join("docs"))
         .expect("folder should be readable")
-        .map(|entry| entry.expect("the entry can be read").file_name().to_string_lossy().into_owned())
+        .map(|entry| entry.expect("folder entry should be readable").file_name().to_string_lossy().into_owned())
         .filter(|name| name.ends_with(".md") && name != "SUMMARY.md")
         .collect();
     let missing: Vec<_> = pages.difference(&listed).collect();
@@ -41,7 +41,7 @@ fn links_of_pages_lead_to_files_and_headings() {
     let mut broken = Vec::new();
     for folder in [root().to_owned(), root().join("docs")] {
         for entry in fs::read_dir(&folder).expect("folder should be readable") {
-            let page = entry.expect("the entry can be read").path();
+            let page = entry.expect("folder entry should be readable").path();
             if page.extension().is_none_or(|extension| extension != "md") {
                 continue;
             }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The sources in a folder and the folders in it.
 pub(super) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("folder should be readable") {
-        let path = entry.expect("it can be read").path();
+        let path = entry.expect("folder entry should be readable").path();
         if path.is_dir() {
             sources(&path, found);
         } else if path.extension().is_some_and(|is| is == "rs") {

@@ -7,16 +7,21 @@ use std::process::Command;
 
 /// The library frpc that this test was built with: the newest in cargo's folder.
 fn library() -> PathBuf {
-    let folder =
-        env::current_exe().expect("program should have a path").parent().expect("it is in a folder").to_owned();
-    let entries =
-        fs::read_dir(folder).expect("folder should be readable").map(|entry| entry.expect("item should exist").path());
+    let folder = env::current_exe()
+        .expect("program should have a path")
+        .parent()
+        .expect("program should be in a folder")
+        .to_owned();
+    let entries = fs::read_dir(folder)
+        .expect("folder should be readable")
+        .map(|entry| entry.expect("folder entry should be readable").path());
     let is_frpc = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with("libfrpc-") && name.ends_with(".rlib")
     };
-    let age = |path: &PathBuf| path.metadata().and_then(|it| it.modified()).expect("files have times");
-    entries.filter(is_frpc).max_by_key(age).expect("cargo has built frpc for this test")
+    let age =
+        |path: &PathBuf| path.metadata().and_then(|it| it.modified()).expect("file should have a modification time");
+    entries.filter(is_frpc).max_by_key(age).expect("library should have been built")
 }
 
 /// What rustc says about a program.
@@ -31,7 +36,7 @@ fn compiled(source: &str) -> String {
         .arg("--extern")
         .arg(format!("frpc={}", library.display()))
         .arg("-L")
-        .arg(format!("dependency={}", library.parent().expect("it is in a folder").display()))
+        .arg(format!("dependency={}", library.parent().expect("library should be in a folder").display()))
         .arg(path)
         .env_remove("OUT_DIR")
         .output()

@@ -96,7 +96,7 @@ fn ignored(source: &str) -> Vec<&str> {
 fn every_code_block_of_a_doc_comment_is_compiled() {
     let mut found = Vec::new();
     for entry in fs::read_dir(root().join("crates")).expect("folder should be readable") {
-        let folder = entry.expect("it can be listed").file_name();
+        let folder = entry.expect("folder entry should be readable").file_name();
         for (path, source) in library(&folder.to_string_lossy()) {
             found.extend(ignored(&source).into_iter().map(|line| format!("{path}: {}", line.trim())));
         }

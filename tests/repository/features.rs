@@ -9,7 +9,7 @@ const INTERNAL: [&str; 1] = ["tokio-uring"];
 
 /// The names in backticks in the first column of the table below this heading.
 fn listed(text: &str, heading: &str) -> BTreeSet<String> {
-    let (_, table) = text.split_once(heading).expect("there is a list of features");
+    let (_, table) = text.split_once(heading).expect("page should contain a list of features");
     let rows =
         table.lines().skip_while(|line| !line.starts_with("|---")).skip(1).take_while(|line| line.starts_with('|'));
     let cells = rows.filter_map(|row| row.split('|').nth(1));
@@ -23,7 +23,7 @@ fn read(path: &str) -> String {
 #[test]
 fn features_in_the_manifest_rustdoc_and_readme_are_the_same() {
     let manifest = read("crates/frpc/Cargo.toml");
-    let (_, features) = manifest.split_once("[features]\n").expect("it has features");
+    let (_, features) = manifest.split_once("[features]\n").expect("manifest should have features");
     let features = features.lines().take_while(|line| !line.starts_with('['));
     let names = features.filter_map(|line| line.split_once(" = [")).map(|(name, _)| name.to_owned());
     let declared: BTreeSet<_> = names.filter(|name| !INTERNAL.contains(&name.as_str())).collect();

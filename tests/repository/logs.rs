@@ -14,7 +14,7 @@ const PROGRAMS: [&str; 3] = ["frpc-build", "frpc-cli", "frpc-languages"];
 /// Calls `look` with each source below a folder.
 fn each_source(folder: &Path, look: &mut impl FnMut(&Path, &str)) {
     for entry in fs::read_dir(folder).expect("folder should be readable") {
-        let path = entry.expect("it can be listed").path();
+        let path = entry.expect("folder entry should be readable").path();
         if path.is_dir() {
             each_source(&path, look);
         } else if path.extension().is_some_and(|is| is == "rs") {
@@ -26,7 +26,7 @@ fn each_source(folder: &Path, look: &mut impl FnMut(&Path, &str)) {
 /// As [`each_source`], for all libraries.
 fn each_source_of_libraries(mut look: impl FnMut(&Path, &str)) {
     for entry in fs::read_dir(root().join("crates")).expect("folder should be readable") {
-        let path = entry.expect("it can be listed").path();
+        let path = entry.expect("folder entry should be readable").path();
         if path.file_name().is_some_and(|name| !PROGRAMS.iter().any(|program| *program == name)) {
             each_source(&path.join("src"), &mut look);
         }
@@ -126,7 +126,7 @@ fn log_lines_have_the_targets_of_the_page_and_no_others() {
         }
     });
     let page = fs::read_to_string(root().join("docs/logs.md")).expect("file should be readable");
-    let table = page.split_once("| target | lines about |").expect("a table of targets").1;
+    let table = page.split_once("| target | lines about |").expect("page should contain a table of targets").1;
     let rows = table.lines().skip(1).take_while(|line| line.starts_with('|')).skip(1);
     let shown: BTreeSet<_> = rows.filter_map(|row| Some(row.split('`').nth(1)?.to_owned())).collect();
     assert!(without.is_empty(), "lines without a target: {without:#?}");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 pub(super) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are a folder of the repository")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests should be in a folder of the repository")
 }
 
 /// The pages of promises, and the page of threats.
@@ -17,7 +17,7 @@ fn pages() -> [String; 3] {
 /// The names of functions that are tests, by the attribute or macro in front of them.
 pub(super) fn tests_in(folder: &Path, into: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).expect("folder should be readable") {
-        let path = entry.expect("it can be listed").path();
+        let path = entry.expect("folder entry should be readable").path();
         if path.is_dir() {
             tests_in(&path, into);
         } else if path.extension().is_some_and(|is| is == "rs") {

@@ -155,7 +155,7 @@ async fn successors_failing_before_ready_fail_no_call() {
         if mode == "hang" {
             failing.kill().await;
         } else {
-            assert!(!failing.child.wait().await.expect("it is ours").success());
+            assert!(!failing.child.wait().await.expect("program should be a child process").success());
         }
         calling.go_on(50).await;
         assert!(is_socket(&programs.service()) && is_socket(&programs.control()));

@@ -62,7 +62,7 @@ impl Program {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().expect("process should start");
         let mut output = BufReader::new(child.stdout.take().expect("stdout should be piped")).lines();
-        let address = line(&mut output).await.expect("it says where it listens");
+        let address = line(&mut output).await.expect("program should print its address");
         let address = address.strip_prefix("listening on ").and_then(|address| address.parse().ok());
         Self { child, output, address: address.expect("text should be an address") }
     }
@@ -73,7 +73,7 @@ impl Program {
         let status = timeout(PATIENCE, self.child.wait())
             .await
             .expect("future should complete within the timeout")
-            .expect("it is ours");
+            .expect("program should be a child process");
         assert!(status.success(), "{status}");
     }
 
@@ -92,7 +92,7 @@ async fn line(output: &mut Lines<BufReader<ChildStdout>>) -> Option<String> {
     timeout(PATIENCE, output.next_line())
         .await
         .expect("future should complete within the timeout")
-        .expect("it can be read")
+        .expect("output should be readable")
 }
 
 fn is_socket(path: &Path) -> bool {

@@ -22,7 +22,7 @@ fn acceptor(memory: &Arc<Memory>) -> Acceptor {
 async fn client(process: &Process) -> InteropClient {
     let connectors = SERVERS.map(|server| process.connector(server));
     let channel = Channel::builder().timeout(TIMEOUT).balance().connect_all_with_connectors(connectors).await;
-    InteropClient::new(channel.expect("some server is there"))
+    InteropClient::new(channel.expect("a server should accept the connection"))
 }
 
 #[sim_test(seeds = 24)]
@@ -38,7 +38,7 @@ async fn servers_that_crash_cost_no_more_than_the_calls_that_they_had(world: Wor
     let calm = |call: i64| client.add(AddRequest { a: call, b: 1 });
     sleep(Duration::from_secs(1)).await;
     for call in 0..60 {
-        calm(call).await.expect("nothing fails yet");
+        calm(call).await.expect("call without faults should succeed");
     }
     let shares = memories.each_ref().map(|memory| (0..60).map(|call| memory.executions(call)).sum::<usize>());
     assert!(shares.iter().all(|share| *share >= 5), "not balanced: {shares:?}");

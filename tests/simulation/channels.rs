@@ -105,7 +105,7 @@ async fn predecessor_calls_end_or_are_cut_by_shutdown_timeout(world: World) {
     let lasted = world.elapsed() - started;
     assert!(lasted < LASTS + SOON, "it has lasted {lasted:?}");
     // The successor serves, while clients of the predecessor are notified.
-    client.wait(Time { millis: 1 }).await.expect("the successor serves");
+    client.wait(Time { millis: 1 }).await.expect("successor should serve the call");
     while let Some(call) = calls.join_next().await {
         match call.expect("task should not panic") {
             (takes, Ok(())) => assert!(takes < LASTS + SOON, "{takes:?} are too long"),
@@ -127,11 +127,11 @@ async fn sent_call_fails_with_dead_server_and_next_finds_successor(world: World)
     let getting = tokio::spawn(async move { getting.get(Time { millis: 1_000 }).await });
     world.eventually("both calls run", SOON, || (server.running(), server.gets()) == (1, 1)).await;
     server.fail_for(some(&world, 3_000)).await;
-    let error = pending.await.expect("task should not panic").expect_err("its server died");
+    let error = pending.await.expect("task should not panic").expect_err("call should fail with its server");
     assert_eq!((error.code(), error.may_have_run()), (Code::Unavailable, true), "{error}");
-    getting.await.expect("task should not panic").expect("an idempotent call is retried");
+    getting.await.expect("task should not panic").expect("idempotent call should be retried");
     assert_eq!(server.gets(), 2);
-    client.wait(Time { millis: 1 }).await.expect("the new server is found");
+    client.wait(Time { millis: 1 }).await.expect("call should reach the new server");
 }
 
 #[sim_test(seeds = 24)]
@@ -142,15 +142,15 @@ async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent(world: World)
     let client = ExtensionClient::new(channel.clone());
     let stays = world.draw(fastrand::Rng::bool);
     let staying = stays.then(|| tokio::spawn(async move { channel.stay_connected().await }));
-    client.get(Time::default()).await.expect("item should exist");
+    client.get(Time::default()).await.expect("call should succeed");
     drop(tokio::spawn(async move { server.fail_for(Duration::from_secs(1_000)).await }));
     sleep(Duration::from_millis(1)).await;
     // The first may be in flight when the connection ends, or its end is still unnoticed.
-    let first = client.wait(Time::default()).await.expect_err("the server is gone");
+    let first = client.wait(Time::default()).await.expect_err("call without a server should fail");
     assert_eq!(first.code(), Code::Unavailable, "{first}");
     for _ in 0..3 {
         let started = world.elapsed();
-        let status = client.wait(Time::default()).await.expect_err("no server listens");
+        let status = client.wait(Time::default()).await.expect_err("port should have no listener");
         assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
         assert!(world.elapsed() - started <= patience + SOON, "it has waited for {:?}", world.elapsed() - started);
     }
@@ -168,7 +168,7 @@ async fn a_call_waits_for_a_server_that_comes_up_within_its_patience(world: Worl
     // Attempts come at growing distances.
     sleep(some(&world, 2_500)).await;
     let server = Running::start(&world, "server");
-    pending.await.expect("task should not panic").expect("the server is there now");
+    pending.await.expect("task should not panic").expect("waiting call should reach the server");
     assert_eq!(server.gets(), 1);
 }
 
@@ -192,7 +192,7 @@ async fn server_that_closes_connections_is_dialled_with_pauses(world: World) {
     let client = ExtensionClient::new(channel.expect("services should not overlap"));
     let unary = client.get(Time::default()).await.map(drop);
     for called in [unary, client.flood(Time::default()).await.map(drop)] {
-        let status = called.expect_err("no server accepts");
+        let status = called.expect_err("call without a server should fail");
         assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
     }
     let dialled = accepted.load(Ordering::SeqCst);
@@ -223,7 +223,7 @@ async fn a_call_is_answered_within_its_deadline_through_all_faults(world: World)
         });
     }
     while let Some(call) = calls.join_next().await {
-        call.expect("it is answered in time");
+        call.expect("call should be answered in time");
     }
     drop(server);
 }

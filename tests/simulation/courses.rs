@@ -17,7 +17,7 @@ async fn greeter(process: Process) {
 async fn client(world: &World) -> GreeterClient {
     let connector = world.node("client").process().connector("server");
     let channel = frpc::Channel::builder().connect_with_connector(connector).await;
-    GreeterClient::new(channel.expect("the server accepts"))
+    GreeterClient::new(channel.expect("server should accept the connection"))
 }
 
 fn ada() -> Name {

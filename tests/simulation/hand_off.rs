@@ -130,7 +130,7 @@ async fn race(world: &World, connection: &Connection) -> bool {
 #[sim_test(seeds = 40)]
 async fn racing_hand_offs_never_hang_or_change_bytes(world: World) {
     world.node("gateway").start(|process| async move {
-        let acceptor = Server::builder().build(Gateway).expect("it can be served");
+        let acceptor = Server::builder().build(Gateway).expect("server should be valid");
         process.accept(move |transport| {
             let acceptor = acceptor.clone();
             async move { drop(acceptor.serve_connection(transport).await) }

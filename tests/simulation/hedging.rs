@@ -150,8 +150,12 @@ async fn client_of(
     }
     let process = world.node("client").process();
     let connectors = names.iter().map(|name| process.connector(name));
-    let channel =
-        builder.timeout(TIMEOUT).balance().connect_all_with_connectors(connectors).await.expect("servers are there");
+    let channel = builder
+        .timeout(TIMEOUT)
+        .balance()
+        .connect_all_with_connectors(connectors)
+        .await
+        .expect("servers should accept connections");
     sleep(Duration::from_secs(1)).await;
     (ExtensionClient::new(channel), all, at_first)
 }
@@ -209,7 +213,7 @@ async fn slow_call_hedges_within_budget_and_counts_once(world: World) {
         // Slow ones come when they have been earned.
         all.slow_in.store(if call >= 100 { 60 } else { 0 }, Ordering::SeqCst);
         let started = Instant::now();
-        client.get(Time::default()).await.expect("servers work");
+        client.get(Time::default()).await.expect("call should succeed");
         assert!(started.elapsed() < 15 * QUICK, "call {call} took {:?}", started.elapsed());
     }
     let more = all.runs.load(Ordering::SeqCst) - calls;
@@ -242,26 +246,26 @@ async fn each_slow_call_is_made_at_the_other_of_two_servers(world: World) {
 async fn hedges_are_not_spent_while_there_are_no_retries(world: World) {
     let (client, all, _) = client(&world, 3, false, Channel::builder().hedge_after(10 * QUICK)).await;
     for _ in 0..600 {
-        client.get(Time::default()).await.expect("servers work");
+        client.get(Time::default()).await.expect("call should succeed");
     }
     all.refuse.store(true, Ordering::SeqCst);
     for _ in 0..50 {
-        client.get(Time::default()).await.expect_err("servers refuse");
+        client.get(Time::default()).await.expect_err("servers should reject the call");
     }
     all.refuse.store(false, Ordering::SeqCst);
     all.slow_in.store(1, Ordering::SeqCst);
     for _ in 0..12 {
-        client.get(Time::default()).await.expect_err("servers are too slow");
+        client.get(Time::default()).await.expect_err("servers should be too slow");
     }
     all.slow_in.store(0, Ordering::SeqCst);
     // Until servers are no longer ejected.
     sleep(Duration::from_secs(60)).await;
     for _ in 0..20 {
-        client.get(Time::default()).await.expect("servers work");
+        client.get(Time::default()).await.expect("call should succeed");
     }
     // The next run is slow, and the one after it is not.
     all.slow_in.store(all.runs.load(Ordering::SeqCst) + 1, Ordering::SeqCst);
-    client.get(Time::default()).await.expect("a second server gets the call");
+    client.get(Time::default()).await.expect("second server should receive the call");
 }
 
 #[sim_test(seeds = 5)]
@@ -289,7 +293,7 @@ async fn each_hedged_attempt_has_its_observer_span(world: World) {
     let calls = 300;
     for call in 0..calls {
         all.slow_in.store(if call >= 100 { 60 } else { 0 }, Ordering::SeqCst);
-        client.get(Time::default()).await.expect("servers work");
+        client.get(Time::default()).await.expect("call should succeed");
     }
     let tokens = spans.0.lock();
     assert!(tokens.len() > calls, "some are hedged");
@@ -318,11 +322,11 @@ async fn call_hedged_at_its_deadline_may_have_run(world: World) {
     let deadline = 10 * QUICK;
     let (client, all, _) = client(&world, 3, false, Channel::builder().hedge_after(deadline)).await;
     for number in 0..500 {
-        client.get(numbered(number, TIMEOUT)).await.expect("servers work");
+        client.get(numbered(number, TIMEOUT)).await.expect("call should succeed");
     }
     all.slow_in.store(1, Ordering::SeqCst);
     for number in 1_000..1_020 {
-        let status = client.get(numbered(number, deadline)).await.expect_err("servers are too slow");
+        let status = client.get(numbered(number, deadline)).await.expect_err("servers should be too slow");
         assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
         assert!(all.numbers.lock().contains(&number), "call {number} is sent");
         all.check(number, &status);
@@ -335,7 +339,8 @@ async fn failed_trial_with_a_short_timeout_may_have_run(world: World) {
     let (client, all, _) = client(&world, 5, false, Channel::builder()).await;
     all.slow_in.store(1, Ordering::SeqCst);
     for number in 1..41 {
-        let status = client.get(numbered(number, Duration::from_millis(50))).await.expect_err("servers are too slow");
+        let status =
+            client.get(numbered(number, Duration::from_millis(50))).await.expect_err("servers should be too slow");
         all.check(number, &status);
     }
 }
@@ -346,7 +351,7 @@ async fn failed_call_that_has_not_run_was_never_executed(world: World) {
     let builder = Channel::builder().hedge_after(2 * QUICK).attempts_max(3);
     let (client, all, _) = client_of(&world, 3, false, builder, Config::default().calls_max(2)).await;
     for number in 0..500 {
-        client.get(numbered(number, TIMEOUT)).await.expect("servers work");
+        client.get(numbered(number, TIMEOUT)).await.expect("call should succeed");
     }
     all.slow_in.store(2, Ordering::SeqCst);
     let mut unsent = 0;
@@ -386,12 +391,12 @@ async fn call_to_servers_that_close_is_begun_twice_at_most(_world: World) {
             };
             let builder = builder.timeout(Duration::from_secs(30)).reconnect_timeout(Duration::from_secs(30));
             let channel = match servers {
-                1 => builder.connect_with_connector(connectors.into_iter().next().expect("item should exist")).await,
+                1 => builder.connect_with_connector(connectors.into_iter().next().expect("one connector")).await,
                 _ => builder.balance().connect_all_with_connectors(connectors).await,
             };
-            let client = ExtensionClient::new(channel.expect("servers are there"));
+            let client = ExtensionClient::new(channel.expect("servers should accept connections"));
             let at = Instant::now();
-            let status = client.get(Time::default()).await.expect_err("servers close");
+            let status = client.get(Time::default()).await.expect_err("call should fail with its connection");
             assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, true), "{status}");
             let started = started.load(Ordering::SeqCst);
             assert_eq!(started, expected, "attempts at {servers} servers");

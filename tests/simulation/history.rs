@@ -94,7 +94,7 @@ impl Protocol for Faulty {
         if self.defect != Defect::None {
             let mut bytes = batch.outbox.take_bytes();
             let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
-            let packets = std::iter::from_fn(|| decoder.next(&mut bytes).expect("it is well-formed"));
+            let packets = std::iter::from_fn(|| decoder.next(&mut bytes).expect("frame should be well-formed"));
             for packet in self.changed(session, packets.collect()) {
                 batch.outbox.forward(&packet).expect("packet should be within the limit");
             }
@@ -171,7 +171,8 @@ fn mixed_up(stated: &BTreeMap<Vec<u8>, u64>, packets: &[Packet]) -> Vec<Packet> 
 
 fn name(body: &[u8]) -> (Vec<u8>, &[u8]) {
     let mut rest = body;
-    let length = usize::try_from(tlv::take_varint(&mut rest).expect("it is a name")).expect("value should fit usize");
+    let length = usize::try_from(tlv::take_varint(&mut rest).expect("item should begin with a name"))
+        .expect("value should fit usize");
     let (name, rest) = rest.split_at(length);
     (name.to_vec(), rest)
 }
@@ -180,9 +181,9 @@ fn positions(mut rest: &[u8]) -> Vec<(Vec<u8>, u64, u64)> {
     let mut all = Vec::new();
     while !rest.is_empty() {
         let (topic, behind) = name(rest);
-        let (epoch, behind) = behind.split_first_chunk().expect("it is a position");
+        let (epoch, behind) = behind.split_first_chunk().expect("item should contain a position");
         rest = behind;
-        let offset = tlv::take_varint(&mut rest).expect("it is a position");
+        let offset = tlv::take_varint(&mut rest).expect("item should contain a position");
         all.push((topic, u64::from_be_bytes(*epoch), offset));
     }
     all
@@ -239,7 +240,7 @@ async fn publish(world: World, published: Arc<Mutex<Published>>, time: Duration)
     while last != [true; TOPICS.len()] {
         let ends = world.elapsed() >= time;
         let at = if ends {
-            last.iter().position(|done| !done).expect("one is left")
+            last.iter().position(|done| !done).expect("one operation should be unfinished")
         } else {
             world.draw(|rng| rng.usize(..TOPICS.len()))
         };
@@ -282,7 +283,8 @@ async fn check(world: World, node: &'static str, pattern: &'static str, publishe
     while ended.len() < topics {
         match timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout") {
             Ok(message) => {
-                let topic = *TOPICS.iter().find(|topic| **topic == message.topic()).expect("it is one of these");
+                let topic =
+                    *TOPICS.iter().find(|topic| **topic == message.topic()).expect("topic should be a known one");
                 let text = std::str::from_utf8(message.payload()).expect("bytes should be UTF-8");
                 let number: u64 = text.parse().expect("text should parse");
                 world.note(format!("{node} {topic} {number} {:?}", message.position().map(|position| position.offset)));

@@ -27,7 +27,7 @@ async fn call(world: World, client: usize, answered: Arc<AtomicU64>) {
     let process = world.node(&format!("client {client}")).process();
     let connector = process.connector(&format!("server {client}"));
     let channel = frpc::Channel::builder().connect_with_connector(connector).await;
-    let client = GreeterClient::new(channel.expect("the server accepts"));
+    let client = GreeterClient::new(channel.expect("server should accept the connection"));
     let pause = TIME / CALLS as u32 - Duration::from_millis(10);
     for _ in 0..CALLS {
         sleep(pause).await;

@@ -161,7 +161,7 @@ async fn long_hellos_are_charged_while_their_connections_live(world: World) {
     // A HELLO of 4 KiB is had for nothing.
     assert!(stats.memory_held() >= peers.len() * (LENGTH - 4_096), "{}", stats.memory_held());
     // So is a short one at the same time.
-    peers.push(greeted(peer(&world).await, 3_000).await.expect("it is taken"));
+    peers.push(greeted(peer(&world).await, 3_000).await.expect("server should accept the peer"));
     leave(&world, peers, &stats).await;
 }
 
@@ -190,7 +190,7 @@ async fn requests_over_connection_share_are_refused_before_start(world: World) {
     let sleeps = (0..SENT).map(|id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 1, tag: 1 })));
     peer.write(&sleeps.collect::<Vec<_>>().concat()).await;
     world.eventually("the rest is refused", MINUTE, || stats.rejected() > u64::from(SENT) - 300).await;
-    client(&world).sleep(SleepRequest { millis: 0, tag: 2 }).await.expect("others have their own share");
+    client(&world).sleep(SleepRequest { millis: 0, tag: 2 }).await.expect("other clients should have their own share");
     // Handlers that had begun succeed; later requests are answered too.
     gated.open();
     let mut answered = 0;
@@ -307,17 +307,20 @@ async fn streams_opened_in_loop_leave_nothing_allocated(world: World) {
 async fn closed_stream_keeps_slot_until_dropped(world: World) {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let keeper = kept.clone();
-    let handlers = Handlers::new().on_stream(move |_first, stream| keeper.lock().expect("it is whole").push(stream));
+    let handlers = Handlers::new()
+        .on_stream(move |_first, stream| keeper.lock().expect("lock should not be poisoned").push(stream));
     let stats = accept(&world, handlers);
     let mut peer = peer(&world).await;
     let loops = (1..=1_000).flat_map(|id| [packet(id, 2, b"open"), packet(id, 2, &[])].concat());
     peer.write(&loops.collect::<Vec<_>>()).await;
     // 256 that are open, and as many again that are about to go.
     world.eventually("the rest is refused", MINUTE, || stats.rejected() == 1_000 - 512).await;
-    assert_eq!(kept.lock().expect("it is whole").len(), 512);
-    kept.lock().expect("it is whole").clear();
+    assert_eq!(kept.lock().expect("lock should not be poisoned").len(), 512);
+    kept.lock().expect("lock should not be poisoned").clear();
     peer.write(&packet(3_000, 2, b"open")).await;
-    world.eventually("there is room again", MINUTE, || kept.lock().expect("it is whole").len() == 1).await;
+    world
+        .eventually("there is room again", MINUTE, || kept.lock().expect("lock should not be poisoned").len() == 1)
+        .await;
 }
 
 #[sim_test(seeds = 12)]

@@ -138,7 +138,7 @@ async fn handed_off_connections_carry_bytes_in_order_or_break(world: World) {
     world.note(format!("{} of {} bytes were echoed", received.len(), sent.len()));
     assert!(sent.starts_with(&received), "other bytes came back");
     if is_calm {
-        written.and(read.expect("operation should complete").map(drop)).expect("call should succeed");
+        written.and(read.expect("read should end in time").map(drop)).expect("call should succeed");
         assert_eq!(received.len(), sent.len());
     }
 }

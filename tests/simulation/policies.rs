@@ -222,7 +222,11 @@ impl Client {
                 numbers.truncate(20);
             }
             let connectors = numbers.into_iter().map(|number| connector(process, number));
-            let channel = builder().balance().connect_all_with_connectors(connectors).await.expect("servers are there");
+            let channel = builder()
+                .balance()
+                .connect_all_with_connectors(connectors)
+                .await
+                .expect("servers should accept connections");
             return Self::Fleet(ExtensionClient::new(channel));
         }
         let mut servers = Vec::new();
@@ -248,7 +252,7 @@ impl Client {
             Self::Fleet(client) => return client.get(request).await.is_ok(),
             Self::Tower(balancer) => {
                 let mut balancer = balancer.lock().await;
-                let called = balancer.ready().await.expect("all are ready").call(request);
+                let called = balancer.ready().await.expect("all servers should be ready").call(request);
                 drop(balancer);
                 return called.await.is_ok();
             }
@@ -273,7 +277,7 @@ fn best(servers: &[RivalServer]) -> &RivalServer {
     let expected = |server: &RivalServer| server.worker.expected().unwrap_or(f64::INFINITY);
     let begin = fastrand::usize(..servers.len());
     let all = servers[begin..].iter().chain(&servers[..begin]);
-    all.min_by(|one, other| expected(one).total_cmp(&expected(other))).expect("item should exist")
+    all.min_by(|one, other| expected(one).total_cmp(&expected(other))).expect("fleet should have servers")
 }
 
 /// The server with fewer calls in flight of two that are drawn.

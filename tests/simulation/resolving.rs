@@ -91,7 +91,7 @@ async fn an_endpoint_that_leaves_ends_its_calls_and_gets_no_more(world: World) {
     assert_eq!(leaves.executed(100..200), 0, "it has left");
     assert!(joins.executed(100..200) > 80, "the other one has calls that rest");
     for call in resting {
-        call.await.expect("task should not panic").expect("calls in progress end where they are");
+        call.await.expect("task should not panic").expect("call in progress should complete on its connection");
     }
     assert_eq!([&stays, &leaves, &joins].map(Node::connections), [1, 1, 1], "who stays is not touched");
     sleep(Duration::from_secs(1)).await;
@@ -147,7 +147,7 @@ async fn answers_that_are_empty_fail_or_flap_change_nothing(world: World) {
     let shares = [&one, &other].map(|node| node.executed(number - 200..number));
     assert!(shares.iter().all(|share| *share > 50), "{shares:?}");
     let fleet = FleetView::of(&channel).expect("channel should have a fleet");
-    let trouble = fleet.resolver_trouble.expect("the last answer was no set");
+    let trouble = fleet.resolver_trouble.expect("resolver error should be reported");
     assert!(trouble.contains("no endpoint") && trouble.contains("a script"), "{trouble}");
 }
 
@@ -282,9 +282,10 @@ async fn calls_say_why_there_are_no_endpoints(world: World) {
     assert!(status.message().contains("the registry is on fire"), "{status}");
 
     let process = world.node("client").process();
-    let error = channel(&process, StaticResolver::new(["nowhere"])).await.expect_err("no server accepts there");
+    let error =
+        channel(&process, StaticResolver::new(["nowhere"])).await.expect_err("node should accept no connection");
     assert!(error.to_string().contains("refused") && error.to_string().contains("fixed list"), "{error}");
-    let error = channel(&process, StaticResolver::new([""; 0])).await.expect_err("item should not exist");
+    let error = channel(&process, StaticResolver::new([""; 0])).await.expect_err("empty set should be rejected");
     assert!(error.to_string().contains("no endpoint"), "{error}");
 }
 

@@ -85,7 +85,7 @@ pub(crate) async fn channel(world: &World, nodes: &[&str], builder: ChannelBuild
             builder.balance().connect_all_with_connectors(several.iter().map(|node| process.connector(node))).await
         }
     };
-    channel.expect("a server accepts")
+    channel.expect("a server should accept the connection")
 }
 
 pub(crate) async fn client(world: &World, nodes: &[&str]) -> ExtensionClient {

@@ -197,11 +197,11 @@ async fn unpolled_call_waiting_for_fleet_blocks_no_other(world: World) {
     assert!(timeout(Duration::from_millis(1), &mut waiting).await.is_err(), "no server listens");
     for _ in 0..2 {
         world.node(NODES[0]).restart();
-        client.get(Time::default()).await.expect("it is connected to");
+        client.get(Time::default()).await.expect("client should be connected");
         one.stop().await;
     }
     world.node(NODES[0]).restart();
-    waiting.await.expect("it has waited for long, but there is a server");
+    waiting.await.expect("waiting call should reach a server");
 }
 
 /// Its calls take long, so that it has as many of them as the other one, and takes few new ones.
@@ -218,7 +218,7 @@ async fn slowed_server_gets_few_calls_and_loses_none(world: World) {
         let client = client.clone();
         callers.spawn(async move {
             for _ in 0..20 {
-                client.get(Time { millis: 5 }).await.expect("slow is not lost");
+                client.get(Time { millis: 5 }).await.expect("slow call should complete");
             }
         });
     }

@@ -42,13 +42,13 @@ pub(crate) async fn client(world: &World, node: &str, config: Config) -> (Client
     let router = ClientRouter::new();
     let client = router.client();
     let connection = frisbee::Client::builder().config(config).connect_io(transport, router).await;
-    (client, connection.expect("the broker answers"))
+    (client, connection.expect("broker should answer"))
 }
 
 /// The number of a message, or how many were lost before the next one.
 async fn next(ticks: &mut Subscription) -> Result<u64, RecvError> {
     let message = timeout(PATIENCE, ticks.recv()).await.expect("future should complete within the timeout")?;
-    let (number, _) = message.payload().split_first_chunk().expect("it begins with a number");
+    let (number, _) = message.payload().split_first_chunk().expect("payload should begin with a number");
     Ok(u64::from_be_bytes(*number))
 }
 
@@ -63,7 +63,7 @@ async fn publish_next_to_stalled_subscriber(world: &World) -> (Client, Connectio
         let mut ticks = reader.subscribe("ticks").await.expect("broker should accept the subscription");
         readers.spawn(async move {
             for number in 0..MESSAGES as u64 {
-                assert_eq!(next(&mut ticks).await.expect("a reading subscriber loses nothing"), number);
+                assert_eq!(next(&mut ticks).await.expect("reading subscriber should lose no message"), number);
             }
             drop(reader);
         });

@@ -23,7 +23,7 @@ fn number(message: &Message) -> u64 {
 
 async fn next(subscription: &mut Subscription) -> u64 {
     let message = timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout");
-    number(&message.expect("no subscriber is slow here"))
+    number(&message.expect("fast subscriber should lose no message"))
 }
 
 #[sim_test(seeds = 12)]
@@ -125,7 +125,7 @@ async fn all_subscriptions_of_a_client_hear_of_the_end_of_its_broker(world: Worl
             timeout(PATIENCE, subscription.recv())
                 .await
                 .expect("future should complete within the timeout")
-                .expect_err("nothing is published");
+                .expect_err("subscriber should receive nothing");
             world.note(format!("t.{topic} has ended"));
         });
     }

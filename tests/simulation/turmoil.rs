@@ -42,6 +42,6 @@ fn sockets_of_turmoil_are_transports_of_servers_and_channels() {
         }
         Ok(())
     });
-    sim.run().expect("every call is answered");
+    sim.run().expect("every call should be answered");
     assert!((0..20).all(|call| executed.executions(call) == 1));
 }

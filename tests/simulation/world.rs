@@ -89,7 +89,7 @@ impl World {
         self.inject();
         let jumps = tokio::spawn(self.clone().jump());
         clients.join_all().await;
-        jumps.await.expect("the clock task ends");
+        jumps.await.expect("clock task should end");
         // Connections notice that they are unused, or that the other end is gone.
         sleep(Duration::from_secs(120)).await;
         (0..self.plan.servers).for_each(|server| self.world.node(&server_name(server)).crash());
@@ -176,7 +176,7 @@ impl World {
             calls.spawn(self.clone().call(client.clone(), number * 1_000_000 + call * 1_000 + 7));
         }
         while let Some(call) = calls.join_next().await {
-            call.expect("a call that panics has found a fault");
+            call.expect("call should not panic");
         }
     }
 

@@ -19,7 +19,8 @@ async fn client(process: &Process, builder: FleetBuilder) -> (Channel, Extension
     let resolver = StaticResolver::new([zone(FAR, "far"), zone(NEAR, "near")].concat());
     let process = process.clone();
     let connector = move |endpoint: Endpoint| process.connector(endpoint.address())();
-    let channel = builder.connect_resolved_with_connector(resolver, connector).await.expect("servers are there");
+    let channel =
+        builder.connect_resolved_with_connector(resolver, connector).await.expect("servers should accept connections");
     sleep(Duration::from_secs(1)).await;
     (channel.clone(), ExtensionClient::new(channel))
 }
@@ -29,7 +30,7 @@ async fn share(client: &ExtensionClient, calls: usize, servers: &[Running]) -> u
     let gets = || servers.iter().map(Running::gets).sum::<u64>();
     let before = gets();
     for _ in 0..calls {
-        client.get(Time::default()).await.expect("a server can work");
+        client.get(Time::default()).await.expect("a server should answer");
     }
     gets() - before
 }
@@ -69,7 +70,7 @@ async fn burst_stays_in_the_own_zone_while_a_server_there_is_ejected(world: Worl
         .zone("near")
         .connect_resolved_with_connector(StaticResolver::new(near_endpoints.chain(far_endpoints)), connector)
         .await
-        .expect("servers are there");
+        .expect("servers should accept connections");
     sleep(Duration::from_secs(1)).await;
     let client = ExtensionClient::new(channel.clone());
     near[0].state().broken.store(Code::Unavailable as i32, Ordering::SeqCst);
@@ -78,7 +79,7 @@ async fn burst_stays_in_the_own_zone_while_a_server_there_is_ejected(world: Worl
         fleet.servers.iter().any(|server| server.is_doubted)
     };
     while !is_ejected() {
-        client.get(Time { millis: 1 }).await.expect("others work");
+        client.get(Time { millis: 1 }).await.expect("other servers should answer");
     }
     // More at one time than there are reports.
     let calls = (0..300).map(|_| {
@@ -86,7 +87,7 @@ async fn burst_stays_in_the_own_zone_while_a_server_there_is_ejected(world: Worl
         async move { client.get(Time { millis: 50 }).await }
     });
     for reply in calls.collect::<JoinSet<_>>().join_all().await {
-        reply.expect("others work");
+        reply.expect("other servers should answer");
     }
     assert_eq!(far.iter().map(Running::gets).sum::<u64>(), 0, "enough of the own zone can work");
 }
@@ -98,12 +99,12 @@ async fn a_client_connects_to_no_more_servers_than_its_subset_has(world: World) 
     let mut clients = [0; 8];
     for _ in 0..40 {
         let (channel, client) = client(&process, Channel::builder().balance().subset(3)).await;
-        client.get(Time::default()).await.expect("a server can work");
+        client.get(Time::default()).await.expect("a server should answer");
         let fleet = FleetView::of(&channel).expect("channel should have a fleet");
         assert_eq!(fleet.servers.len(), 3);
         for server in fleet.servers {
             let index = [FAR, NEAR].concat().iter().position(|name| *name == server.endpoint.address());
-            clients[index.expect("it is one of them")] += 1;
+            clients[index.expect("client should be one of the zone's")] += 1;
         }
     }
     assert!(clients.iter().all(|clients| (4..30).contains(clients)), "{clients:?}, where 15 are due");

@@ -33,7 +33,7 @@ impl Healthy {
     /// Ends, and returns whether all calls succeeded.
     pub async fn was_well(self) {
         self.stop.store(true, Ordering::Relaxed);
-        let calls = self.calling.await.expect("a healthy client is served");
+        let calls = self.calling.await.expect("healthy client should be served");
         assert!(calls > 0);
     }
 }

@@ -40,7 +40,7 @@ pub fn calling(client: &InteropClient, a: i64) -> tokio::task::JoinHandle<Result
 /// If it has not failed.
 #[track_caller]
 pub fn code<T: std::fmt::Debug>(reply: Result<T, Status>) -> Code {
-    reply.expect_err("that is no success").code()
+    reply.expect_err("call should fail").code()
 }
 
 /// Opens a stream of counts at a liar, and returns the liar's end.
@@ -50,7 +50,7 @@ pub async fn streaming(client: &InteropClient, liar: &mut Raw, timeout: Duration
     request.set_timeout(timeout);
     let (client, opened) = (client.clone(), liar.next());
     let call = tokio::spawn(async move { client.count_up(request).await });
-    let id = opened.await.expect("the client opens a stream").id.0;
+    let id = opened.await.expect("client should open a stream").id.0;
     let stream = call.await.expect("caller should not panic").expect("connection should be open");
     (stream.into_inner(), id)
 }

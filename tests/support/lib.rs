@@ -146,7 +146,10 @@ impl Serving {
     /// If the stop takes more than 15 s: a server closes calls in progress after 20 s.
     pub async fn stopped(self) {
         let stopped = tokio::time::timeout(Duration::from_secs(15), self.task).await;
-        stopped.expect("nothing is in progress").expect("task should not panic").expect("it has served");
+        stopped
+            .expect("server should stop at once")
+            .expect("task should not panic")
+            .expect("server should end regularly");
     }
 }
 

@@ -22,7 +22,7 @@ impl Default for Authority {
 impl Authority {
     /// A new authority.
     pub fn new(name: &str) -> Self {
-        let mut params = CertificateParams::new(Vec::new()).expect("no names are no bad names");
+        let mut params = CertificateParams::new(Vec::new()).expect("certificate without names should be valid");
         params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().expect("key pair should be generated");
@@ -61,7 +61,7 @@ impl Authority {
     }
 
     fn sign(&self, name: &str, year: i32) -> (rcgen::Certificate, KeyPair) {
-        let mut params = CertificateParams::new(vec![name.to_owned()]).expect("it is a name");
+        let mut params = CertificateParams::new(vec![name.to_owned()]).expect("certificate name should be valid");
         params.distinguished_name.push(DnType::CommonName, name);
         params.not_before = date_time_ymd(2000, 1, 1);
         params.not_after = date_time_ymd(year, 1, 1);
@@ -81,7 +81,7 @@ impl Authority {
 
     /// It alone.
     pub fn trusted(&self) -> Authorities {
-        Authorities::new([self.certificate()]).expect("it is a certificate")
+        Authorities::new([self.certificate()]).expect("certificate should be a valid authority")
     }
 
     /// A server for loopback without client authentication.
@@ -98,15 +98,19 @@ impl Authority {
     pub fn configurations(&self) -> (Arc<ClientConfig>, Arc<ServerConfig>) {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let server = ServerConfig::builder_with_provider(provider.clone());
-        let server = server.with_safe_default_protocol_versions().expect("there are some").with_no_client_auth();
+        let server = server
+            .with_safe_default_protocol_versions()
+            .expect("default protocol versions should be supported")
+            .with_no_client_auth();
         let (certificate, key) = self.sign("127.0.0.1", 2100);
         let chain = vec![certificate.der().clone()];
         let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
         let server = server.with_single_cert(chain, key).expect("key should match the certificate");
         let mut roots = RootCertStore::empty();
-        roots.add(self.certificate()).expect("it is a certificate");
+        roots.add(self.certificate()).expect("certificate should be a valid authority");
         let client = ClientConfig::builder_with_provider(provider);
-        let client = client.with_safe_default_protocol_versions().expect("there are some");
+        let client =
+            client.with_safe_default_protocol_versions().expect("default protocol versions should be supported");
         (Arc::new(client.with_root_certificates(roots).with_no_client_auth()), Arc::new(server))
     }
 
@@ -114,11 +118,12 @@ impl Authority {
     pub fn asking_configuration(&self) -> Arc<ServerConfig> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut roots = RootCertStore::empty();
-        roots.add(self.certificate()).expect("it is a certificate");
+        roots.add(self.certificate()).expect("certificate should be a valid authority");
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone());
-        let verifier = verifier.allow_unauthenticated().build().expect("there is an authority");
+        let verifier = verifier.allow_unauthenticated().build().expect("verifier should have an authority");
         let server = ServerConfig::builder_with_provider(provider);
-        let server = server.with_safe_default_protocol_versions().expect("there are some");
+        let server =
+            server.with_safe_default_protocol_versions().expect("default protocol versions should be supported");
         let (certificate, key) = self.sign("127.0.0.1", 2100);
         let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
         let server = server.with_client_cert_verifier(verifier).with_single_cert(vec![certificate.der().clone()], key);
@@ -128,16 +133,16 @@ impl Authority {
     /// The first flight of a TLS client. The server answers it with a signature, for any sender.
     pub fn client_hello(&self) -> Vec<u8> {
         let (config, _) = self.configurations();
-        let name = "localhost".try_into().expect("it is a name");
-        let mut client = rustls::ClientConnection::new(config, name).expect("the settings fit");
+        let name = "localhost".try_into().expect("server name should be valid");
+        let mut client = rustls::ClientConnection::new(config, name).expect("TLS settings should be valid");
         let mut bytes = Vec::new();
-        client.write_tls(&mut bytes).expect("memory takes everything");
+        client.write_tls(&mut bytes).expect("write to memory should succeed");
         bytes
     }
 
     /// A client that trusts this authority, and shows nothing.
     pub fn client(&self) -> ClientTls {
-        ClientTls::new(self.trusted()).expect("the cryptography serves")
+        ClientTls::new(self.trusted()).expect("TLS settings should be valid")
     }
 }
 
@@ -145,5 +150,8 @@ impl Authority {
 pub fn from_pem(certificates: &str, key: &str) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
     use rustls::pki_types::pem::PemObject;
     let chain = CertificateDer::pem_slice_iter(certificates.as_bytes()).collect::<Result<_, _>>();
-    (chain.expect("it is PEM"), PrivateKeyDer::from_pem_slice(key.as_bytes()).expect("it is PEM"))
+    (
+        chain.expect("certificate should be valid PEM"),
+        PrivateKeyDer::from_pem_slice(key.as_bytes()).expect("key should be valid PEM"),
+    )
 }

@@ -55,7 +55,7 @@ pub fn ran_alone<F>(_closure: F) -> bool {
         return false;
     }
     let path = type_name::<F>().trim_end_matches("::{{closure}}");
-    let (_, test) = path.split_once("::").expect("the path starts with the crate");
+    let (_, test) = path.split_once("::").expect("path should start with the crate");
     let _guard = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut command = Command::new(env::current_exe().expect("program should have a path"));
     command.args([test, "--exact", "--include-ignored", "--nocapture", "--test-threads", "1"]).env(MARK, "1");

@@ -116,7 +116,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Raw<T> {
     pub async fn next(&mut self) -> Option<Packet> {
         tokio::time::timeout(PATIENCE, async {
             loop {
-                match self.decoder.next(&mut self.received).expect("the peer keeps to the protocol") {
+                match self.decoder.next(&mut self.received).expect("peer should follow the protocol") {
                     Some(packet) if [0, 1, 3].contains(&packet.operation.number()) => {}
                     Some(packet) => return Some(packet),
                     None => self.read().await?,

@@ -32,8 +32,10 @@ fn extension_packets_are_accepted_or_refused_as_listed() {
     let packets = vectors("packets");
     for (at, vector) in packets.iter().enumerate() {
         let bytes = Bytes::from(hex(text(&vector["hex"])));
-        let header =
-            Decoder::new(HeaderForm::Current, 1 << 20).next(&mut bytes.clone()).expect("a frame").expect("whole");
+        let header = Decoder::new(HeaderForm::Current, 1 << 20)
+            .next(&mut bytes.clone())
+            .expect("frame should be valid")
+            .expect("frame should be complete");
         assert_eq!(header.operation, Operation::EXTENSION, "{vector}");
         assert!(types.get(at).is_none_or(|kind| *kind == header.id), "{vector}");
         let mut server = Connection::server(&ServerConfig::default(), now);
@@ -70,7 +72,7 @@ async fn prefix_is_accepted_or_refused_as_listed() {
     raw.write(&packet(0, 3, b"fris\x01")).await;
     for vector in vectors("prefix") {
         raw.write(&packet(7, 18, &hex(text(&vector["hex"])))).await;
-        let reply = raw.next().await.expect("every request is answered").body;
+        let reply = raw.next().await.expect("every request should be answered").body;
         let code = match text(&vector["reply"]) {
             "OK" => None,
             "INVALID_ARGUMENT" => Some(3),
@@ -95,7 +97,7 @@ fn enum_numbers_are_written_and_read_as_listed() {
         assert_eq!(i64::from(message.v), vector["number"], "{vector}");
         let mut again = Vec::new();
         let mut encoder = Encoder::new(&mut again).with_form(Form::Extended);
-        polyglot::encode_root(&message, &mut encoder).expect("every number can be written");
+        polyglot::encode_root(&message, &mut encoder).expect("every enum number should be encodable");
         assert_eq!(again, bytes, "{vector}");
     }
 }

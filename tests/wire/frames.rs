@@ -20,7 +20,7 @@ fn frames_are_read_as_captured() {
     for frame in &corpus().frames {
         let mut input = Bytes::from(frame.bytes.clone());
         let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
-        let packet = decoder.next(&mut input).expect("a frame").expect("all of it");
+        let packet = decoder.next(&mut input).expect("frame should be valid").expect("frame should be complete");
         assert_eq!(
             (packet.id.0, packet.operation.number(), &packet.body[..]),
             (frame.id, frame.operation, &frame.bytes[10..]),
@@ -134,7 +134,9 @@ fn events_and_pongs_do_not_depend_on_byte_boundaries() {
                 let mut events = Vec::new();
                 for piece in &pieces {
                     let mut input = piece.clone();
-                    while let Some(event) = connection.poll_event(&mut input, now).expect("captured frames are good") {
+                    while let Some(event) =
+                        connection.poll_event(&mut input, now).expect("captured frames should be valid")
+                    {
                         events.extend(as_packet(event));
                     }
                     connection.handle_read(piece.len(), now);
@@ -155,7 +157,7 @@ fn a_packet_that_opens_a_stream_holds_the_operation_as_a_u16() {
         let mut body = Vec::new();
         Encoder::new(&mut body).u16(*operation);
         assert_eq!(body, *bytes, "{operation}");
-        assert_eq!(polyglot::Decoder::new(bytes).u16().expect("an operation"), *operation);
+        assert_eq!(polyglot::Decoder::new(bytes).u16().expect("body should start with an operation"), *operation);
         for end in 0..bytes.len() {
             // `09 80` ends the process of a Go server.
             assert!(polyglot::Decoder::new(&bytes[..end]).u16().is_err(), "{operation} cut to {end} bytes");
@@ -235,7 +237,7 @@ fn content(sequence: &Sequence, operation: u16, body: &Bytes) -> Content {
         }
         Root::Error(text) => {
             let mut again = Vec::new();
-            Encoder::new(&mut again).error(&text).expect("a short text");
+            Encoder::new(&mut again).error(&text).expect("error text should fit");
             assert_eq!(again, body[..], "{}", sequence.name);
             if text == "EOF" { Content::End } else { Content::Error }
         }
@@ -293,7 +295,7 @@ impl Sequence {
         if of_scenario.operation != Operation::STREAM.number() {
             return None;
         }
-        let operation = polyglot::Decoder::new(&body).u16().expect("the first packet of a stream names its method");
+        let operation = polyglot::Decoder::new(&body).u16().expect("first packet of a stream should name its method");
         Some((operation, body))
     }
 }

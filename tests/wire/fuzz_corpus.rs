@@ -19,7 +19,7 @@ fn folder(target: &str) -> PathBuf {
 
 fn files(target: &str) -> Vec<PathBuf> {
     let listed = fs::read_dir(folder(target)).expect("folder should be readable");
-    let mut files: Vec<_> = listed.map(|entry| entry.expect("it can be listed").path()).collect();
+    let mut files: Vec<_> = listed.map(|entry| entry.expect("folder entry should be readable").path()).collect();
     files.sort();
     files
 }
@@ -37,7 +37,7 @@ fn replay(name: &str) {
     if std::env::var_os("UPDATE_CORPUS").is_some() {
         return;
     }
-    let target = *ALL.iter().find(|(other, _)| *other == name).expect("there is such a target");
+    let target = *ALL.iter().find(|(other, _)| *other == name).expect("fuzz target should exist");
     let files = files(name);
     assert!(files.len() >= 50, "{name} has {} files only", files.len());
     for file in files {
@@ -596,7 +596,7 @@ fn vectors() -> Value {
 
 fn hexes(of: &str) -> Vec<Vec<u8>> {
     let vectors = vectors();
-    let entries = vectors[of].as_array().expect("it is a list");
+    let entries = vectors[of].as_array().expect("vectors should be a list");
     entries.iter().filter_map(|entry| unhex(entry["hex"].as_str()?)).collect()
 }
 

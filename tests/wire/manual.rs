@@ -8,7 +8,7 @@ const MANUAL: &str = include_str!("../../docs/wire.md");
 #[test]
 fn the_examples_of_the_manual_are_measured_bytes() {
     let chapter = MANUAL.split("\n## ").find_map(|chapter| chapter.strip_prefix("Worked examples\n"));
-    let blocks: Vec<&str> = chapter.expect("the chapter").split("```").skip(1).step_by(2).collect();
+    let blocks: Vec<&str> = chapter.expect("page should contain the chapter").split("```").skip(1).step_by(2).collect();
     let measured: HashSet<&[u8]> = corpus()
         .encodings
         .iter()
@@ -18,7 +18,7 @@ fn the_examples_of_the_manual_are_measured_bytes() {
         .map(Vec::as_slice)
         .collect();
     for block in &blocks {
-        let lines = block.strip_prefix("text\n").expect("a block of text").lines();
+        let lines = block.strip_prefix("text\n").expect("block should be text").lines();
         let digits: String = lines.map(|line| line.split(';').next().unwrap_or_default().replace(' ', "")).collect();
         assert!(measured.contains(&*hex(&digits)), "no such bytes were measured: {block}");
     }

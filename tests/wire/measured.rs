@@ -77,7 +77,7 @@ pub(crate) fn corpus() -> &'static Corpus {
 /// The bytes of pairs of hexadecimal digits.
 pub(crate) fn hex(digits: &str) -> Vec<u8> {
     assert!(digits.len().is_multiple_of(2), "{digits}: digits are in pairs");
-    let byte = |at| u8::from_str_radix(&digits[at..at + 2], 16).expect("hexadecimal digits");
+    let byte = |at| u8::from_str_radix(&digits[at..at + 2], 16).expect("text should be hexadecimal digits");
     (0..digits.len()).step_by(2).map(byte).collect()
 }
 
@@ -103,7 +103,7 @@ impl Encoding {
             message: text(&entry["message"]).to_owned(),
             value: entry["value"].clone(),
             bytes: hex(text(&entry["hex"])),
-            exact: entry["encode_exact"].as_bool().expect("a bool"),
+            exact: entry["encode_exact"].as_bool().expect("member should be a bool"),
         }
     }
 }
@@ -127,7 +127,7 @@ impl Decoding {
 
 impl CapturedFrame {
     fn read(entry: &Json) -> Self {
-        let number = |json: &Json| json.as_u64().and_then(|number| u16::try_from(number).ok()).expect("16 bits");
+        let number = |json: &Json| json.as_u64().and_then(|number| u16::try_from(number).ok()).expect("valid number");
         Self {
             scenario: text(&entry["scenario"]).to_owned(),
             from: match text(&entry["from"]) {

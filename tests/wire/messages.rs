@@ -96,10 +96,10 @@ fn bodies_in_exception_table_are_judged_accordingly() {
         match here {
             Here::Refused(reason) => assert_eq!(refused(message, bytes).reason(), reason, "{name}: {why}"),
             Here::Failed(text) => {
-                let root = (Type::named(message).decode)(bytes).expect("an error is a body");
+                let root = (Type::named(message).decode)(bytes).expect("error should be a valid body");
                 assert!(matches!(&root, Root::Error(found) if found == text), "{name}: {root:?}, but {why}");
                 let mut sent = Vec::new();
-                Encoder::new(&mut sent).error(text).expect("a short text");
+                Encoder::new(&mut sent).error(text).expect("error text should fit");
                 assert_eq!(sent, *again, "{name}");
             }
             Here::Sent(_) => {
@@ -163,7 +163,11 @@ fn an_absent_optional_field_goes_out_as_its_default() {
         (body, lost)
     };
     let there = VOptional { a: Some(0), b: Some(String::new()), c: false };
-    let measured = corpus().encodings.iter().find(|entry| entry.name == "proto3 optional unset").expect("measured");
+    let measured = corpus()
+        .encodings
+        .iter()
+        .find(|entry| entry.name == "proto3 optional unset")
+        .expect("corpus should contain the measurement");
     assert_eq!(encode(&VOptional::default()), (measured.bytes.clone(), true));
     assert_eq!(encode(&there), (measured.bytes.clone(), false));
 }

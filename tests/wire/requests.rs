@@ -25,12 +25,12 @@ async fn a_request_that_is_an_error_is_answered_by_an_error() {
 
         let mut header = [0; Header::MAX_LEN];
         socket.read_exact(&mut header).await.expect("peer should send the expected bytes");
-        let reply = Header::decode(&header).expect("the magic");
+        let reply = Header::decode(&header).expect("header should start with the magic number");
         assert_eq!((reply.id, reply.operation), (request.id, operation), "{name}");
         assert!(reply.length <= BODY_MAX, "{name}");
         let mut body = vec![0; reply.length as usize];
         socket.read_exact(&mut body).await.expect("peer should send the expected bytes");
-        let answer = Decoder::new(&body).error_text().expect("an error").to_owned();
+        let answer = Decoder::new(&body).error_text().expect("body should be an error").to_owned();
         assert!(answer.ends_with(text), "{name}: {answer}");
     }
     assert_eq!(requested, 3);

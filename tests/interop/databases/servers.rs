@@ -95,7 +95,7 @@ fn postgres_folders() -> Vec<PathBuf> {
 
 /// PostgreSQL's own client, which prints bare rows. It logs in on this port of the loopback interface.
 pub(crate) fn psql(port: u16) -> Command {
-    let program = find("psql", postgres_folders()).expect("the package of the server needs that of the client");
+    let program = find("psql", postgres_folders()).expect("psql should be installed with the server");
     let mut command = Command::new(program);
     command.args(["-X", "-q", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-U", "postgres"]);
     command.args(["-p", &port.to_string(), "-d", "postgres"]).kill_on_drop(true);
@@ -107,10 +107,12 @@ pub(crate) async fn postgres() -> Option<Running> {
     let initdb = find("initdb", postgres_folders())?;
     let program = find("postgres", postgres_folders())?;
     let folder = DataFolder::new("postgres");
-    let is_root = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").expect("Linux has it")) == 0;
+    let is_root = std::os::unix::fs::MetadataExt::uid(
+        &std::fs::metadata("/proc/self").expect("/proc/self should exist on Linux"),
+    ) == 0;
     let user = if is_root { user("postgres") } else { None };
     if let Some((user, group)) = user {
-        std::os::unix::fs::chown(&folder.0, Some(user), Some(group)).expect("root may");
+        std::os::unix::fs::chown(&folder.0, Some(user), Some(group)).expect("root should be able to change the owner");
     }
     let data = folder.0.join("data");
     let mut init = command(&initdb, &folder.0, user);
@@ -230,8 +232,8 @@ impl Nats {
         let process = self.child.id().expect("process should be running");
         let mut signal = command(&self.program, &self.folder.0, None);
         let sent = signal.args(["--signal", &format!("stop={process}")]).status().await;
-        assert!(sent.expect("kill was found").success(), "it cannot be signalled");
-        self.child.wait().await.expect("operation should complete");
+        assert!(sent.expect("kill should be installed").success(), "it cannot be signalled");
+        self.child.wait().await.expect("server should exit");
     }
 
     /// Starts it again at the same address.
@@ -241,7 +243,7 @@ impl Nats {
 }
 
 async fn start_nats(program: &Path, folder: &DataFolder, address: &str, arguments: &[String]) -> Child {
-    let (host, port) = address.split_once(':').expect("it has a port");
+    let (host, port) = address.split_once(':').expect("address should have a port");
     let mut serve = command(program, &folder.0, None);
     let child = serve.args(["-a", host, "-p", port]).args(arguments).spawn().expect("process should start");
     until("NATS", || async {

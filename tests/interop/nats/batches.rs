@@ -13,7 +13,7 @@ const ROW: u64 = 1000;
 
 /// Publishes a row, and returns in how many messages of NATS it was written. A subscription hears all of it in order.
 async fn row(client: &Client, written: &mut async_nats::Subscriber, received: &mut Subscription) -> u64 {
-    let publisher = client.publisher("numbers").expect("it is a topic");
+    let publisher = client.publisher("numbers").expect("topic should be valid");
     for number in 1..ROW {
         publisher.publish(number.to_string()).await.expect("broker should accept the message");
     }

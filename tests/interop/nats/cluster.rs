@@ -126,10 +126,10 @@ async fn cluster_messages_are_processed_after_leader_loss() {
     let jetstream = async_nats::jetstream::new(
         async_nats::connect(&nodes[0].address).await.expect("NATS should accept the connection"),
     );
-    let stream = jetstream.get_stream("test=2ejobs=2e=3e").await.expect("item should exist");
+    let stream = jetstream.get_stream("test=2ejobs=2e=3e").await.expect("stream should exist");
     let leader = stream.cached_info().cluster.as_ref().and_then(|cluster| cluster.leader.clone());
     let leader = leader.and_then(|name| name.strip_prefix("node-")?.parse::<usize>().ok());
-    nodes[leader.expect("it has a leader")].kill().await;
+    nodes[leader.expect("stream should have a leader")].kill().await;
     let before = count();
     until("messages flow again", || count() > before + 200).await;
     over.store(true, Ordering::SeqCst);

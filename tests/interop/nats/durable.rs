@@ -42,7 +42,7 @@ async fn open(server: &Nats, builder: DurableTopicBuilder) -> DurableTopic {
 async fn publish(topic: &DurableTopic, numbers: impl IntoIterator<Item = u64>) {
     for number in numbers {
         let stored = topic.publish("jobs.x", &number.to_string(), number.to_string()).await;
-        assert!(!stored.expect("it is stored").is_duplicate());
+        assert!(!stored.expect("message should be stored").is_duplicate());
     }
 }
 
@@ -99,7 +99,7 @@ pub(super) async fn work(mut subscription: Subscription, book: Arc<Book>) {
             Ok(delivery) => delivery,
             Err(error) => panic!("nothing is removed: {error}"),
         };
-        let id = delivery.id().expect("each has one").to_owned();
+        let id = delivery.id().expect("delivery should have an id").to_owned();
         book.done.lock().entry(id).or_default().insert(delivery.sequence());
         book.deliveries.fetch_add(1, Ordering::SeqCst);
         // Unacknowledged messages are delivered again.
@@ -317,7 +317,7 @@ async fn no_more_messages_are_in_flight_than_may_be() {
     }
     let jetstream = async_nats::jetstream::new(client(&server).await);
     let consumer = jetstream.get_consumer_from_stream("reader", "test=2ejobs=2e=3e").await;
-    let consumer: PullConsumer = consumer.expect("item should exist");
+    let consumer: PullConsumer = consumer.expect("consumer should exist");
     for _ in 0..20 {
         // Between two looks NATS could have sent one.
         let looking = async { consumer.get_info().await.expect("NATS should be reachable").num_ack_pending };
@@ -432,20 +432,24 @@ async fn existing_stream_with_other_settings_is_a_named_error() {
     let Some(server) = jetstream().await else { return };
     let client = client(&server).await;
     let topic = jobs().open(&client).await.expect("NATS should accept the request");
-    jobs().open(&client).await.expect("it has these settings");
+    jobs().open(&client).await.expect("settings should match the stream");
     let other = jobs().age_max(Duration::from_secs(600)).messages_max(5).open(&client).await;
     let expected = "it exists with other settings: age_max is 0ns and not 600s, messages_max is -1 and not 5";
-    assert_eq!(other.expect_err("it is another").to_string(), expected);
-    let overlapping = DurableTopic::builder("test", "jobs.x").open(&client).await.expect_err("it overlaps").to_string();
+    assert_eq!(other.expect_err("stream with other settings should be rejected").to_string(), expected);
+    let overlapping = DurableTopic::builder("test", "jobs.x")
+        .open(&client)
+        .await
+        .expect_err("overlapping stream should be rejected")
+        .to_string();
     assert!(overlapping.contains("overlap"), "{overlapping}");
     let large = DurableTopic::builder("test", "large").payload_max(1 << 20).open(&client).await;
     let expected = "payload_max of 1048576 bytes exceeds the 1047552 bytes that NATS accepts";
-    assert_eq!(large.expect_err("NATS takes less"), OpenError::Invalid(expected.to_owned()));
+    assert_eq!(large.expect_err("large message limit should be rejected"), OpenError::Invalid(expected.to_owned()));
 
     topic.subscription("reader").open().await.expect("NATS should accept the request");
     let other = topic.subscription("reader").ack_timeout(LONG).in_flight_max(7).open().await;
     let expected = "it exists with other settings: ack_timeout is 30s and not 3600s, in_flight_max is 256 and not 7";
-    assert_eq!(other.expect_err("it is another").to_string(), expected);
+    assert_eq!(other.expect_err("stream with other settings should be rejected").to_string(), expected);
     for (builder, part) in [
         (topic.subscription(""), "1 to 64 bytes"),
         (topic.subscription("a").ack_timeout(Duration::ZERO), "ack_timeout must be"),
@@ -462,7 +466,7 @@ async fn existing_stream_with_other_settings_is_a_named_error() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_without_jetstream_is_named_as_that() {
     let Some(server) = servers::nats(&[]).await else { return };
-    let error = jobs().open(&client(&server).await).await.expect_err("it stores nothing");
+    let error = jobs().open(&client(&server).await).await.expect_err("NATS without JetStream should be rejected");
     assert_eq!(error.to_string(), "JetStream is disabled, or not enabled for this account");
 }
 
@@ -477,8 +481,8 @@ async fn messages_of_strangers_harm_no_reader() {
     let mut subscription = subscribe(&topic, "reader", Replay::All).await;
     // An unrequested message arrives at the subject of its requests.
     let forging = async {
-        let request = inboxes.next().await.expect("the reader sends a request");
-        let inbox = request.reply.expect("it says where to");
+        let request = inboxes.next().await.expect("reader should send a request");
+        let inbox = request.reply.expect("request should have a reply subject");
         for reply in ["x", "$JS.ACK.", "$JS.ACK.other.reader.1.1.1.1.1", "$JS.ACK.test=2ejobs=2e=3e.reader.-1.1.1.x.1"]
         {
             let forged = stranger.publish_with_reply(inbox.clone(), reply, "forged".into());

@@ -31,18 +31,21 @@ async fn tls_bus_joins_brokers_and_rejects_untrusted_server() {
 
     let mut clients = Vec::new();
     for _ in 0..2 {
-        let bus = bus(&server.address, &ours).await.expect("it is our server");
+        let bus = bus(&server.address, &ours).await.expect("certificate of our server should be accepted");
         clients.push(serve(Broker::builder().backplane(bus).build()).await);
     }
     let mut subscription = clients[0].subscribe("a").await.expect("broker should accept the subscription");
     clients[1].publish("a", "x").await.expect("broker should accept the message");
     assert_eq!(next(&mut subscription).await.expect("connection should stay open"), "a x");
 
-    let refused = bus(&server.address, &other).await.expect_err("it is not their server").to_string();
+    let refused = bus(&server.address, &other)
+        .await
+        .expect_err("certificate of another authority should be rejected")
+        .to_string();
     assert!(refused.contains("UnknownIssuer"), "{refused}");
     let refused = NatsBus::connect("test", &*server.address).await.map(drop);
     assert!(refused.is_err(), "the authorities of the system do not know it");
-    let port = server.address.rsplit(':').next().expect("it has a port");
+    let port = server.address.rsplit(':').next().expect("address should have a port");
     let refused = bus(&format!("localhost:{port}"), &ours).await.map(drop);
     assert!(refused.is_err(), "the certificate is for another name");
 }

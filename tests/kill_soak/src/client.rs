@@ -98,7 +98,7 @@ impl Load {
                 .timeout(Duration::from_secs(10))
                 .reconnect_timeout(Duration::from_millis(500))
                 .connect_lazy(self.target.clone())
-                .expect("the address is valid");
+                .expect("address should be valid");
             let client = WorkClient::new(channel);
             // Rings of shared memory grow only at the beginning of a connection, so most channels are short.
             let calls = if random.u8(..8) > 0 { random.u32(..4) } else { random.u32(..2000) };
@@ -107,7 +107,7 @@ impl Load {
                 tokio::spawn(load.call_repeatedly(client, random, calls))
             });
             for task in tasks.collect::<Vec<_>>() {
-                task.await.expect("the load does not panic");
+                task.await.expect("load should not panic");
             }
         }
     }
@@ -124,7 +124,7 @@ impl Load {
     async fn call(&self, client: &WorkClient, random: &mut fastrand::Rng) {
         // Half of the calls are unary ones that may not be repeated.
         let kinds = [Kind::Once, Kind::Once, Kind::Once, Kind::Repeat, Kind::Download, Kind::Upload, Kind::Talk];
-        let id = self.begin(*random.choice(&kinds).expect("there are kinds"));
+        let id = self.begin(*random.choice(&kinds).expect("list of kinds should not be empty"));
         let calling = tokio::time::timeout(PATIENCE, exchange(client, random, id));
         let called = if id.is_multiple_of(29) {
             // It is dropped soon.

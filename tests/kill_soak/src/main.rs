@@ -155,7 +155,7 @@ async fn run(arguments: &Arguments) -> bool {
     let mut kills = 0;
     while started.elapsed() < time {
         tokio::time::sleep(Duration::from_millis(random.u64(300..4000))).await;
-        server.kill().await.expect("the server is a child");
+        server.kill().await.expect("server should be a child process");
         kills += 1;
         // Mostly it is back at once.
         tokio::time::sleep(Duration::from_millis(random.u64(..3) * random.u64(..200))).await;
@@ -163,9 +163,9 @@ async fn run(arguments: &Arguments) -> bool {
     }
     load.stop();
     for task in tasks {
-        task.await.expect("the load does not panic");
+        task.await.expect("load should not panic");
     }
-    server.kill().await.expect("the server is a child");
+    server.kill().await.expect("server should be a child process");
     report(&load, &log, kills, started.elapsed())
 }
 
@@ -184,7 +184,7 @@ fn report(load: &Load, log: &Path, kills: u32, time: Duration) -> bool {
     let mut executions = vec![0_u8; fates.len()];
     let mut wrong_requests = Vec::new();
     for record in std::fs::read(log).expect("file should be readable").chunks_exact(8) {
-        let record = u64::from_le_bytes(record.try_into().expect("it has eight bytes"));
+        let record = u64::from_le_bytes(record.try_into().expect("record should have eight bytes"));
         let (id, is_wrong) = (record & !service::WRONG, record & service::WRONG != 0);
         match executions.get_mut(id as usize) {
             Some(count) if !is_wrong => *count = count.saturating_add(1),
@@ -199,7 +199,7 @@ fn report(load: &Load, log: &Path, kills: u32, time: Duration) -> bool {
         findings.insert(name, Vec::new());
     }
     let mut counts: BTreeMap<(Kind, &str), u64> = BTreeMap::new();
-    let mut find = |name: &str, id| findings.get_mut(name).expect("it is listed above").push(id);
+    let mut find = |name: &str, id| findings.get_mut(name).expect("finding should be listed").push(id);
     for (id, (fate, executions)) in fates.iter().zip(&executions).enumerate() {
         if *fate == Fate::Unused {
             continue;

@@ -13,17 +13,17 @@ pub(crate) const WRONG: u64 = 1 << 63;
 
 /// Serves until it is killed.
 pub(crate) async fn serve(transport: Transport, address: &str, log: &Path) {
-    let log = File::options().append(true).create(true).open(log).expect("there is room for a file");
+    let log = File::options().append(true).create(true).open(log).expect("log file should be created");
     let builder = Server::builder().io_backend(transport.io_backend());
     let service = WorkServer::new(Logging(Arc::new(log)));
     let served = if transport == Transport::Shm {
         let server =
             builder.shared_memory(frpc::shm::Listener::builder()).add_service(service).bind_unix(address).await;
-        server.expect("the last server is gone").serve().await
+        server.expect("address of the previous server should be free").serve().await
     } else {
         builder.add_service(service).bind(address).await.expect("server should bind to a free address").serve().await
     };
-    served.expect("the system has descriptors");
+    served.expect("system should have free descriptors");
 }
 
 /// Writes each execution to a file, which outlives the process.

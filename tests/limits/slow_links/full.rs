@@ -49,7 +49,7 @@ async fn accepted_bytes(peer: &mut DuplexStream, repeated: &[u8]) -> usize {
     while let Ok(written) =
         tokio::time::timeout(Duration::from_secs(4), peer.write(&repeated[accepted % repeated.len()..])).await
     {
-        accepted += written.expect("the server lives");
+        accepted += written.expect("server should be running");
         assert!(accepted < 100 * MIB, "it takes all of it");
     }
     accepted
@@ -89,7 +89,7 @@ async fn large_request_that_ends_as_room_appears_is_answered() {
     let mut of_second = 0;
     while of_second < MIB {
         let count = tokio::time::timeout(Duration::from_secs(1), peer.read(&mut answers)).await;
-        let count = count.expect("the answer needs no later packet").expect("the server lives");
+        let count = count.expect("reply should need no later packet").expect("server should be running");
         assert_ne!(count, 0, "the server lives");
         of_second += answers[..count].iter().filter(|byte| **byte == 2).count();
     }

@@ -27,9 +27,9 @@ fn quick() -> Config {
 
 /// Sockets that hold as little as the system lets them.
 fn thin() -> TcpSocket {
-    let socket = TcpSocket::new_v4().expect("there are sockets");
-    socket.set_recv_buffer_size(4096).expect("it is known");
-    socket.set_send_buffer_size(4096).expect("it is known");
+    let socket = TcpSocket::new_v4().expect("socket should be created");
+    socket.set_recv_buffer_size(4096).expect("socket option should be set");
+    socket.set_send_buffer_size(4096).expect("socket option should be set");
     socket
 }
 
@@ -56,7 +56,7 @@ async fn slow(server: SocketAddr) -> SocketAddr {
         while let Ok((client, _)) = listener.accept().await {
             let server = thin().connect(server).await.expect("server should accept the connection");
             let split = |socket: TcpStream| {
-                socket.set_nodelay(true).expect("it is known");
+                socket.set_nodelay(true).expect("socket option should be set");
                 socket.into_split()
             };
             let ((from_client, to_client), (from_server, to_server)) = (split(client), split(server));

@@ -37,7 +37,7 @@ impl Parrot for Talker {
 }
 
 async fn say(client: &ParrotClient, length: usize, times: usize) {
-    let ask = Ask { word: "a".repeat(length), times: times.try_into().expect("it is small") };
+    let ask = Ask { word: "a".repeat(length), times: times.try_into().expect("count should fit the field") };
     let answer = client.say(ask).await.expect("server should answer").into_inner();
     assert_eq!(answer.words.len(), length * times);
 }

@@ -115,7 +115,7 @@ fn at_the_client() -> u64 {
             let before = allocations();
             for _ in 0..count {
                 let ask = Ask { word: "abcdefghijklmnopqrstuvwxyz012345".into(), times: 1 };
-                let answer = client.say(ask).await.expect("the peer answers").into_inner();
+                let answer = client.say(ask).await.expect("peer should answer").into_inner();
                 assert_eq!(answer.words.len(), 32);
             }
             allocations() - before

@@ -34,7 +34,7 @@ async fn publish(acceptor: &Acceptor<Broker>, topics: usize, messages: usize) {
     let connection =
         frisbee::Client::builder().connect_io(ours, router).await.expect("connection in memory should be accepted");
     for topic in 0..topics {
-        let publisher = client.publisher(&format!("prices.{topic:05}")).expect("it is a topic");
+        let publisher = client.publisher(&format!("prices.{topic:05}")).expect("topic should be valid");
         for _ in 0..messages {
             publisher.publish(vec![b'x'; PAYLOAD]).await.expect("broker should accept the message");
         }
@@ -42,7 +42,7 @@ async fn publish(acceptor: &Acceptor<Broker>, topics: usize, messages: usize) {
     client.sync().await.expect("broker should confirm all messages");
     connection.close();
     connection.closed().await;
-    let _ = serving.await.expect("the broker does not panic");
+    let _ = serving.await.expect("broker should not panic");
 }
 
 #[tokio::test(flavor = "current_thread")]

@@ -24,7 +24,7 @@ async fn subscription_allocates_same_alone_and_among_32000() {
         return;
     }
     let broker = Broker::new();
-    let acceptor = Server::builder().build(broker.clone()).expect("its operations are free");
+    let acceptor = Server::builder().build(broker.clone()).expect("server should have no overlapping routers");
     let mut peers = Vec::new();
     let mut most = 0;
     for number in 0..CONNECTIONS {

@@ -42,8 +42,9 @@ fn debug_of_shared_strings_and_views_hides_redacted_fields() {
     let account = account!(schema_tests::views::redacted, Utf8Bytes, Map<String, Utf8Bytes>);
     expect_hidden(&format!("{account:?}"));
     let mut body = Vec::new();
-    polyglot::encode_root(&account, &mut Encoder::new(&mut body)).expect("it has no limits");
-    let view = polyglot::view_root::<AccountView<'_>>(&mut Decoder::new(&body)).expect("as encoded");
+    polyglot::encode_root(&account, &mut Encoder::new(&mut body)).expect("message should be encodable");
+    let view =
+        polyglot::view_root::<AccountView<'_>>(&mut Decoder::new(&body)).expect("encoded message should be valid");
     let Root::Message(view) = view else { panic!("as encoded") };
     assert_eq!(view.password, SECRET);
     expect_hidden(&format!("{view:?}"));

@@ -79,7 +79,7 @@ fn nils(count: u32) -> Vec<u8> {
     let mut body = encoded(&Lists::default());
     assert!(body.ends_with(&[1, 3, 0x0a, 0]), "its last list is of messages");
     body.truncate(body.len() - 4);
-    Encoder::new(&mut body).list(Kind::Any, count as usize).expect("it is no longer than 2^32");
+    Encoder::new(&mut body).list(Kind::Any, count as usize).expect("list should be shorter than 2^32");
     body.resize(body.len() + count as usize, 0);
     packet(1, 12, &body)
 }
@@ -87,7 +87,7 @@ fn nils(count: u32) -> Vec<u8> {
 /// A body of the interop schema with a map that has the same key so many times.
 fn same_keys(count: usize) -> Vec<u8> {
     let mut body = vec![8, 0];
-    Encoder::new(&mut body).map(Kind::String, Kind::String, count).expect("it is no longer than 2^32");
+    Encoder::new(&mut body).map(Kind::String, Kind::String, count).expect("map should be shorter than 2^32");
     body.extend([5, 0x0a, 1, b'k', 5, 0x0a, 0].repeat(count));
     body.extend([0; 6]); // The other maps.
     body

@@ -137,7 +137,7 @@ fn joined(data: &[u8]) {
     let mut read = Vec::new();
     while let Ok(Some(Packet { id, operation, body })) = decoder.next(&mut bytes) {
         if operation == Operation::BATCH {
-            read.extend(Batch::new(&body).map(|message| (id, message.expect("it is whole").to_vec())));
+            read.extend(Batch::new(&body).map(|message| (id, message.expect("message should be complete").to_vec())));
         } else {
             read.push((id, body.to_vec()));
         }

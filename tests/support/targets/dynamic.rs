@@ -23,8 +23,8 @@ pub fn dynamic(data: &[u8]) {
     let Some((&choice, input)) = data.split_first() else { return };
     KNOWN.with(|fixture| {
         let fixture = fixture.get_or_init(|| {
-            let pool = DescriptorPool::decode(DESCRIPTORS).expect("frpc-build has written it");
-            let descriptor = pool.get_message_by_name("json.All").expect("the schema has it");
+            let pool = DescriptorPool::decode(DESCRIPTORS).expect("descriptors should be valid");
+            let descriptor = pool.get_message_by_name("json.All").expect("schema should contain the message");
             Fixture { descriptor, codec: Codec::new(), types: Types::well_known().with::<All>() }
         });
         match choice % 2 {
@@ -41,7 +41,7 @@ impl Fixture {
         match (options.decode::<All>(text), ours) {
             (Ok(generated), Ok(ours)) => {
                 let mut json = Vec::new();
-                options.encode(&generated, &mut json).expect("it has been read from JSON");
+                options.encode(&generated, &mut json).expect("message from JSON should be encodable");
                 let ours = to_json(&ours).expect("message should have a JSON form");
                 assert_eq!(ours, String::from_utf8_lossy(&json));
             }
@@ -72,7 +72,9 @@ impl Fixture {
 
     fn written(&self, message: &DynamicMessage, form: Form) -> Vec<u8> {
         let mut bytes = Vec::new();
-        self.codec.encode(message, &mut Encoder::new(&mut bytes).with_form(form)).expect("it has been read");
+        self.codec
+            .encode(message, &mut Encoder::new(&mut bytes).with_form(form))
+            .expect("decoded message should be encodable");
         bytes
     }
 }

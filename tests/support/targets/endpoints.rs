@@ -46,7 +46,7 @@ async fn attack(manner: Manner, bytes: Vec<u8>, builder: ServerBuilder) {
     say(&mut here, &bytes, manner).await;
     drop(here);
     let closed = tokio::time::timeout(HANGS, serving).await;
-    closed.expect("the connection ends").expect("the server does not panic");
+    closed.expect("connection should end in time").expect("server should not panic");
     tokio::time::sleep(Duration::from_secs(20)).await;
     assert_eq!((stats.open(), stats.memory_held()), (0, 0), "something is left");
 }
@@ -112,7 +112,7 @@ pub fn two_way(data: &[u8]) {
         let calls = std::mem::take(&mut *calls.lock().expect("lock should not be poisoned"));
         for calling in calls {
             let ended = tokio::time::timeout(HANGS, calling).await;
-            ended.expect("call should complete").expect("the server does not panic");
+            ended.expect("call should complete").expect("server should not panic");
         }
     });
 }

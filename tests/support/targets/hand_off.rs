@@ -82,7 +82,7 @@ async fn serve_requests(manner: Manner, bytes: &[u8]) {
     say(&mut here, bytes, manner).await;
     drop(here);
     let closed = tokio::time::timeout(HANGS, serving).await;
-    closed.expect("the connection ends").expect("the gateway does not panic");
+    closed.expect("connection should end in time").expect("gateway should not panic");
     assert_eq!((stats.open(), stats.memory_held()), (0, 0), "something is left");
 }
 
@@ -103,7 +103,7 @@ async fn send_requests(manner: Manner, bytes: &[u8]) {
     say(&mut there, bytes, manner).await;
     drop(there);
     let ended = tokio::time::timeout(HANGS, asking).await;
-    ended.expect("the answer is waited for in vain no longer than it may be").expect("client should not panic");
+    ended.expect("call should end at its deadline").expect("client should not panic");
     connection.abort();
     connection.closed().await;
 }

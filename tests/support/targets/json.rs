@@ -40,9 +40,9 @@ fn round(text: &[u8], options: &Options<'_>) {
     };
     let mut first = Vec::new();
     // A decoded message can be encoded.
-    options.encode(&message, &mut first).expect("it has been read from JSON");
-    let again: All = options.decode(&first).expect("it was written by us");
+    options.encode(&message, &mut first).expect("message from JSON should be encodable");
+    let again: All = options.decode(&first).expect("encoded message should be decodable");
     let mut second = Vec::new();
-    options.encode(&again, &mut second).expect("it was written before");
+    options.encode(&again, &mut second).expect("decoded message should be encodable");
     assert_eq!(String::from_utf8_lossy(&first), String::from_utf8_lossy(&second));
 }

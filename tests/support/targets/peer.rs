@@ -18,7 +18,7 @@ const PIPE: usize = 4 * 1024;
 thread_local! {
     static RUNTIME: LazyCell<Runtime> = LazyCell::new(|| {
         let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
-        runtime.expect("a runtime without sockets can be made")
+        runtime.expect("runtime without I/O should be created")
     });
 }
 

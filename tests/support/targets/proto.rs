@@ -106,7 +106,7 @@ thread_local! {
 /// The lock of the schema that [`lock`] compares with.
 pub fn lock_that_fits() -> String {
     let written = OPEN_SHOP.with(|shop| shop.compare(b"frpc-lock 1\n", frpc_build::configure(), LockUpdate::Breaking));
-    written.expect("everything may be recorded").expect("nothing was recorded before")
+    written.expect("all changes should be recorded").expect("first lock should be written")
 }
 
 /// A lock that is compared with a schema is an error, or is kept, or makes a lock that is kept.

@@ -38,7 +38,7 @@ pub fn broker(data: &[u8]) {
         say(&mut here, &attack_bytes(manner, &hello(), data, operation), manner).await;
         drop(here);
         let closed = tokio::time::timeout(HANGS, serving).await;
-        closed.expect("the connection ends").expect("the broker does not panic");
+        closed.expect("connection should end in time").expect("broker should not panic");
         if let Some(reader) = reader {
             assert_eq!(broker.waiting(), 0, "who reads has got all of it");
             reader.abort();
@@ -87,7 +87,7 @@ pub fn subscriber(data: &[u8]) {
         say(&mut there, &attack_bytes(manner, &hello(), data, operation), manner).await;
         drop(there);
         let ended = tokio::time::timeout(2 * HANGS, using).await;
-        ended.expect("every wait ends").expect("client should not panic");
+        ended.expect("every wait should end").expect("client should not panic");
         connection.abort();
         connection.closed().await;
     });

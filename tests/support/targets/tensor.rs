@@ -23,7 +23,7 @@ pub fn tensor(data: &[u8]) {
         }
     };
     let Some(tensor) = read.filter(|tensor| *tensor != Tensor::default()) else { return };
-    let dtype = tensor.check().expect("it has been checked");
+    let dtype = tensor.check().expect("tensor should be valid");
     assert!(tensor.data.len() <= data.len().saturating_mul(16));
     check::<f32>(&tensor);
     check::<f64>(&tensor);
@@ -31,11 +31,11 @@ pub fn tensor(data: &[u8]) {
     check::<u64>(&tensor);
     check::<bool>(&tensor);
     let mut json = Vec::new();
-    options.encode(&tensor, &mut json).expect("every tensor has a form");
-    assert_eq!(options.decode::<Tensor>(&json).expect("it was written by us"), tensor);
+    options.encode(&tensor, &mut json).expect("tensor should have a JSON form");
+    assert_eq!(options.decode::<Tensor>(&json).expect("encoded tensor should be decodable"), tensor);
     // NumPy does not have every type.
     if let Ok(file) = tensor.to_npy() {
-        let again = Tensor::from_npy(file.into()).expect("it was written by us");
+        let again = Tensor::from_npy(file.into()).expect("encoded tensor should be decodable");
         assert_eq!((again.check(), again.shape, again.data), (Ok(dtype), tensor.shape, tensor.data));
     }
 }

@@ -41,7 +41,7 @@ mod within {
     #[test]
     #[ignore = "fails, for the tests below"]
     fn one_world() {
-        let failure = Sim::new().find(50, a_is_always_up).expect("operation should fail");
+        let failure = Sim::new().find(50, a_is_always_up).expect("search should find a failing world");
         sim(failure.seed(), a_is_always_up);
     }
 }

@@ -128,7 +128,8 @@ fn a_fault_strikes_the_node_of_its_occasion_soon_after_it() {
 #[test]
 fn a_fault_upon_an_occasion_may_strike_other_nodes() {
     let faults = Faults::upon("elected", 3).kinds([FaultKind::Crash]).nodes(["b"]).within(Duration::from_millis(1));
-    let failure = Sim::new().run(1, |world| elections(world, faults.clone())).expect_err("b crashes");
+    let failure =
+        Sim::new().run(1, |world| elections(world, faults.clone())).expect_err("crash of b should fail the run");
     let (at, node) = crash_of(&failure);
     assert_eq!((&*node, at.as_millis() % 7_000), ("b", 0), "{failure}");
 }

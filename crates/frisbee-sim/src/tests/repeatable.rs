@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 fn failure_of<W: Future<Output = ()> + 'static>(world: impl Fn(World) -> W) -> Failure {
-    Sim::new().run(0, world).expect_err("something else than the seed decides")
+    Sim::new().run(0, world).expect_err("nondeterministic world should fail the run")
 }
 
 /// The failure has to show two different events, the one in each run, and what usually brings that about.
@@ -81,7 +81,7 @@ fn the_order_in_which_a_watch_wakes_is_found() {
         for number in 0..20 {
             let (world, mut receiver) = (world.clone(), sender.subscribe());
             tokio::spawn(async move {
-                receiver.changed().await.expect("the sender lives");
+                receiver.changed().await.expect("sender should not be dropped");
                 world.note(format!("{number} is woken"));
             });
         }

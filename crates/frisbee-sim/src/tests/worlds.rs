@@ -26,7 +26,7 @@ fn a_panic_in_a_task_of_which_nobody_hears_is_a_failure() {
         world.node("a").process().spawn(async { panic!("unheard") });
         sleep(millis(1)).await;
     });
-    assert!(failure.expect_err("a task panics").text().contains("unheard"));
+    assert!(failure.expect_err("panic of a task should fail the run").text().contains("unheard"));
 }
 
 #[test]
@@ -35,14 +35,14 @@ fn a_panic_in_a_condition_is_a_failure() {
         world.always("a condition", || panic!("the condition runs"));
         sleep(millis(10)).await;
     });
-    let failure = failure.expect("each world fails");
+    let failure = failure.expect("each world should fail");
     assert!(failure.text().contains("the condition runs"), "{failure}");
 }
 
 #[test]
 fn a_world_without_end_is_a_failure() {
     let failure = Sim::new().time_max(Duration::from_secs(5)).run(0, |_| std::future::pending());
-    assert!(failure.expect_err("it never ends").text().contains("has not ended within 5s"));
+    assert!(failure.expect_err("endless world should fail the run").text().contains("has not ended within 5s"));
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_failure_names_the_seed_its_faults_and_a_command() {
         world.always("a is up", move || a.is_up());
         sleep(Duration::from_secs(20)).await;
     };
-    let failure = Sim::new().find(50, world).expect("a crashes in some world");
+    let failure = Sim::new().find(50, world).expect("search should find a crash of a");
     let faults: Vec<_> = failure.faults().collect();
     assert!(matches!(&faults[..], [(_, Fault::Crash { node, .. })] if node == "a"), "{failure}");
     let (seed, command) = (failure.seed(), failure.command());
@@ -127,7 +127,7 @@ fn one_way_partition_holds_back_one_direction() {
         assert!(!dialled.is_finished(), "no process accepts");
         world.heal("b", "a");
         assert_eq!(transport.read(&mut got).await.expect("read should succeed"), 0);
-        dialled.await.expect("task should not panic").expect("a is reached");
+        dialled.await.expect("task should not panic").expect("node a should accept the connection");
     });
 }
 
@@ -173,8 +173,8 @@ fn bytes_of_one_connection_stay_in_order() {
                 std::future::ready(())
             });
             let process = world.node("b").process();
-            let [mut even, mut odd] =
-                [process.dial("a").await, process.dial("a").await].map(|end| end.expect("a accepts"));
+            let [mut even, mut odd] = [process.dial("a").await, process.dial("a").await]
+                .map(|end| end.expect("node a should accept the connection"));
             for byte in 0..20 {
                 let transport = if byte % 2 == 0 { &mut even } else { &mut odd };
                 transport.write_all(&[byte]).await.expect("write should succeed");
@@ -336,7 +336,7 @@ fn a_condition_is_waited_for_and_its_absence_is_a_failure() {
         world.eventually("2 s pass", Duration::from_secs(3), || reached.elapsed() > started + millis(2_000)).await;
         world.eventually("a is up", Duration::from_secs(3), || world.node("a").is_up()).await;
     });
-    assert!(failure.expect_err("a never starts").text().contains("not within 3s: a is up"));
+    assert!(failure.expect_err("condition should not hold in time").text().contains("not within 3s: a is up"));
 }
 
 #[test]

@@ -200,9 +200,13 @@ fn message_and_package_sharing_module_are_both_named() {
          of them"
     );
     assert!(error("c.proto").contains("and the package `test.b.c` would have the same module `b`"));
-    build.run(|builder| builder, &["test.proto", "b.proto"]).expect("without the file, modules are the user's");
+    build
+        .run(|builder| builder, &["test.proto", "b.proto"])
+        .expect("modules without an include file should not collide");
     let build = Build::of_files(&[("test.proto", message), ("d.proto", &package("d"))]);
-    build.run(|builder| builder.include_file("all.rs"), &["test.proto", "d.proto"]).expect("nothing is in `D`");
+    build
+        .run(|builder| builder.include_file("all.rs"), &["test.proto", "d.proto"])
+        .expect("package without a type `D` should not collide");
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn layout(schema: &str) -> Layout {
     let build = Build::of(&format!("syntax = \"proto3\";\npackage test;\n{schema}"));
     let folder = build.protos.path();
     let layouts = frpc_build::configure().load_protos(&[folder.join("test.proto")], &[folder]).unwrap().layouts;
-    layouts.into_iter().next().expect("there is a service")
+    layouts.into_iter().next().expect("schema should have a service")
 }
 
 fn fnv_1a(text: &str) -> u64 {
@@ -179,7 +179,7 @@ fn broken_layout_does_not_return_with_another_element() {
     shop.edit(&[(&source, "")]);
     shop.build(|builder| builder.lock_update(LockUpdate::Breaking)).unwrap();
     assert!(shop.lock().contains("\n\nremoved service shop.Orders generation 2\n\n"), "{}", shop.lock());
-    shop.build(|builder| builder).expect("recorded changes are no differences any more");
+    shop.build(|builder| builder).expect("recorded changes should be accepted");
     let now = step(&[("service Stock", &format!("{source}service Stock"))], LockUpdate::Breaking);
     assert!(now.compatible().is_empty() && !shop.lock().contains("removed"), "{}", shop.lock());
 }

@@ -88,7 +88,7 @@ fn fields_are_written_in_three_groups_each_in_declaration_order() {
     let decoded = text.split("fn decode_fields").nth(1).unwrap();
     let mut at = 0;
     for name in order {
-        at += decoded[at..].find(&format!("\"{name}\"")).expect("decoding has the order of encoding");
+        at += decoded[at..].find(&format!("\"{name}\"")).expect("fields should be decoded in the order of encoding");
     }
 }
 

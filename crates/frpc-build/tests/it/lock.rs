@@ -53,7 +53,7 @@ fn safe_for(verdict: &str, edits: &[(&str, &str)], expected: &[&str]) {
     let before = shop.layouts();
     shop.edit(edits);
     shop.build(|builder| builder.lock_update(LockUpdate::Safe)).unwrap();
-    shop.build(|builder| builder).expect("recorded changes are no differences any more");
+    shop.build(|builder| builder).expect("recorded changes should be accepted");
     let now = shop.layouts();
     assert!(before.iter().all(|before| is_understood(before, &now)), "{before:?} is still understood by {now:?}");
 }
@@ -80,7 +80,7 @@ fn breaking(edits: &[(&str, &str)], expected: &[&str]) {
     );
     assert_eq!(shop.lock(), lock);
     shop.build(|builder| builder.lock_update(LockUpdate::Breaking)).unwrap();
-    shop.build(|builder| builder).expect("recorded changes are no differences any more");
+    shop.build(|builder| builder).expect("recorded changes should be accepted");
     let after = shop.layouts();
     assert!(!before.iter().all(|before| is_understood(before, &after)), "{before:?} does not fit {after:?}");
 }
@@ -397,7 +397,7 @@ fn another_codec_breaks_all_services() {
         assert!(error.contains(expected), "{error}");
         assert_eq!(error.matches("breaks older peers").count(), 1, "{error}");
         build(LockUpdate::Breaking).unwrap();
-        build(LockUpdate::Never).expect("recorded changes are no differences any more");
+        build(LockUpdate::Never).expect("recorded changes should be accepted");
         assert_eq!(shop.lock().contains("\nfrpc-lock 1\ncodec protobuf\n\n"), codec == Codec::Protobuf);
         assert!(!shop.lock().contains("added"), "{}", shop.lock());
         let folder = shop.0.protos.path();
@@ -443,7 +443,7 @@ fn with_protobuf_requests_and_replies_with_another_name_break() {
         ("int32 limit = 2;", "bytes raw = 7;"),
         ("Part part = 4;", "Filter f = 4;"),
     ]);
-    built(&shop, LockUpdate::Safe).expect("names of methods are not on the wire, and fields have numbers");
+    built(&shop, LockUpdate::Safe).expect("renamed methods and renumbered fields should be safe");
 }
 
 #[test]

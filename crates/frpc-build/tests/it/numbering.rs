@@ -37,7 +37,7 @@ fn by_the_lock_methods_may_stand_anywhere() {
 
     let put = "  rpc Put(Item) returns (GetRequest);\n";
     shop.edit(&[(put, ""), ("  rpc List", &format!("{put}  rpc List"))]);
-    by_lock(&shop, LockUpdate::Never).expect("the order of methods means nothing");
+    by_lock(&shop, LockUpdate::Never).expect("order of methods should not matter");
     assert_operations(&shop, &[("Orders", "Put", 11), ("Orders", "List", 13), ("Orders", "Get", 10)]);
 }
 
@@ -370,7 +370,7 @@ fn another_base_moves_all_methods_of_a_file() {
     let error = shop.build(|builder| builder.operation_base("shop.proto", 20)).unwrap_err();
     assert!(error.contains("breaks older peers: method `shop.Orders.Get` moves from operation 10 to 20"), "{error}");
     shop.build(|builder| builder.operation_base("shop.proto", 20).numbering(Numbering::Lock))
-        .expect("the lock knows better");
+        .expect("lock should take precedence over the base");
 }
 
 #[test]

@@ -30,7 +30,7 @@ const FILES: [(&str, &str); 4] = [
 
 /// The bytes of `SCHEMA`, if the code has one.
 fn schema(code: &str) -> Option<Vec<u8>> {
-    let file = syn::parse_file(code).expect("the code is Rust");
+    let file = syn::parse_file(code).expect("generated code should be valid Rust");
     file.items.into_iter().find_map(|item| {
         let syn::Item::Static(item) = item else { return None };
         (item.ident == "SCHEMA").then(|| ByteString.of(&item.expr))
@@ -53,7 +53,7 @@ impl ByteString {
 }
 
 fn names(set: &[u8]) -> Vec<String> {
-    let set = FileDescriptorSet::decode(set).expect("it is a set of files");
+    let set = FileDescriptorSet::decode(set).expect("schema should be a descriptor set");
     set.file.iter().map(|file| file.name().to_owned()).collect()
 }
 
@@ -61,7 +61,7 @@ fn names(set: &[u8]) -> Vec<String> {
 fn package_schema_has_service_files_and_imports_in_order() {
     let build = Build::of_files(&FILES);
     build.run(|builder| builder.reflection(true), &["other.proto", "test.proto"]).unwrap();
-    let set = schema(&build.read("test.rs")).expect("it has a service");
+    let set = schema(&build.read("test.rs")).expect("generated code should contain a schema");
     let expected = ["types.proto", "google/protobuf/descriptor.proto", "options.proto", "test.proto"];
     assert_eq!(names(&set), expected);
     assert!(has(&build.read("test.rs"), ".schema(&SCHEMA).done()"), "the service states its schema");
@@ -75,11 +75,11 @@ fn package_schema_has_the_options_for_agents() {
     let source = "syntax = \"proto3\";\npackage test;\nimport \"frpc/agent.proto\";\nmessage A {}\n\
                   service S {\n  option (frpc.tools) = true;\n  rpc Do(A) returns (A);\n}\n";
     let code = Build::of(source).text_with(|builder| builder.reflection(true));
-    let set = schema(&code).expect("it has a service");
+    let set = schema(&code).expect("generated code should contain a schema");
     assert_eq!(names(&set), ["google/protobuf/descriptor.proto", "frpc/agent.proto", "test.proto"]);
-    let pool = protox::prost_reflect::DescriptorPool::decode(&*set).expect("it is complete");
-    let service = pool.get_service_by_name("test.S").expect("item should exist");
-    let option = pool.get_extension_by_name("frpc.tools").expect("item should exist");
+    let pool = protox::prost_reflect::DescriptorPool::decode(&*set).expect("descriptor set should be complete");
+    let service = pool.get_service_by_name("test.S").expect("schema should contain the service");
+    let option = pool.get_extension_by_name("frpc.tools").expect("schema should contain the extension");
     assert_eq!(service.options().get_extension(&option).as_bool(), Some(true));
 }
 
@@ -88,7 +88,7 @@ fn files_equal_compiler_output_with_comments_and_options() {
     let build = Build::of_files(&FILES);
     let path = build.out().join("set");
     build.run(|builder| builder.reflection(true).file_descriptor_set_path(&path), &["test.proto"]).unwrap();
-    let set = schema(&build.read("test.rs")).expect("it has a service");
+    let set = schema(&build.read("test.rs")).expect("generated code should contain a schema");
     assert_eq!(set, std::fs::read(path).unwrap(), "here the package needs all files");
     // The text of an option that prost does not know, and a comment.
     for text in ["sales", " Sells one.\n"] {
@@ -134,6 +134,6 @@ fn a_parsed_schema_is_embedded_as_well() {
     };
     let set = FileDescriptorSet { file: vec![file] };
     let output = frpc_build::configure().reflection(true).generate(set.clone(), &["test.proto"]).unwrap();
-    let embedded = schema(&output.files[0].text).expect("it has a service");
+    let embedded = schema(&output.files[0].text).expect("generated code should contain a schema");
     assert_eq!(FileDescriptorSet::decode(&embedded[..]).unwrap(), set);
 }

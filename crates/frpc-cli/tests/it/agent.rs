@@ -82,7 +82,7 @@ async fn next<T>(events: &mut UnboundedReceiver<T>) -> T {
     timeout(PATIENCE, events.recv())
         .await
         .expect("future should complete within the timeout")
-        .expect("its sender lives")
+        .expect("sender should not be dropped")
 }
 
 async fn lists_calls_and_cancels(lifecycle: ClientLifecycleMode) {
@@ -103,23 +103,27 @@ async fn lists_calls_and_cancels(lifecycle: ClientLifecycleMode) {
         (program.stdout.take().expect("stdout should be piped"), program.stdin.take().expect("stdin should be piped"));
     let (on_progress, mut progress) = unbounded_channel();
     let begun = timeout(PATIENCE, Agent(on_progress).serve_with_lifecycle(pipes, lifecycle)).await;
-    let agent = begun.expect("it begins in time").expect("the server accepts it");
+    let agent = begun.expect("initialization should complete in time").expect("server should accept the agent");
 
-    let tools = agent.list_all_tools().await.expect("a list");
+    let tools = agent.list_all_tools().await.expect("server should list its tools");
     let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
     assert_eq!(names, ["tools_Tools_Echo", "tools_Tools_Count", "fail", "wait"]);
     assert_eq!(tools[0].description.as_deref(), Some("Returns its request."));
     assert_eq!(tools[0].annotations.as_ref().and_then(|hints| hints.read_only_hint), Some(true));
 
     let arguments = json!({"text": "x", "kind": "KIND_LEAF"});
-    let result = agent.call_tool(call("tools_Tools_Echo", arguments.clone())).await.expect("a result");
+    let result =
+        agent.call_tool(call("tools_Tools_Echo", arguments.clone())).await.expect("tool call should return a result");
     assert_eq!((result.structured_content, result.is_error.unwrap_or_default()), (Some(arguments), false));
 
-    let result = agent.call_tool(call("fail", json!({"name": "x"}))).await.expect("a result");
+    let result = agent.call_tool(call("fail", json!({"name": "x"}))).await.expect("tool call should return a result");
     let text = result.content[0].as_text().expect("bytes should be UTF-8").text.clone();
     assert_eq!((result.is_error, &*text), (Some(true), "NOT_FOUND: no name \"x\""));
 
-    let result = agent.call_tool(call("tools_Tools_Count", json!({"number": 3}))).await.expect("a result");
+    let result = agent
+        .call_tool(call("tools_Tools_Count", json!({"number": 3})))
+        .await
+        .expect("tool call should return a result");
     let items = json!({"items": [{"number": 1}, {"number": 2}, {"number": 3}]});
     assert_eq!(result.structured_content, Some(items));
     for expected in [1.0, 2.0, 3.0] {
@@ -127,17 +131,20 @@ async fn lists_calls_and_cancels(lifecycle: ClientLifecycleMode) {
     }
 
     let request = ClientRequest::CallToolRequest(rmcp::model::Request::new(call("wait", json!({"name": "x"}))));
-    let waiting = agent.send_cancellable_request(request, PeerRequestOptions::no_options()).await.expect("it is sent");
+    let waiting = agent
+        .send_cancellable_request(request, PeerRequestOptions::no_options())
+        .await
+        .expect("request should be sent");
     assert_eq!(next(&mut events).await, "began");
-    waiting.cancel(Some("no longer needed".to_owned())).await.expect("it is sent");
+    waiting.cancel(Some("no longer needed".to_owned())).await.expect("cancellation should be sent");
     assert_eq!(next(&mut events).await, "ended");
     assert!(agent.call_tool(call("tools_Tools_Echo", json!({"text": "x"}))).await.is_ok(), "the connection goes on");
 
-    agent.cancel().await.expect("operation should complete");
+    agent.cancel().await.expect("agent should shut down");
     let ended = timeout(PATIENCE, program.wait())
         .await
         .expect("future should complete within the timeout")
-        .expect("it was started");
+        .expect("bridge should be a child process");
     assert!(ended.success(), "{ended}");
     serving.abort();
 }

@@ -86,7 +86,7 @@ impl Gateway {
     #[cfg(unix)]
     pub(crate) fn signal(&self, name: &str) {
         let killed = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();
-        assert!(killed.expect("there is `kill`").success());
+        assert!(killed.expect("kill should be installed").success());
     }
 }
 
@@ -289,7 +289,7 @@ fn server_in_go_is_called_in_every_protocol() {
     assert!(with(&["call", "SumUp", r#"{"value": 2}"#, r#"{"value": 40}"#]).contains("42"));
     assert_eq!(with(&["call", "Chat", r#"{"value": "a"}"#, r#"{"value": "b"}"#]).lines().count(), 2);
     drop(child.stdin.take());
-    child.wait().expect("it ends with its standard input");
+    child.wait().expect("process should exit at the end of its input");
 }
 
 /// Greets when there is a permit.
@@ -350,7 +350,7 @@ async fn no_call_in_flight_is_lost_when_gateway_drains() {
         );
     }
     assert_eq!(lines.await.expect("task should not panic"), CALLS);
-    assert!(gateway.child.wait().expect("it is a child").success());
+    assert!(gateway.child.wait().expect("gateway should be a child process").success());
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn token(subject: &str, roles: &[&str], tenant: &str) -> String {
     let claims = json!({
         "iss": "tests", "aud": "greeter", "sub": subject, "exp": expires, "roles": roles, "tenant": tenant,
     });
-    encode(&Header::default(), &claims, &EncodingKey::from_secret(SECRET)).expect("it is a key")
+    encode(&Header::default(), &claims, &EncodingKey::from_secret(SECRET)).expect("token should be signed")
 }
 
 /// The code of a call of Greet by each protocol, or none if it succeeds.

@@ -106,7 +106,7 @@ fn inspected() -> [String; 2] {
         Ok((addresses, async { tokio::try_join!(server.serve(), shown.serve()).map(drop) }))
     });
     let mut both = both.split(' ').map(str::to_owned);
-    [(); 2].map(|()| both.next().expect("there are two"))
+    [(); 2].map(|()| both.next().expect("two servers should be listed"))
 }
 
 /// The introspection of a server on a Unix socket.
@@ -199,11 +199,11 @@ fn page_commands_print_documented_output() {
     let page = ["docs/cli.md", "docs/cli-load.md", "docs/cli-inspect.md"]
         .map(|page| fs::read_to_string(root().join(page)).expect("file should be readable"))
         .concat();
-    let program = Path::new(env!("CARGO_BIN_EXE_frpc")).parent().expect("it is in a folder");
+    let program = Path::new(env!("CARGO_BIN_EXE_frpc")).parent().expect("program should be in a folder");
     let path = env::join_paths(
         [program.to_owned()].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())),
     );
-    let path = path.expect("no folder has a colon");
+    let path = path.expect("paths should not contain a colon");
     let commands = commands(&page);
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let introspection = socket(folder.path());
@@ -213,7 +213,7 @@ fn page_commands_print_documented_output() {
         shell.args(["-c", &format!("exec 2>&1; {command}")]).current_dir(root().join("examples"));
         let output =
             shell.env("PATH", &path).env("FRPC_SERVER", &address).env("INTROSPECTION", &introspection).output();
-        let output = output.expect("there is a shell");
+        let output = output.expect("shell should be installed");
         let written = String::from_utf8(output.stdout).expect("bytes should be UTF-8");
         // A field is written as it is, without a line feed.
         assert!(fits(written.trim_end(), shown.trim_end()), "{command}\n{written}\nis not\n{shown}");
@@ -249,7 +249,7 @@ fn each_stdin_line_is_answered_before_the_next() {
         assert_eq!(line, expected);
     }
     drop(input);
-    assert!(child.wait().expect("operation should complete").success());
+    assert!(child.wait().expect("process should exit").success());
 }
 
 #[test]
@@ -474,7 +474,9 @@ fn subscribers_of_a_topic_are_shown_as_json() {
     stdout(&run(&address, &["pub", "rooms.lobby", "welcome"]));
     stdout(&guest.wait_with_output().expect("process should exit"));
     let shown = stdout(&watcher.wait_with_output().expect("process should exit"));
-    let events = shown.lines().map(|line| line.strip_prefix("$presence.rooms.lobby ").expect("the topic is first"));
+    let events = shown
+        .lines()
+        .map(|line| line.strip_prefix("$presence.rooms.lobby ").expect("line should start with the topic"));
     let events: Vec<Value> =
         events.map(|event| serde_json::from_str(event).expect("text should be valid JSON")).collect();
     let joined = json!({ "joined": "guest", "connections": 1 });
@@ -525,16 +527,16 @@ fn frames_are_decoded_from_text_and_live_connection() {
     let mut remarks = BufReader::new(proxy.stderr.take().expect("stderr should be piped"));
     let mut line = String::new();
     remarks.read_line(&mut line).expect("line should be readable");
-    let address = line.split_whitespace().nth(2).expect("the address is named").to_owned();
+    let address = line.split_whitespace().nth(2).expect("line should contain the address").to_owned();
     let reply = stdout(&run(&address, &["call", "-p", "proto/greet.proto", "Greet", "name=you", "--json"]));
     assert_eq!(reply, "{\"text\":\"Hello, you!\"}\n");
     let mut lines = BufReader::new(proxy.stdout.take().expect("stdout should be piped")).lines();
     let mut seen = Vec::new();
     while !seen.iter().any(|line: &String| line.contains("Hello, you!")) {
-        seen.push(lines.next().expect("the reply goes by").expect("bytes should be UTF-8"));
+        seen.push(lines.next().expect("reply should pass the proxy").expect("bytes should be UTF-8"));
     }
     proxy.kill().expect("process should be running");
-    proxy.wait().expect("it was killed");
+    proxy.wait().expect("proxy should have been killed");
     let all = seen.join("\n");
     assert!(all.contains("0: > HELLO version 1") && all.contains("of greet.Greeter/Greet"), "{all}");
     assert!(all.contains("greet.Greeting {\"text\":\"Hello, you!\"}"), "{all}");
@@ -592,14 +594,14 @@ fn trace_shows_statuses_and_ends_after_requested_count() {
     let mut remarks = BufReader::new(trace.stderr.take().expect("stderr should be piped"));
     let mut line = String::new();
     remarks.read_line(&mut line).expect("line should be readable");
-    let address = line.split_whitespace().nth(2).expect("the address is named").to_owned();
+    let address = line.split_whitespace().nth(2).expect("line should contain the address").to_owned();
     let call = |rest: &[&str]| run(&address, &[&["call", "-p", "proto/greet.proto"], rest].concat());
     assert!(call(&["Greet", "name=you"]).status.success());
     assert_eq!(call(&["Greet", "name="]).status.code(), Some(67));
     assert!(call(&["Recite", "name=you"]).status.success());
     let mut text = String::new();
     trace.stdout.take().expect("stdout should be piped").read_to_string(&mut text).expect("file should be readable");
-    assert!(trace.wait().expect("it ends by itself").success());
+    assert!(trace.wait().expect("trace should end by itself").success());
     let shown: Vec<&str> = text.lines().filter(|line| line.contains(" ms, sent ")).collect();
     assert_eq!(shown.len(), 3, "{text}");
     assert!(shown[0].starts_with("0: greet.Greeter/Greet OK "), "{text}");
@@ -644,7 +646,7 @@ fn the_output_of_describe_compiles_to_the_same_descriptors() {
     let protos = root().join("tests/conformance/proto");
     let mut count = 0;
     for entry in fs::read_dir(&protos).expect("folder should be readable") {
-        let path = entry.expect("it can be listed").path();
+        let path = entry.expect("folder entry should be readable").path();
         if !path.is_file() {
             continue;
         }
@@ -655,7 +657,7 @@ fn the_output_of_describe_compiles_to_the_same_descriptors() {
         if text.starts_with("// ") || text.is_empty() {
             continue;
         }
-        let again = folder.path().join(path.file_name().expect("it has a name"));
+        let again = folder.path().join(path.file_name().expect("file should have a name"));
         fs::write(&again, &text).expect("file should be written");
         let again = again.to_str().expect("bytes should be UTF-8");
         let here = folder.path().to_str().expect("bytes should be UTF-8");

@@ -93,13 +93,13 @@ fn closed_port_is_unavailable_at_once() {
 /// A peer that counts datagrams. Returns its address and, from the thread, the datagrams until one is answered.
 fn peer(answered: usize) -> (String, thread::JoinHandle<Vec<String>>) {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
-    socket.set_read_timeout(Some(Duration::from_secs(60))).expect("it is not zero");
+    socket.set_read_timeout(Some(Duration::from_secs(60))).expect("timeout should not be zero");
     let address = socket.local_addr().expect("socket should have a local address").to_string();
     let thread = thread::spawn(move || {
         let mut datagrams = Vec::new();
         let mut buffer = [0; 65_536];
         loop {
-            let (length, from) = socket.recv_from(&mut buffer).expect("the command sends");
+            let (length, from) = socket.recv_from(&mut buffer).expect("command should send a datagram");
             datagrams.push(String::from_utf8_lossy(&buffer[..length]).into_owned());
             // Neither is the reply.
             drop(socket.send_to(b"nonsense", from));
@@ -107,7 +107,7 @@ fn peer(answered: usize) -> (String, thread::JoinHandle<Vec<String>>) {
             if datagrams.len() == answered {
                 let request: Value = serde_json::from_slice(&buffer[..length]).expect("bytes should be valid JSON");
                 let reply = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"text":"late"}}}}"#, request["id"]);
-                socket.send_to(reply.as_bytes(), from).expect("the command waits");
+                socket.send_to(reply.as_bytes(), from).expect("command should wait for the reply");
                 return datagrams;
             }
         }

@@ -22,12 +22,12 @@ pub(crate) struct Certified {
 
 impl Certified {
     pub(crate) fn new() -> Self {
-        let mut params = CertificateParams::new(Vec::new()).expect("no names are no bad names");
+        let mut params = CertificateParams::new(Vec::new()).expect("certificate without names should be valid");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().expect("key pair should be generated");
         let authority = CertifiedIssuer::self_signed(params, key).expect("key should match the certificate");
         let names = vec!["127.0.0.1".to_owned(), "client.example.org".to_owned()];
-        let params = CertificateParams::new(names).expect("they are names");
+        let params = CertificateParams::new(names).expect("certificate names should be valid");
         let key = KeyPair::generate().expect("key pair should be generated");
         let certificate = params.signed_by(&key, &authority).expect("key should match the certificate");
         let made = Self {
@@ -52,8 +52,8 @@ impl Certified {
 
     /// A server that wants the certificate of its clients.
     pub(crate) fn server(&self) -> ServerTls {
-        let identity = Identity::from_pem(&self.certificate, &self.key).expect("it was just made");
-        let clients = Authorities::from_pem(&self.authority).expect("it was just made");
+        let identity = Identity::from_pem(&self.certificate, &self.key).expect("generated identity should be valid");
+        let clients = Authorities::from_pem(&self.authority).expect("generated authority should be valid");
         ServerTls::mutual(identity, clients).expect("key should match the certificate")
     }
 }
@@ -144,7 +144,7 @@ fn a_server_with_mutual_tls_is_reached_over_tcp_and_web_socket() {
         let mut line = String::new();
         let mut remarks = BufReader::new(proxy.stderr.take().expect("stderr should be piped"));
         remarks.read_line(&mut line).expect("line should be readable");
-        let at = line.split_whitespace().nth(2).expect("the address is named");
+        let at = line.split_whitespace().nth(2).expect("line should contain the address");
         let called = run(at, &["call", "-p", "examples/proto/greet.proto", "Greet", "name=Ada"]);
         assert!(stdout(&called).contains("Hello, Ada!"));
         let shown = stdout(&proxy.wait_with_output().expect("process should exit"));
@@ -242,7 +242,7 @@ fn schema_comes_from_server_proto_file_or_descriptor_set() {
     let builder = builder.out_dir(folder.path()).file_descriptor_set_path(&set);
     builder
         .compile_protos(&[root().join("examples/proto/greet.proto")], &[root().join("examples/proto")])
-        .expect("value should fit");
+        .expect("schema should compile");
     let address = serve("127.0.0.1:0".to_owned(), None);
     let set = set.display().to_string();
     for source in [&[][..], &["-p", "examples/proto/greet.proto"], &["--descriptor-set", &set]] {
@@ -271,7 +271,7 @@ pub(crate) fn go() -> Option<(std::process::Child, String)> {
     let mut line = String::new();
     let output = child.stdout.take().expect("stdout should be piped");
     BufReader::new(output).read_line(&mut line).expect("line should be readable");
-    let address = line.trim().strip_prefix("listening on ").expect("it says where it listens").to_owned();
+    let address = line.trim().strip_prefix("listening on ").expect("line should contain the address").to_owned();
     Some((child, address))
 }
 
@@ -289,5 +289,5 @@ fn a_server_in_go_is_listed_called_and_loaded_by_its_proto_file() {
     let report = stdout(&with(&["load", "Add", "a=1", "b=2", "-c", "2", "--duration", "300ms"]));
     assert!(report.contains("Add") && !report.contains("UNKNOWN"), "{report}");
     drop(child.stdin.take());
-    child.wait().expect("it ends with its standard input");
+    child.wait().expect("process should exit at the end of its input");
 }

@@ -140,14 +140,14 @@ fn shown(folder: &Path, lua: &Path, capture: &[u8], by_port: bool) -> Vec<(u16, 
     let mut found: Vec<(u16, [Vec<String>; 2])> = Vec::new();
     for line in text.lines() {
         let mut columns = line.split('\t');
-        let mut port = || columns.next().and_then(|port| port.parse::<u16>().ok()).expect("it is a port");
+        let mut port = || columns.next().and_then(|port| port.parse::<u16>().ok()).expect("column should be a port");
         let (from, to) = (port(), port());
         let names = columns.next().unwrap_or_default().split(';').filter(|name| !name.is_empty()).map(str::to_owned);
         let (client, side) = if to == PORT { (from, 0) } else { (to, 1) };
         if !found.iter().any(|(port, _)| *port == client) {
             found.push((client, Default::default()));
         }
-        let (_, sides) = found.iter_mut().find(|(port, _)| *port == client).expect("it was added");
+        let (_, sides) = found.iter_mut().find(|(port, _)| *port == client).expect("connection should have been added");
         sides[side].extend(names);
     }
     found
@@ -172,7 +172,7 @@ fn frames_do_not_depend_on_segments_or_header_form() {
     for is_old in [false, true] {
         let sent = conversation(is_old);
         let mut capture = Capture::new();
-        let longest = sent.iter().map(Vec::len).max().expect("there are two");
+        let longest = sent.iter().map(Vec::len).max().expect("two connections should have sent data");
         for at in 0..longest {
             let client = 10_000 + u16::try_from(at).expect("value should fit u16");
             let cut = |side: usize| [at.min(sent[side].len())];

@@ -38,7 +38,7 @@ fn factory() -> LinkFactory {
         client: Client::builder(),
         reconnect_timeout: TIMEOUT,
         connect_timeout: TIMEOUT,
-        offer: Arc::<OfferBuilder>::default().done().expect("it is empty"),
+        offer: Arc::<OfferBuilder>::default().done().expect("empty offer should be valid"),
         runtime: Handle::current(),
     }
 }
@@ -109,7 +109,7 @@ async fn caller_fails_when_next_pause_exceeds_its_timeout() {
     next(&making, TIMEOUT);
     assert!(making.ensure_task(started, Some(TIMEOUT)).is_ok(), "the attempt is in time");
     next(&making, TIMEOUT + Duration::from_nanos(1));
-    let status = making.ensure_task(started, Some(TIMEOUT)).expect_err("it is not");
+    let status = making.ensure_task(started, Some(TIMEOUT)).expect_err("task should not start");
     assert_eq!((status.message(), status.may_have_run()), ("not sent: refused", false));
     assert!(making.ensure_task(started, None).is_ok(), "without a timeout it waits");
     making.stop();
@@ -118,7 +118,7 @@ async fn caller_fails_when_next_pause_exceeds_its_timeout() {
 #[tokio::test(start_paused = true)]
 async fn dialler_panic_is_a_failure_and_exhaustion_is_final() {
     let failing = Arc::new(FailingConnector { panics: true, ..FailingConnector::default() });
-    let status = making(&failing).connection(now()).await.err().expect("there is no connection");
+    let status = making(&failing).connection(now()).await.err().expect("call should fail without a connection");
     assert!(status.message().contains("connecting panicked"), "{status}");
     assert!(failing.attempts() > 1, "it is tried again");
     let links = Links::by(factory(), dialler(&failing), None);
@@ -127,7 +127,7 @@ async fn dialler_panic_is_a_failure_and_exhaustion_is_final() {
 
     let failing = Arc::new(FailingConnector { is_single: true, ..FailingConnector::default() });
     let making = making(&failing);
-    let status = making.make(Instant::now(), None).await.err().expect("there is no further transport");
+    let status = making.make(Instant::now(), None).await.err().expect("single transport should not be replaced");
     assert!(status.message().contains("cannot reconnect"), "{status}");
     assert_eq!(failing.attempts(), 1);
 }
@@ -152,14 +152,14 @@ async fn links_name_their_server_and_the_last_failure() {
     assert!(links.trouble().is_some());
     // The next attempt is within the timeout of a call that begins after the longest pause.
     let late = WaitPolicy { since: Instant::now() + PAUSE_MAX, until: Some(Instant::now().into_std()) };
-    let status = links.connect(late).await.err().expect("there is no time");
+    let status = links.connect(late).await.err().expect("call should fail without time left");
     assert!(status.message().starts_with("not sent: no connection before the deadline; "), "{status}");
 }
 
 #[test]
 fn callers_get_error_after_channel_runtime_ends() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    let [channels, callers] = [(); 2].map(|()| runtime().expect("it has all that it needs"));
+    let [channels, callers] = [(); 2].map(|()| runtime().expect("runtime should start"));
     let failing = Arc::default();
     let making = channels.block_on(async { making(&failing) });
     let started = callers.block_on(async { Instant::now() });
@@ -170,6 +170,7 @@ fn callers_get_error_after_channel_runtime_ends() {
     callers.block_on(tokio::task::yield_now());
     channels.block_on(tokio::task::yield_now());
     drop(channels);
-    let error = callers.block_on(caller).expect("task should not panic").expect("there is no connection");
+    let error =
+        callers.block_on(caller).expect("task should not panic").expect("call should fail without a connection");
     assert!(error.contains(RUNTIME_ENDED), "{error}");
 }

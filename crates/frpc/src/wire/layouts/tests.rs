@@ -16,7 +16,7 @@ pub(crate) fn peer_with_layouts(kind: u8, layouts: &[&'static Layout]) -> PeerKi
         put_item(&mut hello, kind, &layout.item());
         layout.earlier_item().into_iter().for_each(|item| put_item(&mut hello, EARLIER, &item));
     }
-    PeerKind::Native(Arc::new(Hello::decode(&hello.into()).expect("it is one")))
+    PeerKind::Native(Arc::new(Hello::decode(&hello.into()).expect("HELLO should be valid")))
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn items_of_a_layout_have_the_specified_bytes() {
     assert_eq!(SECOND.earlier_item().as_deref(), Some(&earlier[..]));
     assert_eq!(FIRST.earlier_item(), None);
     let PeerKind::Native(hello) = peer_with_layouts(CALLED, &[&SECOND]) else { panic!("it is native") };
-    let read = PeerLayout::all(&hello, CALLED).next().expect("it was written here");
+    let read = PeerLayout::all(&hello, CALLED).next().expect("HELLO should contain the layout");
     assert_eq!((read.service.as_str(), read.fingerprint), ("shop.Orders", fingerprint(2)));
     assert_eq!((read.compatible, read.operations), (vec![fingerprint(FIRST.fingerprint)], vec![10, 11, 300]));
     assert_eq!(malformed_item(&hello), None);
