@@ -78,7 +78,7 @@ opaque_debug!([] ProtocolAdapter, "ProtocolAdapter");
 pub(crate) enum AllowedProtocols {
     /// Frames, TLS if it shares the port with plain connections, and adapter protocols.
     Any,
-    /// The same without TLS, because the transport already uses TLS.
+    /// Frames and adapter protocols, because the transport already uses TLS.
     #[cfg(feature = "tls")]
     Secured,
     /// Frames only, because the connection is nested in an adapter connection.

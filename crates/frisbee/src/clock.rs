@@ -13,7 +13,7 @@ pub(crate) trait Timer {
     /// Returns when it is due.
     fn deadline(&self) -> Instant;
 
-    /// Changes when it is due.
+    /// Changes the time at which the timer expires.
     fn reset(&mut self, deadline: Instant);
 
     /// Waits until it is due. Only the task that polls first after a reset needs to be woken.

@@ -191,10 +191,10 @@ mod tests {
         let server =
             Server::builder().config(config.clone()).silent_max(7).busy_poll(second).workers(Workers::Threads(3));
         let server = server.max_connection_age(second * 60).max_connection_age_grace(second);
-        let restored = Server::builder().settings(&server.to_settings()).expect("valid");
+        let restored = Server::builder().settings(&server.to_settings()).expect("settings should be valid");
         assert_eq!(restored.to_settings(), server.to_settings());
         let client = Client::builder().config(config).header_form(HeaderForm::Old).connect_timeout(second);
-        let restored = Client::builder().settings(&client.to_settings()).expect("valid");
+        let restored = Client::builder().settings(&client.to_settings()).expect("settings should be valid");
         assert_eq!(restored.to_settings(), client.to_settings());
     }
 

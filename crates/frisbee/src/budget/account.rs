@@ -33,7 +33,7 @@ pub(super) struct AddressState {
 /// The total memory of the connections of one address.
 #[derive(Debug)]
 struct Address {
-    /// Their address; `None` for a connection that has a budget of its own.
+    /// The address group, or `None` for a connection that has a budget of its own.
     key: Option<Option<IpAddr>>,
     held: AtomicUsize,
 }

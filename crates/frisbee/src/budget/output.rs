@@ -93,7 +93,8 @@ mod tests {
 
     const MIB: usize = 1 << 20;
 
-    /// With room for as much as may wait, which is less than a body may have, it was looked at no more.
+    /// Regression: the limit was not checked again once there was room for the maximum backlog, which is less than a
+    /// body may have.
     #[test]
     fn bodies_of_any_length_are_sendable_after_memory_pressure() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));

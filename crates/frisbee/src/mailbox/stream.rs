@@ -114,7 +114,7 @@ pub(crate) struct ReadBatch {
     pub(crate) inbox: Inbox,
     /// Cost of the messages that have been read.
     pub(crate) cost: u64,
-    /// Amount by which their charge exceeds the cost.
+    /// Amount by which the charge of those messages exceeds their cost.
     surplus: usize,
     /// Cost at which messages are accounted for, because a sender may wait for the credit or other tasks for their
     /// turn.
@@ -175,7 +175,7 @@ pub(crate) struct Messages {
     pub(crate) inbox: Inbox,
     /// Total size of messages in both directions.
     pub(crate) bytes: StreamBytes,
-    /// Memory of messages that were received and not yet accounted for.
+    /// Memory of messages that were received and are not yet accounted for.
     held: usize,
     /// Charged part of it: all whole steps.
     charged: usize,
@@ -193,7 +193,7 @@ pub(crate) struct Messages {
 /// The tasks that wait for one event.
 #[derive(Debug, Default)]
 pub(crate) struct EventWaiters {
-    /// By number. Each owner of a number [leaves](Self::leave).
+    /// The waiting tasks by number. Each owner of a number must [leave](Self::leave) the queue.
     wakers: Vec<(u64, Waker)>,
     /// Last assigned number.
     last: u64,

@@ -150,7 +150,7 @@ mod tests {
             let stays = table.enter(role, kind, stream).expect("id should be free");
             assert!(!table.is_empty() && table.get(stays).is_some() && table.get(PacketId(stays.0 + 1)).is_none());
             let come_and_go = |table: &mut StreamTable| {
-                let id = table.enter(role, kind, stream).expect("most are free");
+                let id = table.enter(role, kind, stream).expect("id should be free");
                 let stream = table.get(id).expect("stream should be in the table").clone();
                 table.leave(&stream);
                 assert_eq!((table.len(), table.opened_here), (1, 1));
