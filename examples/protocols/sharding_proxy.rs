@@ -41,7 +41,7 @@ fn key(body: &[u8]) -> Option<&[u8]> {
 
 fn body(key: &str, value: &[u8]) -> Bytes {
     let mut body = BytesMut::with_capacity(1 + key.len() + value.len());
-    body.put_u8(u8::try_from(key.len()).expect("value should fit u8"));
+    body.put_u8(u8::try_from(key.len()).expect("length should fit u8"));
     body.put_slice(key.as_bytes());
     body.put_slice(value);
     body.freeze()

@@ -249,7 +249,7 @@ async fn signed_in_connection_needs_no_token_until_expiry() {
     sleep(Duration::from_secs(550)).await;
     tokio::time::timeout(Duration::from_secs(30), serving)
         .await
-        .expect("future should complete within the timeout")
+        .expect("server should stop within the timeout")
         .expect("task should not panic");
 }
 

@@ -69,7 +69,7 @@ async fn send_http1(address: SocketAddr, line: &str, fields: &Fields, rest: &[u8
             && socket.read_buf(&mut answer).await.is_ok_and(|count| count > 0)
         {}
     };
-    tokio::time::timeout(PATIENCE, reading).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, reading).await.expect("read should complete within the timeout");
 }
 
 /// Sends a request of HTTP/2, and reads its response if it is one that can be sent.
@@ -88,7 +88,7 @@ async fn send_http2(address: SocketAddr, path: &str, fields: &Fields, content_ty
             let _ = response.into_body().collect().await;
         }
     };
-    tokio::time::timeout(PATIENCE, exchange).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, exchange).await.expect("exchange should complete within the timeout");
     connection.abort();
 }
 
@@ -283,8 +283,8 @@ async fn call_protocols_with_json(address: SocketAddr, metadata: &str, mut calle
         let reading = socket.read_line(&mut reply);
         tokio::time::timeout(PATIENCE, reading)
             .await
-            .expect("future should complete within the timeout")
-            .expect("bytes should be UTF-8");
+            .expect("read should complete within the timeout")
+            .expect("response should be UTF-8");
         called(name);
         let length = call.len();
         let rest = format!(

@@ -126,10 +126,10 @@ async fn http(address: SocketAddr, path: &str, token: &str, body: &str) -> (u16,
     let reading = socket.read_to_string(&mut answer);
     tokio::time::timeout(PATIENCE, reading)
         .await
-        .expect("future should complete within the timeout")
-        .expect("bytes should be UTF-8");
+        .expect("read should complete within the timeout")
+        .expect("response should be UTF-8");
     let (head, body) = answer.split_once("\r\n\r\n").expect("response should have a head");
-    (head[9..12].parse().expect("text should parse"), body.to_owned())
+    (head[9..12].parse().expect("text should be a number"), body.to_owned())
 }
 
 fn of_http((status, body): (u16, String)) -> Code {
@@ -163,8 +163,8 @@ async fn json_rpc_tcp(address: SocketAddr, method: &str, token: &str) -> Code {
         let reading = socket.read_line(&mut line);
         tokio::time::timeout(PATIENCE, reading)
             .await
-            .expect("future should complete within the timeout")
-            .expect("bytes should be UTF-8");
+            .expect("read should complete within the timeout")
+            .expect("response should be UTF-8");
         if !line.contains("rpc.item") {
             return of_json_rpc(&line);
         }
@@ -172,15 +172,14 @@ async fn json_rpc_tcp(address: SocketAddr, method: &str, token: &str) -> Code {
 }
 
 async fn grpc(address: SocketAddr, token: &str) -> [Code; 2] {
-    let channel =
-        tonic::transport::Channel::from_shared(format!("http://{address}")).expect("text should be an address");
+    let channel = tonic::transport::Channel::from_shared(format!("http://{address}")).expect("address should be valid");
     let mut client = Grpc::new(channel.connect().await.expect("server should accept the connection"));
     let request = || {
         let mut request = tonic::Request::new(Name::default());
         if !token.is_empty() {
             request
                 .metadata_mut()
-                .insert("authorization", format!("Bearer {token}").parse().expect("text should parse"));
+                .insert("authorization", format!("Bearer {token}").parse().expect("metadata value should be valid"));
         }
         request
     };
@@ -213,12 +212,12 @@ async fn grpc_web(address: SocketAddr, method: &str, token: &str) -> Code {
     let reading = socket.read_to_end(&mut answer);
     tokio::time::timeout(PATIENCE, reading)
         .await
-        .expect("future should complete within the timeout")
+        .expect("read should complete within the timeout")
         .expect("response should be complete");
     let answer = String::from_utf8_lossy(&answer);
     let (_, status) = answer.rsplit_once("grpc-status:").unwrap_or_else(|| panic!("it has no status: {answer}"));
     let digits: String = status.trim_start().chars().take_while(char::is_ascii_digit).collect();
-    Code::from_i32(digits.parse().expect("text should parse"))
+    Code::from_i32(digits.parse().expect("text should be a number"))
 }
 
 /// The answer to a packet for a mounted router: the echo, or a refusal.
@@ -241,11 +240,11 @@ async fn topics(address: SocketAddr) -> bool {
     let client = Client::connect(address).await.expect("server should accept the connection");
     let subscribing = tokio::time::timeout(PATIENCE, client.subscribe("news"))
         .await
-        .expect("future should complete within the timeout");
+        .expect("subscription should be accepted within the timeout");
     let Ok(mut subscription) = subscribing else { return false };
     client.publish("news", "today").await.expect("broker should accept the message");
     let message =
-        tokio::time::timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout");
+        tokio::time::timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout");
     message.is_ok_and(|message| message.payload() == "today")
 }
 
@@ -261,7 +260,7 @@ async fn channel_with_topics(address: SocketAddr) -> (bool, Code) {
     let called = code(InteropClient::new(channel.clone()).add(AddRequest::default()).await);
     let subscribed = tokio::time::timeout(PATIENCE, client.subscribe("news"))
         .await
-        .expect("future should complete within the timeout");
+        .expect("subscription should be accepted within the timeout");
     (subscribed.is_ok(), called)
 }
 

@@ -188,7 +188,7 @@ async fn a_stream_by_grpc_ends_when_the_token_of_its_caller_expires() {
     client.ready().await.expect("connection should be open");
     let started = Instant::now();
     let mut request = tonic::Request::new(Name::default());
-    request.metadata_mut().insert("authorization", "Bearer clerk.60".parse().expect("text should parse"));
+    request.metadata_mut().insert("authorization", "Bearer clerk.60".parse().expect("metadata value should be valid"));
     let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Recite");
     let codec = tonic_prost::ProstCodec::<Name, Greeting>::default();
     let mut verses = client.server_streaming(request, path, codec).await.expect("call should be admitted").into_inner();

@@ -41,7 +41,7 @@ async fn publish(client: &Client, topics: &[&str]) -> bool {
     for topic in topics {
         client.publish(topic, "today").await.expect("broker should accept the message");
     }
-    match tokio::time::timeout(PATIENCE, client.sync()).await.expect("future should complete within the timeout") {
+    match tokio::time::timeout(PATIENCE, client.sync()).await.expect("call should complete within the timeout") {
         Ok(()) => true,
         Err(PubSubError::Refused(text)) => {
             assert!(text.starts_with("you may not publish to "), "{text}");
@@ -69,7 +69,7 @@ async fn open_to(client: &Client) -> Vec<&'static str> {
     for pattern in ["news", "orders.north.created", "orders.*.>", "orders.*", "orders.>", "*", ">"] {
         match tokio::time::timeout(PATIENCE, client.subscribe(pattern))
             .await
-            .expect("future should complete within the timeout")
+            .expect("subscription should be accepted within the timeout")
         {
             Ok(_subscription) => open.push(pattern),
             Err(PubSubError::Refused(text)) => assert_eq!(text, format!("you may not subscribe to {pattern}")),

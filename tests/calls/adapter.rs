@@ -157,7 +157,7 @@ async fn stream(method: AdapterMethod, requests: &[&'static str]) -> Result<Vec<
     let mut responses = method.streaming(Request::new(words(requests)), "text").await?.into_inner();
     let mut all = Vec::new();
     while let Some(response) = responses.next().await {
-        all.push(String::from_utf8(response?.to_vec()).expect("bytes should be UTF-8"));
+        all.push(String::from_utf8(response?.to_vec()).expect("response should be UTF-8"));
     }
     Ok(all)
 }
@@ -166,7 +166,7 @@ async fn stream(method: AdapterMethod, requests: &[&'static str]) -> Result<Vec<
 async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
     tokio::time::timeout(PATIENCE, items.recv())
         .await
-        .expect("future should complete within the timeout")
+        .expect("message should arrive within the timeout")
         .expect("sender should not be dropped")
 }
 
@@ -272,7 +272,7 @@ async fn deadline_ends_gateway_handlers_and_streams() {
         let method = host.method(UPPER);
         let called = tokio::time::timeout(PATIENCE, method.unary(request, "text"))
             .await
-            .expect("future should complete within the timeout");
+            .expect("call should complete within the timeout");
         assert_eq!(code(called), Code::DeadlineExceeded, "{policy:?}");
         soon(&mut host.dropped).await;
         // A stream whose requests never end.
@@ -282,7 +282,7 @@ async fn deadline_ends_gateway_handlers_and_streams() {
         let mut echoed = host.method("Echo").streaming(request, "text").await.expect("stream should open").into_inner();
         assert_eq!(echoed.next().await.and_then(Result::ok), Some(Bytes::from_static(b"a")));
         let last =
-            tokio::time::timeout(PATIENCE, echoed.next()).await.expect("future should complete within the timeout");
+            tokio::time::timeout(PATIENCE, echoed.next()).await.expect("next item should arrive within the timeout");
         assert_eq!(last.map(code), Some(Code::DeadlineExceeded));
         assert!(echoed.next().await.is_none());
     }
@@ -303,7 +303,7 @@ async fn deadline_ends_the_wait_for_a_permit() {
     let method = host.method(UPPER);
     let called = tokio::time::timeout(PATIENCE, method.unary(request, "text"))
         .await
-        .expect("future should complete within the timeout");
+        .expect("call should complete within the timeout");
     assert_eq!(code(called), Code::DeadlineExceeded);
     host.gate.add_permits(1);
     first.await.expect("task should not panic").expect("peer should answer");

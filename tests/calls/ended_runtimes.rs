@@ -45,7 +45,7 @@ fn code_of_call(change: impl FnOnce(Channel, Arc<Semaphore>) -> Channel) -> Code
     other.block_on(async {
         tokio::time::timeout(PATIENCE, began.acquire())
             .await
-            .expect("future should complete within the timeout")
+            .expect("permit should be acquired within the timeout")
             .expect("connection should be open")
             .forget();
     });

@@ -246,7 +246,7 @@ async fn an_unread_stream_holds_back_only_its_sender() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), still).await.expect("future should complete within the timeout");
+    tokio::time::timeout(Duration::from_secs(20), still).await.expect("producer should stop within the timeout");
     // 256 KiB of credit at most, in messages that cost 64 bytes more than they are long, and the one that overdraws.
     assert!(produced < 2_000 + 2 * 300, "{produced} messages were produced");
     for _ in 0..2_000 {

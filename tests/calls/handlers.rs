@@ -136,7 +136,7 @@ impl Probing {
         };
         tokio::time::timeout(Duration::from_secs(10), reached)
             .await
-            .expect("future should complete within the timeout");
+            .expect("count should be reached within the timeout");
     }
 }
 
@@ -212,7 +212,7 @@ async fn dropped_client_stream_cancels_its_handler() {
     drop(answers);
     server.reaches(0).await;
     let sent = async { while sender.send(Text::default()).await.is_ok() {} };
-    tokio::time::timeout(Duration::from_secs(10), sent).await.expect("future should complete within the timeout");
+    tokio::time::timeout(Duration::from_secs(10), sent).await.expect("write should complete within the timeout");
 }
 
 #[tokio::test]
@@ -348,7 +348,7 @@ async fn shutdown_drains_calls_and_refuses_connections() {
     server.reaches(1).await;
     server.serving.stop();
     let refused = async { while InteropClient::connect(server.serving.address.to_string()).await.is_ok() {} };
-    tokio::time::timeout(Duration::from_secs(10), refused).await.expect("future should complete within the timeout");
+    tokio::time::timeout(Duration::from_secs(10), refused).await.expect("rejection should arrive within the timeout");
     assert!(!server.serving.is_over());
     // As soon as the client has heard of it, new calls go to a new connection, and there is none to be had.
     let turned_away = async {
@@ -360,7 +360,7 @@ async fn shutdown_drains_calls_and_refuses_connections() {
     };
     let nowhere = tokio::time::timeout(Duration::from_secs(10), turned_away)
         .await
-        .expect("future should complete within the timeout");
+        .expect("rejection should arrive within the timeout");
     assert_eq!((nowhere.code(), nowhere.may_have_run()), (Code::Unavailable, false));
     server.probe.go_on.notify_one();
     call.await.expect("caller should not panic").expect("call should complete");

@@ -296,7 +296,7 @@ async fn the_sender_of_a_request_stream_learns_when_its_call_is_over() {
     let answers = client.chat(requests).await.expect("stream should open");
     tokio::time::timeout(second, sender.closed()).await.expect_err("future should stay pending");
     drop(answers);
-    tokio::time::timeout(second, sender.closed()).await.expect("future should complete within the timeout");
+    tokio::time::timeout(second, sender.closed()).await.expect("stream should be closed within the timeout");
 }
 
 /// They could wait for ever.

@@ -97,7 +97,7 @@ async fn a_call_without_any_time_has_not_run() {
 async fn status_of_a_call_without_any_time_says_so() {
     let connected =
         Channel::connect(serve_interop().await.to_string()).await.expect("server should accept the connection");
-    let lazy = Channel::builder().connect_lazy("127.0.0.1:1").expect("text should be an address");
+    let lazy = Channel::builder().connect_lazy("127.0.0.1:1").expect("address should be valid");
     for channel in [connected, lazy] {
         let client = InteropClient::new(channel);
         for kind in 0..4 {
@@ -225,9 +225,9 @@ async fn early_answer_does_not_wait_for_remaining_requests() {
     let (sender, requests) = RequestStream::channel(1);
     let answered = tokio::spawn(async move { client.sum_up(requests).await });
     sender.send(Count { value: 42 }).await.expect("message should be sent");
-    let answered = tokio::time::timeout(PATIENCE, answered).await.expect("future should complete within the timeout");
+    let answered = tokio::time::timeout(PATIENCE, answered).await.expect("call should complete within the timeout");
     assert_eq!(answered.expect("task should not panic").expect("call should succeed").get_ref().total, 42);
-    tokio::time::timeout(PATIENCE, sender.closed()).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, sender.closed()).await.expect("stream should be closed within the timeout");
 }
 
 #[tokio::test]
@@ -284,11 +284,11 @@ async fn stream_sender_distinguishes_finished_peer_from_lost_one() {
             }
         };
         let code = if is_disconnected { Code::Unavailable } else { Code::Cancelled };
-        let refusal = tokio::time::timeout(PATIENCE, feeding).await.expect("future should complete within the timeout");
+        let refusal = tokio::time::timeout(PATIENCE, feeding).await.expect("call should fail within the timeout");
         assert_eq!(refusal.code(), code, "the client got {refusal}");
         let refusal = tokio::time::timeout(PATIENCE, refusals.recv())
             .await
-            .expect("future should complete within the timeout")
+            .expect("message should arrive within the timeout")
             .expect("call should fail");
         assert_eq!(refusal.code(), code, "the server got {refusal}");
     }
@@ -320,7 +320,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 async fn calls_of_every_kind_are_made_outside_of_tokio() {
     let address = serve_interop_with(Server::builder().method_hand_off("interop.Interop/DoNothing")).await.to_string();
     let connected = Channel::connect(address.as_str()).await.expect("server should accept the connection");
-    let lazy = Channel::builder().connect_lazy(address).expect("text should be an address");
+    let lazy = Channel::builder().connect_lazy(address).expect("address should be valid");
     let outside = std::thread::spawn(move || {
         for channel in [lazy, connected] {
             for client in [channel.clone(), channel.with_middleware(Through)].map(InteropClient::new) {

@@ -35,7 +35,7 @@ async fn agent(address: SocketAddr) -> Channel {
 async fn next<T>(from: &mut mpsc::UnboundedReceiver<T>) -> T {
     tokio::time::timeout(PATIENCE, from.recv())
         .await
-        .expect("future should complete within the timeout")
+        .expect("message should arrive within the timeout")
         .expect("message should arrive")
 }
 
@@ -229,7 +229,7 @@ async fn unrequested_packets_to_bare_client_are_counted_only() {
             break;
         }
     }
-    tokio::time::timeout(PATIENCE, connection.closed()).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, connection.closed()).await.expect("connection should close within the timeout");
 }
 
 #[tokio::test]
@@ -357,7 +357,7 @@ async fn two_ends_with_full_outboxes_do_not_wait_for_each_other() {
             assert!(count >= 200, "{count}");
         });
     }
-    tokio::time::timeout(PATIENCE, calls.join_all()).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, calls.join_all()).await.expect("calls should complete within the timeout");
 }
 
 #[tokio::test]

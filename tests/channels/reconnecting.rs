@@ -452,7 +452,7 @@ async fn stopping_server_closes_half_closed_client_after_reply() {
     };
     // A server waits for 20 s before it closes the remaining ones.
     let replies =
-        tokio::time::timeout(Duration::from_secs(10), ended).await.expect("future should complete within the timeout");
+        tokio::time::timeout(Duration::from_secs(10), ended).await.expect("server should stop within the timeout");
     assert_eq!(replies, 1);
 }
 

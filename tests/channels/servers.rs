@@ -83,7 +83,7 @@ async fn called(client: &ExtensionClient, state: &State) {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), calling).await.expect("future should complete within the timeout");
+    tokio::time::timeout(Duration::from_secs(20), calling).await.expect("call should complete within the timeout");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -58,7 +58,7 @@ impl Encoder {
     ) -> (Vec<u8>, Result<InJson, String>) {
         let stdin = self.stdin.as_mut().expect("stdin should be open until the end");
         for part in [name.as_bytes(), protobuf, json.unwrap_or_default()] {
-            let len = u32::try_from(part.len()).expect("value should fit u32");
+            let len = u32::try_from(part.len()).expect("length should fit u32");
             stdin
                 .write_all(&len.to_be_bytes())
                 .and_then(|()| stdin.write_all(part))

@@ -29,7 +29,7 @@ fn send_much(connection: &Connection, count: u16) {
     let body = Bytes::from(vec![1; 4 << 20]);
     for id in 0..count {
         let sent = connection.send_now(|outbox| outbox.push(PacketId(id), Operation::FIRST_USER, &body));
-        sent.expect("connection should be open").expect("value should be within the limit");
+        sent.expect("connection should be open").expect("packet should be within the limit");
     }
 }
 
@@ -79,7 +79,7 @@ async fn failed_stream_opening_does_not_hide_connection_end() {
     tokio::task::yield_now().await;
     connection.open_stream(&vec![0; 6 << 20].into()).await.expect_err("stream should fail to open");
     connection.close();
-    timeout(PATIENCE, waits).await.expect("future should complete within the timeout").expect("task should not panic");
+    timeout(PATIENCE, waits).await.expect("wait should end within the timeout").expect("task should not panic");
 }
 
 /// Takes everything and is never done with its shutdown, as TLS whose peer takes no byte more.
@@ -113,7 +113,7 @@ async fn a_transport_that_is_never_done_with_its_shutdown_is_left() {
         .await
         .expect("connection in memory should be accepted");
     connection.close();
-    timeout(PATIENCE, connection.closed()).await.expect("future should complete within the timeout");
+    timeout(PATIENCE, connection.closed()).await.expect("connection should close within the timeout");
 }
 
 #[tokio::test(start_paused = true)]
@@ -135,7 +135,7 @@ async fn connection_aborted_during_last_write_ends_at_once() {
     tokio::task::yield_now().await;
     assert!(!waits.is_finished(), "much waits");
     connection.abort();
-    timeout(PATIENCE, waits).await.expect("future should complete within the timeout").expect("task should not panic");
+    timeout(PATIENCE, waits).await.expect("wait should end within the timeout").expect("task should not panic");
 }
 
 #[tokio::test]
@@ -143,7 +143,7 @@ async fn closing_server_holds_last_packets_until_first_header() {
     let builder = Server::builder().on_connect(|connection: &Connection| {
         let sent = connection
             .send_now(|outbox| outbox.push(PacketId(9), Operation::FIRST_USER, Bytes::from_static(b"another time")));
-        sent.expect("connection should be open").expect("value should be within the limit");
+        sent.expect("connection should be open").expect("packet should be within the limit");
         connection.close();
     });
     let address = serve_interop_with(builder.first_header_timeout(Duration::from_millis(100))).await;
@@ -173,7 +173,7 @@ async fn the_reader_of_a_stream_sees_the_half_close_of_its_client() {
     assert_eq!(
         timeout(PATIENCE, reads)
             .await
-            .expect("future should complete within the timeout")
+            .expect("read should complete within the timeout")
             .expect("task should not panic"),
         None
     );
@@ -203,12 +203,12 @@ async fn first_request_in_flight_at_shutdown_is_served() {
     let mut reply = Vec::new();
     timeout(PATIENCE, here.read_to_end(&mut reply))
         .await
-        .expect("future should complete within the timeout")
+        .expect("read should complete within the timeout")
         .expect("connection should not be reset");
     assert_eq!(reply, request);
     timeout(PATIENCE, stopping)
         .await
-        .expect("future should complete within the timeout")
+        .expect("shutdown should complete within the timeout")
         .expect("task should not panic");
 }
 
@@ -218,10 +218,7 @@ async fn shutdown_waits_for_silent_client_only_for_first_bytes() {
     let started = Instant::now();
     server.shutdown().await;
     assert!(started.elapsed() < Duration::from_secs(4), "it waited for {:?}", started.elapsed());
-    timeout(PATIENCE, serving)
-        .await
-        .expect("future should complete within the timeout")
-        .expect("task should not panic");
+    timeout(PATIENCE, serving).await.expect("server should stop within the timeout").expect("task should not panic");
 }
 
 /// Says farewell by its handle when the server goes away.
@@ -240,7 +237,7 @@ impl Protocol for Farewell {
 
     fn going_away(&self, connection: &mut Connection) {
         let sent = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
-        sent.expect("connection should be open").expect("value should be within the limit");
+        sent.expect("connection should be open").expect("packet should be within the limit");
     }
 }
 
@@ -258,7 +255,7 @@ async fn a_client_acknowledges_the_end_after_its_sent_packets() {
             sent.push(there.read_u8().await.expect("peer should send a byte"));
         }
     };
-    timeout(PATIENCE, hears).await.expect("future should complete within the timeout");
+    timeout(PATIENCE, hears).await.expect("packets should arrive within the timeout");
     assert!(sent.ends_with(&[packet(1, 10, b""), going_away.clone()].concat()), "{sent:x?}");
 }
 
@@ -371,7 +368,7 @@ impl Protocol for Hasty {
     fn batch_ended(&self, has_requested: &mut bool, batch: &mut BatchEnd<'_>) -> Option<std::time::Instant> {
         if !std::mem::replace(has_requested, true) {
             let sent = batch.outbox.push(PacketId(7), Operation::FIRST_USER, Bytes::from_static(b"welcome"));
-            sent.expect("value should be within the limit");
+            sent.expect("packet should be within the limit");
             self.0.add_permits(1);
         }
         batch.again_when_written();
@@ -407,7 +404,7 @@ async fn packets_before_first_header_take_form_of_peer() {
     let mut packet = Outbox::new(HeaderForm::Old);
     packet
         .push(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"echo"))
-        .expect("value should be within the limit");
+        .expect("packet should be within the limit");
     socket.write_all(&packet.take_bytes()).await.expect("write should succeed");
     let (mut decoder, mut received) = (Decoder::new(HeaderForm::Old, 1024), BytesMut::new());
     for body in ["welcome", "echo"] {
@@ -511,9 +508,9 @@ async fn blocked_senders_resume_when_client_uses_old_headers() {
     });
     tokio::task::yield_now().await; // A thousand bytes wait. Behind old headers they are 800.
     let mut packet = Outbox::new(HeaderForm::Old);
-    packet.push(PacketId(1), Operation::FIRST_USER, Bytes::new()).expect("value should be within the limit");
+    packet.push(PacketId(1), Operation::FIRST_USER, Bytes::new()).expect("packet should be within the limit");
     here.write_all(&packet.take_bytes()).await.expect("write should succeed");
-    timeout(PATIENCE, sends).await.expect("future should complete within the timeout").expect("task should not panic");
+    timeout(PATIENCE, sends).await.expect("write should complete within the timeout").expect("task should not panic");
 }
 
 #[tokio::test(start_paused = true)]
@@ -533,21 +530,21 @@ async fn close_when_idle_takes_effect_when_stream_is_forgotten() {
     connection.close_when_idle();
     timeout(100 * PATIENCE, connection.closed()).await.expect_err("future should stay pending");
     stream.forget();
-    timeout(PATIENCE, connection.closed()).await.expect("future should complete within the timeout");
+    timeout(PATIENCE, connection.closed()).await.expect("connection should close within the timeout");
 }
 
 #[tokio::test(start_paused = true)]
 async fn close_is_not_weakened_by_later_close_when_idle() {
     let (connection, mut here) = unheard(quiet()).await;
     let sent = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
-    sent.expect("connection should be open").expect("value should be within the limit");
+    sent.expect("connection should be open").expect("packet should be within the limit");
     connection.spawn(std::future::pending());
     connection.close(); // Waits for the form of headers.
     tokio::time::sleep(Duration::from_millis(1)).await;
     connection.close_when_idle();
     tokio::time::sleep(Duration::from_millis(1)).await;
     here.write_all(&packet(1, 10, b"")).await.expect("write should succeed");
-    timeout(PATIENCE, connection.closed()).await.expect("future should complete within the timeout");
+    timeout(PATIENCE, connection.closed()).await.expect("connection should close within the timeout");
 }
 
 /// A waker that is broken.
@@ -576,9 +573,9 @@ async fn panicking_waker_does_not_prevent_other_wakes_at_end() {
     });
     tokio::task::yield_now().await;
     connection.abort();
-    timeout(PATIENCE, waits).await.expect("future should complete within the timeout").expect("task should not panic");
+    timeout(PATIENCE, waits).await.expect("wait should end within the timeout").expect("task should not panic");
     timeout(PATIENCE, is_dropped)
         .await
-        .expect("future should complete within the timeout")
+        .expect("value should be dropped within the timeout")
         .expect_err("peer should send nothing");
 }

@@ -33,7 +33,7 @@ impl Protocol for Eager {
 
     fn connected(&self, connection: &Connection) -> Vec<Bytes> {
         let sent = connection.send_now(|outbox| outbox.push(PacketId(1), operation(10), Bytes::new()));
-        sent.expect("connection should be open").expect("value should be within the limit");
+        sent.expect("connection should be open").expect("packet should be within the limit");
         vec![Bytes::from_static(b"turn")]
     }
 
@@ -157,7 +157,7 @@ impl Protocol for Named {
 async fn next_event(from: &mut mpsc::UnboundedReceiver<(&'static str, &'static str)>) -> &'static str {
     tokio::time::timeout(PATIENCE, from.recv())
         .await
-        .expect("future should complete within the timeout")
+        .expect("message should arrive within the timeout")
         .expect("router should not be dropped")
         .1
 }

@@ -75,7 +75,7 @@ fn calls_to_a_client_without_its_runtime_fail_at_once() {
         server.block_on(async {
             tokio::time::timeout(PATIENCE, connection.closed())
                 .await
-                .expect("future should complete within the timeout")
+                .expect("connection should close within the timeout")
         });
     }
 }
@@ -105,7 +105,7 @@ fn dropping_a_blocking_client_writes_its_waiting_packets() {
         let (operation, body) = (Operation::FIRST_USER, Bytes::from(vec![1; 4 << 20]));
         for id in 0..4 {
             let sent = connection.send_now(|outbox| outbox.push(PacketId(id), operation, &body));
-            sent.expect("connection should be open").expect("value should be within the limit");
+            sent.expect("connection should be open").expect("packet should be within the limit");
         }
         drop(connection);
         drop(client);
@@ -244,7 +244,7 @@ async fn tls_connection_dropped_during_handshake_is_closed() {
         connecting.abort();
         tokio::time::timeout(PATIENCE, silent)
             .await
-            .expect("future should complete within the timeout")
+            .expect("server should answer within the timeout")
             .expect("server should be valid");
     }
 }
@@ -331,7 +331,7 @@ async fn client_without_hello_treats_peer_as_go_at_once() {
         let verdict = tokio::spawn(async move { connection.peer_known().await });
         let verdict = tokio::time::timeout(PATIENCE, verdict)
             .await
-            .expect("future should complete within the timeout")
+            .expect("peer kind should be known within the timeout")
             .expect("task should not panic");
         assert_eq!(verdict.expect("connection should stay open"), PeerKind::Compat);
     }
@@ -369,7 +369,7 @@ fn connection_in_last_write_ends_with_its_runtime() {
             let body = Bytes::from(vec![1; 4 << 20]);
             for id in 0..8 {
                 let sent = connection.send_now(|outbox| outbox.push(PacketId(id), Operation::FIRST_USER, &body));
-                sent.expect("connection should be open").expect("value should be within the limit");
+                sent.expect("connection should be open").expect("packet should be within the limit");
             }
             connection.close();
             until("it writes its last", || connection.is_closed()).await;

@@ -59,7 +59,7 @@ async fn shares(builder: ChannelBuilder, scheme: &str) -> bool {
     let connecting = builder.connect(socket.address(scheme));
     let both = async { tokio::join!(accepting, connecting) };
     let (is_shared, channel) =
-        tokio::time::timeout(PATIENCE, both).await.expect("future should complete within the timeout");
+        tokio::time::timeout(PATIENCE, both).await.expect("all tasks should complete within the timeout");
     channel.expect("server should be listening");
     is_shared
 }
@@ -82,7 +82,7 @@ async fn server_builder_enables_shared_memory_on_every_driver() {
         let channel = Channel::connect_io(stream).await.expect("connection in memory should be accepted");
         tokio::time::timeout(PATIENCE, expect_service(&channel))
             .await
-            .expect("future should complete within the timeout");
+            .expect("service should answer within the timeout");
     }
 }
 
@@ -106,7 +106,7 @@ async fn every_client_kind_is_served_with_or_without_shared_memory() {
             let channel = channel.expect("server should be listening");
             tokio::time::timeout(PATIENCE, expect_service(&channel))
                 .await
-                .expect("future should complete within the timeout");
+                .expect("service should answer within the timeout");
             let credentials = channel
                 .connection()
                 .expect("channel should be connected")
@@ -127,7 +127,7 @@ async fn tls_goes_through_shared_memory() {
         .connect(socket.address("unix+shm"))
         .await
         .expect("server should accept the connection");
-    tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("service should answer within the timeout");
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn endpoints_of_a_resolver_are_reached_through_shared_memory() {
     let addresses = sockets.each_ref().map(|socket| socket.address("unix+shm"));
     let channel =
         Channel::builder().balance().connect_all(addresses).await.expect("all servers should accept connections");
-    tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("service should answer within the timeout");
 }
 
 /// Calls of `Sleep` say that they have come, and wait for the test.
@@ -171,7 +171,9 @@ async fn memory_connections_are_counted_and_drained_at_shutdown() {
     let channel = Channel::connect(socket.address("unix+shm")).await.expect("server should accept the connection");
     let client = InteropClient::new(channel);
     let call = tokio::spawn(async move { client.sleep(SleepRequest { millis: 7, tag: 1 }).await });
-    tokio::time::timeout(PATIENCE, service.come.notified()).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, service.come.notified())
+        .await
+        .expect("notification should arrive within the timeout");
     assert_eq!(stats.open(), 1);
     stop.send(()).expect("receiver should be waiting");
     while std::os::unix::net::UnixStream::connect(socket.path()).is_ok() {
@@ -180,12 +182,12 @@ async fn memory_connections_are_counted_and_drained_at_shutdown() {
     service.go.notify_one();
     let answer = tokio::time::timeout(PATIENCE, call)
         .await
-        .expect("future should complete within the timeout")
+        .expect("call should complete within the timeout")
         .expect("task should not panic");
     assert_eq!(answer.expect("server should answer").get_ref().millis, 7);
     tokio::time::timeout(PATIENCE, serving)
         .await
-        .expect("future should complete within the timeout")
+        .expect("server should stop within the timeout")
         .expect("task should not panic")
         .expect("connection should end regularly");
     assert_eq!(stats.open(), 0);
@@ -206,7 +208,7 @@ async fn silent_memory_client_times_out_like_any_other() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, closed).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, closed).await.expect("connection should close within the timeout");
     drop(peer);
 }
 

@@ -96,7 +96,7 @@ async fn expect_all(channel: &Channel) {
         assert_eq!(client.echo_payload(payload.clone()).await.expect("call should succeed").into_inner(), payload);
     })
     .await
-    .expect("future should complete within the timeout");
+    .expect("services should answer within the timeout");
 }
 
 #[tokio::test]
@@ -178,7 +178,7 @@ async fn topics_are_published_through_shared_memory() {
     for number in 0..1000_u32 {
         let message = tokio::time::timeout(PATIENCE, subscription.recv())
             .await
-            .expect("future should complete within the timeout")
+            .expect("message should arrive within the timeout")
             .expect("connection should end regularly");
         assert_eq!(message.payload()[..], number.to_be_bytes());
     }

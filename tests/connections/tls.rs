@@ -32,7 +32,7 @@ async fn connect(address: SocketAddr, tls: &ClientTls) -> Result<Connection, fri
 
 async fn connect_as(builder: ClientBuilder, address: SocketAddr) -> Result<Connection, frisbee::Error> {
     let connecting = builder.connect(address, Handlers::new());
-    tokio::time::timeout(PATIENCE, connecting).await.expect("future should complete within the timeout")
+    tokio::time::timeout(PATIENCE, connecting).await.expect("connection should be established within the timeout")
 }
 
 fn tls_error(connected: Result<Connection, frisbee::Error>) -> TlsError {
@@ -345,7 +345,7 @@ async fn plain_text_on_tls_port_is_closed_with_reason_at_both_ends() {
     browser.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     let mut answer = Vec::new();
     let reading = browser.read_to_end(&mut answer);
-    let _ = tokio::time::timeout(PATIENCE, reading).await.expect("future should complete within the timeout");
+    let _ = tokio::time::timeout(PATIENCE, reading).await.expect("read should complete within the timeout");
     assert!(answer.len() <= 7, "nothing but an alert is sent: {answer:?}");
 }
 
@@ -375,8 +375,10 @@ async fn clients_that_are_silent_in_their_handshakes_hold_up_nobody() {
         silent.push(TcpStream::connect(address).await.unwrap());
     }
     let connecting = Channel::builder().tls(authority.client()).connect(address.to_string());
-    let channel =
-        tokio::time::timeout(PATIENCE, connecting).await.expect("future should complete within the timeout").unwrap();
+    let channel = tokio::time::timeout(PATIENCE, connecting)
+        .await
+        .expect("connection should be established within the timeout")
+        .unwrap();
     expect_service(&channel).await;
 }
 

@@ -53,7 +53,7 @@ async fn exchange(mut io: impl AsyncRead + AsyncWrite + Unpin) -> String {
     let reading = io.read_to_string(&mut answer);
     tokio::time::timeout(PATIENCE, reading)
         .await
-        .expect("future should complete within the timeout")
+        .expect("read should complete within the timeout")
         .expect("connection should end regularly");
     answer
 }
@@ -88,7 +88,7 @@ async fn one_port_serves_frames_and_gateways_with_and_without_tls() {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(PATIENCE, closed).await.expect("future should complete within the timeout");
+        tokio::time::timeout(PATIENCE, closed).await.expect("connection should close within the timeout");
         let counts = [CloseKind::ClosedByPeer, CloseKind::OtherProtocol].map(|kind| stats.closed_by(kind));
         assert_eq!((stats.opened(), counts), (4, [2, 2]), "each connection counts once");
     }
@@ -158,7 +158,7 @@ async fn tls_within_tls_is_refused_at_a_port_for_both() {
     let mut answer = Vec::new();
     let _ = tokio::time::timeout(PATIENCE, outer.read_to_end(&mut answer))
         .await
-        .expect("future should complete within the timeout");
+        .expect("read should complete within the timeout");
     assert_eq!(answer, b"");
     while stats.open() > 0 {
         tokio::task::yield_now().await;
@@ -188,7 +188,10 @@ async fn mixed_port_counts_handshake_faults_by_reason() {
     let (address, stats) = serve(Server::builder().tls_or_plain(authority.mutual_server())).await;
     let connect = async |tls: ClientTls| {
         let connecting = frisbee::Client::builder().tls(tls).connect(address, frisbee::Handlers::new());
-        match tokio::time::timeout(PATIENCE, connecting).await.expect("future should complete within the timeout") {
+        match tokio::time::timeout(PATIENCE, connecting)
+            .await
+            .expect("connection should be established within the timeout")
+        {
             Err(frisbee::Error::Tls { source, .. }) => source,
             other => panic!("expected an error about TLS: {other:?}"),
         }
@@ -198,7 +201,7 @@ async fn mixed_port_counts_handshake_faults_by_reason() {
     garbage.write_all(&[22, 3, 1, 0, 5, 9, 9, 9, 9, 9]).await.unwrap();
     let _ = tokio::time::timeout(PATIENCE, garbage.read_to_end(&mut Vec::new()))
         .await
-        .expect("future should complete within the timeout");
+        .expect("read should complete within the timeout");
     while stats.open() > 0 || stats.opened() < 2 {
         tokio::task::yield_now().await;
     }

@@ -111,7 +111,7 @@ impl Router for Eager {
     fn connected(&self, connection: &Connection) {
         let body = Bytes::from_owner(Nosy(connection.clone()));
         let sent = connection.send_now(|outbox| outbox.push(PacketId(0), user(10), &body));
-        sent.expect("connection should be open").expect("value should be within the limit");
+        sent.expect("connection should be open").expect("packet should be within the limit");
     }
 
     fn route(&self, (): &mut (), packet: Packet, outbox: &mut Outbox) -> Routed {
@@ -185,7 +185,7 @@ fn a_waker_that_is_replaced_may_use_the_connection_when_it_goes() {
         connection
             .send_now(|outbox| outbox.forward(&Packet::new(PacketId(1), user(10), vec![1; 1024 * 1024])))
             .expect("connection should be open")
-            .expect("value should be within the limit");
+            .expect("packet should be within the limit");
         let packet = Packet::new(PacketId(1), user(10), "more");
         let mut sending = pin!(connection.send(&packet));
         poll_by_two(&connection, |context| sending.as_mut().poll(context));
@@ -253,7 +253,7 @@ async fn senders_at_the_same_time_keep_to_the_credit_of_their_stream() {
     }
     for count in 0..5_000 {
         let message =
-            tokio::time::timeout(PATIENCE, other.recv()).await.expect("future should complete within the timeout");
+            tokio::time::timeout(PATIENCE, other.recv()).await.expect("message should arrive within the timeout");
         assert!(message.is_some(), "after {count} messages: {:?}", other.close_reason());
     }
 }
@@ -270,7 +270,7 @@ async fn a_dropped_batch_returns_its_credit() {
         ready.unwrap_or_else(|_| panic!("nothing was sent of {count} batches")).expect("connection should be open");
         batch.put(|mut packet| {
             packet.put_slice(&[1; 30 * 1024]);
-            packet.finish().expect("value should be within the limit");
+            packet.finish().expect("packet should be within the limit");
         });
     }
 }
@@ -297,7 +297,7 @@ async fn every_task_that_waits_for_the_end_of_a_stream_is_woken() {
         waits.recv().await.expect("channel should stay open");
     }
     stream.close();
-    tokio::time::timeout(PATIENCE, senders.join_all()).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, senders.join_all()).await.expect("senders should finish within the timeout");
 }
 
 #[tokio::test]
@@ -320,7 +320,7 @@ async fn sender_waiting_for_credit_wakes_when_stream_is_forgotten() {
     stream.forget();
     tokio::time::timeout(PATIENCE, sending)
         .await
-        .expect("future should complete within the timeout")
+        .expect("write should complete within the timeout")
         .expect("task should not panic");
 }
 
@@ -360,7 +360,7 @@ async fn a_dropped_wait_on_a_stream_leaves_no_waker() {
     let (connection, _there) = alone().await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
     let sent = connection.send_now(|outbox| outbox.push(PacketId(1), user(10), vec![1; 1024 * 1024]));
-    sent.expect("connection should be open").expect("value should be within the limit");
+    sent.expect("connection should be open").expect("packet should be within the limit");
     assert_eq!(left_behind(|| stream.send(&message)), 0, "wakers of senders waiting for room");
 }
 
@@ -375,7 +375,7 @@ async fn task_waiting_twice_for_room_wakes_after_dropping_one() {
         .expect("connection in memory should be accepted");
     let body = Bytes::from(vec![1; 1024 * 1024]);
     let sent = connection.send_now(|outbox| outbox.push(PacketId(1), user(10), &body));
-    sent.expect("connection should be open").expect("value should be within the limit");
+    sent.expect("connection should be open").expect("packet should be within the limit");
     let packet = Packet::new(PacketId(2), user(10), "more");
     let waits = tokio::spawn(async move {
         let mut abandoned = Some(Box::pin(connection.send(&packet)));
@@ -394,7 +394,7 @@ async fn task_waiting_twice_for_room_wakes_after_dropping_one() {
     tokio::spawn(async move { tokio::io::copy(&mut peer, &mut tokio::io::sink()).await });
     tokio::time::timeout(PATIENCE, waits)
         .await
-        .expect("future should complete within the timeout")
+        .expect("wait should end within the timeout")
         .expect("task should not panic")
         .expect("connection should be open");
 }
@@ -425,7 +425,7 @@ async fn queued_packets_are_flushed_at_end_without_write_timeout() {
     let body = Bytes::from(vec![7; 4 * 1024 * 1024]);
     for id in 0..4 {
         let sent = connection.send_now(|outbox| outbox.push(PacketId(id), user(10), &body));
-        sent.expect("connection should be open").expect("value should be within the limit");
+        sent.expect("connection should be open").expect("packet should be within the limit");
     }
     connection.close();
     for id in 0..4 {
@@ -447,7 +447,7 @@ async fn a_panicking_hook_ends_its_connection_for_all_handles() {
     tokio::spawn(server.serve());
     let _socket = TcpStream::connect(address).await.expect("server should accept the connection");
     let connection = connections.recv().await.expect("channel should stay open");
-    tokio::time::timeout(PATIENCE, connection.closed()).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, connection.closed()).await.expect("connection should close within the timeout");
 }
 
 #[tokio::test]
@@ -503,7 +503,7 @@ async fn reader_of_many_messages_yields() {
                 at_once = 0;
                 tokio::time::timeout(PATIENCE, until("it is woken", || woken.0.swap(0, Ordering::SeqCst) > 0))
                     .await
-                    .expect("future should complete within the timeout");
+                    .expect("condition should hold within the timeout");
             }
         }
     }

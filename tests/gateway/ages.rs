@@ -41,8 +41,8 @@ async fn rest(io: &mut DuplexStream) -> String {
     let mut rest = String::new();
     tokio::time::timeout(10 * PATIENCE, io.read_to_string(&mut rest))
         .await
-        .expect("future should complete within the timeout")
-        .expect("bytes should be UTF-8");
+        .expect("read should complete within the timeout")
+        .expect("response should be UTF-8");
     rest
 }
 

@@ -15,7 +15,7 @@ fn bytes(path: &str, content_type: &str, fields: &str, body: &[u8]) -> Vec<u8> {
 }
 
 fn envelope(flags: u8, message: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(message.len()).expect("value should fit u32").to_be_bytes();
+    let length = u32::try_from(message.len()).expect("length should fit u32").to_be_bytes();
     [&[flags][..], &length, message].concat()
 }
 

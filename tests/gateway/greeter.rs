@@ -138,8 +138,7 @@ impl Open {
     }
 
     pub(crate) async fn stopped(self) {
-        let served =
-            tokio::time::timeout(PATIENCE, self.served).await.expect("future should complete within the timeout");
+        let served = tokio::time::timeout(PATIENCE, self.served).await.expect("server should stop within the timeout");
         served.expect("task should not panic").expect("server should start");
     }
 }
@@ -149,7 +148,7 @@ pub(crate) async fn rest(socket: &mut TcpStream) -> String {
     let mut response = Vec::new();
     let read = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut response))
         .await
-        .expect("future should complete within the timeout");
+        .expect("read should complete within the timeout");
     read.expect("connection should end regularly");
     String::from_utf8_lossy(&response).into_owned()
 }
@@ -172,7 +171,7 @@ pub(crate) fn greet(fields: &str, name: &str) -> String {
 pub(crate) async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
     tokio::time::timeout(PATIENCE, items.recv())
         .await
-        .expect("future should complete within the timeout")
+        .expect("message should arrive within the timeout")
         .expect("sender should not be dropped")
 }
 

@@ -10,7 +10,7 @@ use tonic::{Code, Request, Response, Status};
 use tonic_prost::ProstCodec;
 
 async fn client(server: &Open) -> Grpc<Channel> {
-    let channel = Channel::from_shared(format!("http://{}", server.address)).expect("text should be an address");
+    let channel = Channel::from_shared(format!("http://{}", server.address)).expect("address should be valid");
     Grpc::new(channel.connect().await.expect("server should accept the connection"))
 }
 
@@ -41,7 +41,7 @@ async fn a_client_of_grpc_calls_methods_and_reads_statuses() {
     let server = Open::new(all()).await;
     let client = client(&server).await;
     let mut request = name("Ada");
-    request.metadata_mut().insert("tenant", "blue".parse().expect("text should parse"));
+    request.metadata_mut().insert("tenant", "blue".parse().expect("metadata value should be valid"));
     let response = greet(client.clone(), request).await.expect("call should succeed");
     assert_eq!(response.get_ref().text, "Hello, Ada!");
     let tenant = |key: &str| response.metadata().get(key).and_then(|value| value.to_str().ok());
@@ -86,7 +86,7 @@ async fn calls_of_grpc_in_flight_end_before_the_server_stops() {
     for call in calls {
         let response = tokio::time::timeout(PATIENCE, call)
             .await
-            .expect("future should complete within the timeout")
+            .expect("call should complete within the timeout")
             .expect("task should not panic");
         assert_eq!(response.expect("peer should answer").get_ref().text, "waited");
     }

@@ -37,7 +37,7 @@ async fn gzip_bombs_in_envelopes_are_refused_by_the_limit_of_messages() {
     let server = Open::with(all(), |builder| builder.config(Config::default().body_max(64 * 1024))).await;
     let body = bomb(16 << 20);
     assert!(body.len() < 64 * 1024);
-    let length = u32::try_from(body.len()).expect("value should fit u32").to_be_bytes();
+    let length = u32::try_from(body.len()).expect("length should fit u32").to_be_bytes();
     let body = [&[1], &length[..], &body].concat();
     let head = head("application/grpc-web+json", "connection: close\r\ngrpc-encoding: gzip\r\n", body.len());
     let response = server.exchange([head.as_bytes(), &body].concat()).await;
@@ -66,7 +66,7 @@ async fn message_without_memory_is_refused_before_arrival() {
             assert!(count > 0, "{}", String::from_utf8_lossy(&response));
         }
     };
-    tokio::time::timeout(PATIENCE, answered).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, answered).await.expect("call should complete within the timeout");
     sending.abort();
     expect_service(&server).await;
 }
@@ -94,7 +94,7 @@ async fn unread_http2_responses_are_charged_to_client() {
     let response = responses.pop().expect("response should have arrived");
     let body = tokio::time::timeout(PATIENCE, response.into_body().collect())
         .await
-        .expect("future should complete within the timeout");
+        .expect("body should arrive within the timeout");
     assert!(body.expect("body should be complete").to_bytes().len() > 100_000);
     expect_service(&server).await;
     drop((client, responses));
@@ -104,5 +104,5 @@ async fn unread_http2_responses_are_charged_to_client() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, released).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, released).await.expect("memory should be released within the timeout");
 }

@@ -65,8 +65,8 @@ fn responses(mut bytes: &str) -> Vec<(u16, &str)> {
         let status =
             head.strip_prefix("HTTP/1.1 ").and_then(|line| line.get(..3)).expect("response should begin with a status");
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
-        let (body, after) = rest.split_at(length.map_or(0, |length| length.parse().expect("text should parse")));
-        responses.push((status.parse().expect("text should parse"), body));
+        let (body, after) = rest.split_at(length.map_or(0, |length| length.parse().expect("text should be a number")));
+        responses.push((status.parse().expect("text should be a number"), body));
         bytes = after;
     }
     responses
@@ -159,7 +159,7 @@ async fn next_head(socket: &mut TcpStream) -> String {
     while !head.ends_with(b"\r\n\r\n") {
         head.push(socket.read_u8().await.expect("peer should send a byte"));
     }
-    String::from_utf8(head).expect("bytes should be UTF-8")
+    String::from_utf8(head).expect("head should be UTF-8")
 }
 
 #[tokio::test]
@@ -320,7 +320,7 @@ async fn silent_behind(request: &[u8]) -> (String, Duration) {
     let mut response = Vec::new();
     let read = tokio::time::timeout(10 * PATIENCE, client.read_to_end(&mut response))
         .await
-        .expect("future should complete within the timeout");
+        .expect("read should complete within the timeout");
     read.expect("connection in memory should succeed");
     (String::from_utf8_lossy(&response).into_owned(), started.elapsed())
 }
@@ -431,7 +431,7 @@ async fn idle_connection_of_http2_is_closed_by_the_idle_timeout() {
     let (client, connection) = handshake.await.expect("server should speak HTTP/2");
     let started = tokio::time::Instant::now();
     let ended =
-        tokio::time::timeout(10 * PATIENCE, connection).await.expect("future should complete within the timeout");
+        tokio::time::timeout(10 * PATIENCE, connection).await.expect("connection should close within the timeout");
     drop((ended, client));
     assert!((300..303).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
 }
@@ -530,14 +530,14 @@ async fn times_beyond_the_clock_end_no_connection() {
     assert!(String::from_utf8(web_socket.frame().await.2).expect("bytes should be UTF-8").contains("Hello, Ada!"));
     let mut grpc = tonic::client::Grpc::new(
         tonic::transport::Channel::from_shared(format!("http://{}", server.address))
-            .expect("text should be an address")
+            .expect("address should be valid")
             .connect()
             .await
             .expect("server should accept the connection"),
     );
     grpc.ready().await.expect("connection should be open");
     let mut request = tonic::Request::new(Name { name: "Ada".to_owned() });
-    request.metadata_mut().insert("grpc-timeout", "99999999H".parse().expect("text should parse"));
+    request.metadata_mut().insert("grpc-timeout", "99999999H".parse().expect("metadata value should be valid"));
     let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Greet");
     let codec = tonic_prost::ProstCodec::<Name, samples::greet::Greeting>::default();
     grpc.unary(request, path, codec).await.expect("call should succeed");

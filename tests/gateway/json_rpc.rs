@@ -438,7 +438,7 @@ async fn server_stop_answers_2000_calls_in_progress_and_closes() {
     let mut ids = std::collections::BTreeSet::new();
     while let Some(line) = tokio::time::timeout(PATIENCE, lines.next_line())
         .await
-        .expect("future should complete within the timeout")
+        .expect("read should complete within the timeout")
         .expect("connection should be open")
     {
         let reply: Value = serde_json::from_str(&line).expect("text should be valid JSON");
@@ -449,7 +449,7 @@ async fn server_stop_answers_2000_calls_in_progress_and_closes() {
     drop(lines);
     tokio::time::timeout(PATIENCE, serving)
         .await
-        .expect("future should complete within the timeout")
+        .expect("server should stop within the timeout")
         .expect("task should not panic")
         .expect("connection should end regularly");
 }
@@ -538,7 +538,7 @@ mod hostile {
             client.say(&text).await;
             client.json().await
         };
-        let reply = tokio::time::timeout(PATIENCE, writer).await.expect("future should complete within the timeout");
+        let reply = tokio::time::timeout(PATIENCE, writer).await.expect("write should complete within the timeout");
         assert_eq!(reply["error"]["message"].as_str().map(str::len), Some(128 * 1024));
     }
 

@@ -50,7 +50,10 @@ fn values(page: &str) -> BTreeMap<&str, f64> {
             let suffixes = ["", "_bucket", "_sum", "_count"];
             let base = suffixes.iter().find_map(|end| name.strip_suffix(end).filter(|name| types.contains(name)));
             assert!(base.is_some(), "{line} has no type");
-            assert!(values.insert(key, value.parse().expect("text should parse")).is_none(), "{key} is there once");
+            assert!(
+                values.insert(key, value.parse().expect("text should be a number")).is_none(),
+                "{key} is there once"
+            );
         }
     }
     values

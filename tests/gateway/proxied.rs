@@ -180,5 +180,5 @@ async fn address_by_http2(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'stat
         .expect("request should be valid");
     let response = client.send_request(request).await.expect("call should succeed");
     let body = response.into_body().collect().await.expect("body should be complete").to_bytes();
-    String::from_utf8(body.into()).expect("bytes should be UTF-8")
+    String::from_utf8(body.into()).expect("body should be UTF-8")
 }

@@ -73,7 +73,7 @@ async fn content_type_is_read_in_any_case_and_with_parameters() {
 #[tokio::test]
 async fn grpc_web_message_may_come_in_parts_of_any_size() {
     let server = Open::new(all()).await;
-    let length = u32::try_from(CALL.len()).expect("value should fit u32").to_be_bytes();
+    let length = u32::try_from(CALL.len()).expect("length should fit u32").to_be_bytes();
     let message = [&[0][..], &length, CALL.as_bytes()].concat();
     let head = post("/greet.Greeter/Greet", "connection: close\r\ntransfer-encoding: chunked\r\n", "");
     let head = head.replace("content-length: 0\r\n", "").replace("application/json", "application/grpc-web+json");

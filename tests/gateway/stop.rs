@@ -44,7 +44,7 @@ const CALLS: usize = 4 * MANY as usize + 2 * STREAMS + 3 * SINGLE;
 async fn a_stop_loses_none_of_2000_calls_over_all_protocols() {
     assert_eq!(CALLS, 2000);
     let mut server = Open::behind(Gateway::new().json_rpc().http(all()).web_socket(), |builder| builder).await;
-    let address = server.address.parse().expect("text should parse");
+    let address = server.address.parse().expect("text should be a socket address");
     let mut callers = JoinSet::new();
     callers.spawn(native(address));
     callers.spawn(native_in_messages(address));
@@ -78,10 +78,7 @@ async fn a_stop_loses_none_of_2000_calls_over_all_protocols() {
         }
         answered
     };
-    assert_eq!(
-        tokio::time::timeout(PATIENCE, answered).await.expect("future should complete within the timeout"),
-        CALLS
-    );
+    assert_eq!(tokio::time::timeout(PATIENCE, answered).await.expect("call should complete within the timeout"), CALLS);
     server.stopped().await;
 }
 

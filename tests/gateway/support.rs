@@ -42,7 +42,7 @@ impl Client {
     pub(crate) async fn say(&mut self, bytes: impl AsRef<[u8]>) {
         tokio::time::timeout(PATIENCE, self.writer.write_all(bytes.as_ref()))
             .await
-            .expect("future should complete within the timeout")
+            .expect("write should complete within the timeout")
             .expect("connection should be open");
     }
 
@@ -57,8 +57,8 @@ impl Client {
         let reading = self.reader.read_line(&mut line);
         tokio::time::timeout(PATIENCE, reading)
             .await
-            .expect("future should complete within the timeout")
-            .expect("bytes should be UTF-8");
+            .expect("read should complete within the timeout")
+            .expect("response should be UTF-8");
         assert_eq!(line.pop().unwrap_or('\n'), '\n');
         line
     }
@@ -75,8 +75,8 @@ impl Client {
         let reading = self.reader.read_to_string(&mut rest);
         tokio::time::timeout(PATIENCE, reading)
             .await
-            .expect("future should complete within the timeout")
-            .expect("bytes should be UTF-8");
+            .expect("read should complete within the timeout")
+            .expect("response should be UTF-8");
         rest.lines().map(str::to_owned).collect()
     }
 
@@ -85,7 +85,7 @@ impl Client {
         let Self { reader, writer, serving } = self;
         let served = tokio::time::timeout(PATIENCE, serving)
             .await
-            .expect("future should complete within the timeout")
+            .expect("server should stop within the timeout")
             .expect("task should not panic");
         drop((reader, writer));
         served

@@ -66,7 +66,7 @@ async fn a_call_of_grpc_is_a_span_in_the_trace_of_its_caller() {
     let mut client = Grpc::new(channel.connect().await.expect("server should accept the connection"));
     let request = || {
         let mut request = tonic::Request::new(Name { name: "Ada".to_owned() });
-        request.metadata_mut().insert("traceparent", traceparent().parse().expect("text should parse"));
+        request.metadata_mut().insert("traceparent", traceparent().parse().expect("metadata value should be valid"));
         request
     };
     client.ready().await.expect("connection should be established");
@@ -157,7 +157,7 @@ async fn json_rpc_tcp_call_is_span_in_caller_trace() {
         while !answer.ends_with(b"}\n") || !answer.windows(8).any(|text| text == b"\"result\"") {
             let count = tokio::time::timeout(PATIENCE, socket.read_buf(&mut answer))
                 .await
-                .expect("future should complete within the timeout");
+                .expect("read should complete within the timeout");
             assert!(count.expect("connection should be open") > 0, "{}", String::from_utf8_lossy(&answer));
         }
     }
@@ -167,12 +167,13 @@ async fn json_rpc_tcp_call_is_span_in_caller_trace() {
 #[tokio::test]
 async fn json_rpc_web_socket_call_is_span_in_caller_trace() {
     let (server, exporter) = traced().await;
-    let (mut client, _) = Client::connect_with(server.address.parse().expect("text should parse"), JSON_RPC).await;
+    let (mut client, _) =
+        Client::connect_with(server.address.parse().expect("text should be a socket address"), JSON_RPC).await;
     for method in ["Greet", "Recite"] {
         client.send(&frame(true, TEXT, json_rpc(method).as_bytes())).await;
         loop {
             let (_, _, payload) = client.frame().await;
-            if String::from_utf8(payload).expect("bytes should be UTF-8").contains("\"result\"") {
+            if String::from_utf8(payload).expect("payload should be UTF-8").contains("\"result\"") {
                 break;
             }
         }

@@ -94,7 +94,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
         while !answer.ends_with(b"\r\n\r\n") {
             answer.push(io.read_u8().await.expect("peer should send a byte"));
         }
-        (Self(io), String::from_utf8(answer).expect("bytes should be UTF-8"))
+        (Self(io), String::from_utf8(answer).expect("response should be UTF-8"))
     }
 
     pub(crate) async fn send(&mut self, bytes: &[u8]) {
@@ -116,7 +116,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
         };
         tokio::time::timeout(PATIENCE, reading)
             .await
-            .expect("future should complete within the timeout")
+            .expect("read should complete within the timeout")
             .expect("message should be complete")
     }
 
@@ -191,7 +191,7 @@ async fn native_calls_and_streams_pass_web_socket_on_every_driver() {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(PATIENCE, ended).await.expect("future should complete within the timeout");
+        tokio::time::timeout(PATIENCE, ended).await.expect("stream should end within the timeout");
         assert_eq!([stats.opened(), stats.closed_by(CloseKind::ClosedByPeer)], [1, 1]);
     }
 }
@@ -323,7 +323,7 @@ async fn a_stop_ends_web_sockets_with_their_calls_answered() {
         call.await.unwrap().expect("call should succeed");
     }
     drop(client);
-    tokio::time::timeout(PATIENCE, serving).await.expect("future should complete within the timeout").unwrap().unwrap();
+    tokio::time::timeout(PATIENCE, serving).await.expect("server should stop within the timeout").unwrap().unwrap();
     assert_eq!(stats.open(), 0);
 }
 
@@ -399,7 +399,7 @@ async fn long_texts_are_read_in_any_number_of_frames() {
         drop(
             tokio::time::timeout(PATIENCE, writing)
                 .await
-                .expect("future should complete within the timeout")
+                .expect("write should complete within the timeout")
                 .expect("task should not panic"),
         );
     }
@@ -479,5 +479,5 @@ async fn a_stop_ends_json_rpc_over_web_socket_with_its_calls_answered() {
     stop.send(()).unwrap();
     assert_eq!(json(&mut client).await["id"], "s");
     assert_eq!(client.closed().await, 1001);
-    tokio::time::timeout(PATIENCE, serving).await.expect("future should complete within the timeout").unwrap().unwrap();
+    tokio::time::timeout(PATIENCE, serving).await.expect("server should stop within the timeout").unwrap().unwrap();
 }

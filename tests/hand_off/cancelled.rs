@@ -37,7 +37,9 @@ async fn cancelled_hand_off_is_not_granted_and_keeps_connection() {
         let request = request.unwrap();
         begin(Box::pin(request.cancelled()).as_mut()).await;
         drop(asking);
-        tokio::time::timeout(PATIENCE, request.cancelled()).await.expect("future should complete within the timeout");
+        tokio::time::timeout(PATIENCE, request.cancelled())
+            .await
+            .expect("cancellation should arrive within the timeout");
         connection.send(&packet("behind")).await.unwrap();
         let again = connection.hand_off(TUNNEL, "refuse").await.unwrap_err();
         assert!(matches!(again, HandOffError::Busy), "it has not been answered: {again}");
@@ -78,13 +80,13 @@ async fn connection_granted_after_cancelled_request_is_closed() {
         let mut read = vec![0; expected.len()];
         tokio::time::timeout(PATIENCE, server.read_exact(&mut read))
             .await
-            .expect("future should complete within the timeout")
+            .expect("read should complete within the timeout")
             .unwrap();
         assert_eq!(read, expected);
         server.write_all(&raw::packet(0, 8, b"\x01granted")).await.unwrap();
         let reason = tokio::time::timeout(PATIENCE, connection.closed())
             .await
-            .expect("future should complete within the timeout");
+            .expect("connection should close within the timeout");
         assert!(matches!(reason, CloseReason::HandedOff), "{reason}");
         read.clear();
         server.read_to_end(&mut read).await.unwrap();

@@ -273,7 +273,8 @@ async fn stream_opened_after_hand_off_request_waits_for_answer() {
             request.refuse("");
         }
         assert_eq!(asking.await.unwrap().is_ok(), granted);
-        let opened = tokio::time::timeout(PATIENCE, opening).await.expect("future should complete within the timeout");
+        let opened =
+            tokio::time::timeout(PATIENCE, opening).await.expect("connection should be established within the timeout");
         assert_eq!(opened.is_ok(), !granted);
     }
 }
@@ -295,7 +296,7 @@ async fn hand_off_of_ended_connection_releases_new_owner() {
     // Who takes it has a handle to it, as is usual.
     let (takes, transport) = oneshot::channel();
     requests.accept("", HandOffTarget::new(move |_| async move { drop(takes.send(requested_connection)) }));
-    tokio::time::timeout(PATIENCE, transport).await.expect("future should complete within the timeout").unwrap_err();
+    tokio::time::timeout(PATIENCE, transport).await.expect("transport should arrive within the timeout").unwrap_err();
 }
 
 #[tokio::test(start_paused = true)]
@@ -364,7 +365,7 @@ async fn the_first_packet_of_a_go_client_is_routed_during_a_hand_off() {
         let mut reply = vec![0; first.len()];
         tokio::time::timeout(PATIENCE, here.read_exact(&mut reply))
             .await
-            .expect("future should complete within the timeout")
+            .expect("read should complete within the timeout")
             .unwrap();
         assert_eq!(reply, first);
         let mut raw = leaving.await.unwrap().unwrap();

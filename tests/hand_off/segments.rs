@@ -111,7 +111,7 @@ async fn every_time<A: Io, B: Io>(pair: impl AsyncFn() -> (A, B)) {
         let got = async {
             if time % 2 == 0 { client_gets_all(here, there).await } else { server_gets_all(here, there).await }
         };
-        tokio::time::timeout(PATIENCE, got).await.expect("future should complete within the timeout");
+        tokio::time::timeout(PATIENCE, got).await.expect("bytes should arrive within the timeout");
     }
 }
 
@@ -168,7 +168,7 @@ async fn outlives(server: Server<Gateway>, client: frisbee::ClientBuilder) {
     super::expect_greeting(&mut raw).await;
     stop.send(()).unwrap();
     serving.await.unwrap().unwrap();
-    tokio::time::timeout(PATIENCE, super::expect_echo(raw)).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, super::expect_echo(raw)).await.expect("echo should arrive within the timeout");
 }
 
 #[tokio::test]

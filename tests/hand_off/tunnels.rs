@@ -174,7 +174,7 @@ async fn bulk_transfer_in_one_tunnel_does_not_block_others() {
             ended.unwrap();
         }
     };
-    tokio::time::timeout(PATIENCE, all).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, all).await.expect("all tasks should complete within the timeout");
     assert!(!bulk.is_finished());
     stop.store(true, Ordering::Relaxed);
     bulk.await.unwrap();

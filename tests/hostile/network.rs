@@ -260,7 +260,7 @@ impl Other {
         loop {
             let line = soon("the child answers", self.output.next_line()).await.expect("output should be readable");
             if let Some(count) = line.expect("child should be running").strip_suffix(" not accepted") {
-                return count.parse().expect("text should parse");
+                return count.parse().expect("text should be a number");
             }
         }
     }
@@ -284,7 +284,7 @@ async fn child(limits: &[&str]) -> Other {
             let line =
                 output.next_line().await.expect("line should be readable").expect("child should print its address");
             if let Some((_, address)) = line.split_once("listening on ") {
-                break address.trim().parse().expect("text should parse");
+                break address.trim().parse().expect("text should be a socket address");
             }
         }
     })

@@ -204,9 +204,8 @@ async fn a_stream_without_end_keeps_its_deadline() {
             }
         }
     };
-    let ended = tokio::time::timeout(Duration::from_secs(120), reading)
-        .await
-        .expect("future should complete within the timeout");
+    let ended =
+        tokio::time::timeout(Duration::from_secs(120), reading).await.expect("read should complete within the timeout");
     assert!([Code::DeadlineExceeded, Code::ResourceExhausted].contains(&ended.code()), "{ended}");
     flood.abort();
 }

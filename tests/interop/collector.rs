@@ -95,7 +95,7 @@ async fn travel(provider: &SdkTracerProvider) {
     let mut greeted = subscriber.subscribe("greeted").await.expect("broker should accept the subscription");
     let publisher = pubsub::Client::connect(topics).await.expect("broker should be listening");
     let third = serve(Next::Topic(publisher), &telemetry).await;
-    let channel = tonic::transport::Channel::from_shared(format!("http://{third}")).expect("text should be an address");
+    let channel = tonic::transport::Channel::from_shared(format!("http://{third}")).expect("address should be valid");
     let second =
         serve(Next::Grpc(channel.connect().await.expect("server should accept the connection")), &telemetry).await;
     let first = serve(Next::Frpc(client(&second, &telemetry).await), &telemetry).await;
@@ -104,7 +104,7 @@ async fn travel(provider: &SdkTracerProvider) {
     assert_eq!(reply.get_ref().text, "Hello, Ada!");
     let message = greeted.recv().await.expect("channel should stay open");
     let context =
-        TraceContext::from_traceparent(std::str::from_utf8(message.payload()).expect("bytes should be UTF-8"));
+        TraceContext::from_traceparent(std::str::from_utf8(message.payload()).expect("payload should be UTF-8"));
     let tracer = provider.tracer("subscriber");
     let carried = context.expect("trace context should be valid").carry(async {
         drop(tracer.start_with_context("take", &frpc_telemetry::otel::context()));
@@ -247,7 +247,7 @@ async fn servers_grpc_and_broker_form_one_trace_in_collector() {
     let Some(collector) = Collector::start().await else { return };
     let exporter = SpanExporter::builder().with_tonic().with_endpoint(format!("http://{}", collector.address)).build();
     let exports = Exports::new();
-    let processor = exports.processor(exporter.expect("text should be an address"));
+    let processor = exports.processor(exporter.expect("address should be valid"));
     let provider = SdkTracerProvider::builder().with_span_processor(processor).build();
     travel(&provider).await;
     let flushing = provider.clone();

@@ -41,7 +41,7 @@ impl Shop {
         let serving = tokio::spawn(server.serve_with_shutdown(async { drop(stopped.await) }));
         tokio::time::timeout(PATIENCE, registered.registered())
             .await
-            .expect("future should complete within the timeout");
+            .expect("registration should complete within the timeout");
         Self { address, registered, stop, serving }
     }
 
@@ -100,7 +100,7 @@ async fn end(over: &AtomicBool, callers: Vec<JoinHandle<()>>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn registered_servers_join_and_leave_without_lost_calls() {
     let Some(server) = servers::etcd().await else { return };
-    let etcd = Etcd::new([format!("http://{}", server.address)]).expect("text should be an address");
+    let etcd = Etcd::new([format!("http://{}", server.address)]).expect("address should be valid");
     let one = Shop::open(&etcd).await;
     let channel = Channel::builder()
         .balance()
@@ -126,7 +126,7 @@ async fn registered_servers_join_and_leave_without_lost_calls() {
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_etcd_loses_no_call_and_is_followed_after_restart() {
     let Some(mut server) = servers::etcd().await else { return };
-    let etcd = Etcd::new([format!("http://{}", server.address)]).expect("text should be an address");
+    let etcd = Etcd::new([format!("http://{}", server.address)]).expect("address should be valid");
     let (one, other) = (Shop::open(&etcd).await, Shop::open(&etcd).await);
     let channel = Channel::builder()
         .balance()
@@ -155,7 +155,7 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
     const TTL: Duration = Duration::from_secs(2);
     let Some(server) = servers::etcd().await else { return };
     let address = format!("http://{}", server.address);
-    let etcd = Etcd::new([&address]).expect("text should be an address");
+    let etcd = Etcd::new([&address]).expect("address should be valid");
     let stays = Shop::open(&etcd).await;
     // A separate process to etcd.
     let dies = tokio::runtime::Builder::new_multi_thread()
@@ -164,7 +164,7 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
         .build()
         .expect("runtime should start");
     let registering = dies.spawn(async move {
-        let etcd = Etcd::new([&address]).expect("text should be an address");
+        let etcd = Etcd::new([&address]).expect("address should be valid");
         let registration =
             Registration::new(&etcd, PREFIX, &Endpoint::new("127.0.0.1:9")).expect("endpoint should have a text form");
         let registered = registration.with_ttl(TTL).start();
@@ -192,7 +192,7 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_was_deleted_is_put_again() {
     let Some(server) = servers::etcd().await else { return };
-    let etcd = Etcd::new([format!("http://{}", server.address)]).expect("text should be an address");
+    let etcd = Etcd::new([format!("http://{}", server.address)]).expect("address should be valid");
     let registered = async || {
         let registration = Registration::new(&etcd, PREFIX, &Endpoint::new("127.0.0.1:9"));
         let registered =

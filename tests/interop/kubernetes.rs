@@ -202,7 +202,7 @@ async fn next(resolver: &mut KubernetesResolver) -> Vec<String> {
             }
         }
     };
-    tokio::time::timeout(PATIENCE, asking).await.expect("future should complete within the timeout")
+    tokio::time::timeout(PATIENCE, asking).await.expect("endpoints should arrive within the timeout")
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 fn messages() -> u64 {
     let messages = std::env::var("FRISBEE_BUS_MESSAGES").ok();
-    messages.map_or(10_000, |messages| messages.parse().expect("text should parse"))
+    messages.map_or(10_000, |messages| messages.parse().expect("text should be a number"))
 }
 
 /// A client of a broker, which is served.
@@ -61,7 +61,7 @@ async fn clients(address: &str) -> Vec<Client> {
 }
 
 async fn next(subscription: &mut Subscription) -> Result<String, RecvError> {
-    let message = timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout")?;
+    let message = timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout")?;
     Ok(format!("{} {}", message.topic(), String::from_utf8_lossy(message.payload())))
 }
 
@@ -201,7 +201,7 @@ async fn keep(mut subscription: Subscription, account: Arc<Account>) {
     loop {
         match subscription.recv().await {
             Ok(message) => {
-                let number = String::from_utf8_lossy(message.payload()).parse().expect("text should parse");
+                let number = String::from_utf8_lossy(message.payload()).parse().expect("text should be a number");
                 let before = last.insert(message.topic().to_owned(), number).unwrap_or_default();
                 assert!(number > before, "{number} follows {before}");
                 account.received.fetch_add(1, Ordering::SeqCst);
@@ -335,7 +335,7 @@ async fn messages_that_nats_does_not_take_are_refused_with_the_reason() {
             }
         }
     };
-    let text = timeout(PATIENCE, refused).await.expect("future should complete within the timeout");
+    let text = timeout(PATIENCE, refused).await.expect("rejection should arrive within the timeout");
     assert!(text.starts_with("the backplane is unavailable: "), "{text}");
 }
 

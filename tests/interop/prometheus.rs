@@ -75,7 +75,7 @@ fn queries() -> Vec<String> {
     let dashboard: Value = serde_json::from_str(&dashboard).expect("text should be valid JSON");
     let panels = dashboard["panels"].as_array().expect("dashboard should have panels");
     let targets = panels.iter().flat_map(|panel| panel["targets"].as_array().expect("panel should have queries"));
-    let queries = targets.map(|target| target["expr"].as_str().expect("bytes should be UTF-8"));
+    let queries = targets.map(|target| target["expr"].as_str().expect("member should be a string"));
     queries.map(|query| query.replace("$instance", ".*").replace("$__rate_interval", "30s")).collect()
 }
 

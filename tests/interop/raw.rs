@@ -47,7 +47,7 @@ async fn expect_greeting(raw: &mut RawTransport) {
         raw.read_exact(&mut rest).await.unwrap();
         assert_eq!([&head[..], &rest].concat(), GREETING);
     };
-    tokio::time::timeout(PATIENCE, reading).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, reading).await.expect("read should complete within the timeout");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -60,7 +60,7 @@ async fn go_server_hands_off_and_echoes_following_bytes() {
     // Until the verdict, a PONG is on its way.
     connection.peer_known().await.unwrap();
     connection.send(&Packet::new(PacketId(1), TURN, "")).await.unwrap();
-    let raw = tokio::time::timeout(PATIENCE, raw).await.expect("future should complete within the timeout");
+    let raw = tokio::time::timeout(PATIENCE, raw).await.expect("transport should arrive within the timeout");
     let mut raw = raw.expect("peer should accept the request");
     expect_greeting(&mut raw).await;
     let sent: Vec<u8> = (0_u32..1 << 18).flat_map(u32::to_le_bytes).collect();

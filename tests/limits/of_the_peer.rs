@@ -147,7 +147,7 @@ async fn calls_fail_at_servers_that_take_no_streams_or_give_no_credit() {
         let counts = frpc::iter((0..5).map(|value| Count { value }));
         let summed = tokio::time::timeout(Duration::from_secs(3600), client.sum_up(counts))
             .await
-            .expect("future should complete within the timeout");
+            .expect("call should complete within the timeout");
         assert_eq!(summed.err().map(|status| status.code()), fails.then_some(Code::Unimplemented));
     }
 }
@@ -197,7 +197,7 @@ async fn overlong_reset_text_arrives_truncated() {
     stream.reset(7, &"x".repeat(10_000));
     tokio::time::timeout(PATIENCE, async { while other.recv().await.is_some() {} })
         .await
-        .expect("future should complete within the timeout");
+        .expect("connection should close within the timeout");
     let ended = format!("{:?}", other.close_reason());
     assert!(ended.contains("xxx") && ended.len() < 4096, "{ended}");
     assert!(connection.open_stream(&Bytes::from_static(b"open")).await.is_ok(), "the connection goes on");

@@ -175,7 +175,7 @@ async fn peer_sending_after_close_is_disconnected_in_time() {
         let serving = acceptor.serve_connection(Endless::new(&request, usize::MAX));
         let reason = tokio::time::timeout(Duration::from_secs(20), serving)
             .await
-            .expect("future should complete within the timeout");
+            .expect("server should stop within the timeout");
         assert_eq!(reason.kind(), kind);
     }
 }

@@ -361,6 +361,6 @@ async fn mutual_large_calls_do_not_deadlock_on_slow_link() {
     }
     tokio::time::timeout(Duration::from_secs(600), calls.join_all())
         .await
-        .expect("future should complete within the timeout");
+        .expect("calls should complete within the timeout");
     linked.expect_open();
 }

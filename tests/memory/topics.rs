@@ -33,7 +33,7 @@ async fn client(acceptor: &Acceptor<Broker>) -> Client {
 }
 
 fn subscribe(id: u16, pattern: &str) -> Vec<u8> {
-    let name = [&[u8::try_from(pattern.len()).expect("value should fit u8")], pattern.as_bytes()].concat();
+    let name = [&[u8::try_from(pattern.len()).expect("length should fit u8")], pattern.as_bytes()].concat();
     packet(id, FIRST_OPERATION, &name)
 }
 

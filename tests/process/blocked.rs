@@ -143,7 +143,7 @@ async fn call(others: &[InteropClient]) {
             }
         });
     }
-    tokio::time::timeout(PATIENCE, calling.join_all()).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, calling.join_all()).await.expect("calls should complete within the timeout");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -181,7 +181,7 @@ struct Line(String);
 
 impl Visit for Line {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        write!(self.0, "{}={value:?} ", field.name()).expect("bytes should be UTF-8");
+        write!(self.0, "{}={value:?} ", field.name()).expect("write should succeed");
     }
 }
 
@@ -493,7 +493,7 @@ async fn hold_one_and_echo_on_others(router: impl Protocol, holder: &mut Holder)
         for id in 0..20 {
             other.send(&Packet::new(PacketId(id), ECHOES, "y")).await.expect("message should be sent");
             let echo =
-                tokio::time::timeout(PATIENCE, echoed.recv()).await.expect("future should complete within the timeout");
+                tokio::time::timeout(PATIENCE, echoed.recv()).await.expect("message should arrive within the timeout");
             assert_eq!(echo.expect("connection should stay open").id, PacketId(id));
         }
         holder.release();

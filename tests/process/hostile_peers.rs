@@ -103,7 +103,7 @@ async fn a_client_that_takes_no_replies_is_given_up_and_costs_little() {
     let request = packet(1, 17, &encoded(&Payload { seq: 1, data: vec![1; 1 << 20] }));
     // The part of 200 MiB that the socket takes, until the server closes it.
     let writing = async { while greedy.socket.write_all(&request).await.is_ok() {} };
-    tokio::time::timeout(Duration::from_secs(20), writing).await.expect("future should complete within the timeout");
+    tokio::time::timeout(Duration::from_secs(20), writing).await.expect("write should complete within the timeout");
     let grown = resident_kib().expect("memory usage should be readable").saturating_sub(before);
     assert!(grown < 100 * 1024, "{grown} KiB more than before");
     healthy.was_well().await;

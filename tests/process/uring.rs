@@ -110,7 +110,7 @@ async fn dropped_calls_and_connections_leave_no_state() {
         }
     };
     // Tests that run at the same time open sockets too, for a while.
-    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("future should complete within the timeout");
+    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("sockets should close within the timeout");
 }
 
 #[tokio::test]
@@ -123,9 +123,8 @@ async fn unreading_peer_does_not_delay_others_on_its_ring() {
     let client = client(address).await;
     for a in 0..200 {
         let call = client.add(AddRequest { a, b: 1 });
-        let sum = tokio::time::timeout(Duration::from_secs(60), call)
-            .await
-            .expect("future should complete within the timeout");
+        let sum =
+            tokio::time::timeout(Duration::from_secs(60), call).await.expect("call should complete within the timeout");
         assert_eq!(sum.expect("call should succeed").get_ref().total, a + 1);
     }
 }
@@ -340,7 +339,7 @@ fn ring_connections_end_with_runtime_of_server() {
     clients.block_on(async {
         tokio::time::timeout(Duration::from_secs(20), connection.closed())
             .await
-            .expect("future should complete within the timeout");
+            .expect("connection should close within the timeout");
         until("the server has none", || stats.open() == 0).await;
     });
 }

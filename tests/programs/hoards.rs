@@ -153,7 +153,7 @@ fn stream(id: usize, length: usize) -> [String; 2] {
 
 /// A text in a frame of WebSocket, with a mask of zero.
 fn frame(text: &str) -> Vec<u8> {
-    let length = u16::try_from(text.len()).expect("value should fit u16").to_be_bytes();
+    let length = u16::try_from(text.len()).expect("length should fit u16").to_be_bytes();
     let head = match text.len() {
         short @ 0..126 => vec![0x81, 0x80 | short as u8],
         _ => vec![0x81, 0x80 | 126, length[0], length[1]],

@@ -43,7 +43,7 @@ async fn client(address: SocketAddr) -> Client {
 }
 
 async fn next(subscription: &mut Subscription) -> Result<Message, RecvError> {
-    tokio::time::timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout")
+    tokio::time::timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout")
 }
 
 async fn text(subscription: &mut Subscription) -> String {
@@ -62,7 +62,7 @@ async fn until(mut is: impl FnMut() -> bool) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, polled).await.expect("future should complete within the timeout");
+    tokio::time::timeout(PATIENCE, polled).await.expect("condition should hold within the timeout");
 }
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn publish_rounds(address: SocketAddr) {
             writer.publish("ticks", payload).await.unwrap();
         }
         for _ in 0..SUBSCRIBERS {
-            tokio::time::timeout(PATIENCE, finished.recv()).await.expect("future should complete within the timeout");
+            tokio::time::timeout(PATIENCE, finished.recv()).await.expect("message should arrive within the timeout");
         }
     }
     while let Some(reader) = readers.join_next().await {

@@ -68,7 +68,7 @@ impl Open {
 
 async fn next(watch: &mut Streaming<HealthCheckResponse>) -> Result<Option<ServingStatus>, Code> {
     let message =
-        tokio::time::timeout(PATIENCE, watch.message()).await.expect("future should complete within the timeout");
+        tokio::time::timeout(PATIENCE, watch.message()).await.expect("message should arrive within the timeout");
     message.map(|status| status.map(|status| status.status())).map_err(|status| status.code())
 }
 
@@ -162,7 +162,7 @@ async fn a_watch_ends_with_a_stop_and_does_not_hold_it_up() {
     drop(client);
     tokio::time::timeout(PATIENCE, open.served)
         .await
-        .expect("future should complete within the timeout")
+        .expect("server should stop within the timeout")
         .expect("task should not panic")
         .expect("server should end regularly");
     assert_eq!(health.status(""), Some(ServingStatus::NotServing));
@@ -211,8 +211,8 @@ async fn connect_and_json_rpc_and_grpc_answer_as_native_calls_do() {
         let mut reply = String::new();
         tokio::time::timeout(PATIENCE, lines.read_line(&mut reply))
             .await
-            .expect("future should complete within the timeout")
-            .expect("bytes should be UTF-8");
+            .expect("read should complete within the timeout")
+            .expect("response should be UTF-8");
         serde_json::from_str::<Value>(&reply).unwrap_or_else(|error| panic!("{error} in {reply}"))
     };
     let request = |id: u32, method: &str, service: &str| {

@@ -115,7 +115,7 @@ async fn connections_are_paged_and_ended_ones_show_reasons() {
             tokio::task::yield_now().await;
         }
     };
-    let shop = tokio::time::timeout(PATIENCE, ended).await.expect("future should complete within the timeout");
+    let shop = tokio::time::timeout(PATIENCE, ended).await.expect("connections should close within the timeout");
     assert_eq!((shop.name.as_str(), shop.opened), ("shop", 7));
     assert_eq!(shop.closes.iter().map(|close| close.count).sum::<u64>(), 7, "{:?}", shop.closes);
     assert!(shop.last_closes.len() == 7 && shop.last_closes.iter().all(|close| !close.reason.is_empty()));
@@ -184,7 +184,7 @@ async fn ended_calls_are_reported_by_method_if_counted() {
             tokio::task::yield_now().await;
         }
     };
-    let figures = tokio::time::timeout(PATIENCE, counted).await.expect("future should complete within the timeout");
+    let figures = tokio::time::timeout(PATIENCE, counted).await.expect("counters should be updated within the timeout");
     assert!(figures.ok == 0 && figures.failed.iter().all(|failed| failed.code != 0), "{figures:?}");
     let Figures { sum_ns, p50_ns, p99_ns, max_ns, .. } = figures;
     assert!(0 < p50_ns && p50_ns <= p99_ns && p99_ns <= max_ns && 0 < sum_ns && sum_ns <= 3 * max_ns, "{figures:?}");
@@ -229,7 +229,8 @@ async fn introspection_socket_is_private_and_self_describing() {
             tokio::task::yield_now().await;
         }
     };
-    let channel = tokio::time::timeout(PATIENCE, connected).await.expect("future should complete within the timeout");
+    let channel =
+        tokio::time::timeout(PATIENCE, connected).await.expect("connection should be established within the timeout");
     let schema = frpc_reflection::ServerSchema::fetch(&channel).await.expect("server should provide its schema");
     assert!(schema.services.iter().any(|service| service.name == "frpc.introspection.v1.Introspection"));
 }
@@ -251,7 +252,7 @@ async fn passed_socket_shows_successor_after_predecessor_leaves() {
             .expect("server should accept the connection");
         let reply = tokio::time::timeout(PATIENCE, client.servers(ServersRequest {}))
             .await
-            .expect("future should complete within the timeout")
+            .expect("call should complete within the timeout")
             .expect("peer should answer");
         assert_eq!(reply.into_inner().servers[0].name, name);
         serving.abort();

@@ -41,7 +41,7 @@ fn compiled(source: &str) -> String {
         .env_remove("OUT_DIR")
         .output()
         .expect("process should start");
-    String::from_utf8(output.stderr).expect("bytes should be UTF-8")
+    String::from_utf8(output.stderr).expect("output should be UTF-8")
 }
 
 #[test]

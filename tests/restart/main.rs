@@ -64,7 +64,7 @@ impl Program {
         let mut output = BufReader::new(child.stdout.take().expect("stdout should be piped")).lines();
         let address = line(&mut output).await.expect("program should print its address");
         let address = address.strip_prefix("listening on ").and_then(|address| address.parse().ok());
-        Self { child, output, address: address.expect("text should be an address") }
+        Self { child, output, address: address.expect("address should be valid") }
     }
 
     /// Waits for the end of the program, and returns its output about it.
@@ -72,7 +72,7 @@ impl Program {
         assert_eq!(line(&mut self.output).await.as_deref(), Some(ending));
         let status = timeout(PATIENCE, self.child.wait())
             .await
-            .expect("future should complete within the timeout")
+            .expect("process should exit within the timeout")
             .expect("program should be a child process");
         assert!(status.success(), "{status}");
     }
@@ -91,7 +91,7 @@ impl Program {
 async fn line(output: &mut Lines<BufReader<ChildStdout>>) -> Option<String> {
     timeout(PATIENCE, output.next_line())
         .await
-        .expect("future should complete within the timeout")
+        .expect("read should complete within the timeout")
         .expect("output should be readable")
 }
 
@@ -102,5 +102,5 @@ fn is_socket(path: &Path) -> bool {
 
 /// A number from the environment, for runs that take longer.
 fn number(variable: &str, default: usize) -> usize {
-    std::env::var(variable).map_or(default, |value| value.parse().expect("text should parse"))
+    std::env::var(variable).map_or(default, |value| value.parse().expect("text should be a number"))
 }

@@ -78,7 +78,7 @@ async fn listen(mut subscription: Subscription) -> Received {
             Ok(message) => {
                 let text = String::from_utf8_lossy(message.payload()).into_owned();
                 let numbers = received.numbers.entry(message.topic().to_owned()).or_default();
-                numbers.push(text.parse().expect("text should parse"));
+                numbers.push(text.parse().expect("text should be a number"));
             }
             Err(RecvError::Lagged(count)) => received.missed += count,
             Err(RecvError::Reconnected) => received.unknown += 1,

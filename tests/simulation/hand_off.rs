@@ -148,11 +148,11 @@ async fn racing_hand_offs_never_hang_or_change_bytes(world: World) {
         let Ok(connection) = Client::builder().connect_io(transport, handlers).await else { continue };
         let mut others = disturb(&world, &connection);
         let handed_over =
-            timeout(4 * SILENCE, race(&world, &connection)).await.expect("future should complete within the timeout");
+            timeout(4 * SILENCE, race(&world, &connection)).await.expect("race should end within the timeout");
         world.note(format!("handed over: {handed_over}"));
         connection.close();
-        timeout(SILENCE, connection.closed()).await.expect("future should complete within the timeout");
+        timeout(SILENCE, connection.closed()).await.expect("connection should close within the timeout");
         let ended = async { while others.join_next().await.is_some() {} };
-        timeout(SILENCE, ended).await.expect("future should complete within the timeout");
+        timeout(SILENCE, ended).await.expect("tasks should end within the timeout");
     }
 }

@@ -281,12 +281,12 @@ async fn check(world: World, node: &'static str, pattern: &'static str, publishe
     let topics = TOPICS.iter().filter(|topic| pattern == "prices.*" || pattern == **topic).count();
     let mut ended = BTreeSet::new();
     while ended.len() < topics {
-        match timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout") {
+        match timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout") {
             Ok(message) => {
                 let topic =
                     *TOPICS.iter().find(|topic| **topic == message.topic()).expect("topic should be a known one");
-                let text = std::str::from_utf8(message.payload()).expect("bytes should be UTF-8");
-                let number: u64 = text.parse().expect("text should parse");
+                let text = std::str::from_utf8(message.payload()).expect("payload should be UTF-8");
+                let number: u64 = text.parse().expect("text should be a number");
                 world.note(format!("{node} {topic} {number} {:?}", message.position().map(|position| position.offset)));
                 assert!(message.position().is_some(), "{node}: {number} without a position");
                 let is_unknown = unknown.remove(topic);

@@ -23,7 +23,10 @@ async fn client(world: &World, node: &str) -> Option<(Client, Connection)> {
 }
 
 async fn subscription(client: &Client) -> Option<Subscription> {
-    timeout(SILENCE, client.subscribe("numbers")).await.expect("future should complete within the timeout").ok()
+    timeout(SILENCE, client.subscribe("numbers"))
+        .await
+        .expect("subscription should be accepted within the timeout")
+        .ok()
 }
 
 /// Numbers that a broker has taken for certain.
@@ -39,7 +42,7 @@ async fn publish(world: World, published: Published) {
                     client.publish("numbers", number.to_string()).await.ok()?;
                     client.sync().await.ok()
                 };
-                if timeout(SILENCE, sending).await.expect("future should complete within the timeout").is_none() {
+                if timeout(SILENCE, sending).await.expect("write should complete within the timeout").is_none() {
                     break;
                 }
                 published.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
@@ -65,7 +68,7 @@ async fn listen(world: World, node: String, published: Published) -> usize {
                         Err(error) => panic!("no subscriber is slow here: {error}"),
                     };
                     let text = String::from_utf8_lossy(message.payload()).into_owned();
-                    let number: u64 = text.parse().expect("text should parse");
+                    let number: u64 = text.parse().expect("text should be a number");
                     world.note(format!("{node} hears {number}"));
                     if let Some(last) = last {
                         let published = published.lock().unwrap_or_else(PoisonError::into_inner);

@@ -40,7 +40,7 @@ async fn called(client: &ExtensionClient, server: &Running) {
             client.get(Time::default()).await.expect("server should be reachable");
         }
     };
-    timeout(Duration::from_secs(20), calling).await.expect("future should complete within the timeout");
+    timeout(Duration::from_secs(20), calling).await.expect("call should complete within the timeout");
 }
 
 /// Makes so many calls one after the other. How many fail.

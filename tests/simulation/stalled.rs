@@ -47,7 +47,7 @@ pub(crate) async fn client(world: &World, node: &str, config: Config) -> (Client
 
 /// The number of a message, or how many were lost before the next one.
 async fn next(ticks: &mut Subscription) -> Result<u64, RecvError> {
-    let message = timeout(PATIENCE, ticks.recv()).await.expect("future should complete within the timeout")?;
+    let message = timeout(PATIENCE, ticks.recv()).await.expect("message should arrive within the timeout")?;
     let (number, _) = message.payload().split_first_chunk().expect("payload should begin with a number");
     Ok(u64::from_be_bytes(*number))
 }
@@ -112,6 +112,6 @@ async fn stalled_subscriber_is_closed_if_configured(world: World) {
     let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX).slow(SlowSubscriberPolicy::Disconnect), config());
     let (_client, connection, _stalled) = publish_next_to_stalled_subscriber(&world).await;
     world.node("stalled").resume();
-    timeout(PATIENCE, connection.closed()).await.expect("future should complete within the timeout");
+    timeout(PATIENCE, connection.closed()).await.expect("connection should close within the timeout");
     world.eventually("no state is left", PATIENCE, || (broker.subscriptions(), broker.waiting()) == (0, 0)).await;
 }

@@ -17,12 +17,12 @@ const READERS: usize = 3;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn number(message: &Message) -> u64 {
-    let text = std::str::from_utf8(message.payload()).expect("bytes should be UTF-8");
-    text.parse().expect("text should parse")
+    let text = std::str::from_utf8(message.payload()).expect("payload should be UTF-8");
+    text.parse().expect("text should be a number")
 }
 
 async fn next(subscription: &mut Subscription) -> u64 {
-    let message = timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout");
+    let message = timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout");
     number(&message.expect("fast subscriber should lose no message"))
 }
 
@@ -124,7 +124,7 @@ async fn all_subscriptions_of_a_client_hear_of_the_end_of_its_broker(world: Worl
         readers.spawn(async move {
             timeout(PATIENCE, subscription.recv())
                 .await
-                .expect("future should complete within the timeout")
+                .expect("message should arrive within the timeout")
                 .expect_err("subscriber should receive nothing");
             world.note(format!("t.{topic} has ended"));
         });

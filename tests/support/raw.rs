@@ -124,13 +124,13 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Raw<T> {
             }
         })
         .await
-        .expect("future should complete within the timeout")
+        .expect("read should complete within the timeout")
     }
 
     /// Waits until the peer has closed, and skips its earlier bytes.
     pub async fn closed(&mut self) {
         let read = async { while self.read().await.is_some() {} };
-        tokio::time::timeout(PATIENCE, read).await.expect("future should complete within the timeout");
+        tokio::time::timeout(PATIENCE, read).await.expect("read should complete within the timeout");
     }
 
     async fn read(&mut self) -> Option<()> {

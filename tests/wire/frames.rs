@@ -118,7 +118,7 @@ fn events_and_pongs_do_not_depend_on_byte_boundaries() {
             let mut pong = Outbox::new(form);
             if pinged {
                 let pong = pong.forward(&Packet::new(PacketId(0), Operation::PONG, ""));
-                pong.expect("value should be within the limit");
+                pong.expect("packet should be within the limit");
             }
             let answer = pong.take_bytes();
             for pieces in cuts(&sequence.bytes(form)) {

@@ -67,7 +67,7 @@ pub(crate) fn corpus() -> &'static Corpus {
             frames: list(&file["frames"]).iter().map(CapturedFrame::read).collect(),
             stream_opens: object(&file["stream_open"])
                 .iter()
-                .map(|(operation, bytes)| (operation.parse().expect("text should parse"), hex(text(bytes))))
+                .map(|(operation, bytes)| (operation.parse().expect("text should be a number"), hex(text(bytes))))
                 .collect(),
         }
     });

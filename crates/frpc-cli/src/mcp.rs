@@ -303,7 +303,7 @@ mod tests {
         while !line.ends_with(b"\n") {
             line.push(server.read_u8().await.expect("peer should send a byte"));
         }
-        String::from_utf8(line).expect("bytes should be UTF-8")
+        String::from_utf8(line).expect("line should be UTF-8")
     }
 
     #[tokio::test]
@@ -386,7 +386,7 @@ mod tests {
         };
         let exchanged = tokio::time::timeout(Duration::from_secs(1), exchange)
             .await
-            .expect("future should complete within the timeout");
+            .expect("exchange should complete within the timeout");
         exchanged.expect("exchange should succeed");
         assert!(received == reply.as_bytes());
     }

@@ -291,7 +291,7 @@ mod tests {
             header: Header::New,
             connect_timeout: Duration::from_secs(10),
         };
-        Target::new(&arguments).expect("text should be an address")
+        Target::new(&arguments).expect("address should be valid")
     }
 
     #[cfg(target_os = "linux")]
@@ -323,7 +323,7 @@ mod tests {
         target.tls = Some(ClientTls::new(trusted).expect("TLS settings should be valid"));
         let dialled = timeout(2 * target.arguments.connect_timeout, target.dial_lines())
             .await
-            .expect("future should complete within the timeout");
+            .expect("connection should be established within the timeout");
         assert_eq!(dialled.err().map(|error| error.kind()), Some(io::ErrorKind::TimedOut));
     }
 
@@ -343,7 +343,7 @@ mod tests {
             socket.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.expect("write should succeed");
             socket.read_to_end(&mut Vec::new()).await
         });
-        let mut channel = target.grpc_endpoint().expect("text should be an address").connect_lazy();
+        let mut channel = target.grpc_endpoint().expect("address should be valid").connect_lazy();
         let failing = async {
             poll_fn(|task| GrpcService::<Body>::poll_ready(&mut channel, task))
                 .await
@@ -352,7 +352,7 @@ mod tests {
             let request = Request::post(path).body(Body::empty()).expect("request should be valid");
             channel.call(request).await.map(|_| ()).expect_err("call without a reply should fail");
         };
-        timeout(2 * (PING_INTERVAL + PING_TIMEOUT), failing).await.expect("future should complete within the timeout");
+        timeout(2 * (PING_INTERVAL + PING_TIMEOUT), failing).await.expect("call should fail within the timeout");
         vanished.abort();
     }
 }

@@ -26,7 +26,7 @@ async fn row(client: &Client, written: &mut async_nats::Subscriber, received: &m
     loop {
         let message = timeout(PATIENCE, written.next())
             .await
-            .expect("future should complete within the timeout")
+            .expect("next item should arrive within the timeout")
             .expect("NATS should be reachable");
         count += 1;
         // The last of a batch is at its end.
@@ -53,7 +53,7 @@ async fn messages_are_batched_unless_a_group_exists() {
             }
         }
     };
-    let few = timeout(PATIENCE, few).await.expect("future should complete within the timeout");
+    let few = timeout(PATIENCE, few).await.expect("batch should shrink within the timeout");
     let mut shares = Vec::new();
     for client in &clients[1..] {
         let mut jobs =
@@ -78,7 +78,7 @@ async fn messages_are_batched_unless_a_group_exists() {
             }
         }
     };
-    timeout(PATIENCE, single).await.expect("future should complete within the timeout");
+    timeout(PATIENCE, single).await.expect("batch should fill within the timeout");
     let before: Vec<_> = shares.iter().map(|share| share.load(Ordering::SeqCst)).collect();
     assert_eq!(row(&clients[0], &mut written, &mut received).await, ROW);
     until("the group hears all", || sum() == published + ROW).await;

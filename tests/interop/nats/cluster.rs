@@ -97,7 +97,7 @@ async fn replicated(nodes: &[Nats]) -> DurableTopic {
             }
         }
     };
-    timeout(PATIENCE, opening).await.expect("future should complete within the timeout")
+    timeout(PATIENCE, opening).await.expect("connection should be established within the timeout")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,7 +117,8 @@ async fn cluster_messages_are_processed_after_leader_loss() {
                 }
             }
         };
-        let subscription = timeout(PATIENCE, opening).await.expect("future should complete within the timeout");
+        let subscription =
+            timeout(PATIENCE, opening).await.expect("connection should be established within the timeout");
         readers.spawn(work(subscription, book.clone()));
         writers.spawn(write(topic, at, over.clone(), stored.clone()));
     }
@@ -133,7 +134,7 @@ async fn cluster_messages_are_processed_after_leader_loss() {
     let before = count();
     until("messages flow again", || count() > before + 200).await;
     over.store(true, Ordering::SeqCst);
-    timeout(PATIENCE, writers.join_all()).await.expect("future should complete within the timeout");
+    timeout(PATIENCE, writers.join_all()).await.expect("senders should finish within the timeout");
     let stored = std::mem::take(&mut *stored.lock());
     until("all that was stored is done", || book.has_done(&stored)).await;
     println!("{} stored and done, {before} before the leader was killed", stored.len());

@@ -47,13 +47,13 @@ async fn publish(topic: &DurableTopic, numbers: impl IntoIterator<Item = u64>) {
 }
 
 async fn next(subscription: &mut Subscription) -> Result<Delivery, RecvError> {
-    timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout")
+    timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout")
 }
 
 /// Takes the next message, acknowledges it, and returns its number.
 async fn done(subscription: &mut Subscription) -> u64 {
     let delivery = next(subscription).await.expect("connection should stay open");
-    let number = String::from_utf8_lossy(delivery.payload()).parse().expect("text should parse");
+    let number = String::from_utf8_lossy(delivery.payload()).parse().expect("text should be a number");
     delivery.ack().await.expect("NATS should confirm the acknowledgement");
     number
 }
@@ -158,7 +158,7 @@ async fn stored_messages_are_processed_once_despite_server_kill() {
     let before = count();
     until("messages flow again", || count() > before + 500).await;
     over.store(true, Ordering::SeqCst);
-    timeout(PATIENCE, writers.join_all()).await.expect("future should complete within the timeout");
+    timeout(PATIENCE, writers.join_all()).await.expect("senders should finish within the timeout");
     let stored = std::mem::take(&mut *stored.lock());
     until("all that was stored is done", || book.has_done(&stored)).await;
     assert_eq!(book.done.lock().len(), stored.len(), "nothing else was stored");

@@ -11,7 +11,7 @@ use std::path::Path;
 fn file(folder: &Path, name: &str, content: &str) -> String {
     let path = folder.join(name);
     std::fs::write(&path, content).expect("file should be written");
-    path.to_str().expect("bytes should be UTF-8").to_owned()
+    path.to_str().expect("path should be UTF-8").to_owned()
 }
 
 async fn bus(address: &str, authority: &str) -> std::io::Result<NatsBus> {

@@ -49,7 +49,9 @@ async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
 /// A proxy in front of a server that carries so much and holds next to nothing.
 async fn slow(server: SocketAddr) -> SocketAddr {
     let listener = thin();
-    listener.bind("127.0.0.1:0".parse().expect("text should parse")).expect("server should bind to a free address");
+    listener
+        .bind("127.0.0.1:0".parse().expect("text should be a socket address"))
+        .expect("server should bind to a free address");
     let listener = listener.listen(16).expect("socket should be bound");
     let address = listener.local_addr().expect("socket should have a local address");
     tokio::spawn(async move {

@@ -79,8 +79,7 @@ fn upgrade(address: SocketAddr, protocol: &str) -> TcpStream {
 
 /// Sends a frame, and waits for one.
 fn exchange(socket: &mut TcpStream, opcode: u8, payload: &[u8]) {
-    let length =
-        u8::try_from(payload.len()).ok().filter(|length| *length < 126).expect("value should be within the limit");
+    let length = u8::try_from(payload.len()).ok().filter(|length| *length < 126).expect("payload should be short");
     // A mask of zeros changes nothing.
     let frame = [&[0x80 | opcode, 0x80 | length, 0, 0, 0, 0], payload].concat();
     socket.write_all(&frame).expect("write should succeed");

@@ -32,7 +32,7 @@ pub(super) fn run(test: impl Future<Output = ()>) {
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             };
-            tokio::time::timeout(HANGS, over).await.expect("future should complete within the timeout");
+            tokio::time::timeout(HANGS, over).await.expect("tasks should end within the timeout");
         });
     });
 }

@@ -98,7 +98,7 @@ impl Shop {
 
 thread_local! {
     static OPEN_SHOP: LazyCell<Shop> = LazyCell::new(|| Shop {
-        schema: parse(SHOP, false).expect("text should parse"),
+        schema: parse(SHOP, false).expect("schema should parse"),
         folder: tempfile::tempdir().expect("temporary folder should be created"),
     });
 }

@@ -55,7 +55,7 @@ async fn notices(world: World, kind: Option<FaultKind>) {
             transport.read_exact(&mut received).await.expect("peer should send the expected bytes");
             assert_eq!(received, [1; BYTES], "bits have flipped");
         };
-        timeout(SOON, sending).await.expect("future should complete within the timeout");
+        timeout(SOON, sending).await.expect("write should complete within the timeout");
         sleep(Duration::from_millis(5)).await;
     }
 }

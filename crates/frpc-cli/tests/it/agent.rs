@@ -81,7 +81,7 @@ fn call(tool: &'static str, arguments: Value) -> CallToolRequestParams {
 async fn next<T>(events: &mut UnboundedReceiver<T>) -> T {
     timeout(PATIENCE, events.recv())
         .await
-        .expect("future should complete within the timeout")
+        .expect("message should arrive within the timeout")
         .expect("sender should not be dropped")
 }
 
@@ -117,7 +117,7 @@ async fn lists_calls_and_cancels(lifecycle: ClientLifecycleMode) {
     assert_eq!((result.structured_content, result.is_error.unwrap_or_default()), (Some(arguments), false));
 
     let result = agent.call_tool(call("fail", json!({"name": "x"}))).await.expect("tool call should return a result");
-    let text = result.content[0].as_text().expect("bytes should be UTF-8").text.clone();
+    let text = result.content[0].as_text().expect("content should be text").text.clone();
     assert_eq!((result.is_error, &*text), (Some(true), "NOT_FOUND: no name \"x\""));
 
     let result = agent
@@ -143,7 +143,7 @@ async fn lists_calls_and_cancels(lifecycle: ClientLifecycleMode) {
     agent.cancel().await.expect("agent should shut down");
     let ended = timeout(PATIENCE, program.wait())
         .await
-        .expect("future should complete within the timeout")
+        .expect("process should exit within the timeout")
         .expect("bridge should be a child process");
     assert!(ended.success(), "{ended}");
     serving.abort();

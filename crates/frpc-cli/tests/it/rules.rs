@@ -81,12 +81,12 @@ async fn greet(gateway: &Gateway, token: &str) -> Codes {
     let grpc = {
         let channel = tonic::transport::Channel::from_shared(format!("http://{}", gateway.address));
         let channel =
-            channel.expect("text should be an address").connect().await.expect("server should accept the connection");
+            channel.expect("address should be valid").connect().await.expect("server should accept the connection");
         let mut client = tonic::client::Grpc::new(channel);
         client.ready().await.expect("connection should be established");
         let mut request = tonic::Request::new(Name { name: "Ada".to_owned() });
         if !token.is_empty() {
-            let bearer = format!("Bearer {token}").parse().expect("text should parse");
+            let bearer = format!("Bearer {token}").parse().expect("metadata value should be valid");
             request.metadata_mut().insert("authorization", bearer);
         }
         let path = http::uri::PathAndQuery::from_static("/greet.Greeter/Greet");

@@ -159,7 +159,7 @@ fn run(address: &str, arguments: &[&str]) -> Output {
 
 fn stdout(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout.clone()).expect("bytes should be UTF-8")
+    String::from_utf8(output.stdout.clone()).expect("output should be UTF-8")
 }
 
 /// The commands of the page's sessions, each with the output that follows it.
@@ -214,7 +214,7 @@ fn page_commands_print_documented_output() {
         let output =
             shell.env("PATH", &path).env("FRPC_SERVER", &address).env("INTROSPECTION", &introspection).output();
         let output = output.expect("shell should be installed");
-        let written = String::from_utf8(output.stdout).expect("bytes should be UTF-8");
+        let written = String::from_utf8(output.stdout).expect("output should be UTF-8");
         // A field is written as it is, without a line feed.
         assert!(fits(written.trim_end(), shown.trim_end()), "{command}\n{written}\nis not\n{shown}");
     }
@@ -309,7 +309,7 @@ fn a_server_without_reflection_needs_a_schema_by_its_name() {
 fn load_of_two_methods_is_reported_in_all_formats() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let (saved, page) = (folder.path().join("load.json"), folder.path().join("load.html"));
-    let (saved, page) = (saved.to_str().expect("bytes should be UTF-8"), page.to_str().expect("bytes should be UTF-8"));
+    let (saved, page) = (saved.to_str().expect("path should be UTF-8"), page.to_str().expect("path should be UTF-8"));
     let address = calculator();
     let fixed =
         ["load", "-p", "quickstart/proto/quickstart.proto", "Add", "a={{n}}", "b={{random 1 6}}", "--weight", "3"];
@@ -347,7 +347,7 @@ fn schema_and_frames_are_described_in_json() {
     };
     let files = lines(&["describe", "greet.Name"]);
     assert_eq!((files.len(), &files[0]["file"]), (1, &json!("greet.proto")));
-    assert!(files[0]["proto"].as_str().expect("bytes should be UTF-8").contains("message Name {"), "{files:?}");
+    assert!(files[0]["proto"].as_str().expect("member should be a string").contains("message Name {"), "{files:?}");
     let frames = lines(&["decode", "000f00000000 00000000 000f0007000a 00000008 0800050a03796f75"]);
     assert_eq!(
         (&frames[0]["from"], &frames[0]["text"], &frames[0]["message"]),
@@ -388,9 +388,9 @@ fn load_is_reported_though_a_file_cannot_be_written() {
     let (missing, page) = (folder.path().join("no/load.json"), folder.path().join("load.html"));
     let files = [
         "--save",
-        missing.to_str().expect("bytes should be UTF-8"),
+        missing.to_str().expect("path should be UTF-8"),
         "--html",
-        page.to_str().expect("bytes should be UTF-8"),
+        page.to_str().expect("path should be UTF-8"),
     ];
     let load = ["load", "-p", "quickstart/proto/quickstart.proto", "Add", "--rate", "100", "--duration", "50ms"];
     let output = run(&calculator(), &[&load[..], &files].concat());
@@ -404,7 +404,7 @@ fn load_is_reported_though_a_file_cannot_be_written() {
     drop(closed);
     let address = calculator();
     let mut command =
-        command(&address, &[&load[..], &["--html", page.to_str().expect("bytes should be UTF-8")]].concat());
+        command(&address, &[&load[..], &["--html", page.to_str().expect("path should be UTF-8")]].concat());
     assert!(command.stdin(Stdio::null()).stdout(written).status().expect("process should start").success());
     assert!(page.exists());
 }
@@ -650,8 +650,8 @@ fn the_output_of_describe_compiles_to_the_same_descriptors() {
         if !path.is_file() {
             continue;
         }
-        let proto = path.to_str().expect("bytes should be UTF-8");
-        let includes = protos.to_str().expect("bytes should be UTF-8");
+        let proto = path.to_str().expect("path should be UTF-8");
+        let includes = protos.to_str().expect("path should be UTF-8");
         let text = stdout(&run("", &["describe", "-p", proto, "-I", includes]));
         // Several files do not fit in one.
         if text.starts_with("// ") || text.is_empty() {
@@ -659,8 +659,8 @@ fn the_output_of_describe_compiles_to_the_same_descriptors() {
         }
         let again = folder.path().join(path.file_name().expect("file should have a name"));
         fs::write(&again, &text).expect("file should be written");
-        let again = again.to_str().expect("bytes should be UTF-8");
-        let here = folder.path().to_str().expect("bytes should be UTF-8");
+        let again = again.to_str().expect("path should be UTF-8");
+        let here = folder.path().to_str().expect("path should be UTF-8");
         assert_eq!(stdout(&run("", &["describe", "-p", again, "-I", here, "-I", includes])), text, "{proto}");
         count += 1;
     }

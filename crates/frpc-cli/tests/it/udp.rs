@@ -126,7 +126,7 @@ fn lost_datagram_is_repeated_only_if_allowed() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let schema = folder.path().join("greet.proto");
     std::fs::write(&schema, IDEMPOTENT).expect("file should be written");
-    let schema = schema.to_str().expect("bytes should be UTF-8");
+    let schema = schema.to_str().expect("path should be UTF-8");
     let repeated = call(&address, &["-p", schema, "Greet", "name=Ada", "--deadline", "3s", "--json"]);
     assert_eq!(stdout(&repeated), "{\"text\":\"late\"}\n");
     let datagrams = peer_thread.join().expect("thread should not panic");

@@ -102,7 +102,7 @@ pub(crate) fn run(address: &str, arguments: &[&str]) -> Output {
 
 pub(crate) fn stdout(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout.clone()).expect("bytes should be UTF-8")
+    String::from_utf8(output.stdout.clone()).expect("output should be UTF-8")
 }
 
 /// Lists, calls, and calls with frames shown.

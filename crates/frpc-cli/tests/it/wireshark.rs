@@ -34,7 +34,7 @@ fn frame(id: u16, operation: u16, body: &[u8], is_old: bool) -> Vec<u8> {
     let mut out = if is_old { Vec::new() } else { vec![0, 0x0f] };
     out.extend(id.to_be_bytes());
     out.extend(operation.to_be_bytes());
-    out.extend(u32::try_from(body.len()).expect("value should fit u32").to_be_bytes());
+    out.extend(u32::try_from(body.len()).expect("length should fit u32").to_be_bytes());
     out.extend(body);
     out
 }

@@ -39,7 +39,7 @@ fn bomb(content_type: &str, field: &str, is_enveloped: bool) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&vec![b' '; 8 << 20]).expect("write should succeed");
     let body = encoder.finish().expect("connection in memory should succeed");
-    let length = u32::try_from(body.len()).expect("value should fit u32").to_be_bytes();
+    let length = u32::try_from(body.len()).expect("length should fit u32").to_be_bytes();
     let body = if is_enveloped { [&[1], &length[..], &body].concat() } else { body };
     [format!("{}{field}: gzip\r\n\r\n", head(content_type, body.len())).as_bytes(), &body].concat()
 }
@@ -75,7 +75,7 @@ fn http() -> Vec<Attack> {
 /// A connection of HTTP/2 with so many calls, each of them reset at once.
 fn resets(count: u32) -> Vec<u8> {
     let frame = |kind: u8, flags: u8, stream: u32, payload: &[u8]| {
-        let length = u32::try_from(payload.len()).expect("value should fit u32").to_be_bytes();
+        let length = u32::try_from(payload.len()).expect("length should fit u32").to_be_bytes();
         [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
     };
     let path = b"/interop.Interop/Sleep";

@@ -21,7 +21,7 @@ impl Wire for Framed {
         let mut message = vec![0; HEAD];
         // A string field with the number 1.
         prost::encoding::string::encode(1, &text.to_owned(), &mut message);
-        let length = u32::try_from(message.len() - HEAD).expect("value should fit u32");
+        let length = u32::try_from(message.len() - HEAD).expect("length should fit u32");
         message[1..HEAD].copy_from_slice(&length.to_be_bytes());
         let head = format_args!(
             "POST {METHOD} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/grpc-web+proto\r\n\

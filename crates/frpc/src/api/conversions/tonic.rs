@@ -133,8 +133,8 @@ mod tests {
     fn repeated_metadata_is_joined_or_refused() {
         let mut map = MetadataMap::new();
         for value in ["a", "b", "c"] {
-            map.append("x-part", value.parse().expect("text should parse"));
-            map.append("cookie", value.parse().expect("text should parse"));
+            map.append("x-part", value.parse().expect("metadata value should be valid"));
+            map.append("cookie", value.parse().expect("metadata value should be valid"));
         }
         let metadata = Metadata::try_from(&map).expect("joined entries should be valid metadata");
         assert_eq!((metadata.get("x-part"), metadata.get("cookie")), (Some("a, b, c"), Some("a; b; c")));
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn metadata_with_an_entry_it_cannot_hold_is_an_error() {
         let mut map = MetadataMap::new();
-        map.insert("tenant", "blue".parse().expect("text should parse"));
+        map.insert("tenant", "blue".parse().expect("metadata value should be valid"));
         let metadata = Metadata::try_from(&map).expect("entry should be valid metadata");
         assert_eq!((metadata.len(), metadata.get("tenant")), (1, Some("blue")));
         assert_eq!(MetadataMap::from(&metadata).get("tenant").map(MetadataValue::as_encoded_bytes), Some(&b"blue"[..]));

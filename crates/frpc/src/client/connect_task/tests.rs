@@ -139,7 +139,7 @@ async fn first_attempt_and_a_call_meanwhile_both_end() {
     let links = Links::by(factory(), dialler(&failing), None);
     let both = async { tokio::join!(links.dial(), links.connect(now())) };
     let (first, call) =
-        tokio::time::timeout(10 * TIMEOUT, both).await.expect("future should complete within the timeout");
+        tokio::time::timeout(10 * TIMEOUT, both).await.expect("all tasks should complete within the timeout");
     assert!(first.is_err() && call.is_err());
 }
 
