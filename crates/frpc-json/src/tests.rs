@@ -1,4 +1,4 @@
-//! Encoding and decoding of a message as the generator writes it.
+//! Tests of decoding and encoding a message as frpc-build generates it.
 
 mod decoding;
 mod encoding;

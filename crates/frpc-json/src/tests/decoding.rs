@@ -1,4 +1,4 @@
-//! Reading.
+//! Tests of decoding.
 
 use crate::tests::schema::{Order, Payment, order};
 use frpc_json::{DecodeReason, Json, Options, Reader, from_json};
@@ -79,7 +79,7 @@ fn integers_may_be_written_in_many_ways_and_have_to_fit() {
 fn floats_are_rounded_once_and_have_to_be_in_range() {
     assert_eq!(from_json::<f64>(b"0.1").unwrap(), 0.1);
     assert_eq!(from_json::<f64>(b"\"1e3\"").unwrap(), 1000.0);
-    // Rounded to a double first, this would be the next float above.
+    // Rounding to a double first would give the next float above.
     assert_eq!(from_json::<f32>(b"1.00000017881393432617187499").unwrap().to_bits(), 0x3f80_0001);
     assert!(from_json::<f64>(b"\"NaN\"").unwrap().is_nan());
     assert_eq!(from_json::<f32>(b"\"-Infinity\"").unwrap(), f32::NEG_INFINITY);
@@ -172,7 +172,7 @@ fn unknown_fields_and_names_are_refused_or_ignored() {
     let order: Order = Options::new().ignore_unknown(true).decode(json.as_bytes()).unwrap();
     assert_eq!((order.id.as_str(), order.color, order.colors), ("x", 0, vec![0]));
     assert_eq!(order.palette.into_iter().collect::<Vec<_>>(), [("y".to_owned(), -1)]);
-    // Ignored values have to be valid JSON all the same.
+    // Ignored values must still be valid JSON.
     for bad in
         ["{", "[1,]", "{\"a\"}", "{\"a\":}", "{a:1}", "01", "\"\\x\"", "tru", "[1 2]", "\"\\ud800\"", "{,}", "'a'", ""]
     {

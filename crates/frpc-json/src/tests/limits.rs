@@ -1,4 +1,4 @@
-//! Depth and memory.
+//! Tests of the limits on depth and memory.
 
 use crate::tests::schema::{Order, Payment};
 use frpc_json::{CONTAINER_MEMORY_MAX, DecodeReason, NESTING_CEILING, NESTING_MAX, Options};
@@ -7,7 +7,7 @@ fn nested(open: &str, levels: usize, close: &str) -> String {
     format!("{}{}", open.repeat(levels), close.repeat(levels))
 }
 
-/// An order of so many levels, each within the field that `open` begins.
+/// Returns an order of the given number of levels, each inside the field that `open` starts.
 fn levels(open: &str, levels: u32, close: &str) -> String {
     let inner = usize::try_from(levels - 1).unwrap();
     format!("{}{{}}{}", open.repeat(inner), close.repeat(inner))
@@ -39,7 +39,7 @@ fn levels_are_those_around_a_message_and_not_those_before_it() {
 fn nested_unknown_values_are_limited() {
     let options = Options::new().ignore_unknown(true);
     let skip = |value: String| options.decode::<Order>(format!("{{\"new\":{value}}}").as_bytes());
-    // One level is the message around it.
+    // The message around the value is one level.
     let most = usize::try_from(2 * (NESTING_MAX - 1)).unwrap();
     assert!(skip(nested("[", most, "]")).is_ok());
     assert!(skip(nested("{\"a\":[", most / 2, "]}")).is_ok());

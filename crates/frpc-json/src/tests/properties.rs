@@ -1,4 +1,4 @@
-//! Random values round trip, and damaged ones are rejected or read, but never panic.
+//! Random values round-trip, and damaged ones are decoded or rejected without a panic.
 
 use crate::tests::schema::{Order, Payment};
 use frpc_json::{Options, from_json, to_json};

@@ -1,4 +1,4 @@
-//! The well-known types of `prost-types`.
+//! Tests of the well-known types in `prost-types`.
 
 use frpc_json::{DecodeReason, EncodeReason, Json, Options, Types, from_json, to_json};
 use prost::Message as _;
@@ -97,7 +97,7 @@ fn a_value_nests_as_deep_as_its_binary_form_may() {
     assert_eq!(<Value as prost::Message>::decode(&prost::Message::encode_to_vec(&read)[..]).unwrap(), read);
 }
 
-/// Reads an `Any` with all well-known types, and writes it again.
+/// Decodes an `Any` with all well-known types and encodes it again.
 fn any(text: &str) -> Result<String, String> {
     let types = Types::well_known();
     let options = Options::new().types(&types);
@@ -160,7 +160,7 @@ fn an_any_without_a_known_type_or_with_other_keys_is_refused() {
     assert!(matches!(error.reason(), EncodeReason::Refused(reason) if reason.starts_with("content of")), "{error}");
 }
 
-/// Each held a copy of all within it: a hundred times the memory of the message.
+/// Regression: each level retained a copy of all inner ones, a hundred times the memory of the message.
 #[test]
 fn any_within_any_takes_bounded_memory() {
     let types = Types::well_known();
