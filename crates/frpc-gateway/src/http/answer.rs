@@ -1,4 +1,4 @@
-//! Responses that have been made as a whole, and the texts of refusals.
+//! Responses with complete bodies, and the texts of refusals.
 
 use crate::connect;
 use bytes::Bytes;
@@ -10,13 +10,13 @@ pub(crate) const JSON: &str = "application/json";
 pub(crate) const ION: &str = "application/ion";
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// A response.
+/// A response with a complete body.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// Without a type there is no body.
+    /// The type of the body, or `None` if there is no body.
     pub(crate) content_type: Option<&'static str>,
-    /// In addition to those of the body.
+    /// Header fields in addition to those of the body.
     pub(crate) fields: Vec<(Cow<'static, str>, String)>,
     pub(crate) body: Bytes,
 }
@@ -34,19 +34,19 @@ impl Answer {
         Self::new(status, TEXT, text)
     }
 
-    /// A call that cannot be made, as an error of the Connect protocol.
+    /// Creates the response to a call that cannot be made, as a Connect error.
     pub(crate) fn failure(status: u16, code: Code, text: &str) -> Self {
         Self::new(status, JSON, connect::error::json(code, text, &[]))
     }
 
-    /// A request that is no call. The text says what to do instead; it is for people, since the protocols have no words
-    /// for it.
+    /// Creates the response to a request that is not a call. The text tells a person what to do instead, because the
+    /// protocols do not define an error for this.
     pub(crate) fn refusal(status: u16, text: &str) -> Self {
         Self::new(status, TEXT, format!("{text}\n"))
     }
 
     pub(crate) fn not_found(path: &str) -> Self {
-        // Bytes that are no text have no place in a text for people.
+        // Control characters do not belong in a text for people.
         let path: String = path.chars().filter(|letter| !letter.is_control()).take(200).collect();
         let text = format!("{path} not found; call a method at /package.Service/Method");
         Self::refusal(404, &text)
@@ -74,7 +74,7 @@ impl Answer {
     }
 }
 
-/// The words of a status, for the heads of HTTP/1.
+/// Returns the reason phrase of a status, for heads of HTTP/1.
 pub(crate) fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",

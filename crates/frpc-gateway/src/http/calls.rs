@@ -1,5 +1,5 @@
-//! The calls of one connection on the fast path. A call whose handler is ready at once is answered in place: its
-//! response is appended to earlier ones, without a separate buffer.
+//! The calls of a connection on the fast path. The response of a handler that is ready at once is appended to earlier
+//! ones, without a buffer of its own.
 
 use super::answer::{Answer, JSON};
 use super::written::{self, OpenResponse};
@@ -18,47 +18,47 @@ use std::task::{Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// How many methods of a connection are kept. They are looked for one after the other.
+/// Maximum number of methods kept per connection. Look-up is linear.
 const METHODS_MAX: usize = 64;
 
-/// How much of the replies of JSON-RPC an idle connection keeps, in bytes.
+/// Maximum capacity for JSON-RPC replies that an idle connection keeps, in bytes.
 const REPLIES_KEPT: usize = 4 * 1024;
 
 /// The target of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CallTarget {
-    /// The method with this number in [`Calls`].
+    /// The method at this index in [`Calls`].
     Method(usize),
     JsonRpc,
 }
 
-/// The context for the calls of one connection.
+/// The methods and sessions that the calls of a connection share.
 pub(crate) struct Calls<'a> {
     gateway: &'a Gateway,
     context: &'a AdapterContext,
     called: Vec<ResolvedMethod>,
-    /// The calls by JSON-RPC, once there has been one.
+    /// The JSON-RPC session, which is created by the first call.
     session: Option<Box<Session>>,
-    /// The digits of the length of the last response by JSON-RPC.
+    /// Number of digits in the length of the last JSON-RPC response.
     digits: usize,
 }
 
-/// A method that has been called.
+/// A method that has been called on the connection.
 struct ResolvedMethod {
     path: Box<str>,
     format: Format,
     slot: AdapterSlot,
-    /// The digits of the length of the last response.
+    /// Number of digits in the length of the last response.
     digits: usize,
 }
 
-/// A call whose handler waits. It ends when this is dropped.
+/// A call with a pending handler. Dropping it cancels the call.
 pub(crate) enum PendingCall {
     Method(Format, oneshot::Receiver<(Result<Response<Bytes>, Status>, MemoryCharge)>, #[allow(dead_code)] AdapterTask),
     JsonRpc(Box<Session>),
 }
 
-/// The parts of a call that its head states.
+/// The part of a call that is taken from the request's head.
 #[derive(Debug)]
 pub(crate) struct CallHead {
     pub(crate) callee: CallTarget,
@@ -66,17 +66,17 @@ pub(crate) struct CallHead {
     pub(crate) timeout: Option<Duration>,
 }
 
-/// How a response has to be written.
+/// How a response must be written.
 #[derive(Clone, Copy)]
 pub(crate) struct ResponseOptions<'a> {
     pub(crate) pass: Pass<'a>,
-    /// The connection ends with it.
+    /// Whether the connection is closed after the response.
     pub(crate) is_last: bool,
     pub(crate) now: Instant,
 }
 
 impl ResponseOptions<'_> {
-    /// Of a refusal that ends a connection.
+    /// Returns the options of a refusal that closes the connection.
     pub(crate) fn last() -> Self {
         Self { pass: Pass::default(), is_last: true, now: now() }
     }
@@ -87,8 +87,8 @@ impl<'a> Calls<'a> {
         Self { gateway, context, called: Vec::new(), session: None, digits: 2 }
     }
 
-    /// The method at a path with messages in a format. `None` if it lacks the format, or too many others have been
-    /// called.
+    /// Returns the method at a path with messages in the given format. Returns `None` if the method does not support
+    /// the format, or if too many other methods have been called.
     pub(crate) fn enter(&mut self, path: &str, method: &AdapterMethod, format: Format) -> Option<CallTarget> {
         let position = self.called.iter().position(|called| called.format == format && *called.path == *path);
         if position.is_none() && self.called.len() < METHODS_MAX {
@@ -99,7 +99,7 @@ impl<'a> Calls<'a> {
         position.map(CallTarget::Method)
     }
 
-    /// Makes a call, and appends the response if it is ready at once.
+    /// Makes a call. Appends the response if it is ready at once.
     pub(crate) fn begin(
         &mut self,
         terms: CallHead,
@@ -124,7 +124,7 @@ impl<'a> Calls<'a> {
                     Box::new(Session::new(self.gateway, self.context, Metadata::new()).without_notices())
                 });
                 *session.metadata_mut() = terms.metadata;
-                // Replies that are there at once are written where they are sent from.
+                // Replies that are ready at once are written directly to the output.
                 let open = OpenResponse::begin(out, JSON, self.digits, options.now);
                 let begin = out.len();
                 std::mem::swap(session.output(), out);
@@ -136,13 +136,13 @@ impl<'a> Calls<'a> {
                     if session.calls() > 0 {
                         return Some(PendingCall::JsonRpc(session));
                     }
-                    // There were notifications alone.
+                    // The body contained only notifications.
                     written::put(out, &Answer::empty(204), options, true);
                 } else if let Err(status) = check_room(self.context, out.len() - begin) {
                     open.undo(out);
                     written::put(out, &unary::failure(&status), options, true);
                 } else {
-                    // The line feed at the end is for connections without HTTP.
+                    // The trailing line feed is for connections without HTTP.
                     out.pop();
                     self.digits = open.end(out, &[], options);
                 }
@@ -152,7 +152,7 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// Appends the response to a call that is over.
+    /// Appends the response to a call that has completed.
     pub(crate) fn finish(&mut self, ended: FinishedCall, options: ResponseOptions<'_>, out: &mut Vec<u8>) {
         match ended {
             FinishedCall::Method(answer, _hold) => written::put(out, &answer, options, true),
@@ -186,7 +186,7 @@ impl ResolvedMethod {
         let called = slot.call(batch, request, out, || {
             let (done, receiver) = oneshot::channel();
             result = Some(receiver);
-            // The result is unused when the client has gone.
+            // The receiver is gone if the client has disconnected.
             move |response, hold| drop(done.send((response, hold)))
         });
         let called = match called {
@@ -208,19 +208,19 @@ impl ResolvedMethod {
             }
             AdapterCall::InProgress(task) => {
                 open.undo(out);
-                // The receiver was made together with the function that gets the result.
+                // The receiver was created together with the function that sends the result.
                 result.map(|result| PendingCall::Method(*format, result, task))
             }
         }
     }
 }
 
-/// Appends the replies of a session that had to wait to one body as a response, and empties them.
+/// Appends the replies of a session with pending calls as one response, and clears them.
 fn put_replies(replies: &mut Vec<u8>, options: ResponseOptions<'_>, out: &mut Vec<u8>) {
-    // The line feed at the end is for connections without HTTP.
+    // The trailing line feed is for connections without HTTP.
     replies.pop();
     if replies.is_empty() {
-        // There were notifications alone.
+        // The body contained only notifications.
         return written::put(out, &Answer::empty(204), options, true);
     }
     let open = OpenResponse::begin(out, JSON, replies.len().ilog10() as usize + 1, options.now);
@@ -230,15 +230,15 @@ fn put_replies(replies: &mut Vec<u8>, options: ResponseOptions<'_>, out: &mut Ve
     replies.shrink_to(REPLIES_KEPT);
 }
 
-/// A call that has waited and is over.
+/// The result of a pending call.
 pub(crate) enum FinishedCall {
-    /// With the charge for it.
+    /// The response, and the memory charge of the call.
     Method(Answer, Option<MemoryCharge>),
     JsonRpc(Box<Session>),
 }
 
 impl PendingCall {
-    /// Waits for the end of the call.
+    /// Waits until the call has completed.
     pub(crate) async fn end(self) -> FinishedCall {
         match self {
             Self::Method(format, result, _task) => {

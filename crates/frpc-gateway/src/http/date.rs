@@ -1,15 +1,15 @@
-//! The time of responses, written once in a second by each thread.
+//! The `date` field of responses, formatted once per second and thread.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 thread_local! {
-    /// The text, and when it ceases to be right.
+    /// The time at which the text expires, and the text.
     static LAST: RefCell<Option<(Instant, String)>> = const { RefCell::new(None) };
 }
 
-/// Appends the current time as fields of HTTP have it; `now` is the same time. RFC 9110 wants a server with a clock to
-/// state it.
+/// Appends the current time in the HTTP format. `now` must be the current time. RFC 9110 requires the field from
+/// servers with a clock.
 pub(crate) fn put(out: &mut Vec<u8>, now: Instant) {
     LAST.with_borrow_mut(|last| {
         let (_, text) = match last {
@@ -20,7 +20,7 @@ pub(crate) fn put(out: &mut Vec<u8>, now: Instant) {
     });
 }
 
-/// The text of this second, and its end.
+/// Returns the end of the current second and its text.
 #[cold]
 fn written(now: Instant) -> (Instant, String) {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

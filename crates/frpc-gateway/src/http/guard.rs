@@ -1,5 +1,5 @@
-//! The transport of HTTP/1 that hyper reads: it lets heads pass that [`Head::parse`] accepts, one request at a time, and
-//! keeps a connection whose client has closed its direction until the response is written.
+//! The HTTP/1 transport that hyper reads. It passes only heads that [`Head::parse`] accepts, one request at a time. If
+//! the client has closed its direction, it keeps the connection open until the response has been written.
 
 use super::exchange::Exchange;
 use super::half_close::Probe;
@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A transport whose first bytes have been read already.
+/// A transport whose first bytes have already been read.
 #[derive(Debug)]
 pub(crate) struct RewoundTransport<T> {
     early: BytesMut,
@@ -45,7 +45,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for RewoundTransport<T> {
     }
 }
 
-/// Copies as many bytes as fit, `max` at most, and returns their number.
+/// Copies as many bytes as fit, up to `max`, and returns their number.
 fn copy_available(from: &mut BytesMut, max: usize, to: &mut ReadBuf<'_>) -> usize {
     let count = from.len().min(to.remaining()).min(max);
     to.put_slice(from.get(..count).unwrap_or_default());
@@ -110,39 +110,39 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Guard<T> {
     }
 }
 
-/// The bytes that are read at once while a head is awaited.
+/// Number of bytes per read while a head is awaited.
 const READ: usize = 4096;
 
-/// The end of a chunked body, with trailers or without. If a body that is cut looks like that, its client has the idle
-/// time to complete it.
+/// The end of a chunked body, with or without trailers. A truncated body may end like this, in which case its client
+/// has the idle time to complete it.
 const CHUNKED_ENDS: &[u8; 4] = b"\r\n\r\n";
 
-/// A connection of HTTP/1. Hyper reads nothing but valid heads and their bodies of it.
+/// An HTTP/1 connection from which hyper reads only valid heads and their bodies.
 ///
-/// After a request with a chunked body all bytes pass. The connection has to end with the response to it. hyper waits
-/// for the next byte before a head that is refused, since an error would make it drop responses that are not written.
-/// [`Exchange::refused`] says when to end it.
+/// After a request with a chunked body, all bytes pass, so the connection must be closed after its response. Before a
+/// rejected head, hyper waits for the next byte, because an error would make it drop responses that have not been
+/// written. [`Exchange::refused`] indicates when to close the connection.
 #[derive(Debug)]
 pub(crate) struct Guard<T> {
     io: T,
-    /// Bytes that have been read and may not pass yet.
+    /// Bytes that have been read and must not pass yet.
     input: BytesMut,
     state: State,
     exchange: Exchange,
-    /// The last head was one of HTTP/1.0.
+    /// Whether the last head was HTTP/1.0.
     is_old: bool,
-    /// Bytes were written and not flushed.
+    /// Whether bytes have been written and not flushed.
     is_unflushed: bool,
     probe: Probe,
 }
 
 #[derive(Debug)]
 enum State {
-    /// So many bytes have no end of a head in them.
+    /// A head is awaited. This many bytes of the input do not contain its end.
     Head(usize),
-    /// So many bytes of a request are still to pass. A chunked body may follow them.
+    /// This many bytes of a request have yet to pass. A chunked body may follow.
     Passing(u64, BodyFraming),
-    /// All bytes pass, which are a chunked body. These were the last ones.
+    /// All bytes pass, because they belong to a chunked body. Contains the last bytes that have passed.
     Open([u8; CHUNKED_ENDS.len()]),
     Refused,
 }
@@ -160,12 +160,12 @@ impl<T> Guard<T> {
         }
     }
 
-    /// The bytes that have not passed, and the transport.
+    /// Returns the bytes that have not passed, and the transport.
     pub(crate) fn into_parts(self) -> (BytesMut, T) {
         (self.input, self.io)
     }
 
-    /// Notes the result of a write.
+    /// Records the result of a write.
     fn note(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         self.is_unflushed = true;
         if let Poll::Ready(Ok(_)) = written {
@@ -203,14 +203,14 @@ impl<T> Guard<T> {
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Guard<T> {
-    /// Handles the end of the client's direction after a whole request. Not ready while a response is due.
+    /// Handles the end of the client's direction after a complete request. Pending while a response is due.
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if !self.exchange.handle_end() {
             return Poll::Ready(Ok(()));
         }
         let may_send = !self.is_unflushed && !self.is_old && self.exchange.is_waiting();
         self.probe.check(&mut self.io, context, may_send)?;
-        // The driver of the connection has this polled again.
+        // The driver of the connection polls this again.
         Poll::Pending
     }
 }
@@ -302,7 +302,7 @@ mod tests {
         tokio::select! {
             biased;
             ended = guard.read_to_end(&mut passed) => drop(ended.unwrap()),
-            // Nothing passes any more.
+            // No further bytes pass.
             () = std::future::ready(()) => {}
         }
         (String::from_utf8(passed).unwrap(), exchange.refused())
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(passed(&long).await, (String::new(), Some(Malformed::TooLong)));
     }
 
-    /// What passes of a request whose client then closes its direction, and whether the end does.
+    /// Returns how many bytes pass of a request whose client then closes its direction, and whether the end passes.
     async fn passed_with_end(request: &str) -> (usize, bool) {
         let (mut client, server) = tokio::io::duplex(1024);
         let exchange = Exchange::new();

@@ -1,4 +1,4 @@
-//! Clients that have closed their direction while a response is due. Such a client waits for the response, or is gone.
+//! Detects whether a client that has closed its direction before its response is still connected.
 
 use std::io;
 use std::pin::Pin;
@@ -6,27 +6,28 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::AsyncWrite;
 
-/// A client that is gone answers this by a reset, and any other one ignores it: RFC 9110, section 15.2.
+/// An interim response, which a disconnected client answers with a reset and any other client ignores; see RFC 9110,
+/// section 15.2.
 pub(super) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
-/// How often a client is looked at that has closed its direction.
+/// The interval between checks of a client that has closed its direction.
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long a response that has begun may pause. Nothing can be sent within it that the client would ignore, so a client
-/// that is gone is only noticed by its next two parts. Most servers do not wait at all.
+/// Maximum pause of a response that has started. Nothing that clients ignore can be sent inside a response, so a
+/// disconnected client is detected only by the next two parts of it. Most servers do not wait at all.
 pub(super) const PAUSE_MAX: Duration = Duration::from_secs(10);
 
-/// Finds out whether the client is gone.
+/// Checks whether the client has disconnected.
 #[derive(Debug, Default)]
 pub(super) struct Probe {
     is_sent: bool,
 }
 
 impl Probe {
-    /// Probes the client. If `may_send`, a line is sent to it once, which must not be within a response.
+    /// Checks the client. If `may_send`, sends it an interim response once, which must not be inside a response.
     ///
     /// # Errors
-    /// If it has disconnected.
+    /// Returns an error if the client has disconnected.
     pub(super) fn check<T: AsyncWrite + Unpin>(
         &mut self,
         io: &mut T,
@@ -34,14 +35,14 @@ impl Probe {
         may_send: bool,
     ) -> io::Result<()> {
         if self.is_sent {
-            // A socket that was reset refuses even this.
+            // On a reset socket, even an empty write fails.
             let _ = Pin::new(io).poll_write(task, &[])?;
             return Ok(());
         }
         if may_send && let Poll::Ready(written) = Pin::new(&mut *io).poll_write(task, CONTINUE) {
             self.is_sent = true;
             if written? < CONTINUE.len() {
-                // A socket without room for a line is that of a client which reads nothing.
+                // A socket without room for the line belongs to a client that does not read.
                 return Err(io::ErrorKind::WriteZero.into());
             }
             let _ = Pin::new(io).poll_flush(task)?;

@@ -1,41 +1,41 @@
-//! The head of a request of HTTP/1: one reading of it or none. A head that another program on the way may read differently
-//! is refused. hyper accepts more, and does not show it in a request: a fragment in the target, two lengths, lines that end
-//! in a bare line feed.
+//! Parses heads of HTTP/1 requests and rejects ambiguous ones, which another program on the path might parse
+//! differently. hyper accepts more heads and does not indicate this in the request: a fragment in the target, two
+//! lengths, and lines that end with a bare line feed.
 
 use httparse::{Error, Header, Request};
 use std::mem::MaybeUninit;
 
-/// The longest head, in bytes, as Node.js has it.
+/// Maximum length of a head in bytes, as in Node.js.
 pub(crate) const HEAD_MAX: usize = 16 * 1024;
 
-/// The most fields of a head, as hyper has it.
+/// Maximum number of fields in a head, as in hyper.
 pub(crate) const FIELDS_MAX: usize = 100;
 
-/// How a connection of HTTP/2 begins, as far as it looks like a head.
+/// The start of an HTTP/2 connection that looks like a head.
 pub(crate) const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\n";
 
-/// Room for the fields of a head.
+/// Storage for the fields of a head.
 pub(crate) type HeaderStorage<'b> = [MaybeUninit<Header<'b>>; FIELDS_MAX];
 
-/// A head whose body has a known length.
+/// A parsed head.
 #[derive(Debug)]
 pub(crate) struct Head<'h, 'b> {
     pub(crate) method: &'b str,
     pub(crate) target: &'b str,
-    /// HTTP/1.0, whose connections end with the response.
+    /// Whether this is HTTP/1.0, whose connections are closed after the response.
     pub(crate) is_old: bool,
     pub(crate) fields: &'h [Header<'b>],
     pub(crate) framing: BodyFraming,
 }
 
-/// The end of a body.
+/// How the end of a body is determined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BodyFraming {
     Length(u64),
     Chunked,
 }
 
-/// Why a request is refused by its head.
+/// Why a request is rejected by its head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Malformed {
     BareLineFeed,
@@ -78,8 +78,8 @@ impl Malformed {
     }
 }
 
-/// The length of the head that `bytes` begin with, `None` if it is incomplete. `scanned` of the bytes were there when
-/// in the previous call.
+/// Returns the length of the head at the start of `bytes`, or `None` if it is incomplete. The first `scanned` bytes
+/// were examined by a previous call.
 pub(crate) fn end(bytes: &[u8], scanned: usize) -> Result<Option<usize>, Malformed> {
     for found in memchr::memchr_iter(b'\n', bytes.get(scanned..).unwrap_or_default()) {
         let end = scanned + found + 1;
@@ -98,7 +98,7 @@ pub(crate) fn end(bytes: &[u8], scanned: usize) -> Result<Option<usize>, Malform
 }
 
 impl<'h, 'b> Head<'h, 'b> {
-    /// Reads a head that is complete.
+    /// Parses a complete head.
     pub(crate) fn parse(bytes: &'b [u8], fields: &'h mut HeaderStorage<'b>) -> Result<Self, Malformed> {
         let mut request = Request::new(&mut []);
         match request.parse_with_uninit_headers(bytes, fields) {
@@ -111,11 +111,11 @@ impl<'h, 'b> Head<'h, 'b> {
         let (Some(method), Some(target), Some(version)) = (request.method, request.path, request.version) else {
             return Err(Malformed::Syntax);
         };
-        // RFC 9112, section 3.2: no target has one.
+        // RFC 9112, section 3.2: a target has no fragment.
         if memchr::memchr(b'#', target.as_bytes()).is_some() {
             return Err(Malformed::Fragment);
         }
-        // RFC 3986 has these nowhere. hyper accepts some of them in a path, and others in a query.
+        // RFC 3986 does not permit these characters. hyper accepts some of them in paths and others in queries.
         if target.bytes().any(|byte| matches!(byte, b'"' | b'<' | b'>' | b'`')) {
             return Err(Malformed::Target);
         }
@@ -146,7 +146,7 @@ fn framing(fields: &[Header<'_>], is_old: bool) -> Result<BodyFraming, Malformed
     Ok(if is_chunked { BodyFraming::Chunked } else { BodyFraming::Length(length.unwrap_or(0)) })
 }
 
-/// A number of digits alone.
+/// Parses a number that consists only of digits.
 fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;

@@ -1,20 +1,20 @@
-//! The page `/metrics` for Prometheus.
+//! The `/metrics` page for Prometheus.
 
 use super::answer::Answer;
 use crate::Http;
 use frpc::{AdapterContext, Stats};
 use frpc_telemetry::{Counters, Snapshot};
 
-/// The contents of the page.
+/// The content of the page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Metrics {
     counters: Option<Counters>,
-    /// The servers by name; none for the one that answers.
+    /// Further servers by name. Empty if the page reports the server that answers.
     servers: Vec<(String, Stats)>,
 }
 
 impl Metrics {
-    /// The answer to a request for `/metrics`, if there is such a page.
+    /// Returns the response to a request for `/metrics`, if the page is enabled.
     pub(crate) fn answer(&self, context: &AdapterContext, method: &str) -> Option<Answer> {
         let counters = self.counters.as_ref()?;
         if !matches!(method, "GET" | "HEAD") {
@@ -30,9 +30,9 @@ impl Metrics {
 }
 
 impl Http {
-    /// Answers a GET of `/metrics` with the counts of these counters, the figures of channels and topics that they
-    /// know (`Counters::show_topics`), and the counts of the server's connections, as text for Prometheus.
-    /// They count the calls of this server if they are given to it as well:
+    /// Serves `/metrics` in the Prometheus text format, with the values of `counters`, the figures of channels and
+    /// topics known to them (`Counters::show_topics`), and those of the server's connections. To count the calls of
+    /// this server, pass the counters to the server as well:
     ///
     /// ```
     /// use frpc_gateway::{Gateway, Http, ServeGateway};
@@ -43,15 +43,15 @@ impl Http {
     /// let server = frpc::Server::builder().batch_observer(counters).gateway(gateway);
     /// ```
     ///
-    /// All callers of the server can read them. A Prometheus that calls the server by a name needs that
-    /// [name](Self::host) to be added.
+    /// All callers of the server can read the page. If Prometheus calls the server by a name, add that
+    /// [name](Self::host).
     pub fn metrics(mut self, counters: &Counters) -> Self {
         self.metrics.counters = Some(counters.clone());
         self
     }
 
-    /// Reports the connections of this server on the page of [`metrics`](Self::metrics), with the label `server`, in place
-    /// of those of the server that answers: for a page on a port of its own. May be called for several servers.
+    /// Reports the connections of this server on the [`metrics`](Self::metrics) page, with the label `server`, instead
+    /// of those of the server that answers. Intended for a page on a separate port. May be called for several servers.
     ///
     /// ```
     /// use frpc_gateway::{Gateway, Http, ServeGateway};

@@ -1,4 +1,4 @@
-//! The protocol and the method of a request.
+//! Determines the protocol and the method of a request.
 
 use super::answer::{Answer, JSON};
 use super::fields::KnownFields;
@@ -6,7 +6,7 @@ use crate::connect::unary::{ACCEPTED, Format};
 use crate::{Gateway, Http};
 use frpc::{AdapterContext, AdapterMethod, CallKind};
 
-/// A request without its body.
+/// The parts of a request that determine its route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestHead<'a> {
     pub(crate) method: &'a str,
@@ -15,24 +15,24 @@ pub(crate) struct RequestHead<'a> {
     pub(crate) is_http2: bool,
 }
 
-/// How the calls of a request are made.
+/// The protocol of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Protocol {
-    /// Of Connect: the body is the message.
+    /// A unary Connect call, whose body is the message.
     Unary(Format),
-    /// Of Connect: messages in envelopes.
+    /// A Connect stream, whose messages are in envelopes.
     Stream(Format),
     Grpc(Format),
-    /// gRPC-Web, whose trailers are the end of the body.
+    /// gRPC-Web, with the trailers at the end of the body.
     Web(Format),
-    /// As `Web`, with a body in base64.
+    /// Like `Web`, with a body in base64.
     WebText(Format),
 }
 
-/// Where a request goes.
+/// The route of a request.
 #[derive(Debug)]
 pub(crate) enum Route {
-    /// The response is known without a call.
+    /// A response that requires no call.
     Answer(Answer),
     JsonRpc,
     /// JSON-RPC in Ion.
@@ -44,12 +44,12 @@ pub(crate) enum Route {
     /// A unary call by GET.
     Get(AdapterMethod),
     Call(AdapterMethod, Protocol),
-    /// There is no such method, in the protocol of the caller.
+    /// An unknown method, reported in the protocol of the caller.
     NoMethod(Protocol),
 }
 
 impl Protocol {
-    /// The protocol with this content type.
+    /// Returns the protocol of a content type.
     pub(crate) fn of(content_type: &[u8]) -> Option<Self> {
         let essence = content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
         let lower = essence.to_ascii_lowercase();
@@ -89,7 +89,7 @@ impl Protocol {
     }
 }
 
-/// The answer to a probe, if the request is one and probes are enabled.
+/// Returns the response to a health check, if the request is one and health checks are enabled.
 pub(crate) fn probe(http: &Http, context: &AdapterContext, method: &str, path: &str) -> Option<Answer> {
     if !http.health || !matches!(method, "GET" | "HEAD") {
         return None;
@@ -104,7 +104,7 @@ pub(crate) fn probe(http: &Http, context: &AdapterContext, method: &str, path: &
     }
 }
 
-/// Where a request goes that was let in.
+/// Returns the route of a request that has been admitted.
 pub(crate) fn route(gateway: &Gateway, http: &Http, context: &AdapterContext, request: RequestHead<'_>) -> Route {
     let RequestHead { method, path, known, is_http2 } = request;
     let protocol = known.content_type.and_then(Protocol::of);
@@ -188,7 +188,7 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &AdapterContext, re
     }
 }
 
-/// The content types of JSON-RPC.
+/// The content types of JSON-RPC requests.
 const JSON_RPC_TYPES: &str =
     if cfg!(feature = "ion") { "application/json, application/ion" } else { "application/json" };
 
@@ -198,7 +198,7 @@ fn is_ion(content_type: &[u8]) -> bool {
     essence.trim_ascii().eq_ignore_ascii_case(super::answer::ION.as_bytes())
 }
 
-/// The content types of requests of methods that stream.
+/// The content types of requests to streaming methods.
 const ACCEPTED_OF_STREAMS: &str = "application/connect+json, application/connect+proto";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Requests that turn a connection into one of WebSocket.
+//! Requests that upgrade a connection to WebSocket.
 
 use super::answer::Answer;
 use super::fields::{self, KnownFields};
@@ -8,7 +8,7 @@ use frpc::Metadata;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{Method, Version, request};
 
-/// Whether a request is for WebSocket, and the gateway serves that.
+/// Returns whether a request is for WebSocket and the gateway serves it.
 pub(crate) fn is_wanted(gateway: &Gateway, parts: &request::Parts, known: &KnownFields<'_>) -> bool {
     gateway.web_socket
         && parts.method == Method::GET
@@ -17,7 +17,7 @@ pub(crate) fn is_wanted(gateway: &Gateway, parts: &request::Parts, known: &Known
         && tokens(known.upgrade.as_deref()).any(|token| token.eq_ignore_ascii_case("websocket"))
 }
 
-/// Reads the request, by section 4.2.1 of RFC 6455, and its metadata, which is that of all calls to come.
+/// Parses the request according to section 4.2.1 of RFC 6455, with the metadata of all later calls.
 pub(crate) fn parse(
     gateway: &Gateway,
     parts: &request::Parts,
@@ -41,7 +41,7 @@ pub(crate) fn parse(
         }
         _ => Answer::refusal(400, refusal.text()),
     })?;
-    // Calls in native frames have metadata of their own: the token would be ignored.
+    // Calls in native frames have metadata of their own, so the token would be ignored.
     if upgrade.subprotocol == Subprotocol::Frames && metadata.get(fields::AUTHORIZATION).is_some() {
         return Err(Answer::refusal(
             400,
@@ -51,7 +51,7 @@ pub(crate) fn parse(
     Ok((upgrade, metadata))
 }
 
-/// The items of a list in a field.
+/// Returns the elements of a list-valued field.
 fn tokens(field: Option<&[u8]>) -> impl Iterator<Item = &str> {
     let text = field.and_then(|field| std::str::from_utf8(field).ok()).unwrap_or_default();
     text.split(',').map(str::trim).filter(|token| !token.is_empty())

@@ -1,4 +1,4 @@
-//! Responses as HTTP/1.1 has them.
+//! Writes responses in HTTP/1.1 form.
 
 use super::answer::{self, Answer};
 use super::calls::ResponseOptions;
@@ -9,10 +9,10 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::time::Instant;
 
-/// Fields in addition to those of every response.
+/// Header fields in addition to those of every response.
 pub(crate) type ExtraFields = [(Cow<'static, str>, String)];
 
-/// Appends a response, without its body unless `with_body`.
+/// Appends a response. Its body is appended only if `with_body` is set.
 pub(crate) fn put(out: &mut Vec<u8>, answer: &Answer, options: ResponseOptions<'_>, with_body: bool) {
     let ResponseOptions { pass, is_last, now } = options;
     if answer.status == 200 {
@@ -57,21 +57,21 @@ fn put_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     }
 }
 
-/// A response of status 200 whose body is appended to its head, without a copy: the number of digits of the length is
-/// guessed, and is mostly that of the last time.
+/// A response with status 200 whose body is appended to its head without a copy. The number of digits of the length is
+/// guessed, and usually equals that of the previous response.
 #[derive(Debug)]
 pub(crate) struct OpenResponse {
     start: usize,
-    /// The position of the digits.
+    /// The position of the length's digits.
     length: Range<usize>,
     content: usize,
 }
 
-/// The room that is made for the head and a short body.
+/// Capacity reserved for the head and a short body.
 const ROOM: usize = 512;
 
 impl OpenResponse {
-    /// Appends a head. The body may be appended next.
+    /// Appends a head. The body must be appended next.
     pub(crate) fn begin(out: &mut Vec<u8>, content_type: &str, digits: usize, now: Instant) -> Self {
         let start = out.len();
         out.reserve(ROOM);
@@ -87,7 +87,7 @@ impl OpenResponse {
         Self { start, length, content: out.len() }
     }
 
-    /// Completes the head of a response whose body follows it. Returns the digits of its length.
+    /// Completes the head of a response whose body has been appended. Returns the number of digits of the length.
     pub(crate) fn end(self, out: &mut Vec<u8>, fields: &ExtraFields, options: ResponseOptions<'_>) -> usize {
         let ResponseOptions { pass, is_last, .. } = options;
         let Self { length, content, .. } = self;
@@ -107,16 +107,16 @@ impl OpenResponse {
         digits.len()
     }
 
-    /// Takes the response out again.
+    /// Removes the response.
     pub(crate) fn undo(self, out: &mut Vec<u8>) {
         out.truncate(self.start);
     }
 }
 
-/// The most digits of a number.
+/// Maximum number of digits of a number.
 const DIGITS: usize = 20;
 
-/// The digits of a number.
+/// Writes the decimal digits of a number.
 fn decimal(mut number: usize, digits: &mut [u8; DIGITS]) -> &[u8] {
     let mut begin = digits.len();
     for digit in digits.iter_mut().rev() {
@@ -134,7 +134,7 @@ fn decimal(mut number: usize, digits: &mut [u8; DIGITS]) -> &[u8] {
 mod tests {
     use super::*;
 
-    /// A response after another one, without its date.
+    /// Returns a response after another one, without its date, and its number of digits.
     fn opened(body: &str, guess: usize, fields: &ExtraFields, is_last: bool) -> (String, usize) {
         let mut out = b"before".to_vec();
         let open = OpenResponse::begin(&mut out, "a/b", guess, Instant::now());
