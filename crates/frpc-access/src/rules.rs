@@ -217,7 +217,6 @@ impl Access {
     /// Excess calls fail with [`ResourceExhausted`](frpc::Code::ResourceExhausted) before their request is decoded. The
     /// status contains the time to wait as a [`RetryInfo`](frpc_details::RetryInfo). Packets for mounted routers are
     /// not counted. To bound memory, callers share one bucket once 65 536 others have used some of their allowance.
-    /// ones share a limit.
     ///
     /// ```
     /// use frpc_access::{Access, Rate, Who};

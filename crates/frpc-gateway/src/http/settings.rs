@@ -22,13 +22,12 @@ use std::sync::Arc;
 /// * Bodies, and each message of a stream, before and after compression: [`body_max`](frisbee::Config::body_max) (413).
 ///   They must be received at the minimum rate for native packets, [`least_rate`](frisbee::Config::least_rate). A
 ///   client may pause for any time between the messages of a stream.
-/// * Bodies of HTTP/2 that handlers do not read: 1 MiB on a connection, or
-///   [`stream_credit`](frisbee::Config::stream_credit) if that is more, which is charged to
-///   [`memory_max`](frpc::ServerBuilder::memory_max). A connection with such bodies is not read while its client holds more
-///   than its share.
-/// * Responses have to be taken as fast as native packets: [`write_timeout`](frisbee::Config::write_timeout). A client of
-///   HTTP/2 that holds responses back by flow control has to take 16 KiB of one within each
-///   [idle time](crate::Gateway::idle_timeout). Streams it may hold back as long as it likes.
+/// * Unread HTTP/2 bodies: 1 MiB per connection, or [`stream_credit`](frisbee::Config::stream_credit) if that is more.
+///   They are charged to [`memory_max`](frpc::ServerBuilder::memory_max). A connection with such bodies is not read
+///   while its client holds more than its share.
+/// * Responses must be read at the minimum rate for native packets: [`write_timeout`](frisbee::Config::write_timeout).
+///   An HTTP/2 client that delays responses by flow control must read 16 KiB of one within each
+///   [idle time](crate::Gateway::idle_timeout). It may delay streams for any time.
 /// * Concurrent calls on a connection: [`calls_max`](frisbee::Config::calls_max). HTTP/2 is also limited to
 ///   [`streams_max`](frisbee::Config::streams_max) requests.
 /// * Silence between two requests on a connection: the [idle time](crate::Gateway::idle_timeout).

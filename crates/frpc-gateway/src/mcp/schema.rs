@@ -130,7 +130,6 @@ fn find(message: &str, schemas: &Schemas) -> Option<&'static str> {
 ///
 /// Rules for members of oneofs are omitted, because some model APIs reject a tool with `allOf`, `anyOf` or `oneOf` at
 /// the root of its schema, and with it the whole list. The decoder checks these rules.
-/// root of its schema, and with it the whole list. The decoder checks them.
 fn object_members(schema: &str) -> Option<Vec<(String, &str)>> {
     let mut members = Vec::new();
     let read = || -> Result<(), DecodeError> {
