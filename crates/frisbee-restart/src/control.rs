@@ -21,7 +21,7 @@ use tokio::time::{sleep, timeout};
 /// Timeout of a reply that needs no work.
 pub(crate) const ANSWER: Duration = Duration::from_secs(5);
 
-/// The pause after a failed accept, and before retrying a lock or a full queue.
+/// The pause after a failed accept, and before a lock or a full queue is tried again.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A listening control socket.
@@ -32,10 +32,10 @@ pub(crate) struct Control {
     file: Option<File>,
 }
 
-/// The result of looking for the previous generation.
+/// The result of searching for the previous generation.
 pub(crate) enum Discovery {
     Predecessor(Wire),
-    /// There is none, and this process listens for the next one.
+    /// There is no previous generation, and this process listens for the next one.
     None(Control),
 }
 
@@ -44,7 +44,7 @@ pub(crate) async fn find(path: &Path) -> Result<Discovery, RestartError> {
     if let Some(wire) = connect(path).await? {
         return Ok(Discovery::Predecessor(wire));
     }
-    // Locked because, if two processes start at once, one must find the other.
+    // The lock ensures that of two processes that start at the same time, one finds the other.
     let _lock = timeout(ANSWER, lock(path)).await.map_err(|_| RestartError::Timeout)??;
     if let Some(wire) = connect(path).await? {
         return Ok(Discovery::Predecessor(wire));
@@ -73,7 +73,7 @@ async fn connect(path: &Path) -> Result<Option<Wire>, RestartError> {
     }
 }
 
-/// Locks a file next to the socket, which is not removed. Hold the lock while binding.
+/// Locks a file next to the socket. The file is not removed. The lock must be held while binding.
 async fn lock(path: &Path) -> Result<OwnedFd, RestartError> {
     let mut name = OsString::from(path);
     name.push(".lock");
@@ -195,7 +195,7 @@ async fn hand_over(
 
 /// Requests the sockets of the previous generation. The first descriptor is that of the control socket.
 pub(crate) async fn inherit(wire: &mut Wire) -> Result<(OwnedFd, Vec<Socket>), RestartError> {
-    // A process that rejects at once may have closed already; its reason can still be read.
+    // A process that rejects the request may already have closed the connection, but its reason can still be read.
     let _ = wire.send(&Message::Hello { oldest: VERSION, newest: VERSION }, &[]).await;
     let answer = timeout(2 * ANSWER, wire.receive()).await.map_err(|_| RestartError::Timeout)??;
     let (list, descriptors) = match answer.ok_or(RestartError::PredecessorEnded)? {
@@ -208,7 +208,7 @@ pub(crate) async fn inherit(wire: &mut Wire) -> Result<(OwnedFd, Vec<Socket>), R
     }
     let mut descriptors = descriptors.into_iter();
     let control = descriptors.next().ok_or(RestartError::Protocol("the control socket is missing"))?;
-    // Checks that it is a listening socket, as it does the others.
+    // Checks that it is a listening socket, as for the others.
     let failed = |_| RestartError::Protocol("a descriptor is not that of a listening socket");
     Socket::new("control".to_owned(), duplicate(&control)?, Origin::Before).map_err(failed)?;
     let sockets = list.into_iter().zip(descriptors).map(|(passed, descriptor)| {
@@ -231,14 +231,14 @@ mod tests {
         let path = folder.path().join("control");
         let listener = bind_unix(&path).expect("server should bind to a free path");
         rustix::net::listen(&listener, 0).expect("server should be listening");
-        let listener = UnixListener::from_std(listener).expect("it is nonblocking");
+        let listener = UnixListener::from_std(listener).expect("socket should be nonblocking");
         let _queued = UnixStream::connect(&path).await.expect("server should accept the connection");
         let mut connecting = pin!(connect(&path));
         let waits = poll_fn(|context| Poll::Ready(connecting.as_mut().poll(context).is_pending()));
         assert!(waits.await, "there will be room");
         drop(listener.accept().await.expect("client should connect"));
-        assert!(connecting.await.expect("there is room").is_some());
-        // The second one waits in the queue.
+        assert!(connecting.await.expect("connection should be accepted in time").is_some());
+        // The second connection waits in the queue.
         assert!(matches!(connect(&path).await, Err(RestartError::Timeout)));
     }
 }

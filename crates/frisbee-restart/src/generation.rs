@@ -2,9 +2,9 @@
 //!
 //! # Decisions
 //!
-//! A restart passes sockets, not addresses. Connections in the accept queue belong to the socket and not to a process. Two
-//! processes may accept from it at once, so the old one continues until its successor serves, and no moment is critical. The
-//! control socket is passed in the same way.
+//! A restart passes sockets, not addresses. Connections in the accept queue belong to the socket and not to a process.
+//! Two processes may accept from a socket at the same time, so the old one continues until its successor serves, and
+//! there is no critical moment. The control socket is passed in the same way.
 
 use crate::control::{ANSWER, Control, Discovery, find, inherit};
 use crate::error::{Refusal, RestartError};
@@ -23,8 +23,8 @@ use std::time::Duration;
 use tokio::net::{ToSocketAddrs, lookup_host};
 use tokio::time::timeout;
 
-/// Default timeout of a successor's start. Programs that fill caches first take some tens of seconds, and systemd waits
-/// for 90 s.
+/// Default timeout for the start of a successor. Programs that fill caches first take a few tens of seconds, and
+/// systemd waits for 90 s.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Settings of restarts.
@@ -55,9 +55,9 @@ impl Restart {
     /// Creates settings with a control socket at this path, where the generations find each other.
     ///
     /// It should be in a folder that only the user of the service can write to, such as a `RuntimeDirectory` of
-    /// systemd. The socket has mode 0600, and both ends check that the other one belongs to their user: neither gives
-    /// sockets to another user, nor takes them from one. A file with the extension `.lock` is created next to it, and
-    /// is not removed.
+    /// systemd. The socket has mode 0600, and both ends check that the other one belongs to their user, so that sockets
+    /// are neither passed to nor accepted from another user. A file with the extension `.lock` is created next to it
+    /// and is not removed.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), ready_timeout: READY_TIMEOUT }
     }
@@ -77,10 +77,11 @@ impl Restart {
     }
 
     /// Requests the sockets of the running process. If none is running, this is the first generation, whose sockets
-    /// come from systemd or are bound. The running process serves on until this one is [ready](Generation::ready).
+    /// come from systemd or are bound. The running process continues to serve until this one is
+    /// [ready](Generation::ready).
     ///
-    /// The variables of systemd for sockets are removed from the environment, so this is called before other
-    /// threads use C libraries that read it.
+    /// systemd's variables for sockets are removed from the environment. Call this before other threads use C libraries
+    /// that read the environment.
     ///
     /// # Errors
     /// If the running process rejects this one, does not reply within 10 s or belongs to another user, or if the
@@ -131,7 +132,7 @@ pub struct Generation {
     phase: Phase,
     predecessor: Option<Wire>,
     control: Option<Control>,
-    /// Sockets that the program has not requested.
+    /// Sockets that the program has not requested yet.
     inherited: Vec<Socket>,
     sockets: Vec<Socket>,
     is_first: bool,
@@ -142,17 +143,17 @@ pub struct Generation {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
-    /// The first generation, not ready yet.
+    /// The first generation, which is not ready yet.
     First,
-    /// The previous generation serves, and has not been notified that this one is ready.
+    /// The previous generation serves and has not been notified that this one is ready.
     Successor,
-    /// As `Taken`, and it has been notified.
+    /// The previous generation has been notified that this one is ready.
     Announced,
-    /// This one serves.
+    /// This generation serves.
     Ready,
     /// The next generation serves.
     Replaced,
-    /// The previous generation serves on, and is not to be mistaken for one that has ended.
+    /// The previous generation has refused and continues to serve. This is distinct from its end.
     Refused(Refusal),
 }
 
@@ -162,15 +163,15 @@ impl Generation {
         self.is_first
     }
 
-    /// The listening TCP socket with this name: that of the generation before or of systemd, or else a new one. Give it
-    /// to `ServerBuilder::listen_on`, of `frpc` or `frisbee`.
+    /// Returns the listening TCP socket with this name: that of the previous generation or of systemd, or else a new
+    /// one. Pass it to `ServerBuilder::listen_on` of `frpc` or `frisbee`.
     ///
-    /// A socket of the generation before is taken if it listens on this address, where port 0 means any port. So a
-    /// program whose configuration names another address binds that one, and the old socket is closed with the
-    /// generation before. A socket of systemd is taken whatever its address, which is the unit's concern.
+    /// A socket of the previous generation is used if it listens on this address, where port 0 matches any port. If the
+    /// configuration now contains another address, that one is bound, and the old socket is closed with the previous
+    /// generation. A socket of systemd is used regardless of its address, which the unit determines.
     ///
     /// # Errors
-    /// If the name is invalid, there are already 64 sockets, or none of the addresses can be bound.
+    /// Fails if the name is invalid, there are already 64 sockets, or none of the addresses can be bound.
     ///
     /// # Cancel safety
     /// Dropping the future binds nothing.
@@ -195,12 +196,14 @@ impl Generation {
         duplicate(&self.socket(name, fits, bind)?.descriptor)
     }
 
-    /// The listening Unix socket with this name, as [`tcp`](Self::tcp) returns TCP sockets. Give it to
-    /// `ServerBuilder::listen_on_unix`. A new one has the permissions that the umask leaves. A socket file without a
-    /// listener is replaced if it belongs to this user. The file stays as long as there are successors.
+    /// Returns the listening Unix socket with this name, like [`tcp`](Self::tcp) for TCP sockets. Pass it to
+    /// `ServerBuilder::listen_on_unix`.
+    ///
+    /// A new socket has permissions according to the umask. A socket file without a listener is replaced if it belongs
+    /// to this user. The file is kept as long as there are successors.
     ///
     /// # Errors
-    /// If the name is invalid, there are already 64 sockets, or another process listens on the path.
+    /// Fails if the name is invalid, there are already 64 sockets, or another process listens on the path.
     ///
     /// ```
     /// # async fn example() -> Result<(), frisbee_restart::RestartError> {
@@ -242,19 +245,19 @@ impl Generation {
         self.sockets.last().ok_or(RestartError::TooManySockets)
     }
 
-    /// Notifies the previous generation that this process serves, or is about to: new connections wait in
-    /// the queues of the sockets until they are accepted. That generation then stops accepting, and finishes its work.
-    /// systemd is notified as well. [`serve`](Self::serve) calls this.
+    /// Notifies the previous generation and systemd that this process serves or is about to. The previous generation
+    /// then stops accepting and finishes its work. New connections wait in the queues of the sockets until they are
+    /// accepted. [`serve`](Self::serve) calls this method.
     ///
     /// Inherited sockets that the program has not requested are closed.
     ///
     /// # Errors
-    /// If the generation before refuses, since this process comes too late; it serves on, and this process should end.
-    /// Further calls return the same error.
-    /// It is no error if that generation has ended in the meantime.
+    /// Fails if the previous generation refuses because this process is too late. The previous generation continues to
+    /// serve, and this process should exit. Further calls return the same error. If the previous generation has ended
+    /// in the meantime, the method succeeds.
     ///
     /// # Cancel safety
-    /// Safe: the method may be called again.
+    /// Cancel safe. The method may be called again.
     ///
     /// ```
     /// # async fn example() -> Result<(), frisbee_restart::RestartError> {
@@ -270,7 +273,8 @@ impl Generation {
         if let Some(wire) = &mut self.predecessor {
             if self.phase == Phase::Successor {
                 self.phase = Phase::Announced;
-                // If it has ended, there is nothing to read either; if it refuses, its reason can still be read.
+                // If the previous generation has ended, there is nothing to read. If it has refused, its reason can
+                // still be read.
                 let _ = wire.send(&Message::Ready, &[]).await;
             }
             match timeout(ANSWER, wire.receive()).await.map_err(|_| RestartError::Timeout)?? {
@@ -302,15 +306,15 @@ impl Generation {
         Ok(())
     }
 
-    /// Waits until a successor has taken over. From then on this process should accept no more and finish its work,
-    /// as by `serve_with_shutdown` of `frpc` and `frisbee`. [`serve`](Self::serve) does it by itself.
+    /// Waits until a successor has taken over. This process should then stop accepting and finish its work, for example
+    /// by `serve_with_shutdown` of `frpc` or `frisbee`. [`serve`](Self::serve) does this itself.
     ///
-    /// One successor at a time is let in; others are refused until it has failed. Failures are logged. Before this
-    /// process is [ready](Self::ready) the future waits without end.
+    /// Only one successor at a time is admitted; others are refused until it has failed. Failures are logged. The
+    /// future stays pending until this process is [ready](Self::ready).
     ///
     /// # Cancel safety
-    /// Safe if no successor is at work. One that has the sockets, but is not ready, takes the dropped future for the
-    /// end of this process, and serves: so drop it at that end only.
+    /// Cancel safe if no successor is starting. A successor that has the sockets but is not ready interprets a dropped
+    /// future as the end of this process and serves. Drop the future only when this process ends.
     pub async fn replaced(&mut self) {
         match (self.phase, &self.control) {
             (Phase::Ready, Some(control)) => {
@@ -327,7 +331,7 @@ impl Generation {
 
 impl Drop for Generation {
     fn drop(&mut self) {
-        // A successor at work takes this for the end of the process, and serves.
+        // A successor that is starting interprets this as the end of the process, and serves.
         if self.has_passed {
             return;
         }

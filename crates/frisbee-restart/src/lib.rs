@@ -1,11 +1,11 @@
 //! Restarts without a gap: a new process takes over the listening sockets of the running one.
 //!
-//! A connection that waits in the queue of a listening socket belongs to the socket and not to a process. If the next
-//! process serves on *the same socket*, no connection is refused or reset, in whatever order the two begin
-//! and end. Binding the address again, also by `SO_REUSEPORT`, loses those that wait in the queue of the old socket.
+//! A connection in the queue of a listening socket belongs to the socket and not to a process. If the next process
+//! serves on *the same socket*, no connection is refused or reset, whatever the order in which one starts and the other
+//! ends. Binding the address again, even with `SO_REUSEPORT`, loses the connections in the queue of the old socket.
 //!
-//! Each process is a [`Generation`]. It begins by [`Restart::take_over`], which requests the sockets of the previous
-//! generation, over a Unix socket whose path both know:
+//! Each process is a [`Generation`]. It starts with [`Restart::take_over`], which requests the sockets of the previous
+//! generation over a Unix socket whose path both know:
 //!
 //! ```no_run
 //! # #[cfg(unix)]
@@ -24,13 +24,13 @@
 //! # }
 //! ```
 //!
-//! Start the same program again, and it replaces the first. [`serve`](Generation::serve) notifies the previous
-//! generation when this one serves; that one then stops accepting, sends its clients elsewhere, finishes its work and
-//! ends. Until then it serves on: a successor that fails, panics, is killed or does not become ready in
-//! [time](Restart::ready_timeout) changes nothing.
+//! Start the same program again to replace the running one. [`serve`](Generation::serve) notifies the previous
+//! generation when the new one serves. The previous one then stops accepting, sends its clients elsewhere, finishes its
+//! work and exits. Until then it continues to serve: a successor that fails, panics, is killed or does not become ready
+//! in [time](Restart::ready_timeout) has no effect.
 //!
-//! Sockets and the state of readiness are also exchanged with systemd. The crate contains no unsafe code and depends
-//! on no other crate of this workspace.
+//! Sockets and readiness are also exchanged with systemd. The crate contains no unsafe code and does not depend on
+//! other crates of this workspace.
 #![forbid(unsafe_code)]
 #![cfg(unix)]
 

@@ -10,7 +10,7 @@
 //! | 4 GO | running process | none; it stops accepting |
 //! | 5 REFUSED | running process | the reason in one byte; it serves on |
 //!
-//! Each is sent once, in the order of the table; REFUSED in place of SOCKETS or GO.
+//! Each message is sent once, in the order of the table. REFUSED replaces SOCKETS or GO.
 
 use crate::error::Refusal;
 
@@ -37,7 +37,7 @@ const READY: u8 = 3;
 const GO: u8 = 4;
 const REFUSED: u8 = 5;
 
-/// The file of the socket belongs to the generations, and the last one removes it.
+/// The flag of a socket whose file belongs to the generations. The last generation removes it.
 const OWNS_FILE: u8 = 1;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,7 +49,7 @@ pub(crate) enum Message {
     Refused(Refusal),
 }
 
-/// A socket that is passed, without its descriptor.
+/// A socket that is passed to a successor, without its descriptor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PassedSocket {
     pub(crate) name: String,
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_message_beyond_the_longest_is_refused_by_its_header() {
-        let [high, low] = u16::try_from(BODY_MAX + 1).expect("value should fit u16").to_be_bytes();
+        let [high, low] = u16::try_from(BODY_MAX + 1).expect("length should fit u16").to_be_bytes();
         assert!(Message::length(&[SOCKETS, high, low]).is_err());
         assert_eq!(Message::length(&[SOCKETS, high]), Ok(None));
     }

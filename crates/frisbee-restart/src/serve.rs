@@ -1,4 +1,4 @@
-//! Serving until a successor has taken over, or the program is to end.
+//! Serves until a successor has taken over or the program is stopped.
 
 use crate::error::RestartError;
 use crate::generation::Generation;
@@ -17,17 +17,17 @@ use tokio::sync::watch;
 pub enum EndReason {
     /// A successor serves.
     Replaced,
-    /// The program was to end, or its server has ended.
+    /// The program was stopped, or its server has ended.
     Stopped,
 }
 
-/// Why [`Generation::serve`] failed.
+/// The error of [`Generation::serve`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServeError<E> {
-    /// The generation before refused: it serves on.
+    /// The previous generation refused and continues to serve.
     Restart(RestartError),
-    /// The error of the server.
+    /// The server failed.
     Server(E),
 }
 
@@ -49,7 +49,8 @@ impl<E: Error + 'static> Error for ServeError<E> {
     }
 }
 
-/// A future that is ready when a server has to accept no more and finish its work. Clones are for several servers.
+/// A future that is ready when a server must stop accepting and finish its work. Clones can be passed to several
+/// servers.
 pub struct Shutdown {
     stopping: watch::Receiver<bool>,
     stop: Pin<Box<dyn Future<Output = ()> + Send>>,
@@ -58,7 +59,7 @@ pub struct Shutdown {
 impl Shutdown {
     fn new(stopping: watch::Receiver<bool>) -> Self {
         let mut waits = stopping.clone();
-        // Without a sender the generation is over.
+        // The sender is gone if the generation has ended.
         let stop = Box::pin(async move { drop(waits.wait_for(|stopping| *stopping).await) });
         Self { stopping, stop }
     }
@@ -87,17 +88,17 @@ impl fmt::Debug for Shutdown {
 impl Generation {
     /// Serves until a successor has taken over or `stop` is ready, and returns when the server has finished its work.
     ///
-    /// `serve` begins to serve on the [sockets](Self::tcp) of this generation, until the [`Shutdown`] that it gets is
-    /// ready: `|shutdown| server.serve_with_shutdown(shutdown)`. When the server has been polled once without an error,
-    /// this process is [ready](Self::ready). Work that has no end, such as a stream that stays open, is cut off by the
-    /// server's `shutdown_timeout`.
+    /// `serve` starts to serve on the [sockets](Self::tcp) of this generation until the [`Shutdown`] is ready:
+    /// `|shutdown| server.serve_with_shutdown(shutdown)`. This process is [ready](Self::ready) when the server has been
+    /// polled once without an error. Work without an end, such as a stream that stays open, is aborted by the server's
+    /// `shutdown_timeout`.
     ///
     /// # Errors
-    /// If the generation before refuses, or the server fails. After a refusal the server is shut down before this
-    /// returns.
+    /// Fails if the previous generation refuses or the server fails. After a refusal, the server is shut down before
+    /// this returns.
     ///
     /// # Cancel safety
-    /// Dropping the future drops the server's, and this generation.
+    /// Dropping the future drops the server's future and this generation.
     pub async fn serve<F, E>(
         mut self,
         stop: impl Future<Output = ()>,
@@ -109,7 +110,7 @@ impl Generation {
         let (stop_sender, stopping) = watch::channel(false);
         let mut serving = pin!(serve(Shutdown::new(stopping)));
         let mut stop = pin!(stop);
-        // A server that cannot begin says so at once.
+        // A server that cannot start fails at its first poll.
         let began = poll_fn(|context| Poll::Ready(serving.as_mut().poll(context))).await;
         if let Poll::Ready(ended) = began {
             return ended.map(|()| EndReason::Stopped).map_err(ServeError::Server);
@@ -133,7 +134,8 @@ impl Generation {
         if matches!(ending, Ok(EndReason::Stopped)) {
             notify(&[NotifyState::Stopping]);
         }
-        // The sockets are closed, and their files removed, before the work is finished: the next client is refused.
+        // The sockets are closed and their files removed before the work is finished, so that further clients are
+        // refused.
         drop(self);
         stop_sender.send_replace(true);
         serving.await.map_err(ServeError::Server)?;

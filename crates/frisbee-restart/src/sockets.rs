@@ -1,4 +1,4 @@
-//! Listening sockets with names: which kind they are, where they listen, and binding new ones.
+//! Named listening sockets: their kind and address, and binding of new ones.
 
 use crate::error::RestartError;
 use rustix::fs::{FlockOperation, flock};
@@ -13,18 +13,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::net::TcpSocket;
 
-/// How many connections may wait to be accepted, as in frisbee: as many as Linux allows by default.
+/// Length of the accept queue, which is the default limit of Linux, as in frisbee.
 const BACKLOG: u32 = 4096;
 
-/// How often, and after which pauses, a folder is locked that another server has locked: for some system calls.
+/// Number of attempts to lock a folder and the pause between them. Another server holds the lock for a few system
+/// calls.
 const LOCK_TRIES: u32 = 100;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// Which kind of socket it is, and where it listens.
+/// The kind of a socket and its address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Tcp(SocketAddr),
-    /// With its path, unless it has none.
+    /// A Unix socket with its path, if it has one.
     Unix(Option<PathBuf>),
 }
 
@@ -41,35 +42,35 @@ pub(crate) struct Socket {
 /// The origin of a socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Origin {
-    /// This process has bound it.
+    /// This process has bound the socket.
     Here,
-    /// A generation before has bound it.
+    /// A previous generation has bound the socket.
     Before,
-    /// It was there before the first generation, and its file is not for generations to remove.
+    /// The socket existed before the first generation. Generations do not remove its file.
     Manager,
 }
 
-/// The file of a Unix socket, by its device and number.
+/// The file of a Unix socket, identified by its device and inode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct File(u64, u64);
 
 impl File {
-    /// The file at the path now.
+    /// Returns the file that is at the path now.
     pub(crate) fn at(path: &Path) -> Option<Self> {
         std::fs::symlink_metadata(path).ok().map(|found| Self(found.dev(), found.ino()))
     }
 
-    /// Removes the file, unless another one has replaced it.
+    /// Removes the file, unless it has been replaced.
     pub(crate) fn remove(self, path: &Path) {
         if Self::at(path) == Some(self) {
-            // Another process may have removed it at this moment, and an administrator may have forbidden it.
+            // Another process may remove the file at this moment, and the permissions may prevent its removal.
             let _ = std::fs::remove_file(path);
         }
     }
 }
 
 impl Socket {
-    /// Of a descriptor that another process has passed; an error if it is no listening stream socket.
+    /// Creates a socket from a descriptor passed by another process. Fails if it is not a listening stream socket.
     pub(crate) fn new(name: String, descriptor: OwnedFd, origin: Origin) -> io::Result<Self> {
         let kind = kind(&descriptor)?;
         let file = if let Kind::Unix(Some(path)) = &kind { File::at(path) } else { None };
@@ -101,7 +102,7 @@ fn kind(socket: &OwnedFd) -> io::Result<Kind> {
     SocketAddr::try_from(address).map(Kind::Tcp).map_err(|_| refused())
 }
 
-/// Whether a socket that listens at `local` fits a program that requests `address`. Port 0 is any port.
+/// Returns whether a socket that listens at `local` fits the requested `address`. Port 0 matches any port.
 pub(crate) fn can_serve(local: SocketAddr, address: SocketAddr) -> bool {
     local.ip() == address.ip() && (address.port() == 0 || local.port() == address.port())
 }
@@ -125,9 +126,9 @@ fn bind_one(address: SocketAddr) -> io::Result<OwnedFd> {
     Ok(socket.listen(BACKLOG)?.into_std()?.into())
 }
 
-/// Listens on a path. A socket file without a listener, which a killed process has left, is replaced.
+/// Listens on a path. Replaces a socket file without a listener, left by a killed process.
 pub(crate) fn bind_unix(path: &Path) -> io::Result<UnixListener> {
-    // Held until the socket listens: another server would take a file that does not yet for an abandoned one.
+    // Held until the socket listens, because another server would otherwise consider the file abandoned.
     let lock = lock_folder(path);
     let listener = match UnixListener::bind(path) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse && lock.is_ok() && is_abandoned(path) => {
@@ -140,8 +141,8 @@ pub(crate) fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Locks the folder of a socket's file, so that one server at a time looks for a listener and replaces the file. Fails if
-/// the folder cannot be read, or another program keeps it locked.
+/// Locks the folder of a socket's file, so that only one server at a time checks for a listener and replaces the file.
+/// Fails if the folder cannot be read or another program keeps it locked.
 fn lock_folder(path: &Path) -> io::Result<OwnedFd> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = OwnedFd::from(std::fs::File::open(folder)?);
@@ -154,12 +155,12 @@ fn lock_folder(path: &Path) -> io::Result<OwnedFd> {
     Err(io::ErrorKind::WouldBlock.into())
 }
 
-/// Whether there is a socket of this user without a listener.
+/// Returns whether there is a socket of this user without a listener.
 fn is_abandoned(path: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();
     let found = std::fs::symlink_metadata(path);
     let is_ours = found.is_ok_and(|found| found.file_type().is_socket() && found.uid() == user);
-    // A connect that blocks would wait for a process whose queue is full.
+    // A blocking connect would wait for a process whose queue is full.
     let connect = || {
         let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
         rustix::io::ioctl_fionbio(&socket, true)?;
@@ -168,7 +169,7 @@ fn is_abandoned(path: &Path) -> bool {
     is_ours && connect() == Err(Errno::CONNREFUSED)
 }
 
-/// Another descriptor of the same socket.
+/// Duplicates the descriptor of a socket.
 pub(crate) fn duplicate<T: From<OwnedFd>>(socket: &impl AsFd) -> Result<T, RestartError> {
     let duplicate = socket.as_fd().try_clone_to_owned();
     duplicate.map(T::from).map_err(RestartError::io("duplicating a descriptor"))
@@ -216,11 +217,11 @@ mod tests {
         assert_eq!(bind_unix(&path).expect_err("server should be listening").kind(), io::ErrorKind::AddrInUse);
         let file = folder.path().join("file");
         std::fs::write(&file, "precious").expect("file should be written");
-        bind_unix(&file).expect_err("it is not a socket");
+        bind_unix(&file).expect_err("file should not be replaced");
         assert_eq!(std::fs::read_to_string(file).expect("file should be readable"), "precious");
     }
 
-    /// One removed the socket of the other, which listened at no path then.
+    /// Regression: one server removed the socket of another, whose path then did not exist.
     #[test]
     fn one_of_many_processes_replaces_abandoned_file() {
         let folder = tempfile::tempdir().expect("temporary folder should be created");
@@ -252,11 +253,12 @@ mod tests {
         rustix::net::listen(&silent, 0).expect("server should be listening");
         let _queued = UnixStream::connect(&path).expect("server should accept the connection");
         let (sender, bound) = std::sync::mpsc::channel();
-        let binding = std::thread::spawn(move || sender.send(bind_unix(&path).expect_err("it is in use").kind()));
+        let binding =
+            std::thread::spawn(move || sender.send(bind_unix(&path).expect_err("path should be in use").kind()));
         let bound = bound.recv_timeout(Duration::from_secs(60));
         drop(silent);
-        assert_eq!(bound.expect("it does not wait"), io::ErrorKind::AddrInUse);
-        binding.join().expect("thread should not panic").expect("it is awaited");
+        assert_eq!(bound.expect("binding should not block"), io::ErrorKind::AddrInUse);
+        binding.join().expect("thread should not panic").expect("receiver should be waiting");
     }
 
     #[test]

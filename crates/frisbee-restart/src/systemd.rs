@@ -1,7 +1,8 @@
-//! Sockets that systemd passes, and the state of the service that it is notified of.
+//! Sockets passed by systemd, and notifications of the service's state.
 //!
-//! Both interfaces are environment variables, so without systemd, or another manager with the same interfaces, nothing
-//! happens. They are read by `sd-notify`; `listenfd` makes owned sockets of the numbers, which takes unsafe code.
+//! Both interfaces are environment variables, so they have no effect without systemd or a compatible manager.
+//! `sd-notify` reads them, and `listenfd` creates owned sockets from the descriptor numbers, which requires unsafe
+//! code.
 
 use crate::error::RestartError;
 use crate::protocol::{SOCKETS_MAX, is_name};
@@ -10,14 +11,14 @@ use listenfd::ListenFd;
 use sd_notify::NotifyState;
 use std::os::fd::OwnedFd;
 
-/// Notifies systemd of the state of the service, which does not depend on that.
+/// Notifies systemd of the state of the service. Failures are logged, because the service does not depend on this.
 pub(crate) fn notify(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
         tracing::warn!(target: "frisbee::restart", %error, ?states, "systemd notification failed");
     }
 }
 
-/// `RELOADING=1` with the time that systemd demands.
+/// Sends `RELOADING=1` with the time that systemd requires.
 pub(crate) fn notify_reloading() {
     match NotifyState::monotonic_usec_now() {
         Ok(now) => notify(&[NotifyState::Reloading, now]),
@@ -25,9 +26,9 @@ pub(crate) fn notify_reloading() {
     }
 }
 
-/// The sockets that systemd has passed to this process, once: the second call returns none.
+/// Returns the sockets that systemd has passed to this process. A second call returns none.
 pub(crate) fn sockets() -> Result<Vec<Socket>, RestartError> {
-    // Variables that are meant for another process are inherited by its children, and may name more sockets than there are.
+    // Children inherit the variables of another process, which may name more sockets than exist.
     let meant_for = std::env::var("LISTEN_PID").ok().and_then(|pid| pid.parse().ok());
     if meant_for != Some(std::process::id()) {
         return Ok(Vec::new());

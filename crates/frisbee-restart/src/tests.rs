@@ -1,4 +1,4 @@
-//! Generations in one process: taking over, and the failures of a successor.
+//! Tests of several generations in one process: taking over, and failures of successors.
 use frisbee_restart::{EndReason, Generation, Refusal, Restart, RestartError};
 use std::fs;
 use std::io::{Read, Write};
@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// How long a test waits for what happens at once.
+/// Maximum time to wait for an event that should occur at once.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 struct Folder(TempDir);
@@ -38,7 +38,7 @@ impl Folder {
     }
 }
 
-/// A generation that answers each connection by its number.
+/// A generation that replies to each connection with its number.
 struct Serving {
     address: std::net::SocketAddr,
     stop: Option<oneshot::Sender<()>>,
@@ -48,7 +48,7 @@ struct Serving {
 async fn serve(mut generation: Generation, number: u8) -> Serving {
     let listener = generation.tcp("numbers", "127.0.0.1:0").await.expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address");
-    let listener = TcpListener::from_std(listener).expect("it is nonblocking");
+    let listener = TcpListener::from_std(listener).expect("socket should be nonblocking");
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
         let serving = generation.serve(async { drop(stopped.await) }, |shutdown| async move {
@@ -67,20 +67,17 @@ async fn serve(mut generation: Generation, number: u8) -> Serving {
 }
 
 impl Serving {
-    /// The number of the generation that answers.
+    /// Returns the number of the generation that replies.
     async fn answer(&self) -> u8 {
         let mut socket = TcpStream::connect(self.address).await.expect("server should accept the connection");
         timeout(PATIENCE, socket.read_u8())
             .await
-            .expect("future should complete within the timeout")
-            .expect("no connection is reset")
+            .expect("reply should arrive in time")
+            .expect("connection should not be reset")
     }
 
     async fn ending(self) -> EndReason {
-        timeout(PATIENCE, self.task)
-            .await
-            .expect("future should complete within the timeout")
-            .expect("task should not panic")
+        timeout(PATIENCE, self.task).await.expect("generation should end in time").expect("task should not panic")
     }
 
     async fn stop(mut self) {
@@ -118,22 +115,19 @@ async fn queued_connections_are_served_by_the_successor() {
     let address = first
         .tcp("numbers", "127.0.0.1:0")
         .await
-        .expect("it can be bound")
+        .expect("socket should be bound")
         .local_addr()
         .expect("socket should have a local address");
-    first.ready().await.expect("there is none before");
+    first.ready().await.expect("first generation should become ready");
     let mut queued = TcpStream::connect(address).await.expect("server should accept the connection");
     let replaced = tokio::spawn(async move { first.replaced().await });
     let second = serve(folder.generation().await, 2).await;
-    timeout(PATIENCE, replaced)
-        .await
-        .expect("future should complete within the timeout")
-        .expect("task should not panic");
+    timeout(PATIENCE, replaced).await.expect("generation should end in time").expect("task should not panic");
     assert_eq!(
         timeout(PATIENCE, queued.read_u8())
             .await
-            .expect("future should complete within the timeout")
-            .expect("it is not reset"),
+            .expect("reply should arrive in time")
+            .expect("connection should not be reset"),
         2
     );
     second.stop().await;
@@ -145,7 +139,7 @@ async fn successor_exit_before_ready_changes_nothing() {
     let serving = serve(folder.generation().await, 0).await;
     for _ in 0..3 {
         let mut successor = folder.generation().await;
-        successor.tcp("numbers", "127.0.0.1:0").await.expect("it is inherited");
+        successor.tcp("numbers", "127.0.0.1:0").await.expect("socket should be inherited");
         successor.unix("new", folder.path("new")).expect("folder should be writable");
         drop(successor);
         assert_eq!(serving.answer().await, 0);
@@ -162,16 +156,16 @@ async fn late_successor_is_refused_and_notified() {
     let restart = folder.restart().ready_timeout(Duration::from_millis(50));
     let serving = serve(restart.take_over().await.expect("folder should be writable"), 0).await;
     let mut late = folder.generation().await;
-    // It hangs until the next one is let in.
+    // The successor is refused until the previous one has failed.
     let next = async {
         loop {
             match folder.restart().take_over().await {
                 Err(RestartError::Refused(Refusal::Busy)) => tokio::task::yield_now().await,
-                other => return other.expect("it is let in"),
+                other => return other.expect("successor should be admitted"),
             }
         }
     };
-    let next = timeout(PATIENCE, next).await.expect("future should complete within the timeout");
+    let next = timeout(PATIENCE, next).await.expect("successor should be admitted in time");
     for _ in 0..2 {
         match late.ready().await {
             Err(RestartError::Refused(Refusal::TooLate)) => {}
@@ -212,7 +206,7 @@ async fn of_processes_that_begin_at_once_one_is_first() {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
             runtime.block_on(async {
-                // The first does not serve, so the others get no answer.
+                // The first process does not serve, so the others get no reply.
                 let found = timeout(Duration::from_millis(200), restart.take_over()).await;
                 all_started.wait();
                 matches!(found, Ok(Ok(generation)) if generation.is_first())
@@ -247,10 +241,8 @@ async fn bytes_that_are_no_message_change_nothing() {
         socket.write_all(bytes).await.expect("write should succeed");
         socket.shutdown().await.expect("socket should shut down");
         let mut answer = Vec::new();
-        // It is closed with bytes unread, which resets the connection.
-        let _ = timeout(PATIENCE, socket.read_to_end(&mut answer))
-            .await
-            .expect("future should complete within the timeout");
+        // The connection is closed with unread bytes, which resets it.
+        let _ = timeout(PATIENCE, socket.read_to_end(&mut answer)).await.expect("connection should be closed in time");
         if bytes == other_version {
             assert_eq!(answer, b"\x05\x00\x01\x02", "there is no common version");
         }
@@ -267,16 +259,13 @@ async fn socket_file_stays_until_the_last_generation_ends() {
     let path = folder.path("service");
     let mut generation = folder.generation().await;
     drop(generation.unix("service", &path).expect("folder should be writable"));
-    generation.ready().await.expect("there is none before");
+    generation.ready().await.expect("first generation should become ready");
     for _ in 0..3 {
         let replaced = tokio::spawn(async move { generation.replaced().await });
         generation = folder.generation().await;
-        drop(generation.unix("service", &path).expect("it is inherited"));
-        generation.ready().await.expect("it is let in");
-        timeout(PATIENCE, replaced)
-            .await
-            .expect("future should complete within the timeout")
-            .expect("task should not panic");
+        drop(generation.unix("service", &path).expect("socket should be inherited"));
+        generation.ready().await.expect("successor should be admitted");
+        timeout(PATIENCE, replaced).await.expect("generation should end in time").expect("task should not panic");
         UnixStream::connect(&path).await.expect("server should accept the connection");
     }
     drop(generation);
@@ -291,25 +280,22 @@ async fn a_successor_with_another_address_binds_it_and_keeps_the_rest() {
         [first.tcp("kept", "127.0.0.1:0").await, first.tcp("changed", "127.0.0.1:0").await].map(|bound| {
             bound.expect("loopback port should be free").local_addr().expect("socket should have a local address")
         });
-    first.ready().await.expect("there is none before");
+    first.ready().await.expect("first generation should become ready");
     let replaced = tokio::spawn(async move { first.replaced().await });
     let mut second = folder.generation().await;
     assert_eq!(
         second
             .tcp("kept", kept)
             .await
-            .expect("it is inherited")
+            .expect("socket should be inherited")
             .local_addr()
             .expect("socket should have a local address"),
         kept
     );
     let other = second.tcp("changed", "127.0.0.2:0").await.expect("loopback port should be free");
     assert_ne!(other.local_addr().expect("socket should have a local address"), changed);
-    second.ready().await.expect("it is let in");
-    timeout(PATIENCE, replaced)
-        .await
-        .expect("future should complete within the timeout")
-        .expect("task should not panic");
+    second.ready().await.expect("successor should be admitted");
+    timeout(PATIENCE, replaced).await.expect("generation should end in time").expect("task should not panic");
     TcpStream::connect(changed).await.expect_err("connection should be refused");
     TcpStream::connect(kept).await.expect("server should accept the connection");
 }
@@ -318,12 +304,12 @@ async fn a_successor_with_another_address_binds_it_and_keeps_the_rest() {
 async fn successor_serves_if_its_predecessor_dies_early() {
     let folder = Folder::new();
     let mut first = folder.generation().await;
-    first.ready().await.expect("there is none before");
+    first.ready().await.expect("first generation should become ready");
     let dying = tokio::spawn(async move { first.replaced().await });
     let mut second = folder.generation().await;
     dying.abort();
-    assert!(dying.await.expect_err("it was aborted").is_cancelled());
-    second.ready().await.expect("there is no other");
+    assert!(dying.await.expect_err("task should be aborted").is_cancelled());
+    second.ready().await.expect("successor should become ready");
     let third = tokio::spawn(async move { second.replaced().await });
     assert!(!folder.generation().await.is_first());
     third.abort();
@@ -337,7 +323,7 @@ async fn a_server_that_fails_at_once_is_not_announced() {
         .generation()
         .await
         .serve(std::future::pending(), |_| async { Err::<(), _>(std::io::Error::other("no rings")) });
-    assert_eq!(failed.await.expect_err("operation should fail").to_string(), "no rings");
+    assert_eq!(failed.await.expect_err("server should fail").to_string(), "no rings");
     assert_eq!(serving.answer().await, 0);
     serving.stop().await;
 }
@@ -353,17 +339,14 @@ async fn names_and_numbers_of_sockets_have_limits() {
         generation.tcp("many", "127.0.0.1:0").await.expect("loopback port should be free");
     }
     assert!(matches!(generation.tcp("many", "127.0.0.1:0").await, Err(RestartError::TooManySockets)));
-    generation.ready().await.expect("there is none before");
+    generation.ready().await.expect("first generation should become ready");
     let replaced = tokio::spawn(async move { generation.replaced().await });
     let mut next = folder.generation().await;
     for _ in 0..64 {
-        next.tcp("many", "127.0.0.1:0").await.expect("it is inherited");
+        next.tcp("many", "127.0.0.1:0").await.expect("socket should be inherited");
     }
-    next.ready().await.expect("it is let in");
-    timeout(PATIENCE, replaced)
-        .await
-        .expect("future should complete within the timeout")
-        .expect("task should not panic");
+    next.ready().await.expect("successor should be admitted");
+    timeout(PATIENCE, replaced).await.expect("generation should end in time").expect("task should not panic");
 }
 
 /// The variable through which this program, run again as another user, receives the address.
@@ -371,9 +354,9 @@ const CONTROL: &str = "FRISBEE_TEST_CONTROL";
 
 #[tokio::test]
 async fn processes_of_other_users_get_no_sockets() {
-    // As the other user.
+    // This part runs as the other user.
     if let Some(path) = std::env::var_os(CONTROL) {
-        let mut socket = std::os::unix::net::UnixStream::connect(path).expect("its mode was changed");
+        let mut socket = std::os::unix::net::UnixStream::connect(path).expect("socket's mode should permit connecting");
         let _ = socket.write_all(b"\x01\x00\x12frisbee-restart\0\x01\x01");
         let mut answer = Vec::new();
         let _ = socket.read_to_end(&mut answer);
@@ -390,9 +373,9 @@ async fn processes_of_other_users_get_no_sockets() {
     };
     set(folder.0.path(), 0o755);
     set(&folder.path("control"), 0o666);
-    // A copy that other users can reach, wherever the build folder is.
+    // A copy of the program that other users can reach, wherever the build folder is.
     let this = folder.path("again");
-    fs::copy(std::env::current_exe().expect("program should have a path"), &this).expect("there is room");
+    fs::copy(std::env::current_exe().expect("program should have a path"), &this).expect("program should be copied");
     set(&this, 0o755);
     let again = Command::new(&this)
         .args(["--exact", "tests::processes_of_other_users_get_no_sockets", "--nocapture"])
@@ -407,7 +390,7 @@ async fn processes_of_other_users_get_no_sockets() {
         return serving.stop().await;
     };
     let output = tokio::task::spawn_blocking(|| again.wait_with_output());
-    let output = output.await.expect("task should not panic").expect("operation should complete");
+    let output = output.await.expect("task should not panic").expect("program should run");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && text.contains("refused without a word"), "{text}");
     assert_eq!(serving.answer().await, 0);
