@@ -1,13 +1,13 @@
-//! The attribute `#[sim_test]`, which frisbee-sim re-exports and describes. It needs no parser of Rust: a test is an
-//! `async fn` of one argument, and the attribute only has to find its name and its body.
+//! The attribute `#[sim_test]`, which frisbee-sim re-exports and documents. A test is an `async fn` with one argument,
+//! so finding its name and its body requires no Rust parser.
 #![forbid(unsafe_code)]
 
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
-/// The settings in the attribute, each a method of `Sim` except for `seeds`.
+/// The settings of the attribute. Each is a method of `Sim`, except for `seeds`.
 const SETTINGS: [&str; 4] = ["seeds", "runs_twice", "shrinks", "time_max"];
 
-/// The seeds of a test that names none.
+/// The default number of seeds.
 const SEEDS: u64 = 100;
 
 /// An error and its position.
@@ -47,7 +47,7 @@ fn expand(settings: TokenStream, item: TokenStream) -> Result<TokenStream, Macro
     Ok(test)
 }
 
-/// The names and values of `name = value, name = value`.
+/// Parses the names and values of `name = value, name = value`.
 fn parse_settings(settings: TokenStream) -> Result<Vec<(Ident, TokenStream)>, MacroError> {
     let mut parsed: Vec<(Ident, TokenStream)> = Vec::new();
     let mut tokens = settings.into_iter();
@@ -74,11 +74,11 @@ fn parse_settings(settings: TokenStream) -> Result<Vec<(Ident, TokenStream)>, Ma
     Ok(parsed)
 }
 
-/// The test as it was written.
+/// A test as it was written.
 struct Function {
     attributes: TokenStream,
     name: Ident,
-    /// The function itself, without its attributes.
+    /// The function without its attributes.
     world: TokenStream,
 }
 
@@ -123,10 +123,10 @@ impl Function {
     }
 }
 
-/// Whether there is one argument, with or without a trailing comma.
+/// Returns whether there is exactly one argument, with or without a trailing comma.
 fn is_one_argument(arguments: &Group) -> bool {
     let arguments: Vec<_> = arguments.stream().into_iter().collect();
-    // Commas within the brackets of a type do not occur: the type is that of a world.
+    // The type of the argument contains no commas in brackets, because it is that of a world.
     let commas = arguments.iter().filter(|token| is_punct(token, ',')).count();
     let ends_with_comma = arguments.last().is_some_and(|token| is_punct(token, ','));
     !arguments.is_empty() && commas == usize::from(ends_with_comma)
@@ -144,7 +144,7 @@ fn parenthesized(tokens: TokenStream) -> TokenTree {
     Group::new(Delimiter::Parenthesis, tokens).into()
 }
 
-/// `::one::two::three`.
+/// Creates the path `::one::two::three`.
 fn path(parts: &[&str]) -> TokenStream {
     let colons = || [Punct::new(':', Spacing::Joint), Punct::new(':', Spacing::Alone)].map(TokenTree::from);
     parts.iter().flat_map(|part| colons().into_iter().chain([Ident::new(part, Span::call_site()).into()])).collect()
