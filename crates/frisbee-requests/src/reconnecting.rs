@@ -213,7 +213,7 @@ mod tests {
         let server =
             Server::builder().bind(address, Handlers::new()).await.expect("server should bind to a free address");
         let address = server.local_addr();
-        (address, tokio::spawn(async move { server.serve().await.expect("it is accepting") }))
+        (address, tokio::spawn(async move { server.serve().await.expect("server should keep accepting") }))
     }
 
     #[tokio::test]
@@ -245,7 +245,7 @@ mod tests {
     /// A client dialled about 30 times per second if its connections were accepted and closed at once.
     #[tokio::test(start_paused = true)]
     async fn connections_that_end_at_once_are_made_with_pauses() {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
         let started = Instant::now();
         let _client = connect(listener.local_addr().expect("socket should have a local address").to_string());
         for _ in 0..20 {
@@ -259,7 +259,7 @@ mod tests {
         let client = connect("unix:/nonexistent/socket".to_owned());
         let mut state = client.state.clone();
         for _ in 0..10 {
-            state.changed().await.expect("the connection state changes");
+            state.changed().await.expect("connection state should change");
             assert!(client.last_error().is_some() && client.current().is_none());
         }
     }

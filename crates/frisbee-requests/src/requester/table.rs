@@ -255,7 +255,7 @@ mod tests {
         let table = Table::new(1);
         let (number, pending) = send(&table);
         table.end(&CloseReason::Local);
-        pending.await.expect_err("there will be no reply");
+        pending.await.expect_err("request should get no reply");
         assert!(table.cancel(number).is_none());
         assert!(table.permits.acquire().await.is_err());
         assert!(matches!(table.closed(), RequestError::Closed(CloseReason::Local)));

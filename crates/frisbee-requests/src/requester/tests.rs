@@ -53,7 +53,7 @@ impl Protocol for Peer {
 /// A connection whose router is `router`, and what its peer gets.
 async fn connected<R: Protocol>(router: R) -> (Connection, UnboundedReceiver<Got>) {
     let (packets, got) = unbounded_channel();
-    let server = Server::builder().build(Peer(packets)).expect("a router like any other");
+    let server = Server::builder().build(Peer(packets)).expect("settings should be valid");
     let (here, there) = memory();
     tokio::spawn(async move { server.serve_connection(there).await });
     let connection = Client::builder().connect_io(here, router).await.expect("connection in memory should be accepted");
@@ -278,7 +278,7 @@ async fn oversized_body_is_refused_without_a_slot() {
 #[tokio::test]
 async fn body_too_long_for_a_new_server_is_refused() {
     let config = Config::default().body_max(BODY_MAX_LEAST);
-    let server = Server::builder().config(config).build(Peer(unbounded_channel().0)).expect("a router like any other");
+    let server = Server::builder().config(config).build(Peer(unbounded_channel().0)).expect("settings should be valid");
     let (here, there) = memory();
     tokio::spawn(async move { server.serve_connection(there).await });
     let requests = Requester::new();
@@ -349,7 +349,8 @@ fn request_outlives_the_runtime_of_its_caller() {
     let [home, away] = [(); 2].map(|()| runtime().expect("threads start"));
     let requests = Requester::new().timeout(Duration::from_millis(200));
     let (connection, _got) = home.block_on(connected(requests.clone()));
-    let mut reply = away.block_on(async { requests.try_call(&connection, ASK, "") }).expect("there is room");
+    let mut reply =
+        away.block_on(async { requests.try_call(&connection, ASK, "") }).expect("connection should have room");
     let mut call = Box::pin(requests.call(&connection, ASK, ""));
     away.block_on(poll_fn(|context| {
         assert!(Pin::new(&mut reply).poll(context).is_pending() && call.as_mut().poll(context).is_pending());

@@ -313,7 +313,8 @@ mod tests {
     /// Regression: the channel missed all further updates and showed no error.
     #[tokio::test(start_paused = true)]
     async fn resolver_that_panics_is_queried_again() {
-        let channel = frpc::Channel::builder().balance().connect_resolved_lazy(Panicking(0)).expect("all is right");
+        let channel =
+            frpc::Channel::builder().balance().connect_resolved_lazy(Panicking(0)).expect("settings should be valid");
         let fleet = || FleetView::of(&channel).expect("channel should have a fleet");
         tokio::time::sleep(PAUSE_FIRST / 4).await;
         assert!(fleet().resolver_trouble.is_some_and(|trouble| trouble.contains("panicked")));
@@ -337,7 +338,7 @@ mod tests {
     /// Regression: a new member may connect before it belongs to the fleet, and waiting calls were woken too early.
     #[tokio::test(start_paused = true)]
     async fn waiting_call_gets_member_that_had_connected_before() {
-        let server = frpc::Server::builder().build().expect("it offers nothing");
+        let server = frpc::Server::builder().build().expect("settings should be valid");
         let connector = move || {
             let ((here, there), server) = (frpc::memory(), server.clone());
             tokio::spawn(async move { server.serve_connection(there).await });
@@ -351,7 +352,7 @@ mod tests {
             made = Some((fleet.clone(), factory.by_connector("it", connector, Some(estimate.clone())), estimate));
             Ok(fleet)
         });
-        let (fleet, links, estimate) = made.expect("the channel has been made");
+        let (fleet, links, estimate) = made.expect("picker should have been created");
         Follower {
             resolver: AnyResolver::new(Unanswering),
             connects: Box::new(|_, _| Err(frpc::Error::NoServers)),
@@ -373,7 +374,7 @@ mod tests {
         timeout(PAUSE_MAX, waiting)
             .await
             .expect("future should complete within the timeout")
-            .expect("there is a connection");
+            .expect("channel should be connected");
     }
 
     #[tokio::test(start_paused = true)]

@@ -340,7 +340,7 @@ mod tests {
             "ports": [{"name": "metrics", "port": 9090}, {"name": "grpc", "port": 8080, "protocol": "TCP"},
                 {"name": "quic", "port": 8443, "protocol": "UDP"}],
         });
-        serde_json::from_value(slice).expect("it has all fields")
+        serde_json::from_value(slice).expect("slice should have all fields")
     }
 
     fn conditions(address: &str, conditions: impl Into<Value>) -> Value {
@@ -376,7 +376,8 @@ mod tests {
 
     #[test]
     fn conditions_that_are_not_stated_count_as_the_api_has_it() {
-        let of = |conditions: Value| state(&serde_json::from_value(conditions).expect("it has the right types"));
+        let of =
+            |conditions: Value| state(&serde_json::from_value(conditions).expect("conditions should have valid types"));
         assert_eq!(of(json!({})), State::Ready);
         assert_eq!(of(json!({"ready": null})), State::Ready);
         assert_eq!(of(json!({"ready": false})), State::Off);
@@ -413,7 +414,7 @@ mod tests {
         slices.insert(slice("one", "IPv4", vec![unready]));
         assert_eq!(addresses(&slices), ["10.0.0.1:8080"], "one of them says that it is ready");
         slices.insert(slice("two", "IPv4", None));
-        slices.endpoints().expect_err("none says so any more");
+        slices.endpoints().expect_err("no endpoint should be ready");
     }
 
     #[test]
@@ -432,9 +433,9 @@ mod tests {
         assert_eq!(addresses(&slices("metrics", one())), ["10.0.0.1:9090"]);
         assert_eq!(addresses(&slices(8080, one())), ["10.0.0.1:8080"]);
         let ports = r#""metrics" (9090), "grpc" (8080), "quic" (8443)"#;
-        let quic = slices("quic", one()).endpoints().expect_err("it is no port of TCP");
+        let quic = slices("quic", one()).endpoints().expect_err("UDP port should be rejected");
         assert_eq!(quic, format!(r#"no TCP port "quic", available: {ports}"#));
-        let other = slices(80, one()).endpoints().expect_err("that is the port of the Service");
+        let other = slices(80, one()).endpoints().expect_err("port of the Service should be rejected");
         assert_eq!(other, format!("no TCP port 80, available: {ports}"));
         let without = || {
             let mut slice = slice("one", "IPv4", vec![conditions("10.0.0.1", json!({}))]);
@@ -451,7 +452,7 @@ mod tests {
     #[test]
     fn host_names_are_omitted_when_addresses_exist() {
         let names = || slice("names", "FQDN", vec![conditions("shop.example", json!({}))]);
-        let why = slices("grpc", [names()]).endpoints().expect_err("none has an address");
+        let why = slices("grpc", [names()]).endpoints().expect_err("endpoints without addresses should be rejected");
         assert_eq!(why, r#"unsupported address type "FQDN", must be IPv4 or IPv6"#);
         let odd =
             vec![conditions("no address", json!({})), json!({"addresses": []}), conditions("10.0.0.1", json!({}))];

@@ -133,7 +133,7 @@ mod tests {
             let stated = tokio::time::timeout(2 * INTERVAL, resolver.next())
                 .await
                 .expect("future should complete within the timeout");
-            assert_eq!(stated.expect("it is well formed"), [Endpoint::new("a:1")]);
+            assert_eq!(stated.expect("content should be valid"), [Endpoint::new("a:1")]);
             spoil(&path).expect("item should exist");
             resolver.next().await.expect_err("next item should be an error");
         }

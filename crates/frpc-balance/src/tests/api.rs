@@ -169,7 +169,7 @@ impl State {
         self.version += 1;
         slice["metadata"]["resourceVersion"] = self.version.to_string().into();
         if kind != "DELETED" {
-            let name = slice["metadata"]["name"].as_str().expect("it has a name").to_owned();
+            let name = slice["metadata"]["name"].as_str().expect("slice should have a name").to_owned();
             self.slices.insert(name, slice.clone());
         }
         let event = json!({"type": kind, "object": slice});
@@ -241,7 +241,7 @@ fn value<'a>(query: &'a str, key: &str) -> Option<&'a str> {
 
 fn whole(status: u16, body: String) -> Response<BoxBody<Bytes, Infallible>> {
     let mut response = Response::new(Full::from(body).boxed());
-    *response.status_mut() = StatusCode::from_u16(status).expect("it is a status");
+    *response.status_mut() = StatusCode::from_u16(status).expect("status should be valid");
     response
 }
 

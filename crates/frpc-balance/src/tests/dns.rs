@@ -144,13 +144,13 @@ async fn one_name_is_all_its_addresses_of_both_kinds() {
     let v6 = [vec![0; 15], vec![1]].concat();
     dns.set("shop.test", AAAA, [v6]);
     let mut resolver = dns.resolver("shop.test.:80");
-    let endpoints = next(&mut resolver).await.expect("it exists");
+    let endpoints = next(&mut resolver).await.expect("name should exist");
     let name = "server_name=shop.test";
     let all = ["127.0.0.1:80", "127.0.0.2:80", "[::1]:80"].map(|address| format!("{address} {name}"));
     assert_eq!(texts(&endpoints), all);
     dns.set("shop.test", A, [vec![127, 0, 0, 3]]);
     dns.set("shop.test", AAAA, []);
-    assert_eq!(texts(&next(&mut resolver).await.expect("it exists")), [format!("127.0.0.3:80 {name}")]);
+    assert_eq!(texts(&next(&mut resolver).await.expect("name should exist")), [format!("127.0.0.3:80 {name}")]);
 }
 
 #[tokio::test]
@@ -161,7 +161,7 @@ async fn records_of_services_have_ports_weights_and_priorities() {
     dns.set("_shop._tcp.test", SRV, services);
     dns.set("a.test", A, [vec![127, 0, 0, 1]]);
     dns.set("b.test", A, [vec![127, 0, 0, 2]]);
-    let endpoints = next(&mut dns.resolver("_shop._tcp.test.")).await.expect("it exists");
+    let endpoints = next(&mut dns.resolver("_shop._tcp.test.")).await.expect("name should exist");
     let all = ["127.0.0.1:80 weight=3 server_name=a.test", "127.0.0.2:81 server_name=b.test"];
     assert_eq!(texts(&endpoints), all);
 }
@@ -176,7 +176,7 @@ async fn missing_name_and_failing_server_are_errors() {
     }
     dns.fail(None);
     dns.set("shop.test", A, [vec![127, 0, 0, 1]]);
-    next(&mut resolver).await.expect("it exists now");
+    next(&mut resolver).await.expect("name should exist by now");
     dns.set("shop.test", A, []);
     next(&mut resolver).await.expect_err("next item should be an error");
 }
@@ -191,16 +191,20 @@ async fn one_family_is_enough_while_the_other_is_unknown() {
         dns.break_kind(Some((AAAA, failure)));
         let mut resolver = dns.resolver("shop.test.:80");
         let all = ["127.0.0.1:80 server_name=shop.test"];
-        assert_eq!(texts(&next(&mut resolver).await.expect("it has an address")), all, "{failure:?}");
+        assert_eq!(texts(&next(&mut resolver).await.expect("name should have addresses")), all, "{failure:?}");
         if failure.is_some() {
-            assert_eq!(texts(&next(&mut resolver).await.expect("it has an address")), all, "again: {failure:?}");
+            assert_eq!(
+                texts(&next(&mut resolver).await.expect("name should have addresses")),
+                all,
+                "again: {failure:?}"
+            );
         }
     }
     let v6 = || [vec![0; 15], vec![1]].concat();
     dns.set("six.test", AAAA, [v6()]);
     dns.set("_shop._tcp.test", SRV, [service(1, 0, 80, "six.test")]);
     dns.break_kind(Some((A, Some(SERVFAIL))));
-    let endpoints = next(&mut dns.resolver("_shop._tcp.test.")).await.expect("it has an address");
+    let endpoints = next(&mut dns.resolver("_shop._tcp.test.")).await.expect("name should have addresses");
     assert_eq!(texts(&endpoints), ["[::1]:80 server_name=six.test"]);
 }
 
@@ -231,7 +235,7 @@ async fn targets_are_looked_up_at_one_time() {
     dns.set("_shop._tcp.test", SRV, names.iter().map(|name| service(1, 0, 80, name)));
     dns.break_kind(Some((AAAA, None)));
     let mut resolver = dns.resolver("_shop._tcp.test.");
-    assert_eq!(next(&mut resolver).await.expect("they have addresses").len(), 32);
+    assert_eq!(next(&mut resolver).await.expect("names should have addresses").len(), 32);
 }
 
 #[tokio::test]
@@ -240,11 +244,11 @@ async fn failing_family_that_had_servers_is_an_error() {
     dns.set("shop.test", A, [vec![127, 0, 0, 1]]);
     dns.set("shop.test", AAAA, [[vec![0; 15], vec![1]].concat()]);
     let mut resolver = dns.resolver("shop.test.:80");
-    assert_eq!(next(&mut resolver).await.expect("it has both").len(), 2);
+    assert_eq!(next(&mut resolver).await.expect("name should have both addresses").len(), 2);
     dns.break_kind(Some((AAAA, Some(2))));
     next(&mut resolver).await.expect_err("next item should be an error");
     dns.break_kind(None);
-    assert_eq!(next(&mut resolver).await.expect("it has both").len(), 2);
+    assert_eq!(next(&mut resolver).await.expect("name should have both addresses").len(), 2);
 }
 
 /// Accepts connections and says nothing.
@@ -261,7 +265,7 @@ async fn a_channel_keeps_its_servers_while_their_name_flaps() {
     let [one, other] = [vec![127, 0, 0, 1], vec![127, 0, 0, 2]];
     dns.set("shop.test", A, [one, other]);
     let channel = Channel::builder().balance().connect_resolved(dns.resolver(&format!("shop.test.:{port}"))).await;
-    let channel = channel.expect("a server accepts");
+    let channel = channel.expect("server should accept the connection");
     let fleet = || FleetView::of(&channel).expect("channel should have a fleet");
     assert_eq!(fleet().servers.len(), 2);
     dns.set("shop.test", A, []);
@@ -290,7 +294,7 @@ fn file_of_hosts_is_read_at_each_lookup() {
             let mut resolver = resolver.with_bounds(Duration::from_millis(5)..=Duration::from_millis(10));
             for address in ["127.0.0.1", "127.0.0.2"] {
                 std::fs::write(&file, of_name(address)).expect("file should be written");
-                let endpoints = texts(&next(&mut resolver).await.expect("the file has the name"));
+                let endpoints = texts(&next(&mut resolver).await.expect("file should contain the name"));
                 assert_eq!(endpoints[0], format!("{address}:80 server_name=shop.test"));
             }
         });

@@ -50,18 +50,18 @@ impl State {
         let mut answer = Vec::new();
         match path.rsplit('/').next() {
             Some("LeaseGrant") => {
-                let Numbers { second: id, .. } = Numbers::decode(request).expect("it is a request");
+                let Numbers { second: id, .. } = Numbers::decode(request).expect("request should be valid");
                 self.granted += 1;
                 let id = if id == 0 { self.granted as i64 } else { id };
                 self.leases.insert(id);
                 answer = Numbers { first: 0, second: id }.encode_to_vec();
             }
             Some("LeaseKeepAlive") => {
-                let Numbers { first: id, .. } = Numbers::decode(request).expect("it is a request");
+                let Numbers { first: id, .. } = Numbers::decode(request).expect("request should be valid");
                 answer = Renewed { ttl: i64::from(self.leases.contains(&id)) }.encode_to_vec();
             }
             Some("LeaseRevoke") => {
-                let Numbers { first: id, .. } = Numbers::decode(request).expect("it is a request");
+                let Numbers { first: id, .. } = Numbers::decode(request).expect("request should be valid");
                 self.leases.remove(&id);
             }
             _ => {}
@@ -81,7 +81,7 @@ async fn respond(
     let answer = if path.ends_with("/Watch") {
         Some(Vec::new())
     } else {
-        let body = request.into_body().collect().await.expect("the client sends it").to_bytes();
+        let body = request.into_body().collect().await.expect("client should send the body").to_bytes();
         state.lock().expect("lock should not be poisoned").answer(&path, body.get(5..).expect("an envelope"))
     };
     let status = if answer.is_some() { "0" } else { "14" };
@@ -119,7 +119,7 @@ async fn start_with(lost: &'static str, members: usize) -> (Etcd, Arc<Mutex<Stat
             tokio::spawn(http2::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(socket), respond));
         }
     });
-    (Etcd::new(vec![format!("http://{address}"); members]).expect("they are addresses"), state)
+    (Etcd::new(vec![format!("http://{address}"); members]).expect("addresses should be valid"), state)
 }
 
 /// A lease whose key could not be put stayed until its end, and so did one whose number had been lost.
@@ -143,9 +143,9 @@ async fn lost_answer_leaves_no_lease_behind() {
 async fn keys_are_read_after_a_pause_if_watches_end_at_once() {
     let (etcd, _state) = start_with("nothing", 3).await;
     let mut resolver = EtcdResolver::new(&etcd, "shop/");
-    resolver.next().await.expect("the keys are read");
+    resolver.next().await.expect("keys should be read");
     let read = Instant::now();
     let again = timeout(PATIENCE, resolver.next()).await.expect("future should complete within the timeout");
-    assert!(again.expect("the keys are read").is_empty());
+    assert!(again.expect("keys should be read").is_empty());
     assert!(read.elapsed() >= Duration::from_millis(500), "{:?}", read.elapsed());
 }

@@ -18,11 +18,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 fn client(address: SocketAddr) -> Client {
     let address = format!("http://{address}").parse().expect("text should parse");
-    Client::try_from(Config::new(address)).expect("it needs no files")
+    Client::try_from(Config::new(address)).expect("client should need no files")
 }
 
 fn resolver(api: &Api) -> KubernetesResolver {
-    KubernetesResolver::new(client(api.address), "prod/shop", "grpc").expect("it is a name")
+    KubernetesResolver::new(client(api.address), "prod/shop", "grpc").expect("name should be valid")
 }
 
 /// A resolver that runs in the background, as in a channel: no call of `next` is dropped.
@@ -38,7 +38,7 @@ impl Followed {
 
     fn resolve(&mut self) -> &mut JoinHandle<(KubernetesResolver, std::io::Result<Vec<Endpoint>>)> {
         self.asking.get_or_insert_with(|| {
-            let mut resolver = self.resolver.take().expect("it is here or with the question");
+            let mut resolver = self.resolver.take().expect("resolver should be present between queries");
             tokio::spawn(async move {
                 let endpoints = resolver.next().await;
                 (resolver, endpoints)
@@ -234,7 +234,7 @@ async fn malformed_lists_and_events_are_errors() {
 #[tokio::test]
 async fn refusal_has_the_text_of_the_server() {
     let api = Api::start().await;
-    let other = KubernetesResolver::new(client(api.address), "shop", "grpc").expect("it is a name");
+    let other = KubernetesResolver::new(client(api.address), "shop", "grpc").expect("name should be valid");
     let mut other = Followed::new(other);
     let why = trouble(&mut other).await;
     let start = "API server: status 403: /apis/discovery.k8s.io/v1/namespaces/default";
@@ -292,11 +292,11 @@ async fn listener() -> (TcpListener, u16) {
 async fn silent_server_fails_a_list() {
     let (_listener, port) = listener().await;
     let client = client(SocketAddr::from(([127, 0, 0, 1], port)));
-    let mut resolver = KubernetesResolver::new(client, "prod/shop", "grpc").expect("it is a name");
+    let mut resolver = KubernetesResolver::new(client, "prod/shop", "grpc").expect("name should be valid");
     let failed = timeout(10 * PATIENCE, resolver.next())
         .await
         .expect("future should complete within the timeout")
-        .expect_err("there is no answer");
+        .expect_err("request should fail without a reply");
     assert!(failed.to_string().contains("no answer within 120 s"), "{failed}");
 }
 

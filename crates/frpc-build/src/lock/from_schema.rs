@@ -68,8 +68,11 @@ pub(crate) fn record_of(files: &[Member<'_>], operations: &Operations, index: &I
 
 fn message(proto: &DescriptorProto, file: &FileDescriptorProto, path: &[i32], index: &Index<'_>) -> Message {
     let fields = index.in_wire_order(proto).into_iter().map(|field| {
-        let at =
-            proto.field.iter().position(|declared| std::ptr::eq(declared, field)).expect("it was taken from there");
+        let at = proto
+            .field
+            .iter()
+            .position(|declared| std::ptr::eq(declared, field))
+            .expect("field should belong to the message");
         let shape = match (index.map_entry(field), oneof_of(field)) {
             (Some(entry), _) => Shape::Map(type_of(&entry.field[0]), type_of(&entry.field[1])),
             _ if field.label() == Label::Repeated => Shape::Repeated(type_of(field)),

@@ -22,7 +22,7 @@ const FORMAT: &str = "frpc-lock 1";
 pub(crate) fn write(record: &Record) -> String {
     let mut text = format!("{HEAD}{FORMAT}\n");
     let mut line = |indent: &str, what: fmt::Arguments<'_>| {
-        writeln!(text, "{indent}{what}").expect("a string takes everything");
+        writeln!(text, "{indent}{what}").expect("string should accept the text");
     };
     if record.codec == Codec::Protobuf {
         line("", format_args!("codec protobuf"));

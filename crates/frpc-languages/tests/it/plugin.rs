@@ -404,7 +404,7 @@ fn a_lock_is_read_from_its_folder_and_written_there() {
     let path = schema.path().join("money/money.proto");
     fs::write(path, MONEY.replace("  rpc Pay", "  rpc Get(Sum) returns (Sum);\n  rpc Pay").replace("int64", "int32"))
         .unwrap();
-    let text = run(&[]).0.error.expect("a field has changed");
+    let text = run(&[]).0.error.expect("changed field should be an error");
     assert!(
         text.contains("another run with `FRPC_UPDATE_LOCK=breaking` in its environment records all of it"),
         "{text}"

@@ -43,7 +43,7 @@ impl Greeter for Service {
         }
         if let Some(broker) = &self.broker {
             // A message has no field for a context.
-            let context = TraceContext::current().expect("the caller has sent it").to_string();
+            let context = TraceContext::current().expect("caller should send a context").to_string();
             let publisher = broker.publisher("greeted").map_err(|error| Status::internal(error.to_string()))?;
             publisher.publish(context).await.map_err(|error| Status::internal(error.to_string()))?;
         }
@@ -132,7 +132,7 @@ async fn call_through_servers_and_broker_is_one_trace() {
     let context =
         TraceContext::from_traceparent(std::str::from_utf8(message.payload()).expect("bytes should be UTF-8"));
     let tracer = provider.tracer("subscriber");
-    let carried = context.expect("it is a context").carry(async {
+    let carried = context.expect("context should be valid").carry(async {
         drop(tracer.start_with_context("take", &frpc_telemetry::otel::context()));
     });
     carried.await;
@@ -284,7 +284,7 @@ async fn durations_have_the_names_and_attributes_of_the_conventions() {
         let _ = client.greet(named(name)).await;
     }
     meters.force_flush().expect("connection in memory should succeed");
-    let metrics = exporter.get_finished_metrics().expect("it is not shut down");
+    let metrics = exporter.get_finished_metrics().expect("exporter should be running");
     let mut points = Vec::new();
     for metric in metrics.iter().flat_map(ResourceMetrics::scope_metrics).flat_map(ScopeMetrics::metrics) {
         let AggregatedMetrics::F64(MetricData::Histogram(histogram)) = metric.data() else { panic!("no histogram") };

@@ -13,7 +13,7 @@ fn refused(json: &str) -> String {
 }
 
 fn of<T: Element>(shape: &[u32], elements: &[T]) -> Tensor {
-    Tensor::from_slice(shape, elements).expect("it has the shape")
+    Tensor::from_slice(shape, elements).expect("elements should match the shape")
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn list_depth_and_memory_are_bounded() {
     let numbers = format!("[{}0]", "0,".repeat(1000));
     let bounded = |memory| Options::new().container_memory(memory).decode::<Tensor>(numbers.as_bytes());
     assert!(bounded(16 << 10).is_ok());
-    let error = bounded(4 << 10).expect_err("they take 8 kB");
+    let error = bounded(4 << 10).expect_err("elements should exceed the memory limit");
     assert!(matches!(error.reason(), DecodeReason::ContainerMemory { .. }), "{error}");
 }
 
@@ -159,7 +159,7 @@ fn a_tensor_is_read_by_position_and_within_other_messages() {
     let options = Options::new();
     let (tensor, _) = options.decode_positional::<Tensor>(br#"["int32", [2], [1, 2]]"#).expect("value should be valid");
     assert_eq!(tensor, of(&[2], &[1, 2]));
-    options.decode_positional::<Tensor>(br#"["int32", [2], [1, 2], 3]"#).expect_err("it has three fields");
+    options.decode_positional::<Tensor>(br#"["int32", [2], [1, 2], 3]"#).expect_err("extra field should be rejected");
     assert!(from_json::<Tensor>(b"null").is_err());
 }
 

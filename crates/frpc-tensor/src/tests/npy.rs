@@ -105,17 +105,17 @@ fn a_header_that_is_no_literal_of_three_entries_is_refused() {
     assert!(is_refused(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{"));
     let whole = file(1, "{'descr': '<f8', 'fortran_order': False, 'shape': ()}", &[0; 8]);
     for length in 0..whole.len() {
-        Tensor::from_npy(whole.slice(..length)).expect_err("a part of a file is none");
+        Tensor::from_npy(whole.slice(..length)).expect_err("truncated file should be rejected");
     }
 }
 
 #[test]
 fn a_file_that_is_written_begins_its_data_at_a_multiple_of_64() {
     for shape in [&[][..], &[1], &[1, 1], &[1; 64]] {
-        let tensor = Tensor::from_slice(shape, &[7.5_f32]).expect("it has the shape");
+        let tensor = Tensor::from_slice(shape, &[7.5_f32]).expect("elements should match the shape");
         let file = tensor.to_npy().expect("value should be valid");
         assert_eq!(file.len() % 64, 4);
-        let read = Tensor::from_npy(file.into()).expect("it was written by us");
+        let read = Tensor::from_npy(file.into()).expect("written file should be readable");
         assert_eq!((&*read.dtype, &read.shape[..], &read.data), ("<f4", shape, &tensor.data));
     }
     let big = Tensor { dtype: ">c8".to_owned(), shape: vec![], data: Bytes::from_static(b"12345678") };

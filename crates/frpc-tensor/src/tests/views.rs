@@ -34,13 +34,13 @@ fn a_message_shares_the_memory_of_its_body_in_both_codecs() {
     assert!(within(&body, &read));
 
     let body = Bytes::from(sent.encode_to_vec());
-    let read = Tensor::decode(body.clone()).expect("it was written by us");
+    let read = Tensor::decode(body.clone()).expect("encoded tensor should decode");
     assert_eq!(read, sent);
     assert!(within(&body, &read));
 
     let image = Image::new("image/png", &b"\x89PNG\r\n\x1a\n"[..]);
     let body = Bytes::from(image.encode_to_vec());
-    let read = Image::decode(body.clone()).expect("it was written by us");
+    let read = Image::decode(body.clone()).expect("encoded image should decode");
     assert!(read == image && body.as_ptr_range().contains(&read.data.as_ptr()));
 }
 
@@ -67,7 +67,10 @@ fn elements_of_a_vec_are_not_copied() {
     let address = elements.as_ptr().cast();
     let tensor = Tensor::from_vec([4], elements).expect("shape should match the elements");
     assert_eq!(tensor.data.as_ptr(), address);
-    assert_eq!(Tensor::from_slice([2, 2], &[1_u64, 2, 3, 4]).expect("it has the shape").data, tensor.data);
+    assert_eq!(
+        Tensor::from_slice([2, 2], &[1_u64, 2, 3, 4]).expect("elements should match the shape").data,
+        tensor.data
+    );
 }
 
 #[test]
@@ -79,7 +82,7 @@ fn aligned_data_is_borrowed_and_other_data_copied() {
         assert_eq!(*view, [1.5, -2.0]);
         if offset % align_of::<f64>() == 0 && cfg!(target_endian = "little") {
             assert!(matches!(view, Cow::Borrowed(_)));
-            assert_eq!(tensor.as_slice::<f64>().expect("it is aligned").as_ptr().cast(), tensor.data.as_ptr());
+            assert_eq!(tensor.as_slice::<f64>().expect("data should be aligned").as_ptr().cast(), tensor.data.as_ptr());
         } else {
             assert!(matches!(view, Cow::Owned(_)));
             assert_eq!(tensor.as_slice::<f64>(), Err(TensorError::Unaligned), "{offset}");
@@ -100,7 +103,7 @@ fn elements_of_the_other_byte_order_are_turned_round_in_a_copy() {
 fn every_type_of_element_survives() {
     fn check<T: Element + PartialEq + std::fmt::Debug>(elements: &[T]) {
         let count = u32::try_from(elements.len()).expect("value should fit u32");
-        let tensor = Tensor::from_slice([count], elements).expect("it has the shape");
+        let tensor = Tensor::from_slice([count], elements).expect("elements should match the shape");
         assert_eq!(tensor.to_vec::<T>().expect("value should be valid"), elements);
         let dtype = Dtype { element: T::TYPE, is_big_endian: false };
         assert_eq!((tensor.dtype.as_str(), tensor.check()), (T::TYPE.name(), Ok(dtype)));

@@ -25,7 +25,7 @@ fn a_longer_time_counts_at_once_and_a_shorter_one_by_and_by() {
     end(80, at(100));
     assert_eq!(cost(&estimate, at(100)), 1 << 26, "80 ms, to a power of two");
     end(20, at(200));
-    let latency = || estimate.latency().expect("it is measured").as_millis();
+    let latency = || estimate.latency().expect("latency should be known").as_millis();
     assert!((70..80).contains(&latency()), "{}", latency());
     end(20, at(90_000));
     assert!((20..27).contains(&latency()), "{}", latency());
@@ -53,7 +53,7 @@ fn refusing_server_is_probed_at_growing_intervals() {
         estimate.refuse();
         estimate.refuse();
         assert!(estimate.is_doubted() && cost(&estimate, at(now)) == EXCLUDED);
-        let wait = (0..).find(|wait| cost(&estimate, at(now + wait)) == TRIAL).expect("it is tried some time");
+        let wait = (0..).find(|wait| cost(&estimate, at(now + wait)) == TRIAL).expect("server should be tried again");
         assert!(wait <= 40_001 && (doubling > 5 || wait > last), "{wait} ms after {last} ms");
         (now, last) = (now + wait, wait);
         estimate.begin_trial();

@@ -320,7 +320,7 @@ fn split(parameter: &str) -> Vec<String> {
     let mut pairs = vec![String::new()];
     let mut letters = parameter.chars();
     while let Some(letter) = letters.next() {
-        let last = pairs.last_mut().expect("there is always one");
+        let last = pairs.last_mut().expect("pairs should not be empty");
         match letter {
             ',' => pairs.push(String::new()),
             '\\' => last.extend(letters.next()),
