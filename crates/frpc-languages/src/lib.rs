@@ -1,5 +1,5 @@
-//! Generates TypeScript and Python for frpc, by back ends for the builder of `frpc-build`. The program `protoc-gen-frpc`
-//! of this package is a plugin of protoc and buf for all languages, Rust too.
+//! Generators of TypeScript and Python for frpc, as back ends of the builder in `frpc-build`. The program
+//! `protoc-gen-frpc` of this package is a plugin of protoc and buf for all languages including Rust.
 //!
 //! ```no_run
 //! // build.rs
@@ -12,8 +12,8 @@
 //! }
 //! ```
 //!
-//! A build script then writes to a folder of its package, which cargo permits but does not expect: if the generated code
-//! is committed, run `protoc-gen-frpc generate` by hand instead.
+//! Such a build script writes outside of its output folder, which cargo permits but does not expect. If the generated
+//! code is committed, run `protoc-gen-frpc generate` manually instead.
 
 #![forbid(unsafe_code)]
 
@@ -29,7 +29,7 @@ use prost_types::FileDescriptorProto;
 pub use python::Python;
 pub use typescript::TypeScript;
 
-/// Field numbers of descriptor.proto, the elements of paths of items.
+/// Field numbers of descriptor.proto, which make up the paths of items.
 mod tag {
     pub(crate) const FILE_SERVICE: i32 = 6;
     pub(crate) const MESSAGE_FIELD: i32 = 2;
@@ -38,7 +38,7 @@ mod tag {
     pub(crate) const SERVICE_METHOD: i32 = 2;
 }
 
-/// Refuses a codec that the languages do not have.
+/// Rejects a codec that the languages do not support.
 fn require_polyglot(checked: &Checked<'_>, language: &str) -> Result<(), Error> {
     if checked.codec == Codec::Polyglot {
         return Ok(());
@@ -46,8 +46,8 @@ fn require_polyglot(checked: &Checked<'_>, language: &str) -> Result<(), Error> 
     Err(Error::new(ErrorKind::Option, format!("{language} needs the Polyglot codec")))
 }
 
-/// The files to generate, by package. The languages have no library with the types of protobuf and frpc, so these are
-/// generated wherever they are used.
+/// Returns the files to generate, by package. Types of protobuf and frpc are generated wherever they are used, because
+/// the languages have no library with them.
 fn packages(schema: &Schema) -> BTreeMap<&str, Vec<&FileDescriptorProto>> {
     let is_library = |file: &FileDescriptorProto| ["google.protobuf", "frpc"].contains(&file.package());
     let is_wanted = |file: &&FileDescriptorProto| schema.is_generated(file) || schema.is_used(file) && is_library(file);

@@ -1,6 +1,6 @@
-//! Generates the text of the TypeScript files from a checked schema: for each package one module with the types of its
-//! messages, a table for each message, and a client for each service. The logic is in the package `frisbee-rpc`
-//! (`clients/typescript`), which reads the tables. `typescript/names.rs` owns the names.
+//! Generates TypeScript modules from a checked schema. Each package becomes a module with the types of its messages, a
+//! table for each message, and a client for each service. The logic is in the package `frisbee-rpc`
+//! (`clients/typescript`), which reads the tables. Names are in `typescript/names.rs`.
 
 pub(crate) mod names;
 
@@ -19,11 +19,12 @@ use prost_types::{
 use crate::{packages, require_polyglot, tag};
 use names::{Names, fields_of, member, value_names};
 
-/// TypeScript: one module for each package, which imports the npm package `frisbee-rpc`: interfaces and tables for messages,
-/// constants for enums, and a client class for each service. Needs the Polyglot codec.
+/// The TypeScript back end. Generates one module per package, which imports the npm package `frisbee-rpc`. A module
+/// contains interfaces and tables for messages, constants for enums, and a client class for each service. Requires the
+/// Polyglot codec.
 ///
-/// Names become those of TypeScript: `user_id` is `userId`, `Outer.Inner` is `Outer_Inner`, and a name that is a word of
-/// the language gets a `$` at its end.
+/// Names follow TypeScript conventions: `user_id` becomes `userId` and `Outer.Inner` becomes `Outer_Inner`. A name that
+/// is a reserved word gets the suffix `$`.
 #[derive(Clone, Debug)]
 pub struct TypeScript {
     numbers: bool,
@@ -38,14 +39,14 @@ impl Default for TypeScript {
 }
 
 impl TypeScript {
-    /// Default options.
+    /// Creates a back end with the default options.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether integers of 64 bits are `number` instead of `bigint`. Default: `false`. A value beyond 2^53 is then refused
-    /// when it is read.
+    /// Sets whether 64-bit integers are `number` instead of `bigint`. Default: `false`. Decoding then fails for values
+    /// beyond 2^53.
     #[must_use]
     pub fn numbers(self, enable: bool) -> Self {
         Self { numbers: enable, ..self }
@@ -86,10 +87,10 @@ struct Generator<'a> {
     names: Names,
 }
 
-/// A module in the making.
+/// A module that is being generated.
 struct Module<'a> {
     package: &'a str,
-    /// The packages whose types it uses.
+    /// The packages whose types the module uses.
     imports: BTreeSet<String>,
     text: String,
 }
@@ -188,7 +189,7 @@ impl Generator<'_> {
         );
     }
 
-    /// The entry of the table for a field. Messages and enums that it needs are added to `refs`.
+    /// Returns the table entry of a field. The messages and enums that it refers to are added to `refs`.
     fn spec(
         &self,
         module: &mut Module<'_>,
@@ -218,7 +219,7 @@ impl Generator<'_> {
         }
     }
 
-    /// The type in an interface, and `?` if the field may be absent.
+    /// Returns the type in an interface, and `?` if the field may be absent.
     fn declared(&self, module: &mut Module<'_>, field: &FieldDescriptorProto) -> (&'static str, String) {
         if let Some(entry) = self.checked.index.map_entry(field) {
             let [key, value] = &entry.field[..] else { return ("", String::new()) };
@@ -246,7 +247,7 @@ impl Generator<'_> {
         name.to_owned()
     }
 
-    /// The letter of a type in tables.
+    /// Returns the letter of a type in tables.
     fn letter(&self, field: &FieldDescriptorProto) -> char {
         match field.r#type() {
             Type::Bool => 'b',
@@ -265,7 +266,7 @@ impl Generator<'_> {
         }
     }
 
-    /// The name of a type as this module writes it.
+    /// Returns the name of a type as this module writes it.
     fn used(&self, module: &mut Module<'_>, full_name: &str) -> String {
         let package = self.checked.index.package_of(full_name).unwrap_or(module.package);
         let ident = self.names.own(full_name);
@@ -376,13 +377,13 @@ impl Generator<'_> {
         }
     }
 
-    /// The comment of an item of the module, after an empty line.
+    /// Writes the comment of an item in the module, after an empty line.
     fn docs(&self, module: &mut Module<'_>, file: &FileDescriptorProto, path: &[i32], indent: &str, deprecated: bool) {
         module.text.push('\n');
         self.doc_lines(&mut module.text, file, path, indent, deprecated, "");
     }
 
-    /// The comment of the schema, or else `fallback`.
+    /// Returns the comment in the schema, or else `fallback`.
     fn doc_lines(
         &self,
         text: &mut String,
@@ -393,7 +394,7 @@ impl Generator<'_> {
         fallback: &str,
     ) {
         let comment = self.checked.schema.comment(file, path);
-        // Nothing in it may end the comment.
+        // The text must not end the comment.
         let mut lines: Vec<String> = comment.iter().map(|line| line.replace("*/", "*\\/")).collect();
         if lines.is_empty() && !fallback.is_empty() {
             lines.push(fallback.to_owned());
@@ -417,14 +418,14 @@ impl Generator<'_> {
     }
 }
 
-/// A method as it is written.
+/// The parts of a method's text.
 struct Rpc {
     name: String,
     operation: u16,
     kind: &'static str,
     request: String,
     reply: String,
-    /// Further entries of its table.
+    /// Further entries of the method's table.
     more: String,
 }
 

@@ -1,6 +1,6 @@
-//! The names of generated Python: those of the schema in Python's spelling. None is a word of the language, and each is
-//! unique. A name that cannot stay as it is gets a `_` at its end. Generated modules keep `_in_` and `_own_` as
-//! prefixes of their own names.
+//! Names in generated Python: those of the schema in Python's spelling. Names are unique and are not keywords. A name
+//! that must change gets the suffix `_`. Generated modules reserve the prefixes `_in_` and `_own_` for names of their
+//! own.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,17 +10,17 @@ use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, Fi
 
 use crate::typescript::names::{flat, short_values};
 
-/// The words that are no names, as in the codec of the Python package.
+/// The keywords, as in the codec of the Python package.
 const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
     "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
     "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// The types of fields.
+/// The builtin types of fields.
 const BUILTINS: [&str; 8] = ["bool", "bytes", "dict", "float", "int", "list", "object", "str"];
 
-/// Attributes of every `IntEnum`.
+/// The attributes of every `IntEnum`.
 const OF_ENUMS: [&str; 14] = [
     "as_integer_ratio",
     "bit_count",
@@ -42,7 +42,7 @@ const OF_ENUMS: [&str; 14] = [
 const PRIVATE: [&str; 6] = ["_HAS_DEFAULT_FACTORY", "_builtins", "_dataclasses", "_enum", "_frpc", "_typing"];
 const PRIVATE_PREFIXES: [&str; 3] = ["_dflt_", "_in_", "_own_"];
 
-/// The names of messages, enums and services, by full name with a leading dot, and those of modules by package.
+/// The names of messages, enums and services by full name with a leading dot, and those of modules by package.
 pub(super) struct Names {
     own: BTreeMap<String, String>,
     clients: BTreeMap<String, [String; 2]>,
@@ -50,7 +50,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Names everything that is declared in one of the index's files, and the services of `files`.
+    /// Assigns names to all declarations in the index's files, and to the services of `files`.
     pub(super) fn new<'a>(index: &Index<'_>, files: impl Iterator<Item = &'a FileDescriptorProto>) -> Self {
         let mut names = Self { own: BTreeMap::new(), clients: BTreeMap::new(), modules: BTreeMap::new() };
         let mut reserved: HashMap<String, HashSet<String>> = HashMap::new();
@@ -79,22 +79,22 @@ impl Names {
         names
     }
 
-    /// The name within its own module.
+    /// Returns the name of a type within its own module.
     pub(super) fn own(&self, full_name: &str) -> &str {
         self.own.get(full_name).map_or("object", String::as_str)
     }
 
-    /// The names of the blocking client of a service, and of that for asyncio.
+    /// Returns the names of a service's blocking client and of its asyncio client.
     pub(super) fn clients(&self, full_name: &str) -> [&str; 2] {
         self.clients.get(full_name).map_or(["object"; 2], |names| names.each_ref().map(String::as_str))
     }
 
-    /// The module of a package, without its extension.
+    /// Returns the module of a package, without its extension.
     pub(super) fn module(&self, package: &str) -> &str {
         self.modules.get(package).map_or("_", String::as_str)
     }
 
-    /// The name under which a module imports that of a package.
+    /// Returns the name under which a module imports that of a package.
     pub(super) fn import(&self, package: &str) -> String {
         format!("_in_{}", self.module(package).trim_start_matches('_'))
     }
@@ -108,21 +108,21 @@ fn free(wanted: &str, reserved: &mut HashSet<String>) -> String {
     name
 }
 
-/// The name of a class. It does not begin with an underscore, since such names are private, or mangled in classes, and
-/// is not that of a builtin type that fields have.
+/// Returns the name of a class. It does not start with an underscore, because such names are private or mangled, and
+/// differs from the builtin types of fields.
 fn public(name: &str) -> String {
     let name = identifier(name.trim_start_matches('_'));
     if BUILTINS.contains(&&*name) { format!("{name}_") } else { name }
 }
 
-/// The name with an underscore in front if it begins with a digit.
+/// Prefixes the name with an underscore if it starts with a digit.
 fn identifier(name: &str) -> String {
     if name.starts_with(|first: char| first.is_ascii_digit()) { format!("_{name}") } else { name.to_owned() }
 }
 
-/// The attributes of a message.
+/// The names of a message's attributes.
 pub(super) struct Attributes {
-    /// By number.
+    /// The names of the fields, by number.
     fields: HashMap<i32, String>,
     oneofs: Vec<String>,
 }
@@ -135,7 +135,7 @@ impl Attributes {
         let is_real = |at| message.field.iter().any(|field| oneof_of(field) == Some(at));
         let oneofs = message.oneof_decl.iter().enumerate().map(|(at, oneof)| match is_real(at) {
             true => free(&attribute(oneof.name()), &mut reserved),
-            false => String::new(), // That of an optional field.
+            false => String::new(), // This is the oneof of an optional field.
         });
         let oneofs = oneofs.collect();
         Self { fields, oneofs }
@@ -145,36 +145,36 @@ impl Attributes {
         self.fields.get(&field.number()).map_or("", String::as_str)
     }
 
-    /// The name of a oneof; empty for the hidden one of an optional field.
+    /// Returns the name of a oneof. It is empty for the hidden one of an optional field.
     pub(super) fn oneof(&self, at: usize) -> &str {
         self.oneofs.get(at).map_or("", String::as_str)
     }
 
-    /// Whether an attribute hides a name that the class uses.
+    /// Returns whether an attribute hides a name that the class uses.
     pub(super) fn hide(&self, name: &str) -> bool {
         self.fields.values().chain(&self.oneofs).any(|own| own == name)
     }
 }
 
-/// The name of a field or of a oneof. Classes mangle names with two underscores in front.
+/// Returns the name of a field or oneof. Two leading underscores are reduced to one, because classes mangle such names.
 fn attribute(name: &str) -> String {
     let name = if name.starts_with("__") { format!("_{}", name.trim_start_matches('_')) } else { name.to_owned() };
     let is_private = PRIVATE.contains(&&*name) || PRIVATE_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     if is_private { format!("{name}_") } else { name }
 }
 
-/// The names of the methods of one class.
+/// Returns the method names of a class.
 pub(super) fn methods<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    // What clients have already.
+    // Clients have this method already.
     let mut reserved: HashSet<String> = ["close".to_owned()].into();
     names.map(|name| free(&identifier(&name.to_snake_case()), &mut reserved)).collect()
 }
 
-/// The names of the values of an enum, without the name of the enum in front if all have it.
+/// Returns the names of an enum's values. The name of the enum is removed if all values have it as a prefix.
 pub(super) fn values(of: &EnumDescriptorProto) -> Vec<String> {
     let mut reserved = HashSet::new();
     let name = |name: String| {
-        // Names that begin with an underscore are no values in Python.
+        // In Python, names with a leading underscore are not values.
         let name = name.trim_start_matches('_');
         let name = if name.starts_with(|first: char| first.is_ascii_alphabetic()) && !OF_ENUMS.contains(&name) {
             name.to_owned()

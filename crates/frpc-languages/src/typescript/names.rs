@@ -1,7 +1,7 @@
-//! The names of generated TypeScript: those of the schema as TypeScript writes them. None is a word of the language,
-//! hides a global that generated code uses, or occurs twice.
+//! Names in generated TypeScript: those of the schema in TypeScript's spelling. Names are unique, are not reserved
+//! words, and do not hide globals that generated code uses.
 //!
-//! A name that cannot stay as it is gets a `$` at its end, which no name of protobuf has.
+//! A name that must change gets the suffix `$`, which does not occur in protobuf names.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,8 +9,8 @@ use frpc_build::backend::{Index, full_name, is_map_entry, oneof_of};
 use heck::{ToLowerCamelCase as _, ToShoutySnakeCase as _};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
-/// Words of the language and names of primitive types, which cannot name a type or a constant, or not in front of another
-/// one, as `keyof`; those of CommonJS; and the globals that generated code uses.
+/// Reserved words and names of primitive types, which cannot name a type or a constant, or not before another name,
+/// such as `keyof`. Also the names of CommonJS and the globals that generated code uses.
 const RESERVED: [&str; 71] = [
     "abstract",
     "any",
@@ -85,8 +85,8 @@ const RESERVED: [&str; 71] = [
     "yield",
 ];
 
-/// Properties of all objects and classes, `toJSON`, which `JSON.stringify` calls, and `__proto__`, which sets the prototype
-/// in an object literal.
+/// Properties of all objects and classes, `toJSON`, which `JSON.stringify` calls, and `__proto__`, which sets the
+/// prototype in an object literal.
 const INHERITED: [&str; 10] = [
     "__proto__",
     "constructor",
@@ -107,7 +107,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Names everything that is declared in one of the index's files, and the services of `files`.
+    /// Assigns names to all declarations in the index's files, and to the services of `files`.
     pub(super) fn new<'a>(index: &Index<'_>, files: impl Iterator<Item = &'a FileDescriptorProto>) -> Self {
         let mut names = Self { own: BTreeMap::new(), clients: BTreeMap::new() };
         let mut reserved: HashMap<String, HashSet<String>> = HashMap::new();
@@ -128,7 +128,7 @@ impl Names {
         names
     }
 
-    /// The name within its own module.
+    /// Returns the name of a type within its own module.
     pub(super) fn own(&self, full_name: &str) -> &str {
         self.own.get(full_name).map_or("unknown", String::as_str)
     }
@@ -138,7 +138,7 @@ impl Names {
     }
 }
 
-/// `Outer_Inner` for `.package.Outer.Inner`.
+/// Returns `Outer_Inner` for `.package.Outer.Inner`.
 pub(crate) fn flat(full_name: &str, package: &str) -> String {
     let name = full_name.trim_start_matches('.');
     let name = name.strip_prefix(package).filter(|_| !package.is_empty()).unwrap_or(name);
@@ -153,17 +153,18 @@ fn free(wanted: &str, reserved: &mut HashSet<String>) -> String {
     name
 }
 
-/// The file of a package, without its extension.
+/// Returns the file of a package, without its extension.
 pub(super) fn module(package: &str) -> &str {
     if package.is_empty() { "_" } else { package }
 }
 
-/// The name under which a module imports another. No type begins with a `$`, and no two packages share a name.
+/// Returns the name under which a module imports another. Types do not start with `$`, and packages have distinct
+/// names.
 pub(super) fn import(package: &str) -> String {
     format!("${}", module(package).replace('.', "$"))
 }
 
-/// A name for a property that is not one of those that objects have, or of `others`, and that is an identifier.
+/// Returns an identifier for a property that is neither a property of all objects nor one of `others`.
 pub(super) fn property(name: &str, others: &[&str]) -> String {
     let is_reserved = INHERITED.contains(&name) || others.contains(&name) || name.is_empty();
     let before = if name.starts_with(|first: char| first.is_ascii_digit()) { "_" } else { "" };
@@ -171,7 +172,7 @@ pub(super) fn property(name: &str, others: &[&str]) -> String {
     format!("{before}{name}{after}")
 }
 
-/// Makes names unique among each other.
+/// Makes the names of the items unique.
 pub(super) fn unique<T>(mut items: Vec<T>, name: impl Fn(&mut T) -> &mut String) -> Vec<T> {
     let mut reserved = HashSet::new();
     for item in &mut items {
@@ -183,9 +184,9 @@ pub(super) fn unique<T>(mut items: Vec<T>, name: impl Fn(&mut T) -> &mut String)
     items
 }
 
-/// The names of the fields and oneofs of a message.
+/// The names of a message's fields and oneofs.
 pub(super) struct Fields {
-    /// By number.
+    /// The names of the fields, by number.
     fields: HashMap<i32, String>,
     oneofs: Vec<String>,
 }
@@ -200,7 +201,8 @@ impl Fields {
     }
 }
 
-/// Members of a oneof are cases and not properties, so they may have the name of a field.
+/// Returns the names of a message's fields. Members of a oneof are cases and not properties, so they may have the name
+/// of a field.
 pub(super) fn fields_of(message: &DescriptorProto) -> Fields {
     let camel = |name: &str| property(&name.to_lower_camel_case(), &[]);
     let named = |of: &dyn Fn(&FieldDescriptorProto) -> bool| -> Vec<(i32, String)> {
@@ -224,20 +226,21 @@ pub(super) fn fields_of(message: &DescriptorProto) -> Fields {
     Fields { fields, oneofs }
 }
 
-/// The number of a member in its oneof, in the order of declaration from 1.
+/// Returns the position of a member in its oneof, in the order of declaration from 1.
 pub(super) fn member(message: &DescriptorProto, field: &FieldDescriptorProto) -> usize {
     let oneof = oneof_of(field);
     let members = message.field.iter().filter(|other| oneof_of(other) == oneof);
     members.take_while(|other| other.number() != field.number()).count() + 1
 }
 
-/// The names of the values of an enum in TypeScript.
+/// Returns the TypeScript names of an enum's values.
 pub(super) fn value_names(of: &EnumDescriptorProto) -> Vec<String> {
     short_values(of).into_iter().map(|name| property(&name, &[])).collect()
 }
 
-/// The names of the values of an enum in every language: without the name of the enum in front if all have it. A rest such
-/// as `1` is made an identifier by the language, so that adding it renames no other value.
+/// Returns the names of an enum's values for all languages. The name of the enum is removed if all values have it as a
+/// prefix. Each language converts a remainder such as `1` to an identifier, so that adding it does not rename other
+/// values.
 pub(crate) fn short_values(of: &EnumDescriptorProto) -> Vec<String> {
     let prefix = format!("{}_", of.name().to_shouty_snake_case());
     let short = |name: &str| -> Option<String> {

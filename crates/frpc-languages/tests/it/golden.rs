@@ -1,5 +1,5 @@
-//! Golden files: the code generated for the schemas of frpc-build's tests is in `golden/`, and that of the clients' tests
-//! next to these. `UPDATE_GOLDEN=1 cargo test -p frpc-languages golden` rewrites the files.
+//! Golden files. The code generated for the schemas of frpc-build's tests is in `golden/`, and that for the clients'
+//! tests is in their folders. `UPDATE_GOLDEN=1 cargo test -p frpc-languages golden` rewrites the files.
 
 use frpc_build::Numbering;
 use frpc_build::backend::Backend;
@@ -8,7 +8,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Generates `protos` and compares every file of the output with the golden file of the same name in `folder`.
+/// Generates `protos` and compares each output file with the golden file of the same name in `folder`.
 #[track_caller]
 fn check(protos: &[&str], expected: &[&str], folder: &str, backend: impl Backend + 'static) {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
@@ -67,7 +67,7 @@ fn typescript() {
     check(&protos, &expected, "typescript", TypeScript::new());
 }
 
-/// `clients/python` checks these files with `mypy --strict`, and imports them.
+/// `clients/python` checks these files with `mypy --strict` and imports them.
 #[test]
 fn python() {
     let protos = [
@@ -107,7 +107,7 @@ fn python() {
     check(&protos, &expected, "python", Python);
 }
 
-/// The services that the tests of `clients/typescript` call, as their server has them.
+/// The services that the tests of `clients/typescript` call, as implemented by their server.
 #[test]
 fn typescript_for_the_tests_of_the_client() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
@@ -129,7 +129,7 @@ fn typescript_for_the_tests_of_the_client() {
     }
 }
 
-/// The methods called by the console, those whose calls its tests copy, and names that `tsc` has to accept.
+/// The methods that the console calls, those whose calls its tests copy, and names that `tsc` must accept.
 #[test]
 fn typescript_for_the_console() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -1,4 +1,4 @@
-//! The generated code of other languages, and the plugin.
+//! Tests of the plugin and of the code generated for other languages.
 
 mod golden;
 mod plugin;

@@ -1,4 +1,4 @@
-//! The plugin as protoc starts it, with a request and a response.
+//! Tests that run the plugin like protoc, with a request and a response.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,7 +41,7 @@ fn schema() -> TempDir {
     folder
 }
 
-/// What protoc would send for `chosen`.
+/// Returns the request that protoc would send for `chosen`.
 fn request(folder: &Path, chosen: &[&str], parameter: &str) -> CodeGeneratorRequest {
     let mut compiler = protox::Compiler::new([folder]).unwrap();
     compiler.include_imports(true).include_source_info(true);
@@ -60,20 +60,20 @@ fn start(input: &[u8], variables: &[(&str, &str)]) -> Output {
 }
 
 fn start_with(arguments: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Output {
-    // In an empty folder, which must stay empty.
+    // Runs in an empty folder, which must stay empty.
     let folder = tempfile::tempdir().unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_protoc-gen-frpc"))
         .args(arguments)
         .current_dir(folder.path())
         .env_remove("FRPC_UPDATE_LOCK")
-        .env_remove("CARGO") // Which runs the test, and not the plugin.
+        .env_remove("CARGO") // The variable belongs to the test, not to the plugin.
         .envs(variables.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It need not read unneeded input.
+    // The plugin may exit without reading all input.
     let _ = child.stdin.take().unwrap().write_all(input);
     let output = child.wait_with_output().unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is written where it runs");
@@ -99,7 +99,7 @@ fn error(request: &CodeGeneratorRequest) -> String {
     response.error.expect("request should be rejected")
 }
 
-/// The output of a build script.
+/// Returns the output of a build script.
 fn built(configure: impl FnOnce(frpc_build::Builder) -> frpc_build::Builder) -> BTreeMap<String, String> {
     let (schema, out) = (schema(), tempfile::tempdir().unwrap());
     let builder = frpc_build::configure().out_dir(out.path()).schema_lock(false).emit_rerun_if_changed(false);
@@ -157,7 +157,7 @@ fn the_codec_views_and_shared_strings_are_parameters_too() {
     assert!(text.contains("needs the Polyglot codec"), "{text}");
 }
 
-/// A build script writes the same.
+/// The output equals that of a build script.
 #[test]
 fn typescript_is_a_language_of_the_plugin() {
     let schema = schema();
@@ -416,14 +416,14 @@ fn a_lock_is_read_from_its_folder_and_written_there() {
     assert!(text.contains("safe: method `money.Bank.Get` is new, with operation 11"), "{text}");
 }
 
-/// The files of a set, undecoded: prost-types drops options that it does not know.
+/// The files of a set, not decoded, because prost-types drops options that it does not know.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RawSet {
     #[prost(bytes = "vec", repeated, tag = "1")]
     file: Vec<Vec<u8>>,
 }
 
-/// The same as part of a request.
+/// The files of a request, not decoded.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RawFiles {
     #[prost(bytes = "vec", repeated, tag = "15")]

@@ -1,16 +1,16 @@
-//! A plugin for protoc and buf: the generators of frpc-build and frpc-languages, for teams whose schemas are compiled that
-//! way already.
+//! A plugin for protoc and buf with the generators of frpc-build and frpc-languages, for teams that already compile
+//! their schemas with these tools.
 //!
 //! ```text
 //! protoc --frpc_out=src/generated --frpc_opt=build_client=false,bytes=. echo.proto
 //! ```
 //!
-//! It also works alone, without protoc: `protoc-gen-frpc generate lang=ts src/generated proto/greet.proto`. `lang=py` is
-//! Python.
+//! It also works without protoc: `protoc-gen-frpc generate lang=ts src/generated proto/greet.proto`. For Python, use
+//! `lang=py`.
 //!
-//! Owns the conversation with protoc: a `CodeGeneratorRequest` on the standard input, a `CodeGeneratorResponse` on the
-//! standard output. Errors of the schema go into the response, warnings to the standard error. The plugin itself writes
-//! only locks, and only with `lock_dir` and `FRPC_UPDATE_LOCK`. `parameters.rs` owns the options.
+//! This module reads a `CodeGeneratorRequest` from standard input and writes a `CodeGeneratorResponse` to standard
+//! output. Errors in the schema are part of the response, and warnings are written to standard error. The plugin itself
+//! writes only locks, and only with `lock_dir` and `FRPC_UPDATE_LOCK`. The options are in `parameters.rs`.
 
 #![forbid(unsafe_code)]
 
@@ -79,8 +79,9 @@ fn print(text: &str) -> Result<(), Box<dyn std::error::Error>> {
     Ok(io::stdout().lock().write_all(text.as_bytes())?)
 }
 
-/// Generates without protoc: the parameters (or `-` for none), the folder for the code, and the files. Imports are
-/// looked up in the folders of the files and in the current one. Locks are next to the schema, as for a build script.
+/// Generates code without protoc. The arguments are the parameters (or `-` for none), the output folder, and the files.
+/// Imports are searched in the folders of the files and in the current folder. Locks are next to the schema, as with a
+/// build script.
 fn generate(arguments: &[OsString]) -> Result<(), Box<dyn std::error::Error>> {
     let [parameter, folder, files @ ..] = arguments else {
         return Err("`generate` needs parameters (or `-`), a folder and files".into());
@@ -100,7 +101,7 @@ fn generate(arguments: &[OsString]) -> Result<(), Box<dyn std::error::Error>> {
     }
     includes.push(PathBuf::from("."));
     std::fs::create_dir_all(folder)?;
-    // There is no cargo to read instructions.
+    // There is no cargo that would read instructions.
     Ok(builder.out_dir(folder).emit_rerun_if_changed(false).compile_protos(files, &includes)?)
 }
 
@@ -121,21 +122,21 @@ fn converse() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The files of a request, with options that prost-types does not know.
+/// The files of a request, including options that prost-types does not know.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RawRequest {
     #[prost(bytes = "vec", repeated, tag = "15")]
     proto_file: Vec<Vec<u8>>,
 }
 
-/// The same files as a set.
+/// The files of a request, encoded as a `FileDescriptorSet`.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RawSet {
     #[prost(bytes = "vec", repeated, tag = "1")]
     file: Vec<Vec<u8>>,
 }
 
-/// The generated files, or the error in the schema or the parameters.
+/// Returns the generated files, or an error in the schema or the parameters.
 fn files(request: CodeGeneratorRequest, input: &[u8]) -> Result<Vec<File>, String> {
     let builder = parameters::builder(request.parameter())?;
     let mut set = FileDescriptorSet { file: request.proto_file };

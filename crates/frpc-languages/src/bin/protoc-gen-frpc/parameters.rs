@@ -1,14 +1,14 @@
 //! The parameters of the plugin: `key=value`, separated by commas, with the names of frpc-build's options.
 //!
-//! A comma or backslash within a value is written with a backslash before it. A switch alone is on. Options that take
-//! a path and something else have a second `=`: `extern_path=.a.B=::b::B`.
+//! A comma or backslash within a value is escaped by a backslash. A switch without a value is enabled. Options that
+//! take a path and another value have a second `=`: `extern_path=.a.B=::b::B`.
 
 use std::path::{Component, Path};
 
 use frpc_build::{Builder, Codec, Numbering};
 use frpc_languages::{Python, TypeScript};
 
-/// A builder with all options that `parameter` names.
+/// Creates a builder with the options in `parameter`.
 pub(crate) fn builder(parameter: &str) -> Result<Builder, String> {
     let mut languages = Languages::default();
     let pairs = split(parameter);
@@ -31,7 +31,7 @@ pub(crate) fn builder(parameter: &str) -> Result<Builder, String> {
     })
 }
 
-/// What `--help` says of the parameters, a line each.
+/// Returns the help text of the parameters, one line each.
 pub(crate) fn help() -> String {
     let forms: Vec<_> = PARAMETERS.iter().map(Parameter::form).collect();
     let width = forms.iter().map(String::len).max().unwrap_or_default();
@@ -39,7 +39,7 @@ pub(crate) fn help() -> String {
     lines.collect()
 }
 
-/// The language of the code, and the options of languages.
+/// The selected language and the options of languages.
 #[derive(Default)]
 struct Languages {
     selected: Language,
@@ -56,20 +56,20 @@ enum Language {
 
 struct Parameter {
     name: &'static str,
-    /// How its value is written.
+    /// The syntax of the value.
     value: &'static str,
     help: &'static str,
     set: Setter,
 }
 
-/// Sets the option of a parameter, by the form of its value.
+/// A function that sets the option, by the syntax of its value.
 enum Setter {
     Language(fn(&mut Languages, Option<&str>) -> Result<(), ParameterError>),
     Switch(fn(Builder, bool) -> Builder),
     Path(fn(Builder, &str) -> Builder),
     Attribute(fn(Builder, &str, &str) -> Builder),
     Text(fn(Builder, &str) -> Outcome),
-    /// Two texts with `=` between them.
+    /// Two texts separated by `=`.
     Pair(fn(Builder, &str, &str) -> Outcome),
 }
 
@@ -77,12 +77,12 @@ type Outcome = Result<Builder, ParameterError>;
 
 /// An error in a parameter.
 enum ParameterError {
-    /// It is not written as it should be.
+    /// The syntax is invalid.
     Form,
     Value(String),
 }
 
-/// The form of the value of a switch.
+/// The syntax of a switch's value.
 const SWITCH: &str = "[=true|false]";
 
 const PARAMETERS: [Parameter; 35] = [
@@ -278,7 +278,7 @@ impl Parameter {
         Self { name, value, help, set: Setter::Pair(set) }
     }
 
-    /// How it is written.
+    /// Returns the syntax of the parameter.
     fn form(&self) -> String {
         format!("{}{}", self.name, self.value)
     }
@@ -308,7 +308,7 @@ fn is_on(value: Option<&str>) -> Result<bool, ParameterError> {
     }
 }
 
-/// A name below the folder that protoc writes to.
+/// Checks that a name is below protoc's output folder.
 fn below(name: &str) -> Result<&str, ParameterError> {
     let is_below = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
     let is_plain = !name.contains(['\\', ':']);
