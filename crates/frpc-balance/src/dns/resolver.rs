@@ -279,7 +279,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_address_that_is_known_is_stated_once() {
         let mut resolver: DnsResolver = "dns:///10.0.0.1:80".parse().expect("text should parse");
-        assert_eq!(resolver.next().await.expect("no lookup"), [Endpoint::new("10.0.0.1:80")]);
+        assert_eq!(resolver.next().await.expect("address should need no lookup"), [Endpoint::new("10.0.0.1:80")]);
         let again = tokio::time::timeout(Duration::from_secs(86_400), resolver.next()).await;
         assert!(again.is_err(), "there is nothing more to say");
     }

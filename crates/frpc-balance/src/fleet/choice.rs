@@ -1,14 +1,15 @@
-//! The choice of a server for each call, among those that have a connection.
+//! The choice of a server for each call, among those with a connection.
 //!
-//! Most calls read one number of each server that is looked at, its cost, and the count of its calls: see [`CandidateSet::next`].
-//! All that needs thought is done when one of these changes, or some times in a second: see [`ServerEstimate`]. While servers report
-//! how busy they are, or some are elsewhere, [`CandidateSet::choose_by_cost`] chooses.
+//! Most calls read a single number per considered server, its cost, and the number of its calls; see
+//! [`CandidateSet::next`]. All other computation is done when one of these changes, or a few times per second; see
+//! [`ServerEstimate`]. [`CandidateSet::choose_by_cost`] chooses while servers report their load or some of them are in
+//! other zones.
 //!
 //! # Decisions
 //!
-//! The choice reads one atomic number for each server, the cost of a call there, and the count of its calls. Latencies, ages,
-//! ejections, trials and slow starts become that number when one of them changes, and at most every 8 ms for the passing of time.
-//! One call at a time is timed on a connection. A channel to one server has none of this.
+//! The choice reads one atomic number per server, the cost of a call there, and the number of its calls. Latencies,
+//! ages, ejections, trials and slow starts are combined to that number when one of them changes, and at most every 8 ms
+//! as time passes. One call at a time is timed on a connection. Channels to a single server do not have this mechanism.
 
 use crate::fleet::below;
 use crate::fleet::clock::FleetClock;
@@ -20,76 +21,77 @@ use frpc::picker::{PendingCall, PickedConnection};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// How finely weights are kept when they have no small common measure: so many lots for each server.
+/// Maximum number of lots per server, for weights without a small common divisor.
 const LOTS_EACH: u64 = 16;
 
-/// The part of the servers that may be ejected. If more fail, it is likely not their fault, and the others would have more
-/// to do than they can: then none is ejected.
+/// Maximum percentage of servers that may be ejected. If more fail, the servers are probably not the cause, and the
+/// remaining ones would be overloaded. In that case none is ejected.
 const EJECTED_MAX_PERCENT: usize = 30;
 
-/// The part of the servers of the own zone that has to work for all calls to stay there.
+/// The percentage of the own zone's weight that must be available for all calls to stay in the zone.
 const NEAR_PERCENT: f64 = 70.0;
 
-/// The parts into which calls are divided between the own zone and others.
+/// Number of parts into which calls are divided between the own zone and others.
 const SPILL_PARTS: u64 = 256;
 
-/// One in so many calls chooses only among drawn servers though there are reports, so that the estimate of each server
-/// is put to the test.
+/// One in this many calls ignores reports and chooses among randomly drawn servers, so that the estimate of each server
+/// is verified.
 const DRAWN_IN: u64 = 64;
 
-/// One in so many calls is timed where calls take next to no time.
+/// One in this many calls is timed where calls take a negligible time.
 const TIMED_IN: u64 = 64;
 
-/// A trial has so many times as long as a call is expected to take elsewhere before it is hedged, and at least so long:
-/// below that, servers differ by chance.
+/// A trial is hedged after this multiple of the expected latency elsewhere, and after this time at least, because below
+/// it servers differ only by chance.
 const TRIAL_TIMES: u64 = 4;
 const TRIAL_LEAST: Duration = Duration::from_millis(50);
 
-/// How many servers are drawn for a call that is hedged. There are few such calls, and each is late already.
+/// Number of servers drawn for a hedged call. Such calls are rare and already late.
 const DRAWN_FOR_HEDGE: u64 = 4;
 
 /// The servers among which calls choose.
 #[derive(Default)]
 pub(crate) struct CandidateSet {
-    /// Those of the own zone, or all, and then the others.
+    /// The servers of the own zone, or all servers if there are none, and those of other zones.
     near: Tier,
     far: Tier,
-    /// The servers to draw from.
+    /// The state of the random number generator.
     dice: u64,
-    /// How many of [`SPILL_PARTS`] of the calls go far.
+    /// Number of parts out of [`SPILL_PARTS`] of the calls that go to other zones.
     spill: u64,
-    /// The weight of the servers of the own zone, those without a connection included.
+    /// The total weight of the servers in the own zone, including those without a connection.
     near_weight: u64,
-    /// A server that was chosen and is to have its trial, by the next call that can make one.
+    /// A chosen server that is due for a trial, which the next suitable call makes.
     deferred_trial: Option<Candidate>,
 }
 
-/// Servers that are alike, apart from how they work.
+/// Servers that differ only in their performance.
 #[derive(Default)]
 struct Tier {
-    /// The servers by their ranks, and their weights.
+    /// The servers by rank, and their weights.
     servers: Vec<Candidate>,
     weights: Vec<u32>,
-    /// The servers, each as often as its weight is large.
+    /// The servers, each as often as its weight requires.
     lots: Vec<Candidate>,
-    /// The lot that was chosen last: the better of many, if calls follow each other.
+    /// The lot that was chosen last. With successive calls, this is the best of many.
     last: usize,
-    /// How far the second lot is from the first that is drawn; another one again and again.
+    /// The distance between the two lots that are drawn. It changes from time to time.
     stride: usize,
 }
 
 /// A server that may be chosen.
 #[derive(Clone)]
 pub(crate) struct Candidate {
-    /// The channel and each call and stream hold it, so the count of its holders is the load with another call.
+    /// The channel and each call and stream hold a reference. Their number is therefore the load including another
+    /// call.
     link: Weak<Link>,
     estimate: Arc<ServerEstimate>,
 }
 
-/// The connection for a call.
+/// The connection chosen for a call.
 pub(crate) struct ChosenServer {
     link: Arc<Link>,
-    /// The call is a trial of its server, and is hedged after this time.
+    /// The time after which the call is hedged, if it is a trial of the server.
     trial: Option<Duration>,
 }
 
@@ -98,7 +100,7 @@ impl ChosenServer {
         Self { link, trial: None }
     }
 
-    /// The connection for this call. Another server may run a trial too if that does no harm.
+    /// Returns the connection for this call. It is a trial only if the call may also be sent to another server.
     pub(crate) fn for_call(self, call: &PendingCall<'_>) -> PickedConnection {
         match self.trial {
             Some(after) if call.is_unary() && call.is_idempotent() => PickedConnection::trial(self.link, after),
@@ -106,7 +108,7 @@ impl ChosenServer {
         }
     }
 
-    /// The connection for a call that has waited for it.
+    /// Returns the connection for a call that has waited for it.
     pub(crate) fn into_picked(self) -> PickedConnection {
         match self.trial {
             Some(after) => PickedConnection::trial(self.link, after),
@@ -115,32 +117,33 @@ impl ChosenServer {
     }
 }
 
-/// Whether a server with this cost gets ordinary calls, not only trials.
+/// Returns whether a server with this cost receives ordinary calls and not only trials.
 #[inline]
 fn is_ordinary(cost: u64) -> bool {
     cost.wrapping_sub(TRIAL + 1) < EXCLUDED - TRIAL - 1
 }
 
-/// The cost of the last of so many calls at a server with this cost. It is [`EXCLUDED`] or more if that is, however
-/// many there are, and otherwise less: a connection has no more than 2^14 calls and 2^16 streams, and others 2^16.
+/// Returns the cost of the last of several calls at a server with this cost. The result is at least [`EXCLUDED`] if
+/// `cost` is, and less otherwise for any number of calls: a connection has at most 2^14 calls and 2^16 streams, and
+/// other clients have 2^16.
 #[inline]
 fn of_calls(cost: u64, calls: u64) -> u64 {
     cost.saturating_mul(calls)
 }
 
 impl Candidate {
-    /// The cost of the next call, by the calls of this client.
+    /// Returns the cost of the next call, considering only calls of this client.
     #[inline]
     fn cost(&self) -> u64 {
         of_calls(self.estimate.cost(), self.link.strong_count() as u64)
     }
 
-    /// The cost of the next call, with the calls of others.
+    /// Returns the cost of the next call, including calls of other clients.
     fn whole_cost(&self) -> u64 {
         of_calls(self.estimate.cost(), self.link.strong_count() as u64 + self.estimate.others())
     }
 
-    /// The cost of a call that is no trial.
+    /// Returns the cost of a call that is not a trial.
     fn usual_cost(&self) -> u64 {
         let cost = self.whole_cost();
         if is_ordinary(cost) { cost } else { EXCLUDED }
@@ -152,7 +155,7 @@ impl Candidate {
 }
 
 impl CandidateSet {
-    /// The choice among those of these that have a connection now.
+    /// Creates the choice among the given servers that have a connection.
     pub(crate) fn among(rows: &[Row], terms: &FleetOptions) -> Self {
         let (mut near, mut far) = (Tier::default(), Tier::default());
         let mut near_weight = 0;
@@ -181,10 +184,13 @@ impl CandidateSet {
         Self { near, far, dice: fastrand::u64(..), spill: 0, near_weight, deferred_trial: None }
     }
 
-    /// The connection for the next call, while the calls of others are unknown and all calls stay near: that of the
-    /// best of two servers that are drawn and the one that was chosen last, the one at which the call is expected to
-    /// end first. This keeps the longest queue short without queries to servers, and not all callers choose the server
-    /// that was idle a moment ago. `None` if none of the three is to get calls, or one its trial.
+    /// Returns the connection for the next call, while the load from other clients is unknown and all calls stay in the
+    /// zone.
+    ///
+    /// Of two randomly drawn servers and the one chosen last, this is the one at which the call is expected to end
+    /// first. This keeps the longest queue short without queries to servers, and prevents that all callers choose the
+    /// server that was idle a moment ago. Returns `None` if none of the three should receive calls, or one is due for a
+    /// trial.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<Arc<Link>> {
         let dice = self.roll();
@@ -192,7 +198,7 @@ impl CandidateSet {
         if !is_ordinary(cost) {
             return self.defer_trial(at);
         }
-        // A connection that takes no new calls is noticed before the next choice, by the clock.
+        // The clock reports a connection that accepts no new calls before the next choice.
         let link = best.link.upgrade()?;
         self.near.last = at;
         if dice.is_multiple_of(TIMED_IN) {
@@ -201,7 +207,7 @@ impl CandidateSet {
         Some(link)
     }
 
-    /// Has the next call that can make a trial make it at this server, if it is to have one.
+    /// Lets the next suitable call make a trial at this server, if the server is due for one.
     #[cold]
     #[inline(never)]
     fn defer_trial(&mut self, at: usize) -> Option<Arc<Link>> {
@@ -209,8 +215,8 @@ impl CandidateSet {
         None
     }
 
-    /// The connection for a call by all that is known: that of the better of two servers that are drawn and the one whose
-    /// report promises the least. It may be a trial.
+    /// Returns the connection for a call, considering all information: the better of two randomly drawn servers and the
+    /// one whose report promises the lowest cost. The call may be a trial.
     pub(crate) fn choose_by_cost(&mut self, clock: &FleetClock) -> Option<ChosenServer> {
         if let Some(deferred_trial) =
             self.deferred_trial.take().filter(|deferred_trial| deferred_trial.estimate.cost() == TRIAL)
@@ -246,7 +252,7 @@ impl CandidateSet {
         let best = if cost < EXCLUDED {
             best
         } else {
-            // Each server that was drawn may be ejected while others of its zone work.
+            // All drawn servers may be ejected while others of their zone are available.
             tier.lots.iter().min_by_key(|server| server.usual_cost()).filter(|server| server.usual_cost() < EXCLUDED)?
         };
         let link = best.link()?;
@@ -260,7 +266,7 @@ impl CandidateSet {
         Some(ChosenServer::usual(link))
     }
 
-    /// The connection for a trial of this server.
+    /// Returns the connection for a trial of this server.
     fn trial(&mut self, clock: &FleetClock, server: &Candidate) -> Option<ChosenServer> {
         let link = server.link()?;
         server.estimate.begin_trial();
@@ -269,22 +275,22 @@ impl CandidateSet {
         Some(ChosenServer { link, trial: Some(patience) })
     }
 
-    /// The connection for a call that is under way on this one, too.
+    /// Returns another connection for a call that is already in progress on this one.
     pub(crate) fn other_than(&mut self, clock: &FleetClock, link: &Arc<Link>) -> Option<Arc<Link>> {
         if let Some(server) = self.other_server(clock, link) {
             let link = server.link()?;
             clock.spend_report(server.estimate.rank());
             return Some(link);
         }
-        // At the beginning nothing is known of any server.
+        // At the beginning, nothing is known about any server.
         let is_other = |server: &&Candidate| !std::ptr::eq(server.link.as_ptr(), Arc::as_ptr(link));
         let server = self.near.lots.iter().filter(is_other).find(|server| server.estimate.cost() == TRIAL)?;
         server.estimate.begin_trial();
         server.link()
     }
 
-    /// The best of some servers near, without this one. Of few servers each draw may be this one: then the first of the
-    /// others.
+    /// Returns the best of some servers in the own zone, excluding this one. With few servers, each draw may return
+    /// this one. The first of the others is used in that case.
     fn other_server(&mut self, clock: &FleetClock, link: &Arc<Link>) -> Option<&Candidate> {
         let dice: [u64; DRAWN_FOR_HEDGE as usize] = std::array::from_fn(|_| self.roll());
         let drawn = dice.iter().filter_map(|dice| self.near.lots.get(self.near.lot(*dice)));
@@ -295,19 +301,20 @@ impl CandidateSet {
         best.filter(is_usual).or_else(|| self.near.lots.iter().filter(is_other).find(is_usual))
     }
 
-    /// The next random number. Its upper bits are the better ones (Knuth's constants for 64 bits).
+    /// Returns the next random number. Its upper bits are more random than the lower ones. The constants are Knuth's
+    /// for 64 bits.
     #[inline]
     fn roll(&mut self) -> u64 {
         self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.dice
     }
 
-    /// Whether some calls go to other zones.
+    /// Returns whether some calls go to other zones.
     pub(crate) fn spills(&self) -> bool {
         self.spill != 0
     }
 
-    /// Computes the costs of all servers, and how many calls go to other zones.
+    /// Recomputes the costs of all servers and the share of calls that go to other zones.
     pub(crate) fn assess(&mut self, now: u64) {
         let all = || self.near.servers.iter().chain(&self.far.servers);
         let count = all().count();
@@ -328,48 +335,50 @@ impl CandidateSet {
     }
 }
 
-/// The state of so many servers. Some have failed and some have just joined.
+/// Returns the state of a fleet of `count` servers, given the numbers of those that have failed and of those that have
+/// just joined.
 fn fleet_state(count: usize, ejected: usize, start_progress: usize) -> FleetState {
     FleetState {
         is_panic: ejected > (count * EJECTED_MAX_PERCENT / 100).max(1),
-        // Servers that join all at once have no others for the calls.
+        // If most servers join together, there are no others that could receive the calls.
         is_slow_start: start_progress * 2 <= count,
     }
 }
 
-/// How many of [`SPILL_PARTS`] of the calls go to other zones if so much of the weight of the own zone works.
+/// Returns how many of [`SPILL_PARTS`] of the calls go to other zones if the weight `works` out of `all` is available
+/// in the own zone.
 fn spill(works: u64, all: u64) -> u64 {
     let part = works as f64 * 100.0 / NEAR_PERCENT / all.max(1) as f64;
     ((1.0 - part.min(1.0)) * SPILL_PARTS as f64).round() as u64
 }
 
 impl Tier {
-    /// The servers with their weights.
+    /// Returns the servers with their weights.
     fn weighed(&self) -> impl Iterator<Item = (&Candidate, u32)> {
         self.servers.iter().zip(self.weights.iter().copied())
     }
 
-    /// Makes the lots.
+    /// Creates the lots.
     fn prepare(&mut self) {
         let lots = lots(&self.weights);
         self.lots = lots.iter().filter_map(|index| self.servers.get(*index as usize).cloned()).collect();
         self.stride();
     }
 
-    /// Has other pairs be drawn.
+    /// Changes the pairs that are drawn.
     fn stride(&mut self) {
         let others = self.lots.len().saturating_sub(1);
         self.stride = if others == 0 { 0 } else { 1 + below(others) };
     }
 
-    /// The lot that is drawn by the dice.
+    /// Returns the lot for a random number.
     #[inline]
     fn lot(&self, dice: u64) -> usize {
-        // Below their number, which is below 2^32.
+        // The result is below the number of lots, which is below 2^32.
         (((dice >> 32) * self.lots.len() as u64) >> 32) as usize
     }
 
-    /// The better of two lots that are drawn, with its server and cost.
+    /// Returns the better of two drawn lots, with its server and cost.
     #[inline]
     fn draw_two(&self, dice: u64, cost: impl Fn(&Candidate) -> u64) -> Option<(usize, &Candidate, u64)> {
         let one = self.lot(dice);
@@ -380,7 +389,7 @@ impl Tier {
         Some(if costs.1 < costs.0 { (other, second, costs.1) } else { (one, first, costs.0) })
     }
 
-    /// The best of two lots that are drawn and the one that was chosen last, with its server and cost.
+    /// Returns the best of two drawn lots and the one chosen last, with its server and cost.
     #[inline]
     fn draw(&self, dice: u64, cost: impl Fn(&Candidate) -> u64) -> Option<(usize, &Candidate, u64)> {
         let (at, best, least) = self.draw_two(dice, &cost)?;
@@ -389,7 +398,7 @@ impl Tier {
         Some(if cost < least { (self.last, last, cost) } else { (at, best, least) })
     }
 
-    /// The rank of the server whose report promises the least, with its cost.
+    /// Returns the rank and cost of the server whose report promises the lowest cost.
     #[inline(never)]
     fn by_report(&self, clock: &FleetClock) -> Option<(usize, u64)> {
         let cost = |index: u32| self.servers.get(index as usize).map_or(EXCLUDED, Candidate::usual_cost);
@@ -398,7 +407,8 @@ impl Tier {
     }
 }
 
-/// The indices of these weights, each as often as its weight is large, and all alike if all weights are 0.
+/// Returns the indices of the weights, each as often as its weight requires. If all weights are 0, each index occurs
+/// once.
 fn lots(weights: &[u32]) -> Vec<u32> {
     let indices = 0..u32::try_from(weights.len()).unwrap_or(u32::MAX);
     let measure = weights.iter().fold(0, |measure, weight| common(measure, *weight));
@@ -410,14 +420,14 @@ fn lots(weights: &[u32]) -> Vec<u32> {
     let mut lots = Vec::new();
     for (index, weight) in indices.zip(weights) {
         let share = u64::from(weight / measure);
-        // No more than `most` and one for each in all.
+        // The total is at most `most`, plus one per server.
         let share = if sum <= most { share } else { (share * most / sum).max(share.min(1)) };
         lots.extend((0..share).map(|_| index));
     }
     lots
 }
 
-/// The greatest common divisor.
+/// Returns the greatest common divisor.
 fn common(mut one: u32, mut other: u32) -> u32 {
     while other != 0 {
         (one, other) = (other, one % other);
@@ -448,8 +458,8 @@ mod tests {
         assert_eq!([1, 5, 6, 10].map(slow), [true, true, false, false]);
     }
 
-    /// Calls that take half a minute excluded a server that had 256 of them, and so all servers: the choice went by the
-    /// number of calls alone, whatever the weights and zones.
+    /// Regression: calls that took half a minute excluded a server with 256 of them, and thereby all servers. The
+    /// choice then depended only on the number of calls, regardless of weights and zones.
     #[test]
     fn no_number_of_calls_excludes_a_server() {
         for calls in [1, 2, 256, 1 << 14, 1 << 17] {

@@ -1,4 +1,4 @@
-//! Shared by the servers of a fleet: the time, and their reports.
+//! The state that the servers of a fleet share: the time and their reports.
 
 use crate::fleet::reports::Reports;
 use crate::now;
@@ -7,20 +7,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 use tokio::sync::Notify;
 
-/// The interval for recomputing time-dependent values, in nanoseconds, at least.
+/// Minimum interval in nanoseconds at which time-dependent values are recomputed.
 const REFRESH: u64 = 8_000_000;
 
-/// The time that the servers of a fleet share, in nanoseconds from its making: that of the last look at the clock on any
-/// connection.
+/// The common time of a fleet's servers, in nanoseconds since its creation. It is updated whenever a connection reads
+/// the clock.
 #[derive(Debug)]
 pub(crate) struct FleetClock {
     made: Instant,
     now: AtomicU64,
-    /// When costs are to be recomputed.
+    /// The time at which costs must be recomputed.
     due: AtomicU64,
-    /// A connection has come or gone.
+    /// Whether a connection has been added or removed.
     changed: AtomicBool,
-    /// The next choice is not by the costs as they are, but with care: they are due, there are reports, or calls go far.
+    /// Whether the next choice must consider more than the current costs, because they are outdated, there are reports,
+    /// or calls go to other zones.
     care: AtomicBool,
     /// The reports of the servers.
     pub(super) reports: Reports,
@@ -39,22 +40,22 @@ impl FleetClock {
         self.now.load(Ordering::Relaxed)
     }
 
-    /// When it was made.
+    /// Returns the time of creation.
     #[cfg(test)]
     pub(super) fn made(&self) -> Instant {
         self.made
     }
 
-    /// Notes the time that it is.
+    /// Updates the time.
     pub(crate) fn refresh(&self) {
         self.advance(now());
     }
 
-    /// Notes the time of a turn.
+    /// Updates the time from that of a turn, and returns it.
     #[inline]
     pub(super) fn advance(&self, instant: Instant) -> u64 {
         let since = instant.saturating_duration_since(self.made);
-        // Below 2^63 for centuries.
+        // The result stays below 2^63 for centuries.
         let now = since.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(since.subsec_nanos())).max(1);
         if now > self.now() {
             self.now.store(now, Ordering::Relaxed);
@@ -65,29 +66,30 @@ impl FleetClock {
         now
     }
 
-    /// Whether the next choice weighs all servers; see [`CandidateSet`](crate::fleet::choice::CandidateSet).
+    /// Returns whether the next choice must consider all servers; see
+    /// [`CandidateSet`](crate::fleet::choice::CandidateSet).
     #[inline]
     pub(crate) fn is_marked(&self) -> bool {
         self.care.load(Ordering::Relaxed)
     }
 
-    /// Marks the clock: the next choices choose_by_cost all servers.
+    /// Marks the clock, so that the next choices consider all servers.
     pub(crate) fn mark(&self) {
         self.care.store(true, Ordering::Release);
     }
 
-    /// Has the next choices be made by the costs alone, unless an event occurs from now on.
+    /// Clears the mark, so that the next choices only use the costs, unless an event occurs from now on.
     pub(crate) fn relax(&self) {
         self.care.swap(false, Ordering::AcqRel);
     }
 
-    /// Whether costs are to be recomputed.
+    /// Returns whether costs must be recomputed.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         self.now.load(Ordering::Relaxed) >= self.due.load(Ordering::Relaxed)
     }
 
-    /// The time, for the one caller that computes the costs.
+    /// Returns the time if costs must be recomputed. Only one caller receives it.
     pub(crate) fn take_due(&self) -> Option<u64> {
         let (now, due) = (self.now(), self.due.load(Ordering::Relaxed));
         let exchanged =
@@ -95,47 +97,47 @@ impl FleetClock {
         (now >= due && exchanged.is_ok()).then_some(now)
     }
 
-    /// Has costs be recomputed before the next call is placed.
+    /// Requires that costs are recomputed before the next call is placed.
     pub(super) fn expire(&self) {
         self.due.store(0, Ordering::Release);
         self.mark();
     }
 
-    /// Notes that a connection has come or gone.
+    /// Records that a connection has been added or removed.
     pub(super) fn change(&self) {
         self.changed.store(true, Ordering::Release);
         self.expire();
     }
 
-    /// Whether a connection has come or gone since.
+    /// Returns whether a connection has been added or removed since the last call.
     pub(crate) fn take_changed(&self) -> bool {
         self.changed.swap(false, Ordering::AcqRel)
     }
 }
 
 impl FleetClock {
-    /// Notes that the server of this rank has reported how busy it is.
+    /// Records that the server of this rank has reported its load.
     pub(super) fn note_report(&self, rank: u32) {
         self.reports.record(rank, self.now());
         self.mark();
     }
 
-    /// The rank of the server with the least cost of those with a report, and its cost; see [`Reports::best`].
+    /// Returns the rank and cost of the reporting server with the lowest cost; see [`Reports::best`].
     pub(crate) fn best_report(&self, cost: impl Fn(u32) -> u64) -> Option<(u32, u64)> {
         self.reports.best(self.now(), cost)
     }
 
-    /// Uses the report of a server up.
+    /// Consumes the report of a server.
     pub(crate) fn spend_report(&self, rank: u32) {
         self.reports.spend(rank);
     }
 
-    /// Whether servers report.
+    /// Returns whether there are recent reports.
     pub(crate) fn has_reports(&self) -> bool {
         self.reports.are_fresh(self.now())
     }
 
-    /// Forgets all reports: servers have other ranks now.
+    /// Discards all reports, because the ranks of the servers have changed.
     pub(crate) fn forget_reports(&self) {
         self.reports.clear();
     }

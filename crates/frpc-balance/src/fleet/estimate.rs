@@ -1,7 +1,8 @@
-//! How well a server of a fleet works, as one client sees it: how long calls take there, and whether it is to get any.
+//! The estimate of a server's performance from the view of one client: how long calls take there, and whether it should
+//! receive any.
 //!
-//! One call at a time is timed on each connection; see `timing`. The result is one number, the cost, which the choice
-//! of a server reads. It includes the server's reports, if there are any.
+//! One call at a time is timed per connection. The result is a single number, the cost, which the choice of a server
+//! reads. It includes the server's load reports, if there are any.
 
 #[cfg(test)]
 mod tests;
@@ -14,129 +15,134 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What counts as no time at all, in nanoseconds: below it servers differ by chance only, and the calls in flight say more.
+/// Minimum latency in nanoseconds. Below it, servers differ only by chance, and the number of calls in progress says
+/// more.
 pub(super) const LEAST: u64 = 1_000_000;
 
-/// A measure that is not repeated loses half of its weight in 2^33 ns, some nine seconds, so that a server which was slow
-/// is tried again.
+/// Base-2 logarithm of the half-life of a measured latency: 2^33 ns, about nine seconds. The decay ensures that a
+/// server which was slow is tried again.
 const HALF_LIFE_BITS: u32 = 33;
 
-/// While the first call to a server is under way, this is taken for its time, in nanoseconds: it gets no further calls if
-/// there are others.
+/// The assumed latency in nanoseconds while the first call to a server is in progress. The server receives no further
+/// calls if there are others.
 const UNMEASURED: u64 = 1_000_000_000;
 
-/// A timed call that is cancelled at its deadline casts doubt on the server if it has taken at least so long, and
-/// [`LATE_TIMES`] the usual time: a shorter deadline says more about the caller.
+/// Minimum duration in nanoseconds, and minimum multiple of the usual latency, of a timed call that was cancelled at
+/// its deadline and ejects the server. A shorter deadline says more about the caller.
 const LATE_LEAST: u64 = 100_000_000;
 const LATE_TIMES: u64 = 4;
 
-/// For how long a server that refuses calls gets none at first, in nanoseconds, which doubles each time that it refuses
-/// its trial, up to 32 s.
+/// The initial ejection time in nanoseconds of a server that refuses calls, and the maximum number of doublings. It
+/// doubles with each refused trial, up to 32 s.
 const REFUSAL: (u64, u32) = (250_000_000, 7);
 
-/// The same for a server that does not answer, up to 256 s: such a trial costs a call its whole timeout.
+/// Like [`REFUSAL`], for a server that does not reply. The time doubles up to 256 s, because such a trial costs a call
+/// its whole timeout.
 const SILENCE: (u64, u32) = (2_000_000_000, 7);
 
-/// The trial of a server is repeated if it has brought no answer for so long, in nanoseconds.
+/// The time in nanoseconds after which a trial without a reply is repeated.
 const TRIAL_MAX: u64 = 5_000_000_000;
 
-/// For how long a new or returning server gets fewer calls than others, in nanoseconds: its caches are cold.
+/// The time in nanoseconds for which a new or returning server receives fewer calls than others, because its caches are
+/// cold.
 const SLOW_START: f64 = 5e9;
 
-/// The fraction of the time for calls at the beginning.
+/// The fraction of the time in which a server is open at the beginning of its slow start.
 const SLOW_START_PART: f64 = 0.1;
 
-/// How many times the usual a call costs in the rest of that time: others are preferred, unless they have long queues.
+/// The factor by which the cost of a call is raised while a server is not open. Other servers are preferred unless they
+/// have long queues.
 const CLOSED_TIMES: u64 = 16;
 
-/// By what part of the rest a failure raises the failure_penalty.
+/// The fraction of the remaining range by which a failure raises the failure penalty.
 const FAILURE_PENALTY_STEP: f64 = 0.25;
 
-/// The cost of a server that is to get a measuring call.
+/// The cost of a server that should receive a measuring call.
 pub(crate) const TRIAL: u64 = 0;
 
-/// The highest cost of a server that is to get calls, an hour.
+/// Maximum cost of a server that receives calls: one hour.
 pub(crate) const COST_MAX: u64 = 1 << 42;
 
-/// The cost of a server that is to get none: more than [`COST_MAX`] for as many calls as there can be.
+/// The cost of a server that receives no calls. It exceeds [`COST_MAX`] multiplied by any possible number of calls.
 pub(crate) const EXCLUDED: u64 = 1 << 63;
 
-/// The rank of a server that is not chosen by its reports.
+/// The rank of a server that is not chosen by reports.
 const NOWHERE: u32 = u32::MAX;
 
-/// A server that has reported nothing for so long, in nanoseconds, is judged by the times of its calls again.
+/// The time in nanoseconds after which a server without new reports is judged by its latencies again.
 const REPORTED_FOR: u64 = 60_000_000_000;
 
-/// The most calls of others that count: more than a server can have.
+/// Maximum number of calls of other clients that counts. It is more than a server can have.
 const OTHERS_MAX: u32 = 1 << 16;
 
-/// By how much a server may claim to be faster than its calls have been: the peak is some times the usual.
+/// Base-2 logarithm of the factor by which a reported latency may be below the measured peak, because the peak is
+/// several times the usual latency.
 const CLAIM_SHIFT: u32 = 3;
 
-/// The state of all servers together.
+/// The state of the fleet as a whole.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct FleetState {
-    /// So many would be ejected that none is.
+    /// Whether so many servers would be ejected that none is.
     pub(crate) is_panic: bool,
-    /// Servers that come do so to others that are there.
+    /// Whether new servers start slowly, because there are others.
     pub(crate) is_slow_start: bool,
 }
 
-/// How well one server works.
+/// The estimate of a server.
 #[derive(Debug)]
 pub(crate) struct ServerEstimate {
     clock: Arc<FleetClock>,
-    /// The cost of a single call there, in nanoseconds for a server of the largest weight.
+    /// The cost of a single call, in nanoseconds for a server with the maximum weight.
     cost: AtomicU64,
-    /// The calls of others there, as far as the server reports them.
+    /// Number of calls of other clients, as reported by the server.
     others: AtomicU32,
-    /// It is ejected.
+    /// Whether the server is ejected.
     doubted: AtomicBool,
-    /// At present it is to get as many calls as others.
+    /// Whether the server currently receives its full share of calls.
     open: AtomicBool,
-    /// Its rank among the servers that are chosen by their reports.
+    /// The rank among the servers that are chosen by reports.
     rank: AtomicU32,
     state: Mutex<Observations>,
 }
 
-/// Observations. Times are those of the clock; 0 is never.
+/// Observations of a server. Times are those of the clock; 0 means never.
 #[derive(Clone, Copy, Debug)]
 struct Observations {
-    /// The weight as a part of the largest one.
+    /// The weight as a fraction of the maximum weight.
     share: f64,
-    /// The peak of recent calls, in nanoseconds.
+    /// Peak latency of recent calls in nanoseconds.
     peak: u64,
     measured_at: u64,
     reported: Option<ServerReport>,
-    /// Since when the timed call is under way.
+    /// The start of the timed call, if one is in progress.
     waits_since: u64,
-    /// When it joined or returned.
+    /// The time at which the server joined or returned.
     arrived_at: u64,
-    /// How many of the last calls have failed, as a part of 1, at `penalized_at`.
+    /// The fraction of recent calls that failed, as of `penalized_at`.
     failure_penalty: f64,
     penalized_at: u64,
-    /// How often in a row it has been ejected.
+    /// Number of consecutive ejections.
     ejections: u32,
-    /// When its trial is due.
+    /// The time at which the next trial is due.
     ejected_until: u64,
-    /// It has had its measuring call, or trial.
+    /// Whether the server has received its measuring call or trial.
     is_tried: bool,
-    /// It joins others that are there.
+    /// Whether the server starts slowly.
     is_starting: bool,
 }
 
-/// A server's report, as far as it is believed.
+/// A server's report, limited to what is plausible.
 #[derive(Clone, Copy, Debug)]
 struct ServerReport {
     at: u64,
-    /// How long a call takes if it is the only one, in nanoseconds.
+    /// Latency of a single call in nanoseconds, if it is the only one.
     each: u64,
-    /// The calls of others.
+    /// Number of calls of other clients.
     others: u32,
 }
 
-/// A time to the nearest power of two: smaller differences are mostly chance, and servers that are alike are to have equal
-/// shares.
+/// Rounds a latency to the nearest power of two. Smaller differences are mostly random, and servers that perform alike
+/// should receive equal shares.
 fn coarse(time: u64) -> u64 {
     let power = 1 << time.max(1).ilog2();
     if (time - power) as f64 > power as f64 * (std::f64::consts::SQRT_2 - 1.0) {
@@ -147,15 +153,17 @@ fn coarse(time: u64) -> u64 {
 }
 
 impl Observations {
-    /// The cost of a call that is the only one, while the server is not ejected, and how many calls of others it has. Other
-    /// servers are preferred to one that is not open. `own` calls of this client are there, one at least.
+    /// Returns the cost of a call that is the only one, assuming that the server is not ejected, and the number of
+    /// calls of other clients. The cost is raised if the server is not open. `own` is the number of this client's calls
+    /// there, at least one.
     fn cost(&self, now: u64, is_open: bool, own: usize) -> (u64, u32) {
         let halves = |at: u64| now.saturating_sub(at) >> HALF_LIFE_BITS;
         let times = if is_open { 1 } else { CLOSED_TIMES };
         let cost = |time: u64| ((time.saturating_mul(times) as f64 / self.share) as u64).clamp(TRIAL + 1, COST_MAX);
         if let Some(reported) = self.reported.filter(|reported| now.saturating_sub(reported.at) <= REPORTED_FOR) {
             let others = reported.others >> halves(reported.at).min(31);
-            // A call that is under way for long says that each takes long, however many there were.
+            // A call that has been in progress for long indicates that each call takes long, regardless of their
+            // number.
             let age = if self.waits_since == 0 { 0 } else { now.saturating_sub(self.waits_since) };
             let each = reported.each.max(age / (own as u64 + u64::from(others)).max(1));
             return (cost(each), others);
@@ -172,26 +180,26 @@ impl Observations {
         (cost(coarse(expected.max(LEAST))), 0)
     }
 
-    /// The fraction of the time for calls of the server.
+    /// Returns the fraction of the time in which the server is open.
     fn opening(&self, now: u64) -> f64 {
         let come = if self.is_starting { self.start_progress(now) } else { 1.0 };
         let willing = 1.0 - self.failure_penalty_at(now);
         (SLOW_START_PART + (1.0 - SLOW_START_PART) * come) * willing * willing
     }
 
-    /// The progress of its slow start, as a part of 1.
+    /// Returns the progress of the slow start, from 0 to 1.
     fn start_progress(&self, now: u64) -> f64 {
         if self.arrived_at == 0 { 1.0 } else { (now.saturating_sub(self.arrived_at) as f64 / SLOW_START).min(1.0) }
     }
 
-    /// The failure_penalty, which loses half in each half-life.
+    /// Returns the failure penalty, which halves with each half-life.
     fn failure_penalty_at(&self, now: u64) -> f64 {
         let halves = now.saturating_sub(self.penalized_at) as f64 / (1_u64 << HALF_LIFE_BITS) as f64;
         self.failure_penalty * (-halves).exp2()
     }
 
-    /// Notes that the timed call took so long: a longer one counts at once, and a shorter one the more the longer ago the
-    /// last one was.
+    /// Records the latency of the timed call. A longer one replaces the peak at once. A shorter one counts the more,
+    /// the longer ago the last measurement was.
     fn measure(&mut self, took: u64, now: u64) {
         self.waits_since = 0;
         self.peak = if took >= self.peak || self.measured_at == 0 {
@@ -203,8 +211,8 @@ impl Observations {
         self.measured_at = now;
     }
 
-    /// Notes a failure, after which the server gets no calls for a while: this long at first, and twice as long each time
-    /// up to so many times. Calls that were under way when it was ejected count once.
+    /// Records a failure and ejects the server for a while. The pause starts with the given time and doubles with each
+    /// ejection, up to the given number of times. Calls that were in progress at the time of the ejection count once.
     fn eject(&mut self, (first, doublings): (u64, u32), now: u64) {
         self.failure_penalty = self.failure_penalty_at(now);
         self.failure_penalty += (1.0 - self.failure_penalty) * FAILURE_PENALTY_STEP;
@@ -212,7 +220,7 @@ impl Observations {
         if now < self.ejected_until && !self.is_tried {
             return;
         }
-        // Not all clients try it again in the same moment.
+        // The pause is random, so that clients do not all try the server again at the same moment.
         let pause = (first << self.ejections.min(doublings)) as f64 * (0.75 + 0.5 * fastrand::f64());
         self.ejections = self.ejections.saturating_add(1);
         self.ejected_until = now.saturating_add(pause as u64).max(1);
@@ -241,41 +249,42 @@ impl ServerEstimate {
         Arc::new(Self { clock: clock.clone(), cost, others, doubted, open, rank, state: Mutex::new(state) })
     }
 
-    /// The cost of a single call there: [`TRIAL`], [`EXCLUDED`], or between.
+    /// Returns the cost of a single call: [`TRIAL`], [`EXCLUDED`], or a value between them.
     #[inline]
     pub(crate) fn cost(&self) -> u64 {
         self.cost.load(Ordering::Relaxed)
     }
 
-    /// The calls of others there, as far as is known.
+    /// Returns the number of calls of other clients, as far as it is known.
     #[inline]
     pub(crate) fn others(&self) -> u64 {
         self.others.load(Ordering::Relaxed).into()
     }
 
-    /// Whether the server is ejected: it has refused calls or answered nothing, and not answered otherwise since.
+    /// Returns whether the server is ejected: it has refused calls or not replied, and has not replied normally since.
     #[inline]
     pub(crate) fn is_doubted(&self) -> bool {
         self.doubted.load(Ordering::Relaxed)
     }
 
-    /// The peak of recent calls, if any has been timed.
+    /// Returns the peak latency of recent calls, if any has been timed.
     pub(crate) fn latency(&self) -> Option<Duration> {
         let state = self.state.lock();
         (state.measured_at != 0).then(|| Duration::from_nanos(state.peak))
     }
 
-    /// Sets the weight as a part of the largest one, above 0.
+    /// Sets the weight as a fraction of the maximum weight. It must be above 0.
     pub(crate) fn set_share(&self, share: f64) {
         self.state.lock().share = share;
     }
 
-    /// Whether the server joined or returned recently, so that its share is still growing.
+    /// Returns whether the server joined or returned recently and is in its slow start.
     pub(crate) fn is_starting(&self, now: u64) -> bool {
         self.state.lock().start_progress(now) < 1.0
     }
 
-    /// Computes the cost. `is_shown` says that the server is known to be alive. It has `own` calls of this client, or one.
+    /// Recomputes the cost. `is_shown` is whether the server is known to be alive. `own` is the number of this client's
+    /// calls there, at least one.
     pub(crate) fn assess(&self, now: u64, is_shown: bool, own: usize, fleet_state: FleetState) {
         let mut state = self.state.lock();
         state.is_starting = fleet_state.is_slow_start && state.start_progress(now) < 1.0;
@@ -295,14 +304,14 @@ impl ServerEstimate {
         self.others.store(others, Ordering::Relaxed);
     }
 
-    /// Records that a measuring call goes there: the next ones do not measure.
+    /// Records that a measuring call is sent to the server. Further calls do not measure.
     #[cold]
     pub(crate) fn begin_trial(&self) {
         let mut state = self.state.lock();
         let now = self.clock.now();
         state.is_tried = true;
         let cost = if state.ejected_until == 0 {
-            // Not for long: the call is timed when it is sent, unless it is a stream.
+            // This lasts only until the call is sent and timed, unless it is a stream.
             Observations { waits_since: now, ..*state }.cost(now, self.is_open(), 1)
         } else {
             state.ejected_until = now.saturating_add(TRIAL_MAX);
@@ -311,7 +320,7 @@ impl ServerEstimate {
         self.set_cost(cost);
     }
 
-    /// Notes a new connection to the server.
+    /// Records a new connection to the server.
     fn connect(&self) {
         let mut state = self.state.lock();
         (state.arrived_at, state.reported) = (self.clock.now(), None);
@@ -319,29 +328,29 @@ impl ServerEstimate {
         self.clock.change();
     }
 
-    /// Notes that a connection to it takes no new calls.
+    /// Records that a connection accepts no new calls.
     fn disconnect(&self) {
         self.clock.change();
     }
 
-    /// Notes that the server has shown that it is alive.
+    /// Records a sign of life from the server.
     fn show(&self) {
         self.clock.expire();
     }
 
-    /// Notes that it has refused a call.
+    /// Records that the server has refused a call.
     #[cold]
     fn refuse(&self) {
         self.eject(REFUSAL);
     }
 
-    /// Notes that a call was answered elsewhere before it has answered its trial.
+    /// Records that another server has replied to a call before this server replied to its trial.
     #[cold]
     fn overtaken(&self) {
         self.eject(SILENCE);
     }
 
-    /// Notes that it has answered a call again.
+    /// Records that the server has replied to a call normally again.
     #[cold]
     fn recover(&self) {
         let mut state = self.state.lock();
@@ -365,18 +374,18 @@ impl ServerEstimate {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// Sets the rank among the servers that are chosen by their reports; `None` if it is not.
+    /// Sets the rank among the servers that are chosen by reports, or `None` if it is not one of them.
     pub(crate) fn set_rank(&self, rank: Option<u32>) {
         self.rank.store(rank.unwrap_or(NOWHERE), Ordering::Relaxed);
     }
 
-    /// The rank among the servers that are chosen by their reports.
+    /// Returns the rank among the servers that are chosen by reports.
     pub(crate) fn rank(&self) -> u32 {
         self.rank.load(Ordering::Relaxed)
     }
 
-    /// Records the server's report. It is believed as far as its calls bear it out. `own` of the calls in progress are
-    /// of this client.
+    /// Records the server's report, as far as measured latencies confirm it. `own` is the number of this client's calls
+    /// among those in progress.
     #[cold]
     fn report(&self, report: Report, own: usize) {
         let now = self.clock.now();
@@ -396,17 +405,17 @@ impl ServerEstimate {
         }
     }
 
-    /// Notes that a call is timed which began at `instant`.
+    /// Records the start of a timed call.
     fn begin(&self, instant: Instant) {
         self.state.lock().waits_since = self.clock.advance(instant);
     }
 
-    /// Notes that the timed call is none any more.
+    /// Records that the timed call is not measured.
     fn forget(&self) {
         self.state.lock().waits_since = 0;
     }
 
-    /// Notes how the timed call has ended.
+    /// Records the end of the timed call.
     fn end(&self, took: Duration, end: MeasuredEnd, now: u64) {
         let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let mut state = self.state.lock();
@@ -425,7 +434,7 @@ impl ServerEstimate {
         }
     }
 
-    /// Whether the call of a trial has had no answer.
+    /// Returns whether a trial has not been replied to in time.
     fn is_late_again(&self, end: MeasuredEnd) -> bool {
         end == MeasuredEnd::Late && self.is_doubted()
     }

@@ -1,4 +1,4 @@
-//! A client's options for its fleet: its zone, and the number of servers.
+//! A client's options for its fleet: its zone and the number of servers.
 
 use crate::resolve::Endpoint;
 use std::sync::Arc;
@@ -8,21 +8,22 @@ use std::sync::Arc;
 pub(crate) struct FleetOptions {
     /// The client's zone.
     pub(crate) zone: Option<String>,
-    /// The most servers that it connects to.
+    /// Maximum number of servers to which the client connects.
     pub(crate) subset: Option<usize>,
 }
 
 impl FleetOptions {
-    /// Whether a server is in the client's zone.
+    /// Returns whether a server is in the client's zone.
     pub(crate) fn is_near(&self, endpoint: &Endpoint) -> bool {
         self.zone.is_none() || self.zone.as_deref() == endpoint.zone()
     }
 
-    /// The servers of a set that a client connects to. `seed` distinguishes it from other clients.
+    /// Returns the servers of a set to which a client connects. `seed` identifies the client.
     pub(crate) fn chosen(&self, mut endpoints: Vec<Arc<Endpoint>>, seed: u64) -> Vec<Arc<Endpoint>> {
         let Some(count) = self.subset.filter(|count| *count < endpoints.len()) else { return endpoints };
-        // Each client draws a number for each server: those with the least ones are chosen. What joins or leaves changes
-        // nothing between the others. Divided by the weight, it is the least in proportion to the weight.
+        // Each client draws a number for each server and chooses those with the lowest ones. A server that joins or
+        // leaves does not change the order of the others. Dividing by the weight makes the probability of a low number
+        // proportional to it.
         let rank = |endpoint: &Endpoint| drawn(seed, endpoint.address()) / f64::from(endpoint.weight());
         endpoints.sort_by(|one, other| {
             let is_far = |endpoint| !self.is_near(endpoint);
@@ -33,13 +34,13 @@ impl FleetOptions {
     }
 }
 
-/// A number of a client and a server, as exponentially distributed as its hash is even.
+/// Returns a number for a client and a server. It is exponentially distributed if the hash is uniformly distributed.
 fn drawn(seed: u64, address: &str) -> f64 {
     let mut hash = seed ^ 0xcbf2_9ce4_8422_2325;
     for byte in address.bytes() {
         hash = (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0000_0100_0000_01b3);
     }
-    // So far the last bytes have changed few bits.
+    // So far, the last bytes of the address have affected only a few bits.
     for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
         hash = (hash ^ (hash >> 33)).wrapping_mul(factor);
     }
@@ -54,7 +55,7 @@ mod tests {
 
     fn set(count: usize) -> Vec<Arc<Endpoint>> {
         let endpoint = |number: usize| Endpoint::new(format!("10.0.0.{number}:80"));
-        // Every fourth has the weight of three.
+        // Every fourth server has weight 3.
         (0..count).map(|number| Arc::new(endpoint(number).with_weight(1 + 2 * u32::from(number % 4 == 0)))).collect()
     }
 
@@ -71,7 +72,8 @@ mod tests {
                 *clients.entry(endpoint.weight()).or_default() += 1;
             }
         }
-        // 25 servers of weight 3, and 75 of weight 1: half of the connections each, but for draws without replacement.
+        // There are 25 servers of weight 3 and 75 of weight 1. Each group has half of the connections, except for the
+        // effect of drawing without replacement.
         let share = f64::from(clients[&3]) / f64::from(clients[&1] + clients[&3]);
         assert!((0.46..0.51).contains(&share), "{share}");
     }

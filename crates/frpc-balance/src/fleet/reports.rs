@@ -1,41 +1,41 @@
 //! The servers of a fleet with recent load reports. The contents of the reports are in their `estimate`.
 //!
-//! A report is of the moment of a server's answer, and is soon outdated. A call goes to the server that promises the
-//! least among those of the latest reports, and uses the report up: the next one of that server includes this call as
-//! well. So a client does not send all its calls to the server that was idle a moment ago.
+//! A report is made when a server replies and is soon outdated. A call goes to the server with the lowest cost among
+//! those with recent reports, and consumes the report. The server's next report includes this call as well. A client
+//! thus does not send all its calls to a server that was idle a moment ago.
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many are kept, each of another server. More would be older.
+/// Maximum number of reports, one per server. Further ones would be older.
 const REPORTS_MAX: usize = 16;
 
-/// How long a report is good, in nanoseconds: for clients that call so rarely, an old one is better than none.
+/// The lifetime of a report in nanoseconds. For clients that call this rarely, an old report is better than none.
 const LASTS: u64 = 4_000_000_000;
 
-/// The reports.
+/// The recent reports of a fleet.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
-    /// When the last one came; 0 is never.
+    /// The time of the latest report, or 0 if there was none.
     last: AtomicU64,
     entries: Mutex<Vec<LoadReport>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct LoadReport {
-    /// The rank of the server.
+    /// The rank of the server in its zone.
     rank: u32,
     at: u64,
 }
 
 impl Reports {
-    /// Whether there have been any of late.
+    /// Returns whether there has been a recent report.
     pub(super) fn are_fresh(&self, now: u64) -> bool {
         let last = self.last.load(Ordering::Relaxed);
         last != 0 && now.saturating_sub(last) <= LASTS
     }
 
-    /// Notes a report, in place of an earlier one of this server, or of the oldest.
+    /// Records a report. It replaces an earlier one of the same server, or else the oldest.
     pub(super) fn record(&self, rank: u32, now: u64) {
         let mut entries = self.entries.lock();
         if let Some(at) = entries.iter().position(|entry| entry.rank == rank) {
@@ -47,14 +47,14 @@ impl Reports {
         self.last.store(now.max(1), Ordering::Relaxed);
     }
 
-    /// The server at which a call is expected to end first, by the cost of each, with its cost.
+    /// Returns the server with the lowest cost, at which a call is expected to end first, and this cost.
     pub(super) fn best(&self, now: u64, cost: impl Fn(u32) -> u64) -> Option<(u32, u64)> {
         let entries = self.entries.lock();
         let good = entries.iter().filter(|entries| now.saturating_sub(entries.at) <= LASTS);
         good.map(|entries| (entries.rank, cost(entries.rank))).min_by_key(|(_, cost)| *cost)
     }
 
-    /// Uses the report of a server up, if there is one.
+    /// Consumes the report of a server, if there is one.
     pub(super) fn spend(&self, rank: u32) {
         let mut entries = self.entries.lock();
         if let Some(at) = entries.iter().position(|entry| entry.rank == rank) {
@@ -62,7 +62,7 @@ impl Reports {
         }
     }
 
-    /// Forgets all.
+    /// Discards all reports.
     pub(super) fn clear(&self) {
         self.entries.lock().clear();
     }

@@ -292,7 +292,7 @@ mod tests {
     use std::future::{pending, ready};
     use tokio::time::timeout;
 
-    /// Panics at first, and then has an endpoint.
+    /// A resolver that panics once and then returns an endpoint.
     struct Panicking(u32);
 
     impl Resolver for Panicking {
@@ -322,7 +322,7 @@ mod tests {
         assert_eq!((fleet().servers.len(), fleet().resolver_trouble), (1, None));
     }
 
-    /// Its endpoints come otherwise.
+    /// A resolver that never returns. The test adds the endpoints itself.
     struct Unanswering;
 
     impl Resolver for Unanswering {

@@ -134,7 +134,7 @@ mod tests {
                 .await
                 .expect("future should complete within the timeout");
             assert_eq!(stated.expect("content should be valid"), [Endpoint::new("a:1")]);
-            spoil(&path).expect("item should exist");
+            spoil(&path).expect("file should be changed");
             resolver.next().await.expect_err("next item should be an error");
         }
         std::fs::remove_file(&path).expect("file should be removed");
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn lines_state_endpoints_and_a_wrong_one_spoils_the_file() {
         let text = "# all of them\n\n10.0.0.1:80 weight=3 zone=a rack=7=b # the old one\n[::1]:80 server_name=shop\n";
-        let [one, other] = parse(text).expect("text should parse").try_into().expect("there are two");
+        let [one, other] = parse(text).expect("text should have two endpoints").try_into().expect("there are two");
         let expected = Endpoint::new("10.0.0.1:80").with_weight(3).with_zone("a").with_metadata("rack", "7=b");
         assert_eq!((one, other), (expected, Endpoint::new("[::1]:80").with_server_name("shop")));
         for wrong in ["a:1 weight=x", "a:1 heavy", "a:1 weight=-1"] {

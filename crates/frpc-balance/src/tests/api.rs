@@ -1,4 +1,4 @@
-//! A small API server on the loopback, which lists and watches EndpointSlices as that of Kubernetes does.
+//! A small API server on loopback that lists and watches EndpointSlices like that of Kubernetes.
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response, StatusCode};
@@ -20,14 +20,14 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 
 type Sent = Result<Frame<Bytes>, Infallible>;
 
-/// An API server, with one Service.
+/// An API server with one Service.
 pub(crate) struct Api {
     state: Arc<Mutex<State>>,
     pub(crate) address: SocketAddr,
     accepting: Option<JoinHandle<()>>,
 }
 
-/// The state of the server, and its requests.
+/// The state of the server and the requests that it has received.
 #[derive(Default)]
 pub(crate) struct State {
     slices: BTreeMap<String, Value>,
@@ -39,11 +39,11 @@ pub(crate) struct State {
     /// The queries of lists and of watches.
     pub(crate) lists: Vec<String>,
     pub(crate) watches: Vec<String>,
-    /// How many slices a page has at most.
+    /// Maximum number of slices per page.
     pub(crate) page_max: Option<usize>,
-    /// The answer in place of the next list.
+    /// The response to the next list request, if it is to fail.
     pub(crate) instead_of_list: Option<(u16, String)>,
-    /// Answers to the next watches.
+    /// The responses to the next watch requests, which are to fail.
     pub(crate) instead_of_watch: Vec<Refusal>,
 }
 
@@ -62,7 +62,7 @@ impl Api {
         api
     }
 
-    /// Begins, or begins again at the same address.
+    /// Starts the server, or restarts it at the same address.
     pub(crate) async fn again(&mut self) {
         let listener = TcpListener::bind(self.address).await.expect("loopback port should be free");
         self.address = listener.local_addr().expect("socket should have a local address");
@@ -75,7 +75,7 @@ impl Api {
         }));
     }
 
-    /// Ends with all connections, as a process that is killed.
+    /// Stops the server with all its connections, like a process that is killed.
     pub(crate) async fn kill(&mut self) {
         let accepting = self.accepting.take().expect("process should be running");
         accepting.abort();
@@ -98,7 +98,7 @@ impl Api {
         self.put_at(name, addresses, 8080);
     }
 
-    /// The same, whose endpoints listen on this port.
+    /// Like [`put`](Self::put), with endpoints that listen on the given port.
     pub(crate) fn put_at(&self, name: &str, addresses: &[&str], port: u16) {
         let endpoint = |address: &&str| json!({"addresses": [address], "conditions": {"ready": true}});
         let endpoints: Vec<_> = addresses.iter().map(endpoint).collect();
@@ -107,11 +107,11 @@ impl Api {
 
     pub(crate) fn delete(&self, name: &str) {
         let mut state = self.state();
-        let slice = state.slices.remove(name).expect("item should exist");
+        let slice = state.slices.remove(name).expect("slice should exist");
         state.happened("DELETED", slice);
     }
 
-    /// Sends the version to all watchers, without a change.
+    /// Sends the current version to all watchers, without a change.
     pub(crate) fn bookmark(&self) {
         let mut state = self.state();
         state.version += 10;
@@ -120,7 +120,7 @@ impl Api {
         state.send(&bookmark);
     }
 
-    /// Discards the history, and notifies watchers of that.
+    /// Discards the history and notifies the watchers.
     pub(crate) fn forget(&self) {
         let mut state = self.state();
         state.history.clear();
@@ -130,12 +130,12 @@ impl Api {
         state.watchers.clear();
     }
 
-    /// Ends all watches in good order.
+    /// Ends all watches gracefully.
     pub(crate) fn end_watches(&self) {
         self.state().watchers.clear();
     }
 
-    /// Sends these bytes to all that watch.
+    /// Sends the given bytes to all watchers.
     pub(crate) fn say(&self, bytes: impl Into<Bytes>) {
         let bytes = bytes.into();
         self.state().watchers.retain(|watcher| watcher.send(Ok(Frame::data(bytes.clone()))).is_ok());
@@ -207,7 +207,8 @@ impl State {
     }
 
     fn watch(&mut self, query: String) -> Response<BoxBody<Bytes, Infallible>> {
-        let version: u64 = value(&query, "resourceVersion").expect("it is stated").parse().expect("text should parse");
+        let version: u64 =
+            value(&query, "resourceVersion").expect("version should be stated").parse().expect("text should parse");
         self.watches.push(query);
         if let Some(refusal) = self.instead_of_watch.pop() {
             let mut response = whole(refusal.status, refusal.body.to_owned());
@@ -228,7 +229,7 @@ impl State {
     }
 }
 
-/// Sends a line in two pieces: networks cut them anywhere.
+/// Sends a line in two pieces, because networks split data anywhere.
 fn send(watcher: &mpsc::UnboundedSender<Sent>, event: &Value) -> bool {
     let mut line = Bytes::from(format!("{event}\n"));
     let head = line.split_to(line.len() / 2);

@@ -1,4 +1,4 @@
-//! Names whose records change, on a small server of DNS on loopback.
+//! Tests of names whose records change, with a small DNS server on loopback.
 
 use frpc::Channel;
 use frpc_balance::dns::DnsResolver;
@@ -15,24 +15,24 @@ const A: u16 = 1;
 const AAAA: u16 = 28;
 const SRV: u16 = 33;
 
-/// The code of a server that cannot answer.
+/// The response code of a server that cannot answer.
 const SERVFAIL: u8 = 2;
 
 /// The data of records by name and type. A name without any does not exist.
 type Zone = BTreeMap<(&'static str, u16), Vec<Vec<u8>>>;
 
-/// A type and its failure: a code, or no answer.
+/// A record type and its failure: a response code, or no response.
 type Broken = Option<(u16, Option<u8>)>;
 
-/// A server of DNS.
+/// A DNS server.
 #[derive(Clone)]
 struct Dns {
     zone: Arc<Mutex<Zone>>,
-    /// The code of all answers, if not that of success.
+    /// The code of all responses, if they are to fail.
     failure: Arc<Mutex<Option<u8>>>,
-    /// A type whose questions fail: by this code, or without an answer.
+    /// A record type whose queries fail, with a code or without a response.
     broken: Arc<Mutex<Broken>>,
-    /// A name whose questions fail.
+    /// A name whose queries fail.
     broken_name: Arc<Mutex<Option<&'static str>>>,
     address: SocketAddr,
 }
@@ -71,7 +71,7 @@ impl Dns {
         *self.failure.lock().expect("lock should not be poisoned") = code;
     }
 
-    /// The answer, with a time to live of one second.
+    /// Returns the response to a query, with a TTL of one second.
     fn answer(&self, question: &[u8]) -> Option<Vec<u8>> {
         let (mut at, mut name) = (12, String::new());
         while let length @ 1.. = usize::from(*question.get(at)?) {
@@ -110,7 +110,7 @@ impl Dns {
         Some(answer)
     }
 
-    /// A resolver that repeats its lookups at once.
+    /// Returns a resolver that repeats its lookups at once.
     fn resolver(&self, name: &str) -> DnsResolver {
         let resolver: DnsResolver = format!("dns://{}/{name}", self.address).parse().expect("text should parse");
         resolver.with_bounds(Duration::from_millis(5)..=Duration::from_millis(10))
@@ -208,7 +208,7 @@ async fn one_family_is_enough_while_the_other_is_unknown() {
     assert_eq!(texts(&endpoints), ["[::1]:80 server_name=six.test"]);
 }
 
-/// One target that could not be looked up kept a channel from all others, and a set from any change.
+/// Regression: a single target whose lookup failed kept a channel from all other targets, and a set from any change.
 #[tokio::test]
 async fn failing_target_is_left_out_unless_it_had_servers() {
     let dns = Dns::start().await;
@@ -218,9 +218,9 @@ async fn failing_target_is_left_out_unless_it_had_servers() {
     let [one, other] = ["127.0.0.1:80 server_name=a.test", "127.0.0.2:81 server_name=b.test"];
     let mut resolver = dns.resolver("_shop._tcp.test.");
     dns.break_name(Some("b.test"));
-    assert_eq!(texts(&next(&mut resolver).await.expect("one target has an address")), [one]);
+    assert_eq!(texts(&next(&mut resolver).await.expect("one target should have an address")), [one]);
     dns.break_name(None);
-    assert_eq!(texts(&next(&mut resolver).await.expect("both have")), [one, other]);
+    assert_eq!(texts(&next(&mut resolver).await.expect("both targets should have addresses")), [one, other]);
     dns.break_name(Some("b.test"));
     next(&mut resolver).await.expect_err("next item should be an error");
     dns.set("_shop._tcp.test", SRV, [service(1, 0, 81, "b.test")]);
@@ -251,7 +251,7 @@ async fn failing_family_that_had_servers_is_an_error() {
     assert_eq!(next(&mut resolver).await.expect("name should have both addresses").len(), 2);
 }
 
-/// Accepts connections and says nothing.
+/// Accepts connections and sends nothing.
 async fn listener() -> (TcpListener, u16) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let port = listener.local_addr().expect("socket should have a local address").port();

@@ -1,4 +1,4 @@
-//! Registrations with a small etcd on loopback, whose answers get lost, and a resolver whose watches it ends.
+//! Tests of registrations with a small etcd on loopback that loses replies, and of a resolver whose watches it ends.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use frpc_balance::etcd::{Etcd, EtcdResolver, Registration};
@@ -17,10 +17,10 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, timeout};
 
-/// No test waits longer for events that take milliseconds; a machine may be busy.
+/// Maximum time to wait for events that take milliseconds, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The number of a lease, at 2 in requests for a new one and at 1 in all others.
+/// The id of a lease. It is field 2 in requests for a new lease and field 1 in all others.
 #[derive(Clone, PartialEq, Message)]
 struct Numbers {
     #[prost(int64, tag = "1")]
@@ -29,14 +29,14 @@ struct Numbers {
     second: i64,
 }
 
-/// The answer about a renewed lease.
+/// The response to the renewal of a lease.
 #[derive(Clone, PartialEq, Message)]
 struct Renewed {
     #[prost(int64, tag = "3")]
     ttl: i64,
 }
 
-/// The leases of the server, and the request whose first answer is lost.
+/// The leases of the server, and the request whose first response is lost.
 #[derive(Default)]
 struct State {
     leases: BTreeSet<i64>,
@@ -45,7 +45,7 @@ struct State {
 }
 
 impl State {
-    /// Carries out a request. `None` if its answer is lost.
+    /// Carries out a request. Returns `None` if its response is lost.
     fn answer(&mut self, path: &str, request: &[u8]) -> Option<Vec<u8>> {
         let mut answer = Vec::new();
         match path.rsplit('/').next() {
@@ -77,7 +77,7 @@ async fn respond(
     state: &Mutex<State>,
 ) -> Response<impl Body<Data = Bytes, Error = Infallible> + use<>> {
     let path = request.uri().path().to_owned();
-    // A watch is ended at once: the request stays open.
+    // A watch ends at once, and its request stays open.
     let answer = if path.ends_with("/Watch") {
         Some(Vec::new())
     } else {
@@ -98,12 +98,12 @@ async fn respond(
     response
 }
 
-/// An etcd that loses the answer to the first request of this name.
+/// Starts an etcd that loses its response to the first request of the given name.
 async fn start(lost: &'static str) -> (Etcd, Arc<Mutex<State>>) {
     start_with(lost, 1).await
 }
 
-/// The same, with so many members that are one server.
+/// Like [`start`], with the given number of members, all of which are the same server.
 async fn start_with(lost: &'static str, members: usize) -> (Etcd, Arc<Mutex<State>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address");
@@ -122,7 +122,7 @@ async fn start_with(lost: &'static str, members: usize) -> (Etcd, Arc<Mutex<Stat
     (Etcd::new(vec![format!("http://{address}"); members]).expect("addresses should be valid"), state)
 }
 
-/// A lease whose key could not be put stayed until its end, and so did one whose number had been lost.
+/// Regression: a lease whose key could not be put was kept until it expired, as was one whose id had been lost.
 #[tokio::test]
 async fn lost_answer_leaves_no_lease_behind() {
     for lost in ["LeaseGrant", "Put"] {
@@ -138,7 +138,7 @@ async fn lost_answer_leaves_no_lease_behind() {
     }
 }
 
-/// With several members it read all keys again and again, as fast as they answered.
+/// Regression: with several members, the resolver read all keys repeatedly, as fast as the members replied.
 #[tokio::test]
 async fn keys_are_read_after_a_pause_if_watches_end_at_once() {
     let (etcd, _state) = start_with("nothing", 3).await;

@@ -1,5 +1,5 @@
-//! Services whose slices change, on a small API server on loopback that restarts, discards its history and sends
-//! malformed data.
+//! Tests of Services whose slices change, with a small API server on loopback that restarts, discards its history and
+//! sends malformed data.
 
 use crate::tests::api::{Api, Refusal};
 use frpc::Channel;
@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// No test waits longer for events that take milliseconds; a machine may be busy.
+/// Maximum time to wait for events that take milliseconds, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn client(address: SocketAddr) -> Client {
@@ -25,7 +25,7 @@ fn resolver(api: &Api) -> KubernetesResolver {
     KubernetesResolver::new(client(api.address), "prod/shop", "grpc").expect("name should be valid")
 }
 
-/// A resolver that runs in the background, as in a channel: no call of `next` is dropped.
+/// A resolver that runs in the background, as in a channel. No call of `next` is dropped.
 struct Followed {
     resolver: Option<KubernetesResolver>,
     asking: Option<JoinHandle<(KubernetesResolver, std::io::Result<Vec<Endpoint>>)>>,
@@ -67,19 +67,19 @@ async fn next(followed: &mut Followed) -> std::io::Result<Vec<Endpoint>> {
     endpoints
 }
 
-/// The hosts of the next set.
+/// Returns the hosts of the next set.
 async fn hosts(followed: &mut Followed) -> Vec<String> {
     let endpoints = next(followed).await.expect("connection should stay open");
     let host = |endpoint: &Endpoint| endpoint.address().trim_end_matches(":8080").to_owned();
     endpoints.iter().map(host).collect()
 }
 
-/// Why the next set is not known.
+/// Returns the error of the next set.
 async fn trouble(followed: &mut Followed) -> String {
     next(followed).await.expect_err("next item should be an error").to_string()
 }
 
-/// Waits until it watches for this time, and has nothing to say before.
+/// Waits until the resolver has watched for the given time, and asserts that it returns nothing before.
 async fn until_watched(followed: &mut Followed, api: &Api, times: usize) {
     let watching = async {
         while api.request_counts().1 < times {
@@ -103,7 +103,7 @@ async fn all_slices_make_one_set_that_follows_their_changes() {
     api.put("three", &["10.0.0.4"]);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"]);
     api.put("one", &["10.0.0.1"]);
-    // The second address is in the other slice still, so nothing has changed.
+    // The second address is still in the other slice, so nothing has changed.
     api.delete("two");
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1", "10.0.0.4"]);
     api.delete("three");
@@ -167,7 +167,7 @@ async fn expired_version_is_listed_again() {
     api.put("one", &["10.0.0.1"]);
     let mut followed = followed(&api);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
-    // As the answer to a watch.
+    // As the response to a watch.
     api.forget();
     api.put("one", &["10.0.0.2"]);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.2"]);
@@ -177,7 +177,7 @@ async fn expired_version_is_listed_again() {
     api.delete("one");
     api.put("two", &["10.0.0.3"]);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.3"]);
-    // As the answer to a list.
+    // As the response to a list.
     until_watched(&mut followed, &api, 3).await;
     api.forget();
     api.state().instead_of_list = Some((410, String::new()));
@@ -281,7 +281,7 @@ async fn failing_watch_keeps_the_version() {
     assert!(state.watches.iter().all(|watch| watch.contains("resourceVersion=1")), "{:?}", state.watches);
 }
 
-/// Accepts connections and says nothing.
+/// Accepts connections and sends nothing.
 async fn listener() -> (TcpListener, u16) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let port = listener.local_addr().expect("socket should have a local address").port();

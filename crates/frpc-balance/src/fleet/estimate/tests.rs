@@ -1,10 +1,10 @@
-//! The estimate of a server, by calls with given ends.
+//! Tests of the estimate with given results of calls.
 
 use super::*;
 
 const HALF_LIFE: u64 = 1 << HALF_LIFE_BITS;
 
-/// A server, and the means to set the time in milliseconds.
+/// Returns a server and a function that sets the time in milliseconds.
 fn server() -> (Arc<ServerEstimate>, impl Fn(u64) -> u64) {
     let clock = FleetClock::new();
     let estimate = ServerEstimate::new(&clock);
@@ -100,7 +100,7 @@ fn times_are_rounded_to_the_nearest_power_of_two() {
     assert_eq!([1, 2, 90, 91, 128, 181, 182, 255].map(coarse), [1, 2, 64, 128, 128, 128, 256, 256]);
 }
 
-/// The costs of servers of these ranks, with one call each.
+/// Returns the server with the lowest cost among reports of these ranks, with one call each.
 fn promised(estimates: &[&ServerEstimate]) -> Option<(u32, u64)> {
     estimates[0].clock.best_report(|index| estimates[index as usize].cost() * (1 + estimates[index as usize].others()))
 }
@@ -219,7 +219,7 @@ fn server_is_warming_up_for_five_seconds_per_connection() {
         [10, 2_000, 5_009, 5_010, 9_000].map(|millis| estimate.is_starting(at(millis))),
         [true, true, true, false, false]
     );
-    // Those that come all together are as good as each other.
+    // Servers that join together have no slow start.
     estimate.end(Duration::from_millis(10), MeasuredEnd::Answered, at(10));
     assert!((0..200).all(|_| cost(&estimate, at(10)) == 1 << 23), "there are no other servers");
 }
