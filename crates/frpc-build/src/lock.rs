@@ -1,9 +1,10 @@
-//! The schema lock: a file next to the schema that records the wire layout, so that no change of the schema breaks
+//! The schema lock: a file next to the schema that records the wire layout, so that changes of the schema do not break
 //! older peers by accident.
 //!
-//! Owns the order of the steps: `scope.rs` assigns files to locks and reads these, `operations.rs` numbers methods,
-//! `from_schema.rs` makes a `record.rs` of the schema, `compare.rs` compares it with the lock, `history.rs` carries over
-//! the past, `refusal.rs` writes the error, and `text.rs` the lock. docs/schema-lock.md is the document for users.
+//! This module runs the steps in order. `scope.rs` assigns files to locks and reads them, `operations.rs` numbers
+//! methods, `from_schema.rs` creates a `record.rs` from the schema, `compare.rs` compares it with the lock,
+//! `history.rs` preserves the past, `refusal.rs` writes the error, and `text.rs` writes the lock. docs/schema-lock.md
+//! is the documentation for users.
 
 mod align;
 mod compare;
@@ -38,11 +39,11 @@ use scope::{Member, Scope, print_rerun_if_locks_changed, scopes};
 use stored::Lock;
 pub use stored::LockFile;
 
-/// The methods and layouts of a schema on the wire.
+/// The operations and wire layouts of a schema.
 #[derive(Debug, Default)]
 pub struct Plan {
     operations: Operations,
-    /// Locks to write after the build has succeeded.
+    /// Locks to write after a successful build.
     pub(crate) updates: Vec<LockFile>,
     pub(crate) layouts: Vec<Layout>,
 }
@@ -118,7 +119,7 @@ pub(crate) fn plan(
     Ok(plan)
 }
 
-/// The warning for locks that do not exist.
+/// Returns the warning about missing locks.
 fn missing_remark(missing: &[String], operations: &Operations, options: &LockOptions) -> String {
     let build = options.recording_build(LockUpdate::Safe);
     let has_methods = |services: &&Vec<Vec<u16>>| services.iter().any(|methods| !methods.is_empty());
@@ -134,7 +135,7 @@ fn missing_remark(missing: &[String], operations: &Operations, options: &LockOpt
     )
 }
 
-/// Refuses `Numbering::Lock` for services without a lock.
+/// Rejects `Numbering::Lock` for services without a lock.
 fn check_locks(scopes: &[Scope<'_>], numbering: Numbering) -> Result<(), Error> {
     let without = scopes.iter().filter(|scope| scope.path.is_none() && numbering == Numbering::Lock);
     let mut without = without.flat_map(|scope| &scope.files);

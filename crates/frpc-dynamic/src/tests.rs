@@ -129,7 +129,7 @@ fn positional_values_follow_the_declaration_of_fields() {
     }
 }
 
-/// They took as much memory as their bytes demanded.
+/// Regression: decoded contents took as much memory as their bytes required, without a limit.
 #[test]
 fn contents_of_an_any_take_bounded_memory() {
     let any = message(SCHEMA, "shop.Order").parent_pool().get_message_by_name("google.protobuf.Any").unwrap();

@@ -66,7 +66,7 @@ impl Fields for Parts {
         Self::FIELDS.iter().position(|field| *field == name)
     }
 
-    /// They are read alone.
+    /// Does nothing, because the parts are only read and never written.
     fn encode_fields(&self, _: &mut Writer<'_>) -> Result<(), EncodeError> {
         Ok(())
     }
@@ -216,7 +216,7 @@ impl Fields for ImageObject {
         }
     }
 
-    /// They are read alone.
+    /// Does nothing, because the parts are only read and never written.
     fn encode_fields(&self, _: &mut Writer<'_>) -> Result<(), EncodeError> {
         Ok(())
     }

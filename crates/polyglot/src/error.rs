@@ -180,7 +180,7 @@ pub enum EncodeReason {
     TooLong {
         /// The kind of the value.
         kind: Kind,
-        /// Its length.
+        /// The length of the value.
         length: usize,
     },
     /// Messages nest deeper than [`NESTING_CEILING`](crate::NESTING_CEILING).

@@ -274,7 +274,7 @@ async fn oversized_body_is_refused_without_a_slot() {
     assert_eq!(requests.in_flight(&connection), 0);
 }
 
-/// It was sent, and ended the connection with all other requests.
+/// Regression: the request was sent and ended the connection with all other requests.
 #[tokio::test]
 async fn body_too_long_for_a_new_server_is_refused() {
     let config = Config::default().body_max(BODY_MAX_LEAST);

@@ -1,24 +1,25 @@
-//! Compares two versions of an ordered list: which items were kept, moved, inserted or removed, and where.
+//! Compares two versions of an ordered list and determines which items were kept, moved, inserted or removed, and
+//! where.
 
-/// The fate of one item. Numbers are positions in the old and in the new list.
+/// What happened to an item. Numbers are positions in the old and in the new list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// It is in order with its neighbours, though its position may differ because of insertions and removals.
+    /// The item is in order with its neighbours. Its position may differ because of insertions and removals.
     Matched { old: usize, new: usize },
-    /// It was reordered.
+    /// The item was reordered.
     Moved { old: usize, new: usize },
-    /// It is new, at the position of an item that was removed.
+    /// The item is new and has the position of a removed item.
     Replaced { old: usize, new: usize },
-    /// It is new, and the old item at `before` (in the new list) follows it.
+    /// The item is new and precedes an old item, which is at `before` in the new list.
     Inserted { new: usize, before: usize },
-    /// It is new, and no old item follows it.
+    /// The item is new and is not followed by an old item.
     Appended { new: usize },
-    /// It was removed, and no new item has its position.
+    /// The item was removed and no new item has its position.
     Removed { old: usize },
 }
 
-/// Compares a list of `old_len` items with a new list; `matches` has the old position of each item of the new list, or
-/// none.
+/// Compares a list of `old_len` items with a new list. `matches` contains the old position of each item in the new
+/// list, if it has one.
 pub(crate) fn align(old_len: usize, matches: &[Option<usize>]) -> Vec<Step> {
     let matched = longest_ascending(matches);
     let is_gone = |old: usize| !matches.contains(&Some(old));
@@ -37,10 +38,10 @@ pub(crate) fn align(old_len: usize, matches: &[Option<usize>]) -> Vec<Step> {
     steps
 }
 
-/// The positions of a longest subsequence whose old positions ascend.
+/// Returns the positions of a longest subsequence with ascending old positions.
 fn longest_ascending(matches: &[Option<usize>]) -> Vec<usize> {
-    // best[at]: the length of the longest chain that ends at `at`, and the item before it. The time is quadratic, which
-    // is fine for the fields of a message; messages that have not changed are handled first.
+    // best[at]: the length of the longest chain that ends at `at`, and the item before it. This takes quadratic time,
+    // which is acceptable for the fields of a message. Unchanged messages are handled first.
     if matches.iter().flatten().is_sorted() {
         return (0..matches.len()).filter(|at| matches[*at].is_some()).collect();
     }

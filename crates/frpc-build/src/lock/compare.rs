@@ -1,8 +1,9 @@
-//! Decides which peers a change of the schema breaks if they are not rebuilt.
+//! Determines which peers a change of the schema breaks if they are not rebuilt.
 //!
-//! The wire has no field numbers and no names: a field is identified by its position, a method by its operation, an
-//! enum value by its index. So a change is safe if everything that an older peer sends or expects keeps its position
-//! and its kind. Names, or else numbers, identify the same thing in the old and the new schema; renaming is safe.
+//! The wire contains neither field numbers nor names: a field is identified by its position, a method by its operation,
+//! and an enum value by its index. A change is safe if everything that an older peer sends or expects keeps its
+//! position and its kind. Items of the old and the new schema are matched by name, or else by number, so renaming is
+//! safe.
 
 mod enums;
 mod messages;
@@ -16,34 +17,34 @@ use super::record::{Enum, Origin, Record, Shape, Type};
 use crate::codec::Codec;
 use oneofs::same_oneofs;
 
-/// One difference between a schema and its lock.
+/// A difference between a schema and its lock.
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) verdict: Verdict,
     pub(crate) origin: Origin,
     pub(crate) text: String,
-    /// A safe alternative.
+    /// A safe alternative, if there is one.
     pub(crate) advice: Option<String>,
 }
 
-/// Which peers still understand each other if only one of them is rebuilt.
+/// The peers that remain compatible if only one of them is rebuilt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
-    /// Peers of at least one service do not.
+    /// Peers of at least one service are incompatible.
     Breaking,
-    /// Native peers do, because they exchange their layouts. Compat peers (Go) do not.
+    /// Native peers remain compatible, because they exchange their layouts. Compat peers (Go) do not.
     SafeForNative,
-    /// All peers do.
+    /// All peers remain compatible.
     Safe,
 }
 
-/// All differences, and their meaning for each service.
+/// All differences and their effects on services.
 #[derive(Default)]
 pub(crate) struct LockComparison {
     pub(crate) changes: Vec<Change>,
     /// Services with methods that older peers would miss or confuse.
     pub(crate) broken_services: BTreeSet<String>,
-    /// The old names of messages and enums that older peers would misread.
+    /// The old names of messages and enums that older peers would decode incorrectly.
     pub(crate) broken_types: BTreeSet<String>,
     /// The old and new names of renamed types.
     pub(crate) renamed: BTreeSet<(String, String)>,
@@ -58,7 +59,7 @@ pub(crate) fn compare(old: &Record, new: &Record, numbering: Numbering) -> LockC
         comparer.layouts();
     }
     comparer.types();
-    // Breaking changes first; the sort is stable.
+    // Breaking changes come first. The sort is stable.
     comparer.found.changes.sort_by_key(|change| change.verdict);
     comparer.found
 }
@@ -67,7 +68,7 @@ struct LockComparer<'a> {
     old: &'a Record,
     new: &'a Record,
     numbering: Numbering,
-    /// The old messages that other messages contain, each with one such field.
+    /// The old messages that are nested in others, each with one such field.
     nested: BTreeMap<&'a str, String>,
     found: LockComparison,
 }
@@ -85,7 +86,7 @@ impl<'a> LockComparer<'a> {
         self.found.changes.push(Change { verdict: Verdict::Breaking, origin: origin.clone(), text, advice });
     }
 
-    /// A type that was replaced by another with the same layout.
+    /// Records that a type was replaced by another with the same layout.
     fn renamed_type(&mut self, old: &str, new: &str, what: &str, origin: &Origin) {
         let is_rename = !self.has_type(self.new, old) && !self.has_type(self.old, new);
         if !self.found.renamed.insert((old.to_owned(), new.to_owned())) && is_rename {
@@ -103,7 +104,7 @@ impl<'a> LockComparer<'a> {
         record.messages.contains_key(name) || record.enums.contains_key(name)
     }
 
-    /// Another codec, which no older peer can decode.
+    /// Compares the codecs. No older peer can decode a different one.
     fn codec(&mut self) {
         let (before, now) = (self.old.codec, self.new.codec);
         if before == now {
@@ -114,7 +115,7 @@ impl<'a> LockComparer<'a> {
         self.found.broken_services.extend(self.new.services().map(|service| service.name.clone()));
     }
 
-    /// Compares the messages and enums that have kept their names.
+    /// Compares the messages and enums whose names have not changed.
     fn layouts(&mut self) {
         for (name, before) in &self.old.messages {
             if let Some(now) = self.new.messages.get(name) {
@@ -128,8 +129,8 @@ impl<'a> LockComparer<'a> {
         }
     }
 
-    /// Whether two types have the same layout. Types with the same name are compared elsewhere; types with different
-    /// names must have the same fields with the same names. With protobuf the fields are not known.
+    /// Returns whether two types have the same layout. Types with the same name are compared elsewhere. Types with
+    /// different names must have the same fields with the same names. With protobuf the fields are not known.
     fn same_type(&self, old: &Type, new: &Type, visited: &mut HashSet<(String, String)>) -> bool {
         match (old, new) {
             (Type::Scalar(old), Type::Scalar(new)) => old == new,
@@ -169,7 +170,7 @@ impl<'a> LockComparer<'a> {
         }
     }
 
-    /// Whether two shapes are the same except for the names of types and oneofs.
+    /// Returns whether two shapes are the same except for the names of types and oneofs.
     fn same_shape(&self, old: &Shape, new: &Shape, visited: &mut HashSet<(String, String)>) -> bool {
         let is_alike = match (old, new) {
             (Shape::Single(_), Shape::Single(_))
@@ -182,7 +183,7 @@ impl<'a> LockComparer<'a> {
         is_alike && self.same_type(old.of(), new.of(), visited)
     }
 
-    /// Types that were added or removed, which by itself changes nothing on the wire.
+    /// Records types that were added or removed. This alone does not change the wire.
     fn types(&mut self) {
         let (old, new) = (self.old, self.new);
         let mut found = Vec::new();
@@ -206,7 +207,7 @@ impl<'a> LockComparer<'a> {
     }
 }
 
-/// For each value the index that encodes it: that of the first value with its number.
+/// Returns for each value the index that encodes it, which is that of the first value with the same number.
 fn aliases(of: &Enum) -> Vec<usize> {
     let first = |number: i32| of.values.iter().position(|value| value.number == number).unwrap_or(0);
     of.values.iter().map(|value| first(value.number)).collect()

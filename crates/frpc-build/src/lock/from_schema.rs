@@ -1,4 +1,4 @@
-//! Makes a record of a schema.
+//! Creates a record from a schema.
 
 use prost_types::field_descriptor_proto::{Label, Type as Declared};
 use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
@@ -9,7 +9,7 @@ use super::scope::Member;
 use crate::schema::wire_order::oneof_of;
 use crate::schema::{Index, full_name, is_map_entry, tag, within};
 
-/// Records the services, messages and enums of `files` and all types that these use.
+/// Records the services, messages and enums of `files`, and all types that they use.
 pub(crate) fn record_of(files: &[Member<'_>], operations: &Operations, index: &Index<'_>) -> Record {
     let mut record = Record::default();
     let mut open: Vec<String> = Vec::new();
@@ -81,7 +81,7 @@ fn message(proto: &DescriptorProto, file: &FileDescriptorProto, path: &[i32], in
                 let member = u32::try_from(before).expect("value should fit u32");
                 Shape::Member { oneof: proto.oneof_decl[oneof].name().to_owned(), member, of: type_of(field) }
             }
-            // Fields with messages are optional in any case.
+            // Message fields are always optional.
             _ if field.proto3_optional() && field.r#type() != Declared::Message => Shape::Optional(type_of(field)),
             _ => Shape::Single(type_of(field)),
         };

@@ -1,5 +1,5 @@
-//! Carries over the parts that a schema does not contain: earlier layouts, operations of removed methods, files outside
-//! of the build.
+//! Preserves information that a schema does not contain: earlier layouts, operations of removed methods, and files
+//! outside of the build.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use super::record::{File, Record};
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 
-/// How many fingerprints of earlier layouts a lock keeps: as many as peers exchange.
+/// Maximum number of fingerprints of earlier layouts in a lock. Peers exchange as many.
 const COMPATIBLE_MAX: usize = 32;
 
-/// Keeps what `old` records of files that exist, but are not part of this build: the files of a package can be built
+/// Preserves the records of existing files that are not part of this build, because the files of a package can be built
 /// separately.
 ///
 /// # Errors
@@ -47,7 +47,7 @@ pub(crate) fn keep_what_is_not_built(
         file.services.retain(|service| new.service(&service.name).is_none());
     }
     new.files.extend(kept);
-    // The lock does not record the file of a type.
+    // The lock does not record which file declares a type.
     for (name, message) in &old.messages {
         new.messages.entry(name.clone()).or_insert_with(|| message.clone());
     }
@@ -66,7 +66,7 @@ pub(crate) fn keep_history(old: &Record, new: &mut Record, found: &LockCompariso
         let mut removed = Vec::new();
         for before in old.origins(&file.name, has) {
             removed.extend(before.removed.iter().cloned());
-            // A method that has moved to another file is recorded there, and its operation must not be used again here.
+            // A method that has moved to another file is recorded there. Its operation must not be reused here.
             let is_there = |service: &str, method: &str| {
                 file.has(service, method)
                     || (before.name != file.name && new.files.iter().any(|file| file.has(service, method)))
@@ -90,7 +90,7 @@ pub(crate) fn keep_history(old: &Record, new: &mut Record, found: &LockCompariso
     }
 }
 
-/// Adds earlier fingerprints, and marks fields that have been appended.
+/// Adds earlier fingerprints and marks appended fields.
 fn carry_history(old: &Record, new: &mut Record, found: &LockComparison) {
     if old.codec == new.codec {
         carry_added(old, new, found);
@@ -123,7 +123,7 @@ fn carry_history(old: &Record, new: &mut Record, found: &LockComparison) {
 /// Marks the fields that older peers may not send.
 fn carry_added(old: &Record, new: &mut Record, found: &LockComparison) {
     for (name, message) in &mut new.messages {
-        // The message of that name, and those that it has replaced.
+        // The old messages with this name, and those that this message has replaced.
         let replaced = found.renamed.iter().filter(|(_, now)| now == name).map(|(before, _)| before);
         let known = std::iter::once(name).chain(replaced).filter(|name| !found.broken_types.contains(*name));
         let before: Vec<_> = known.filter_map(|name| old.messages.get(name)).collect();

@@ -1,8 +1,9 @@
-//! The wire layout of a service, as peers need it, with the fingerprint that they compare.
+//! The wire layout of a service, and the fingerprint by which peers compare layouts.
 //!
-//! A fingerprint is the hash of a canonical description. It contains operations, kinds of fields and numbers of enum
-//! values, but no names: types are numbered in the order of their first use. With protobuf, which has no recorded fields,
-//! it contains the names of messages instead. docs/schema-lock-format.md specifies it; a change here changes the protocol.
+//! A fingerprint is the hash of a canonical description. The description contains operations, kinds of fields and
+//! numbers of enum values, but no names: types are numbered in the order of their first use. With protobuf, whose
+//! fields are not recorded, it contains the names of messages instead. docs/schema-lock-format.md specifies it.
+//! Changing it here changes the protocol.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,8 +13,8 @@ use indexmap::IndexSet;
 use super::record::{Method, Record, Service, Shape, Side, Type};
 use crate::codec::Codec;
 
-/// A hash of the wire layout of a service: of its operations, and of the layouts of all messages and enums in its
-/// requests and replies. It is displayed as 16 hexadecimal digits.
+/// A hash of a service's wire layout, which consists of its operations and of the layouts of all messages and enums in
+/// its requests and replies. It is displayed as 16 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(u64);
 
@@ -23,7 +24,7 @@ impl Fingerprint {
         self.0
     }
 
-    /// The 64-bit FNV-1a hash of the description of a service of `record`.
+    /// Returns the 64-bit FNV-1a hash of the description of a service in `record`.
     pub(super) fn of(service: &Service, record: &Record) -> Self {
         Self(canonical(service, record).bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -50,7 +51,7 @@ impl fmt::Display for Fingerprint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     service: String,
-    /// In the order of operations.
+    /// The methods with their operations, in the order of operations.
     methods: Vec<(String, u16)>,
     fingerprint: Fingerprint,
     compatible: Vec<Fingerprint>,
@@ -93,7 +94,7 @@ impl Layout {
     }
 }
 
-/// The layouts of all services of `record`.
+/// Returns the layouts of all services in `record`.
 pub(crate) fn layouts(record: &Record) -> Vec<Layout> {
     let layout = |service: &Service| {
         let appended = service.roots().filter_map(|name| {
@@ -112,10 +113,10 @@ pub(crate) fn layouts(record: &Record) -> Vec<Layout> {
     record.services().map(layout).collect()
 }
 
-/// One line for the service, one for each method in the order of operations, and one for each type in the order of
-/// first use.
+/// Returns a description with one line for the service, one per method in the order of operations, and one per type in
+/// the order of first use.
 fn canonical(service: &Service, record: &Record) -> String {
-    // Names, whose positions are their numbers.
+    // The positions of the names are their numbers.
     let mut types = IndexSet::new();
     let codec = match record.codec {
         Codec::Polyglot => "",

@@ -1,4 +1,4 @@
-//! Gives operations to methods, by their order in the schema or as the lock records them.
+//! Assigns operations to methods, by their order in the schema or as recorded in the lock.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,14 +10,14 @@ use super::scope::{Member, Scope};
 use crate::error::{Error, ErrorKind};
 use crate::schema::{OPERATION_FIRST, OPERATIONS_KEPT, Schema, full_name, has_kept_operations, tag, within};
 
-/// The operations of a build: by file name, then by service and method in the order of declaration.
+/// The operations of a build, by file name, then by service and method in the order of declaration.
 pub(crate) type Operations = HashMap<String, Vec<Vec<u16>>>;
 
-/// All files but the first begin at a multiple of this, which leaves them room to grow: of the first number as long as
-/// there is one, in builds of hundreds of files of the others.
+/// All files but the first start at a multiple of the first of these numbers that still has a free multiple. This
+/// leaves room for the files to grow. The smaller numbers are for builds with hundreds of files.
 const FILE_STEPS: [u32; 3] = [100, 10, 1];
 
-/// Gives operations to the methods of all files.
+/// Assigns operations to the methods of all files.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ pub(crate) fn number(
         used: records.flat_map(|record| &record.files).flat_map(file_operations).chain(OPERATIONS_KEPT).collect(),
     };
     let mut operations = Operations::new();
-    // Files that already have a first operation come before those that take a free one.
+    // Files with a determined first operation precede those that receive a free one.
     let (bound, free): (Vec<_>, Vec<_>) =
         files.iter().map(|file| (file, giver.first(file))).partition(|(_, first)| first.is_some());
     for (file, first) in bound.into_iter().chain(free) {
@@ -66,12 +66,12 @@ struct OperationAllocator<'a> {
     bases: &'a OperationBases,
     /// The file that declares each service of the build.
     homes: &'a HashMap<String, &'a str>,
-    /// All operations that a method has, or had.
+    /// All operations that methods have or once had.
     used: BTreeSet<u16>,
 }
 
 impl OperationAllocator<'_> {
-    /// The first operation of a file, if it is determined.
+    /// Returns the first operation of a file, if it is determined.
     fn first(&self, file: &File<'_>) -> Option<u16> {
         let (name, proto, record) = file;
         let recorded = || {
@@ -83,8 +83,8 @@ impl OperationAllocator<'_> {
         self.bases.of(proto.name()).or(go).or_else(recorded)
     }
 
-    /// The lowest operation that the lock records for a file, without services that have moved to another file of the
-    /// build. For a file that the lock does not know, the lowest one that it records for the services of the file.
+    /// Returns the lowest operation recorded for a file, without services that have moved to another file of the build.
+    /// If the lock does not contain the file, returns the lowest operation recorded for its services.
     fn recorded_first(&self, name: &str, proto: &FileDescriptorProto, record: &Record) -> Option<u16> {
         let has_stayed = |service: &&Service| self.homes.get(&service.name).is_none_or(|home| *home == proto.name());
         let lowest = |service: &Service| service.methods.iter().map(|method| method.operation).min();
@@ -135,7 +135,7 @@ impl OperationAllocator<'_> {
         Ok(operations)
     }
 
-    /// The first operation for a file that has none.
+    /// Returns the first operation for a file without one.
     fn room(&self, proto: &FileDescriptorProto) -> Result<u32, Error> {
         let methods: usize = proto.service.iter().map(|service| service.method.len()).sum();
         first_free(&self.used, u32::try_from(methods).unwrap_or(u32::MAX)).ok_or_else(|| {
@@ -149,7 +149,7 @@ impl OperationAllocator<'_> {
     }
 }
 
-/// Where a file with so many methods can begin.
+/// Returns where a file with this number of methods can start.
 fn first_free(used: &BTreeSet<u16>, methods: u32) -> Option<u32> {
     const END: u32 = u16::MAX as u32 + 1;
     let is_free = |first: u32, room: u32| {
@@ -158,7 +158,7 @@ fn first_free(used: &BTreeSet<u16>, methods: u32) -> Option<u32> {
         fits && (room == 0 || u16::try_from(first).is_ok_and(|first| used.range(first..=last).next().is_none()))
     };
     let lowest = u32::from(OPERATION_FIRST);
-    // The first file needs no room to grow: an `operation_base` may have put another one right after it.
+    // The first file needs no room to grow, because an `operation_base` may have placed another one directly after it.
     if is_free(lowest, methods) {
         return Some(lowest);
     }
@@ -169,19 +169,19 @@ fn first_free(used: &BTreeSet<u16>, methods: u32) -> Option<u32> {
     FILE_STEPS.into_iter().find_map(of_step)
 }
 
-/// The full names of the services of a file.
+/// Returns the full names of a file's services.
 fn services(proto: &FileDescriptorProto) -> impl Iterator<Item = String> {
     proto.service.iter().map(|service| full_name(proto.package(), service.name()))
 }
 
-/// All operations that a lock records for a file, including those of removed methods.
+/// Returns all operations recorded for a file, including those of removed methods.
 fn file_operations(file: &record::File) -> impl Iterator<Item = u16> {
     let methods = file.services.iter().flat_map(|service| &service.methods).map(|method| method.operation);
     methods.chain(file.removed.iter().map(|(operation, _)| *operation))
 }
 
-/// Refuses methods with the same operation. With `Numbering::Go`, files without a base may have the same, because they
-/// are for different servers.
+/// Rejects methods with the same operation. With `Numbering::Go`, operations of files without a base may overlap,
+/// because the files are for different servers.
 fn check_overlaps(
     schema: &Schema,
     files: &[&FileDescriptorProto],

@@ -1,20 +1,20 @@
-//! The content of a lock: the wire layout of services, messages and enums. `from_schema.rs` makes it of a schema,
-//! `text.rs` of a file.
+//! The content of a lock: the wire layout of services, messages and enums. `from_schema.rs` creates it from a schema
+//! and `text.rs` from a file.
 //!
-//! It contains only what determines the wire layout, and the names and numbers by which the next build identifies
-//! things. Types are those of the wire (`int32`, `sint32` and `sfixed32` are all `i32`), and fields are in wire order.
+//! A record contains only what determines the wire layout, and the names and numbers by which the next build matches
+//! items. Types are those of the wire (`int32`, `sint32` and `sfixed32` are all `i32`), and fields are in wire order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::layout::Fingerprint;
 use crate::codec::Codec;
 
-/// The content of one lock file. Names are full names without a leading dot.
+/// The content of a lock file. Names are full names without a leading dot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) codec: Codec,
     pub(crate) files: Vec<File>,
-    /// Removed services, with the generation that they get if they are added again.
+    /// Removed services, with the generation that they get when they are added again.
     pub(crate) removed_services: BTreeMap<String, u32>,
     pub(crate) messages: BTreeMap<String, Message>,
     pub(crate) enums: BTreeMap<String, Enum>,
@@ -32,22 +32,22 @@ impl Record {
     }
 }
 
-/// One .proto file. Operations are numbered file by file.
+/// A .proto file. Operations are assigned per file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct File {
     pub(crate) name: String,
     pub(crate) services: Vec<Service>,
-    /// Operations and names of methods that were removed or moved to another file. `Numbering::Lock` does not use these
-    /// operations again.
+    /// Operations and names of methods that were removed or moved to another file. `Numbering::Lock` does not reuse
+    /// these operations.
     pub(crate) removed: Vec<(u16, String)>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Service {
     pub(crate) name: String,
-    /// In the order of operations.
+    /// The methods in the order of operations.
     pub(crate) methods: Vec<Method>,
-    /// How often a change has broken it. Distinguishes layouts that look alike, but have another meaning.
+    /// Number of breaking changes. It distinguishes layouts that look alike but differ in meaning.
     pub(crate) generation: u32,
     /// The fingerprints of earlier layouts that are still compatible, oldest first.
     pub(crate) compatible: Vec<Fingerprint>,
@@ -72,7 +72,7 @@ pub(crate) struct Side {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Message {
-    /// In wire order.
+    /// The fields in wire order.
     pub(crate) fields: Vec<Field>,
     pub(crate) origin: Origin,
 }
@@ -82,8 +82,7 @@ pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) number: i32,
     pub(crate) shape: Shape,
-    /// Whether it was appended after the message was recorded for the first time, so that compatible peers may not send
-    /// it.
+    /// Whether the field was appended after the message was first recorded, so that compatible peers may not send it.
     pub(crate) is_added: bool,
     pub(crate) origin: Origin,
 }
@@ -93,7 +92,7 @@ pub(crate) struct Field {
 pub(crate) enum Shape {
     Single(Type),
     Optional(Type),
-    /// A member of a oneof. Members are counted from 1 in the order of declaration.
+    /// A member of a oneof. Members are numbered from 1 in the order of declaration.
     Member {
         oneof: String,
         member: u32,
@@ -116,7 +115,7 @@ pub(crate) const SCALARS: [&str; 9] = ["bool", "i32", "i64", "u32", "u64", "f32"
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Enum {
-    /// In the order of indexes.
+    /// The values in the order of indexes.
     pub(crate) values: Vec<Value>,
     pub(crate) origin: Origin,
 }
@@ -128,12 +127,12 @@ pub(crate) struct Value {
     pub(crate) origin: Origin,
 }
 
-/// The position of a part in its record.
+/// The position of an item in its record.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
     /// A line of the lock.
     Lock(u32),
-    /// The name of a file of the schema, and a descriptor path.
+    /// The name of a schema file, and a descriptor path.
     Schema(String, Vec<i32>),
 }
 
@@ -144,7 +143,7 @@ impl Default for Origin {
 }
 
 impl Record {
-    /// The services of all files.
+    /// Returns the services of all files.
     pub(crate) fn services(&self) -> impl Iterator<Item = &Service> {
         self.files.iter().flat_map(|file| &file.services)
     }
@@ -153,12 +152,13 @@ impl Record {
         self.services().find(|service| service.name == name)
     }
 
-    /// The files with recorded methods of the file `name`: itself, and those from which its services were moved.
+    /// Returns the recorded files with methods of the file `name`: the file itself, and those from which its services
+    /// were moved.
     pub(crate) fn origins<'a>(&'a self, name: &str, has: impl Fn(&str) -> bool) -> impl Iterator<Item = &'a File> {
         self.files.iter().filter(move |file| file.name == name || file.services.iter().any(|it| has(&it.name)))
     }
 
-    /// The messages and enums that `roots` contain, including `roots`.
+    /// Returns the messages and enums that `roots` contain, including `roots`.
     pub(crate) fn reach<'a>(&'a self, roots: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
         let mut reached = BTreeSet::new();
         let mut open: Vec<&str> = roots.into_iter().collect();
@@ -172,7 +172,7 @@ impl Record {
         reached
     }
 
-    /// The messages that other messages contain, each with one such field.
+    /// Returns the messages that are nested in others, each with one such field.
     pub(crate) fn nested(&self) -> BTreeMap<&str, String> {
         let mut nested = BTreeMap::new();
         for (owner, message) in &self.messages {
@@ -193,14 +193,14 @@ impl File {
 }
 
 impl Service {
-    /// The messages of all requests and replies.
+    /// Returns the messages of all requests and replies.
     pub(crate) fn roots(&self) -> impl Iterator<Item = &str> {
         self.methods.iter().flat_map(|method| [method.request.message.as_str(), method.reply.message.as_str()])
     }
 }
 
 impl Shape {
-    /// The type of the value, of the elements of a list, or of the values of a map.
+    /// Returns the type of the value, of the elements of a list, or of the values of a map.
     pub(crate) fn of(&self) -> &Type {
         match self {
             Self::Single(of) | Self::Optional(of) | Self::Member { of, .. } | Self::Repeated(of) | Self::Map(_, of) => {
@@ -211,7 +211,7 @@ impl Shape {
 }
 
 impl Type {
-    /// The name of a message or enum.
+    /// Returns the name, if this is a message or enum.
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
             Self::Scalar(_) => None,

@@ -13,7 +13,7 @@ use crate::schema::Schema;
 
 /// The files that share a lock: those of one package in one folder. A file without a lock has a scope of its own.
 pub(crate) struct Scope<'a> {
-    /// The path of the lock, whether it exists or not.
+    /// The path of the lock, whether or not it exists.
     pub(crate) path: Option<PathBuf>,
     pub(crate) lock: Option<Lock>,
     pub(crate) files: Vec<Member<'a>>,
@@ -21,14 +21,14 @@ pub(crate) struct Scope<'a> {
 
 /// A file of a [`Scope`].
 pub(crate) struct Member<'a> {
-    /// Its name in the lock.
+    /// The name of the file in the lock.
     pub(crate) name: String,
     pub(crate) proto: &'a FileDescriptorProto,
 }
 
-/// Groups the files of a schema by their locks, and reads the locks. Files without a lock come last.
+/// Groups the files of a schema by lock and reads the locks. Files without a lock come last.
 ///
-/// A lock is for files that the build names or that have services. Of other files it records the types that these use.
+/// A lock covers files that the build names or that have services. Of other files, it records the types that these use.
 pub(crate) fn scopes<'a>(schema: &'a Schema, options: &LockOptions) -> Result<Vec<Scope<'a>>, Error> {
     let mut locked: BTreeMap<PathBuf, Vec<Member<'_>>> = BTreeMap::new();
     let mut others = Vec::new();
@@ -54,7 +54,7 @@ pub(crate) fn scopes<'a>(schema: &'a Schema, options: &LockOptions) -> Result<Ve
     locked.chain(others.into_iter().map(Ok)).collect()
 }
 
-/// The path of the lock of a file, if it has one, and the name of the file in the lock.
+/// Returns the path of a file's lock, if it has one, and the name of the file in the lock.
 fn location(file: &FileDescriptorProto, schema: &Schema, options: &LockOptions) -> (Option<PathBuf>, String) {
     // `schema/check.rs` has checked that the package consists of identifiers and dots.
     let lock = format!("{}.frpc.lock", if file.package().is_empty() { "_" } else { file.package() });
@@ -69,14 +69,14 @@ fn location(file: &FileDescriptorProto, schema: &Schema, options: &LockOptions) 
     }
 }
 
-/// Has cargo build again when a lock or the environment variable changes.
+/// Makes cargo rerun the build script when a lock or the environment variable changes.
 pub(crate) fn print_rerun_if_locks_changed(scopes: &[Scope<'_>]) {
     print_rerun_if_env_changed(VARIABLE);
     scopes.iter().filter_map(|scope| scope.path.as_deref()).for_each(print_rerun_if_lock_changed);
 }
 
-/// Cargo would run the build script every time for a path that does not exist, so it watches the future folder of the
-/// lock. The folder of the package itself cannot be watched, because cargo writes there.
+/// Watches a lock, or the future folder of a lock that does not exist, because cargo would rerun the build script each
+/// time for a missing path. The folder of the package itself cannot be watched, because cargo writes to it.
 fn print_rerun_if_lock_changed(path: &Path) {
     if path.exists() {
         return print_rerun_if_path_changed(path);

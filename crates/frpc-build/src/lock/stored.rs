@@ -40,7 +40,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<Lock>, Error> {
 pub struct LockFile {
     /// The path of the lock, in the [`lock_dir`](crate::Builder::lock_dir).
     pub path: PathBuf,
-    /// Its content.
+    /// The content of the lock.
     pub text: String,
 }
 

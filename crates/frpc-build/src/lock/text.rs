@@ -1,4 +1,4 @@
-//! The text of a lock. Each method, field and value has its own line, so that a diff shows each change.
+//! The text form of a lock. Each method, field and value is on its own line, so that a diff shows each change.
 //! docs/schema-lock-format.md specifies it.
 
 use std::fmt;
@@ -15,10 +15,10 @@ const HEAD: &str = "\
 # A build with FRPC_UPDATE_LOCK=1 in its environment records changes of the schema that are safe.
 ";
 
-/// The line with the version of the format.
+/// The line with the format version.
 const FORMAT: &str = "frpc-lock 1";
 
-/// Writes a record. Equal records give equal texts.
+/// Writes a record. The text depends only on the content.
 pub(crate) fn write(record: &Record) -> String {
     let mut text = format!("{HEAD}{FORMAT}\n");
     let mut line = |indent: &str, what: fmt::Arguments<'_>| {
@@ -97,13 +97,13 @@ impl fmt::Display for Type {
     }
 }
 
-/// The reason why a text is not a lock: the number of a line, from 1, and its error.
+/// The reason why a text is not a valid lock: the line number, from 1, and its error.
 pub(crate) struct LockTextError {
     pub(crate) line: u32,
     pub(crate) text: String,
 }
 
-/// Reads a lock. Skips comments and blank lines.
+/// Parses a lock. Skips comments and blank lines.
 pub(crate) fn read(text: &str) -> Result<Record, LockTextError> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let mut record = Record::default();
@@ -147,7 +147,7 @@ pub(crate) fn read(text: &str) -> Result<Record, LockTextError> {
     }
 }
 
-/// A type that is used but not recorded, and the line that uses it.
+/// Returns a type that is used but not recorded, and the line that uses it.
 fn missing_type(record: &Record) -> Option<(u32, &str)> {
     let methods = record.services().flat_map(|service| &service.methods);
     let mut roots = methods.flat_map(|method| {
@@ -169,7 +169,7 @@ fn missing_type(record: &Record) -> Option<(u32, &str)> {
     })
 }
 
-/// The block of the indented lines.
+/// The block to which indented lines belong.
 enum IndentedBlock {
     None,
     Service,
@@ -177,10 +177,10 @@ enum IndentedBlock {
     Enum(String),
 }
 
-/// None if the line is simply not understood.
+/// The error text, or `None` if the line is not recognized at all.
 type LineError = Option<String>;
 
-/// A line that is not indented.
+/// Parses a line that is not indented.
 fn begin(words: &[&str], line: u32, record: &mut Record) -> Result<Option<IndentedBlock>, LineError> {
     let origin = Origin::Lock(line);
     match *words {
@@ -225,7 +225,7 @@ fn begin(words: &[&str], line: u32, record: &mut Record) -> Result<Option<Indent
     }
 }
 
-/// An indented line.
+/// Parses an indented line.
 fn entry(words: &[&str], line: u32, record: &mut Record, block: &IndentedBlock) -> Result<(), LineError> {
     let origin = Origin::Lock(line);
     match block {
@@ -272,7 +272,7 @@ fn user_operation(word: &str) -> Result<u16, LineError> {
     }
 }
 
-/// The present or removed method with an operation.
+/// Returns the existing or removed method with an operation.
 fn method_at(file: &File, operation: u16) -> Option<String> {
     let methods = file.services.iter().flat_map(|service| service.methods.iter().map(move |method| (service, method)));
     let mut found = methods.filter(|(_, method)| method.operation == operation);

@@ -66,7 +66,7 @@ impl DecodeOptions {
         if body.len() <= USUAL_MAX {
             return decoder;
         }
-        // The same multiple of the length as for the longest body by default.
+        // The same multiple of the length as the default for the longest body.
         let memory = body.len().saturating_mul(CONTAINER_MEMORY_MAX / USUAL_MAX);
         decoder.with_container_memory(memory.max(CONTAINER_MEMORY_MAX))
     }
@@ -342,7 +342,7 @@ pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Opti
 /// A decoded request.
 pub(crate) struct Received<M> {
     pub(crate) message: M,
-    /// Its approximate memory, in bytes.
+    /// Approximate memory of the request, in bytes.
     pub(crate) memory: usize,
 }
 

@@ -228,7 +228,7 @@ fn deepest_messages_fit_the_stack_of_a_thread() {
             let read: Wide = decode(Decoder::new(&body).with_nesting(Nesting::new(NESTING_CEILING))).unwrap();
             assert!(read.clone() == message);
             assert!(format!("{read:?}").len() > body.len());
-            // What fails at the deepest level goes all the way back.
+            // An error at the deepest level is propagated through all levels.
             let error =
                 decode::<Wide>(Decoder::new(&body).with_nesting(Nesting::new(NESTING_CEILING - 1))).unwrap_err();
             assert_eq!(too_deep(&error), Some(NESTING_CEILING - 1));

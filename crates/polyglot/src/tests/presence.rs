@@ -137,7 +137,7 @@ fn undeclared_enum_number_is_written_as_itself() {
         let mut bytes = Vec::new();
         Encoder::new(&mut bytes).with_form(form).field_as::<Index<Sparse>>("v", &number).map(|()| bytes)
     };
-    // Those that the schema knows, and those that stand for an index that it does not know, are indexes.
+    // Known values are indexes, and so are numbers that represent unknown indexes.
     assert_eq!(encoded(-5, Form::Extended).unwrap(), [0x0a, 2]);
     assert_eq!(encoded(i32::MIN + 9, Form::Extended).unwrap(), [0x0a, 9]);
     assert_eq!(encoded(7, Form::Extended).unwrap(), [0x0c, 14]);

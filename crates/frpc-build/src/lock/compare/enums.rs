@@ -65,8 +65,8 @@ impl LockComparer<'_> {
     }
 }
 
-/// For each new value the index of the same old value: the one with its name, or else the one at its index if it has
-/// the same number.
+/// Returns for each new value the index of the same old value. It is the one with the same name, or else the one at the
+/// same index if its number is the same.
 fn same_values(before: &Enum, now: &Enum) -> Vec<Option<usize>> {
     let same = |(index, value): (usize, &Value)| {
         let by_name = before.values.iter().position(|old| old.name == value.name);

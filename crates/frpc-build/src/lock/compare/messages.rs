@@ -60,8 +60,8 @@ impl LockComparer<'_> {
         }
     }
 
-    /// For each new field the position of the same old field: the one with its name, or else the one with its number if
-    /// it is of the same kind.
+    /// Returns for each new field the position of the same old field. It is the one with the same name, or else the one
+    /// with the same number if it is of the same kind.
     fn same_fields(&self, before: &Message, now: &Message) -> Vec<Option<usize>> {
         let is_new = |old: &Field| !now.fields.iter().any(|field| field.name == old.name);
         let same = |field: &Field| {
@@ -77,7 +77,7 @@ impl LockComparer<'_> {
         now.fields.iter().map(same).collect()
     }
 
-    /// Compares a field that has kept its position.
+    /// Compares a field whose position has not changed.
     fn field(&mut self, what: &str, before: &Field, now: &Field, oneofs: &Oneofs<'_>) {
         let name = &now.name;
         if !self.same_shape(&before.shape, &now.shape, &mut HashSet::new()) {
@@ -120,8 +120,8 @@ impl LockComparer<'_> {
         }
     }
 
-    /// A field after all others on the wire. Older peers ignore surplus bytes at the end of a body, and fields that
-    /// they do not send get their defaults. A message within another has no such end.
+    /// Compares a field that follows all others on the wire. Older peers ignore extra bytes at the end of a body, and
+    /// fields that they do not send get their defaults. This does not apply to nested messages.
     fn appended(&mut self, name: &str, field: &Field, oneofs: &Oneofs<'_>) {
         let what = format!("message `{name}`: field `{}`", field.name);
         if let Some(holder) = self.nested.get(name) {
@@ -157,7 +157,7 @@ impl LockComparer<'_> {
     }
 }
 
-/// A field as the lock writes it.
+/// Returns the definition of a field as in the lock.
 fn definition(field: &Field) -> String {
     format!("{} {} = {}", field.shape, field.name, field.number)
 }

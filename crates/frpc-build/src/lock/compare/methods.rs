@@ -31,7 +31,7 @@ impl<'a> LockComparer<'a> {
         }
     }
 
-    /// Compares a method of a service that the lock records.
+    /// Compares a method of a service that is in the lock.
     fn method(&mut self, file: &File, service: &Service, before: &Service, method: &Method) {
         let what = format!("method `{}.{}`", service.name, method.name);
         let operation = method.operation;
@@ -109,8 +109,8 @@ impl<'a> LockComparer<'a> {
         }
     }
 
-    /// The old method that was renamed to `method`: one with the same operation and the same messages, since the wire
-    /// has no names of methods. `Numbering::Lock` identifies methods by name, so that none is ever renamed.
+    /// Returns the old method that was renamed to `method`: one with the same operation and messages, because the wire
+    /// contains no method names. With `Numbering::Lock`, methods are identified by name and cannot be renamed.
     fn renamed_from(&self, service: &Service, before: &'a Service, method: &Method) -> Option<&'a Method> {
         let old = before.methods.iter().find(|old| old.operation == method.operation)?;
         let is_gone = !service.methods.iter().any(|other| other.name == old.name);
@@ -123,7 +123,7 @@ impl<'a> LockComparer<'a> {
         old.is_stream == new.is_stream && self.same_type(&types.0, &types.1, &mut HashSet::new())
     }
 
-    /// The method of a file that had an operation, and whether it still exists.
+    /// Returns the method of a file that had an operation, and whether it still exists.
     fn holder(&self, file: &File, operation: u16) -> Option<(String, bool)> {
         let is_here = |(service, _): &Owned<'_>| {
             file.services.iter().any(|here| here.name == service.name)

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::lock::record::{Message, Shape};
 
-/// Pairs of old and new oneofs that have members in common.
+/// The pairs of old and new oneofs with common members.
 pub(super) struct Oneofs<'a> {
     pub(super) pairs: BTreeSet<(&'a str, &'a str)>,
 }
 
-/// Compares two messages. `matches` has the old position of each new field, or none.
+/// Compares the oneofs of two messages. `matches` contains the old position of each new field, if it has one.
 pub(super) fn same_oneofs<'a>(before: &'a Message, now: &'a Message, matches: &[Option<usize>]) -> Oneofs<'a> {
     let matched = matches.iter().zip(&now.fields).filter_map(|(old, now)| Some((&before.fields[(*old)?], now)));
     let pairs = matched.filter_map(|(old, now)| match (&old.shape, &now.shape) {
@@ -24,13 +24,13 @@ pub(super) fn same_oneofs<'a>(before: &'a Message, now: &'a Message, matches: &[
 }
 
 impl Oneofs<'_> {
-    /// Whether `old` and `new` have only each other's members.
+    /// Returns whether `old` and `new` have no members in common with other oneofs.
     pub(super) fn is_same(&self, old: &str, new: &str) -> bool {
         let touching = self.pairs.iter().filter(|(before, now)| *before == old || *now == new);
         touching.count() == 1
     }
 
-    /// Whether two fields are not members of oneofs, or of the same oneof.
+    /// Returns whether two fields are members of the same oneof, or at least one of them is not a member of a oneof.
     pub(super) fn are_compatible(&self, old: &Shape, new: &Shape) -> bool {
         match (old, new) {
             (Shape::Member { oneof: old, .. }, Shape::Member { oneof: new, .. }) => self.is_same(old, new),

@@ -111,7 +111,7 @@ impl Observed {
         assert!(matches!(outcome, Poll::Ready(CallOutcome::Reply(_))));
     }
 
-    /// How many calls of each method have ended with each code.
+    /// Returns how many calls of each method have ended with each code.
     fn counts(&self) -> BTreeMap<(&'static str, u8), u64> {
         let calls = self.batches.0.lock().calls.clone();
         calls.into_iter().map(|(key, (count, _))| (key, count)).filter(|(_, count)| *count > 0).collect()

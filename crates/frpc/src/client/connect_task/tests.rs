@@ -132,7 +132,7 @@ async fn dialler_panic_is_a_failure_and_exhaustion_is_final() {
     assert_eq!(failing.attempts(), 1);
 }
 
-/// They wait for one attempt. An earlier version woke the one alone that had polled last.
+/// Regression: both wait for one attempt, but only the one that had polled last was woken.
 #[tokio::test(start_paused = true)]
 async fn first_attempt_and_a_call_meanwhile_both_end() {
     let failing = Arc::new(FailingConnector { takes: TIMEOUT / 10, ..FailingConnector::default() });

@@ -23,7 +23,7 @@ async fn pass_on(call: Call, next: Next) -> Result<CallResponse, Status> {
     next.run(call).await
 }
 
-/// So many middleware that do nothing.
+/// Returns a chain of middleware that only call the next one.
 fn chain_of(length: usize) -> Arc<Chain> {
     let mut chain = Chain::default();
     (0..length).for_each(|_| chain.push(pass_on));
