@@ -38,7 +38,10 @@ const LARGE: usize = 4 * 1024;
 /// Bodies of these sizes are copied once before they are shared. They may be slices of a read buffer of 128 KiB, which
 /// a slow subscriber would keep alive while being charged for the slice only. Shorter bodies are always copied, and
 /// longer ones occupy most of their buffer.
-const COPIED_ONCE: RangeInclusive<usize> = 16 * 1024..=64 * 1024;
+const COPIED_ONCE: RangeInclusive<usize> = SHARED_MIN..=64 * 1024;
+
+/// Minimum size of bodies that an outbox shares instead of copying them.
+pub(super) const SHARED_MIN: usize = 16 * 1024;
 
 /// Maximum number of free runs kept per thread. A publisher that alternates between topics needs one for each change.
 const RUNS_KEPT: usize = 64;
@@ -198,7 +201,7 @@ impl Fanout {
             }
             if groups_are_here && !found.groups.is_empty() {
                 // A body of this size is not copied into queues.
-                let is_shared = body.len() >= *COPIED_ONCE.start();
+                let is_shared = body.len() >= SHARED_MIN;
                 let directed = if is_shared { from.budget().share(body.clone()) } else { body.clone() };
                 for group in &mut found.groups {
                     let (subscriber, id) = group.choose();
@@ -270,13 +273,15 @@ impl Fanout {
             return;
         }
         self.deliveries = 0;
+        // Long bodies are charged once, before histories keep them.
+        for packets in self.runs[..self.used].iter_mut().map(|run| &mut run.packets.packets) {
+            packets.map_shared(|bytes| from.budget().share(bytes));
+        }
         let records = std::mem::take(&mut self.records).then(|| self.record(broker, from));
         let runs = &mut self.runs[..self.used];
-        for packets in runs.iter_mut().map(|run| &mut run.packets.packets) {
+        for packets in runs.iter_mut().map(|run| &mut run.packets.packets).filter(|packets| packets.shared_len() == 0) {
             packets.share();
-            if packets.shared_len() > 0 {
-                packets.map_shared(|bytes| from.budget().share(bytes));
-            }
+            packets.map_shared(|bytes| from.budget().share(bytes));
         }
         if let [run] = runs {
             for subscriber in &self.routes[run.route].everybody {

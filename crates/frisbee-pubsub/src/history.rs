@@ -7,6 +7,7 @@
 //! order in every queue, and a new subscriber receives each message exactly once: from the snapshot if it was recorded
 //! before, otherwise from its queue. Topics without a history never take the lock.
 
+use crate::fanout::SHARED_MIN;
 use crate::queue::QueueSegment;
 use bytes::Bytes;
 use frisbee::{MemoryBudget, MemoryCharge};
@@ -84,6 +85,8 @@ pub(crate) struct Records {
     /// Eviction queue of all rings. A ring that was used since its last inspection moves to the end.
     candidates: VecDeque<Arc<Ring>>,
     bytes: usize,
+    /// Part of `bytes` that is charged with the bodies themselves, until the last subscriber has sent them.
+    shared: usize,
     charge: Option<MemoryCharge>,
 }
 
@@ -163,6 +166,7 @@ impl Histories {
             topics: BTreeMap::new(),
             candidates: VecDeque::new(),
             bytes: 0,
+            shared: 0,
             charge: None,
         };
         Self { rules, bytes_max, topics_max: topics_max.max(1), records: Mutex::new(records) }
@@ -224,25 +228,26 @@ impl Histories {
         let count = packets.messages;
         contents.last += count;
         contents.was_used = true;
-        let before = records.bytes;
+        let before = records.own();
         let at = limits.time.map(|_| Instant::now());
         let kept = usize::try_from(count).unwrap_or(usize::MAX).min(limits.last);
         let stays = limits.last - kept;
         while contents.messages.len() > stays
             || contents.messages.front().is_some_and(|oldest| limits.expired(oldest, at))
         {
-            records.bytes -= contents.messages.pop_front().map_or(0, |oldest| oldest.cost());
+            records.remove(contents.messages.pop_front());
         }
         packets.for_each_last(kept, |body| {
             let message = RecordedMessage { at, body };
             records.bytes += message.cost();
+            records.shared += message.shared();
             contents.messages.push_back(message);
         });
         // Exceeding the memory limit costs only the topic that exceeds it: it keeps its last message if that fits, or
         // none.
         if records.bytes > self.bytes_max || budget.is_short() {
             while contents.messages.len() > usize::from(records.bytes <= self.bytes_max) {
-                records.bytes -= contents.messages.pop_front().map_or(0, |oldest| oldest.cost());
+                records.remove(contents.messages.pop_front());
             }
         }
         drop(contents);
@@ -261,11 +266,11 @@ impl Histories {
         budget: &MemoryBudget,
     ) -> (Arc<Ring>, u64) {
         let ring = self.ring(records, topic, limits, budget);
-        let before = records.bytes;
+        let before = records.own();
         let mut contents = ring.contents.lock();
         let first = contents.last + 1;
         contents.last = contents.last.saturating_add(missed);
-        records.bytes -= contents.messages.drain(..).map(|message| message.cost()).sum::<usize>();
+        records.remove(contents.messages.drain(..));
         drop(contents);
         records.charge(before, budget);
         (ring, first)
@@ -277,7 +282,7 @@ impl Histories {
         if let Some(ring) = records.topics.get(topic) {
             return ring.clone();
         }
-        let before = records.bytes;
+        let before = records.own();
         if records.topics.len() >= self.topics_max {
             records.remove_one();
         }
@@ -313,7 +318,7 @@ impl Records {
             contents.messages = VecDeque::new();
         }
         self.candidates = VecDeque::new();
-        self.bytes = 0;
+        (self.bytes, self.shared) = (0, 0);
         self.epoch = self.epoch.wrapping_add(2);
         if let Some(charge) = &mut self.charge {
             charge.resize(0);
@@ -331,20 +336,33 @@ impl Records {
                 continue;
             }
             contents.is_removed = true;
-            let messages = std::mem::take(&mut contents.messages);
-            self.bytes -= messages.iter().map(RecordedMessage::cost).sum::<usize>() + TOPIC_COST + ring.topic.len();
+            self.remove(std::mem::take(&mut contents.messages));
+            self.bytes -= TOPIC_COST + ring.topic.len();
             self.topics.remove(&ring.topic);
             self.epoch = self.epoch.wrapping_add(2);
             return;
         }
     }
 
+    fn remove(&mut self, messages: impl IntoIterator<Item = RecordedMessage>) {
+        for message in messages {
+            self.bytes -= message.cost();
+            self.shared -= message.shared();
+        }
+    }
+
+    /// Returns the memory that no body is charged for, in bytes.
+    fn own(&self) -> usize {
+        self.bytes - self.shared
+    }
+
     fn charge(&mut self, before: usize, budget: &MemoryBudget) {
-        if before / STEP == self.bytes / STEP && self.charge.is_some() {
+        let own = self.own();
+        if before / STEP == own / STEP && self.charge.is_some() {
             return;
         }
         let charge = self.charge.get_or_insert_with(|| budget.charge(0));
-        charge.resize(self.bytes / STEP * STEP);
+        charge.resize(own / STEP * STEP);
     }
 }
 
@@ -383,5 +401,10 @@ impl History {
 impl RecordedMessage {
     fn cost(&self) -> usize {
         self.body.len() + MESSAGE_COST
+    }
+
+    /// Returns the length of a body that is charged where it is shared.
+    fn shared(&self) -> usize {
+        if self.body.len() >= SHARED_MIN { self.body.len() } else { 0 }
     }
 }

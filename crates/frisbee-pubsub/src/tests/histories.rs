@@ -196,6 +196,29 @@ fn histories_are_bounded_and_charged_until_they_are_replaced() {
     assert!(broker.history_memory() < 1000, "one message is longer than all that may be kept");
 }
 
+/// Regression: readers that took nothing kept each message of a history that was replaced meanwhile, uncharged.
+#[test]
+fn long_messages_are_charged_once_until_their_readers_end() {
+    const LONG: usize = 100_000;
+    let settings = Broker::builder().history(">", History::last(1)).history_memory_max(1_000_000);
+    let (_runtime, broker, [mut first, mut second, mut writer]) = peers(settings);
+    let held = |writer: &Member| writer.connection().memory_budget().charged();
+    for (replaced, reader) in [&mut first, &mut second].into_iter().enumerate() {
+        writer.publish("a", vec![b'x'; LONG]);
+        writer.run_batch();
+        follow(reader, 1, "a", 1, &[]);
+        let before = (replaced + 1) * LONG;
+        assert!((before..before + 50_000).contains(&held(&writer)), "{} of {before}", held(&writer));
+    }
+    writer.publish("a", vec![b'x'; LONG]);
+    writer.run_batch();
+    // Both readers have the last message, and one that nobody else has any more.
+    assert!((3 * LONG..3 * LONG + 50_000).contains(&held(&writer)), "{}", held(&writer));
+    first.vanish();
+    second.vanish();
+    assert!(held(&writer).abs_diff(broker.history_memory()) <= 50_000, "{}", held(&writer));
+}
+
 #[test]
 fn removed_topic_changes_the_epoch_and_begins_again() {
     let settings = Broker::builder().history(">", History::last(2)).history_topics_max(2);
