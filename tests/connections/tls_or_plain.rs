@@ -178,7 +178,16 @@ async fn stalled_handshake_is_evicted_for_others() {
     }
     let channel = Channel::builder().tls(authority.client()).connect(address.to_string()).await.unwrap();
     expect_service(&channel).await;
+    // It may be closed after its first second, when others arrive.
+    let arriving = tokio::spawn(async move {
+        let (mut arrived, mut pause) = (Vec::new(), tokio::time::interval(Duration::from_millis(100)));
+        loop {
+            pause.tick().await;
+            arrived.push(TcpStream::connect(address).await);
+        }
+    });
     let read = tokio::time::timeout(PATIENCE, stalled.read_to_end(&mut Vec::new())).await;
+    arriving.abort();
     let _ = read.expect("connection should close before its timeout");
 }
 

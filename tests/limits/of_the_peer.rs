@@ -46,7 +46,11 @@ async fn calls_keep_server_limit_after_early_burst() {
     for round in 0..3 {
         let calls = (0..100).map(|_| {
             let client = client.clone();
-            async move { client.sleep(sleep(20)).await.is_err() }
+            async move {
+                let refused = client.sleep(sleep(20)).await.err();
+                assert!(refused.as_ref().is_none_or(|status| !status.may_have_run()), "{refused:?}");
+                refused.is_some()
+            }
         });
         let refused = calls.collect::<JoinSet<_>>().join_all().await.into_iter().filter(|refused| *refused).count();
         assert!(round == 0 || refused == 0, "round {round}: {refused} refused");

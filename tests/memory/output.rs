@@ -44,7 +44,8 @@ async fn replies_without_memory_are_refused_and_all_calls_answered() {
     witness.is_served(100).await;
     assert!((6 * MIB..=16 * MIB).contains(&stats.memory_held()), "{} bytes are held", stats.memory_held());
     let (refused, bytes) = replies(&mut hog, CALLS).await;
-    assert!(bytes <= 10 * MIB && refused >= CALLS - 20, "{bytes} bytes came, {refused} calls were refused");
+    // A caller alone gets three quarters.
+    assert!(bytes <= 12 * MIB && refused >= CALLS - 24, "{bytes} bytes came, {refused} calls were refused");
     until("nothing is held", || stats.memory_held() == 0).await;
 }
 

@@ -44,7 +44,7 @@ const FRISBEE: [&str; 23] = [
     "mailbox",
     "transport",
     "executor",
-    "budget",
+    "account",
     "sync",
     "clock",
     "error",

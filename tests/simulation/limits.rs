@@ -132,6 +132,9 @@ async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
         sleep(Duration::from_millis(world.draw(|rng| rng.u64(..100)))).await;
     }
     let silent = crowd.await.expect("task should not panic");
+    // None is closed in its first second.
+    sleep(Duration::from_secs(1)).await;
+    let _last = world.node("crowd").process().dial("server").await.expect("server should accept the connection");
     world.eventually("all but so many are closed", Duration::from_secs(5), || stats.open() <= SILENT).await;
     drop(silent);
 }

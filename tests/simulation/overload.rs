@@ -152,7 +152,7 @@ async fn long_hellos_are_charged_while_their_connections_live(world: World) {
         drop(next.socket.write_all(&begins).await);
         next.next().await.is_some().then_some(next)
     };
-    // A connection gets half of the remaining memory at most.
+    // The connections of one caller get three quarters of the memory at most.
     while let Some(stream) = greeted(peer(&world).await, LENGTH).await {
         peers.push(stream);
         assert!(peers.len() * LENGTH < MEMORY, "they are not charged");

@@ -34,11 +34,11 @@ pub struct Hello {
     items: HelloItems,
 }
 
-/// HELLO items of the layers above, with types from [`Hello::FIRST_USER_ITEM`] on. Clones share them.
+/// HELLO items of the layers above, with types from [`Hello::FIRST_USER_ITEM`] on.
 ///
 /// Items are stored encoded. A list would take many times as much memory, and a peer may send any number of items.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct HelloItems(Bytes);
+pub struct HelloItems(Box<[u8]>);
 
 impl HelloItems {
     /// Returns the items as pairs of type and value.
@@ -51,7 +51,7 @@ impl FromIterator<(u8, Bytes)> for HelloItems {
     fn from_iter<I: IntoIterator<Item = (u8, Bytes)>>(items: I) -> Self {
         let mut encoded = Vec::new();
         items.into_iter().for_each(|(kind, value)| tlv::put_item(&mut encoded, kind, &value));
-        Self(encoded.into_boxed_slice().into())
+        Self(encoded.into_boxed_slice())
     }
 }
 
@@ -184,7 +184,7 @@ impl Hello {
                 return Err(HelloError::Repeated { item: kind });
             }
         }
-        hello.items = HelloItems(items.into_boxed_slice().into());
+        hello.items = HelloItems(items.into_boxed_slice());
         Ok(hello)
     }
 }

@@ -9,9 +9,9 @@
 //! * **A shutdown counts connections from the accept.** Otherwise connections in a queue or a handshake would be dropped. A
 //!   client that has sent nothing yet gets one second for its first bytes, so a process with a successor loses nothing.
 
+use crate::account::{Budget, Stats};
 use crate::adapter::peers::{AdapterListener, AdapterPeers};
 use crate::adapter::{AdapterHost, AdapterServer, AllowedProtocols, Inner, ServerPhase};
-use crate::budget::{Budget, Stats};
 use crate::clock::{TokioTimer, now, tokio_timer};
 use crate::connection::{AgeLimit, Connection};
 use crate::debug::opaque_debug;
@@ -217,7 +217,7 @@ impl<R: Protocol> ServerShared<R> {
     ) -> CloseReason {
         let read = {
             let mut reading = read(&mut io);
-            let admission = HandshakeLimiter::wait(&self.pending_handshakes, reading.as_mut());
+            let admission = HandshakeLimiter::wait(&self.pending_handshakes, ends.caller(), reading.as_mut());
             tokio::time::timeout(self.config.first_header_timeout, admission).await
         };
         let reason = match read {
@@ -242,7 +242,7 @@ impl<R: Protocol> ServerShared<R> {
     ) -> ServedConnection<'_, R> {
         #[cfg(feature = "tls")]
         if let Some(tls) = self.tls.as_ref().filter(|_| !self.takes_plain) {
-            let handshake = Box::pin(io.accept_tls(tls, &self.pending_handshakes));
+            let handshake = Box::pin(io.accept_tls(tls, self.pending_handshakes.of(ends.caller())));
             return ServedConnection::Rare(Box::pin(self.serve_secured(handshake, ends, context, entry)));
         }
         self.drive(io, self.greet(ends), AllowedProtocols::Any, context, entry)
@@ -333,7 +333,7 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
     fn secure_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_> {
         let Some(tls) = &self.tls else { return Box::pin(async { CloseReason::Shutdown }) };
         let transport = Transport::Other(Box::new(transport));
-        let handshake = Box::pin(transport.accept_tls(tls, &self.pending_handshakes));
+        let handshake = Box::pin(transport.accept_tls(tls, self.pending_handshakes.of(outer.ends().caller())));
         let outer = outer.clone();
         Box::pin(async move {
             let (secured, certificates) = match handshake.await {

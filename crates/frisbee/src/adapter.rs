@@ -5,7 +5,7 @@ pub(crate) mod peers;
 use crate::debug::opaque_debug;
 
 use crate::MemoryCharge;
-use crate::budget::Traffic;
+use crate::account::Traffic;
 use crate::clock::now;
 use crate::connection::Connection;
 use crate::mailbox::hand_off::HandOffTarget;

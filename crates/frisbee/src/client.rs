@@ -1,6 +1,6 @@
 //! Connecting to servers.
 
-use crate::budget::Budget;
+use crate::account::Budget;
 use crate::clock::{now, tokio_timer};
 use crate::connection::Connection;
 use crate::executor::tasks::Job;

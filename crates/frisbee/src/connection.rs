@@ -2,7 +2,7 @@
 
 use self::attachments::Attachments;
 use self::stream::{Stream, StreamOpening};
-use crate::budget::{MemoryBudget, MemoryCharge, WAITING_COST};
+use crate::account::{MemoryBudget, MemoryCharge, MemoryWaiter, WAITING_COST};
 use crate::debug::opaque_debug;
 use crate::executor::tasks::{Home, Job, JobSlotId, Placement, TaskOwner, Tasks, has_threads};
 use crate::mailbox::deferred::Deferred;
@@ -470,6 +470,12 @@ impl Connection {
     /// Like [`charge`](Self::charge), but returns `None` if the server has no [room](Self::has_room).
     pub fn try_charge(&self, bytes: usize) -> Option<MemoryCharge> {
         MemoryCharge::try_new(&self.0.mailbox.account, bytes)
+    }
+
+    /// Creates a waiter for memory, for producers of items that take the next one when there is room for it. Requests are
+    /// refused instead of waiting: see [`is_overloaded`](Self::is_overloaded).
+    pub fn memory_waiter(&self) -> MemoryWaiter {
+        MemoryWaiter::new(&self.0.mailbox.account)
     }
 
     /// Returns the memory charged to this connection, in bytes.

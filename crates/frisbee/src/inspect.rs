@@ -21,11 +21,11 @@
 
 pub(crate) mod open_connections;
 
-pub use crate::budget::LastClose;
+pub use crate::account::LastClose;
 pub use crate::executor::workers::worker::WorkerView;
 pub use crate::mailbox::stream::StreamView;
 
-use crate::budget::{Budget, Stats};
+use crate::account::{Budget, Stats};
 use crate::debug::opaque_debug;
 use crate::executor::workers::WorkerWatch;
 use crate::inspect::open_connections::OpenConnections;

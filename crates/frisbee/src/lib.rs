@@ -46,8 +46,8 @@
 #![deny(unsafe_code)]
 
 mod acceptor;
+mod account;
 mod adapter;
-mod budget;
 mod client;
 mod clock;
 mod connection;
@@ -76,9 +76,9 @@ mod tests {
 mod transport;
 
 pub use acceptor::Acceptor;
+pub use account::{MemoryBudget, MemoryCharge, MemoryWaiter, Stats, body_memory};
 pub use adapter::AdapterContext;
 pub use adapter::peers::AdapterPeers;
-pub use budget::{MemoryBudget, MemoryCharge, Stats, body_memory};
 pub use bytes;
 pub use client::{Client, ClientBuilder, ClientSettings};
 pub use connection::attachments::Attachments;

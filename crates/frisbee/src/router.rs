@@ -376,7 +376,7 @@ mod tests {
 
     #[tokio::test]
     async fn default_router_takes_all_operations_and_adds_nothing() {
-        let budget = std::sync::Arc::new(crate::budget::Budget::new(usize::MAX, 0));
+        let budget = std::sync::Arc::new(crate::account::Budget::new(usize::MAX, 0));
         let runtime = tokio::runtime::Handle::current();
         let connection = Connection::server(&Default::default(), &budget, runtime, Default::default());
         assert_eq!(Plain.operations(), [10..=u16::MAX]);

@@ -9,9 +9,9 @@ pub(crate) mod unix;
 
 use self::accepting::Listening;
 use crate::acceptor::{Acceptor, ServerShared};
+use crate::account::{Budget, Stats};
 use crate::adapter::peers::AdapterListener;
 use crate::adapter::{AdapterHost, ProtocolAdapter, ProtocolAdapters};
-use crate::budget::{Budget, Stats};
 use crate::connection::AgeLimit;
 use crate::executor::tasks::Job;
 use crate::executor::workers::{StartThreads, Workers, start_threads};
@@ -19,7 +19,7 @@ use crate::inspect::Inspector;
 use crate::inspect::open_connections::{CloseOnDrop, OpenConnections};
 use crate::runtime::pending_handshakes::{HandshakeLimiter, SILENT_MAX};
 use crate::runtime::pool::WorkerPool;
-use crate::settings::{MEMORY_MAX, SettingError, check_config, check_positive, settings};
+use crate::settings::{CONNECTION_MEMORY_MAX, MEMORY_MAX, SettingError, check_config, check_positive, settings};
 use crate::transport::endpoint::EndpointInfo;
 use crate::transport::proxied::{self, ReadHeader};
 use crate::transport::{Transport, second};
@@ -202,12 +202,13 @@ settings! {
     /// This includes bodies being received, unread stream messages, requests with pending handlers, pending writes, and
     /// a client's HELLO for the life of its connection if it is longer than 4 KiB.
     ///
-    /// Once half of the memory is in use, each connection may hold at most as much as remains. The connections of one
-    /// address (for IPv6, a /64 network) may together hold three times as much. A single connection is therefore
-    /// limited to half of the memory and an address to three quarters, and new connections always find room. A
-    /// connection that holds less than a 256th of the remainder is served regardless of the others of its address.
+    /// Once half of the memory is in use, the connections of one caller may together hold three times as much as is free,
+    /// so a caller alone is limited to three quarters. If another caller holds more than a 256th of the memory, the
+    /// share is a sixteenth of the free memory, so new callers always find room. A caller is an IPv4 address, an IPv6
+    /// /64 network, or the user of a Unix socket. While a sixteenth of the memory is free, each connection may hold 8 KiB
+    /// regardless of the others of its caller. A 64th of the memory is kept for replies.
     ///
-    /// Requests and streams beyond the share of a connection are rejected before their handlers run, and the connection
+    /// Requests and streams beyond the share of a caller are rejected before their handlers run, and the connection
     /// stays open: fRPC callers receive `ResourceExhausted`. A [`Router`](crate::Router) makes its own decisions with
     /// [`is_overloaded`](crate::Connection::is_overloaded) and [`discarded`](Protocol::discarded). If it does not
     /// implement the latter, like [`Handlers`](crate::Handlers), the connection is closed. Work in progress may exceed
@@ -216,12 +217,21 @@ settings! {
     /// not counted.
     memory_max: usize = MEMORY_MAX, with "frisbee_core::byte_size";
 
+    /// Sets the maximum memory of connections themselves, which [`memory_max`](Self::memory_max) does not include.
+    /// Defaults to 512 MiB.
+    ///
+    /// A connection counts as 4 KiB, and as 28 KiB if the server has TLS settings. The shares of a caller are those of
+    /// `memory_max`: three quarters if it is alone, so 98 000 connections without TLS. A connection beyond them evicts
+    /// one that waits for its client's first packet, or is closed.
+    connection_memory_max: usize = CONNECTION_MEMORY_MAX, with "frisbee_core::byte_size";
+
     /// Sets the maximum number of open connections that wait for the client's first packet or for its part of a TLS
     /// handshake. Defaults to 4096.
     ///
-    /// A further connection evicts the oldest of them, as if its first header or handshake had timed out. Some are also
-    /// evicted when the process has no file descriptor left for a new connection. Bytes received by then are read
-    /// before the connection is closed.
+    /// A further connection evicts the oldest one of the address that has most of them, as if its first header or
+    /// handshake had timed out. Some are also evicted when the process has no file descriptor left for a new connection.
+    /// Bytes received by then are read before the connection is closed. No connection is evicted in its first second,
+    /// because thousands of clients may reconnect at once.
     silent_max: usize = SILENT_MAX;
 
     /// Sets the timeout for connections to finish in a shutdown. Defaults to 20 s, because orchestrators kill a process
@@ -263,11 +273,19 @@ settings! {
     io_backend: IoBackend = IoBackend::default();
 }
 
+/// Memory of an open connection, in bytes: twice the heap of an idle one, because its first call takes buffers.
+const CONNECTION_COST: usize = 4 * 1024;
+
+/// Additional memory of a connection with TLS, in bytes: keys, and buffers of 16 KiB while records arrive.
+#[cfg(feature = "tls")]
+const TLS_COST: usize = 24 * 1024;
+
 impl ServerSettings {
     fn check(&self) -> Result<(), SettingError> {
         check_config(&self.connection)?;
         check_positive(&[("first_header_timeout", self.first_header_timeout)])?;
         check_positive(&[("memory_max", self.memory_max), ("silent_max", self.silent_max)])?;
+        check_positive(&[("connection_memory_max", self.connection_memory_max)])?;
         self.workers.check()?;
         check_positive(&[("max_connection_age", self.max_connection_age.unwrap_or(Duration::MAX))])
     }
@@ -440,7 +458,13 @@ impl ServerBuilder {
     fn bound<L, R: Protocol>(self, listener: L, router: R) -> Server<R, L> {
         let settings = &self.settings;
         self.log_settings.iter().for_each(|log| log(settings));
-        let budget = Arc::new(Budget::new(settings.memory_max, settings.connection.stream_buffer_max));
+        #[cfg(feature = "tls")]
+        let tls = if self.tls.is_some() { TLS_COST } else { 0 };
+        #[cfg(not(feature = "tls"))]
+        let tls = 0;
+        let budget = Budget::new(settings.memory_max, settings.connection.stream_buffer_max)
+            .with_connections(settings.connection_memory_max, CONNECTION_COST + tls);
+        let budget = Arc::new(budget);
         Server { listener, budget, open: Arc::default(), builder: self, router: Arc::new(router) }
     }
 }

@@ -77,6 +77,9 @@ macro_rules! settings {
 }
 pub(crate) use settings;
 
+/// Default maximum memory of connections, in bytes: 131 072 without TLS.
+pub(crate) const CONNECTION_MEMORY_MAX: usize = 512 * 1024 * 1024;
+
 /// Default maximum memory held for peers, in bytes.
 pub(crate) const MEMORY_MAX: usize = 256 * 1024 * 1024;
 

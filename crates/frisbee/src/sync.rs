@@ -1,14 +1,16 @@
-//! Locks and atomics that are replaced by those of the model checker with `--cfg frisbee_loom`.
+//! Locks and atomics that are replaced by those of the model checker with `--cfg frisbee_loom`, and wake-ups.
 
 #[cfg(not(frisbee_loom))]
 pub(crate) use parking_lot::{Mutex, MutexGuard};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 #[cfg(not(frisbee_loom))]
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicUsize};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, fence};
+use std::task::Waker;
 
 #[cfg(frisbee_loom)]
 pub(crate) use loom::sync::{
     MutexGuard,
-    atomic::{AtomicBool, AtomicUsize},
+    atomic::{AtomicBool, AtomicIsize, AtomicUsize, fence},
 };
 
 /// A mutex without poisoning, like that of parking_lot.
@@ -31,5 +33,21 @@ impl<T> Mutex<T> {
 impl<T: Default> Default for Mutex<T> {
     fn default() -> Self {
         Self::new(T::default())
+    }
+}
+
+/// Wakes a task. No lock may be held, since a waker may run anything.
+pub(crate) fn wake(task: Option<Waker>) {
+    if let Some(task) = task {
+        task.wake();
+    }
+}
+
+/// Like [`wake`], for many. If a waker panics, which is its own defect, the others are still woken.
+pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
+    for waker in wakers {
+        if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
+            tracing::error!(target: "frisbee::connection", "a waker panicked; the others are woken");
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! A test of a [`Protocol`] passes packets to its methods and reads the packets in its outbox, in any order.
 //! [`DetachedConnection`] is the connection for the router.
 
-use crate::budget::Budget;
+use crate::account::Budget;
 use crate::mailbox::Order;
 use crate::transport::endpoint::EndpointInfo;
 use crate::{BatchEnd, CloseReason, Connection, Outbox, Protocol};

@@ -165,9 +165,9 @@ impl Transport {
     pub(crate) async fn accept_tls(
         self,
         tls: &crate::tls::Handshakes,
-        silence: &Arc<impl crate::tls::SilenceLimit>,
+        silence: Arc<impl crate::tls::SilenceLimit>,
     ) -> Result<Secured, crate::CloseReason> {
-        tls.accept(RawTransport::whole(self), silence).await.map(Self::secured)
+        tls.accept(RawTransport::whole(self), &silence).await.map(Self::secured)
     }
 
     /// Performs the handshake of a client. Also returns whether the server may still reject its certificate.

@@ -1,19 +1,12 @@
 //! Charges of requests and replies to the memory of the server.
 
-use crate::clock::now;
-use crate::driver::LazyTimer;
 use bytes::BytesMut;
-use frisbee::MemoryCharge;
+use frisbee::{MemoryCharge, MemoryWaiter};
 use frpc::{AdapterContext, Status};
-use std::future::poll_fn;
-use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::task::{Context, Poll};
 
 /// Minimum size in bytes of a request or reply that is charged.
 pub(crate) const CHARGED_MIN: usize = 4 * 1024;
-
-/// Interval at which memory is checked while it is short.
-const INTERVAL: Duration = Duration::from_millis(20);
 
 /// Checks that the client may hold `bytes` more of the server's memory, for a request or reply.
 pub(crate) fn check_room(context: &AdapterContext, bytes: usize) -> Result<(), Status> {
@@ -34,12 +27,6 @@ pub(crate) fn check_growth(context: &AdapterContext, before: usize, bytes: usize
 #[cold]
 pub(crate) fn overloaded() -> Status {
     Status::resource_exhausted("the server's memory limit for this client is reached")
-}
-
-/// Waits until the client holds no more than its share of the server's memory.
-pub(crate) async fn room(context: &AdapterContext) {
-    let mut room = Room::default();
-    poll_fn(|task| room.poll(task, context)).await;
 }
 
 /// Charge for something that grows and shrinks. It changes in steps, so that small changes cost nothing.
@@ -151,19 +138,15 @@ impl GrowingBody {
 
 /// Waits while the client holds more than its share of the server's memory.
 #[derive(Debug, Default)]
-pub(crate) struct Room {
-    alarm: LazyTimer,
-    due: Option<Instant>,
-}
+pub(crate) struct Room(Option<MemoryWaiter>);
 
 impl Room {
     /// Completes once the client may hold more memory.
     pub(crate) fn poll(&mut self, task: &mut Context<'_>, context: &AdapterContext) -> Poll<()> {
-        while context.is_overloaded() {
-            let due = *self.due.get_or_insert_with(|| now() + INTERVAL);
-            ready!(self.alarm.poll(task, due));
-            self.due = None;
+        if !context.is_overloaded() {
+            self.0 = None;
+            return Poll::Ready(());
         }
-        Poll::Ready(())
+        self.0.get_or_insert_with(|| context.connection().memory_waiter()).poll_reserve(task, 1).map(drop)
     }
 }

@@ -1,9 +1,10 @@
 //! Hand-off as seen by handles: the request and the decision.
 
-use crate::budget::{MemoryCharge, body_memory};
+use crate::account::{MemoryCharge, body_memory};
 use crate::connection::Connection;
+use crate::mailbox::HandOffState;
 use crate::mailbox::hand_off::{HandOffAccepted, HandOffStep, HandOffTarget, HandOffWaiter};
-use crate::mailbox::{HandOffState, wake_all};
+use crate::sync::wake_all;
 use crate::{CloseReason, HandOffError, Operation, PeerKind, RawTransport, SendError};
 use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, Role};

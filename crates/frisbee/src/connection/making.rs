@@ -3,7 +3,7 @@
 use super::attachments::Attachments;
 use super::{Connection, ConnectionShared, Lifetime};
 use crate::Config;
-use crate::budget::{Account, Budget};
+use crate::account::{Account, Budget};
 use crate::executor::tasks::Tasks;
 use crate::mailbox::Mailbox;
 use crate::mailbox::deferred::Deferred;
@@ -37,7 +37,7 @@ impl Connection {
         is_within: bool,
         lifetime: Option<Lifetime>,
     ) -> Self {
-        let account = Arc::new(Account::of_peer(budget, ends.peer.map(|peer| peer.ip())));
+        let account = Arc::new(Account::of_peer(budget, ends.caller()));
         Self::new((Role::Server, is_within), &config.common, account, runtime, ends, lifetime.map(Box::new))
     }
 

@@ -217,6 +217,11 @@ impl<T: 'static> ParkedFuture<T> {
 }
 
 impl<T: 'static, A: 'static> ParkedFuture<T, A> {
+    /// Returns the size of the future's allocation in bytes.
+    pub fn size(&self) -> usize {
+        size_of_val(&*self.0)
+    }
+
     /// Sets the continuation for the future's output, without a further allocation.
     pub fn then(mut self, then: A) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         *self.0.as_mut().then_slot() = Some(then);

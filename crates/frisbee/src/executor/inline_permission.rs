@@ -168,7 +168,7 @@ mod tests {
         use tokio::runtime::Builder;
         for (mut runtime, is_kept) in [(Builder::new_current_thread(), true), (Builder::new_multi_thread(), false)] {
             let runtime = runtime.enable_time().build().expect("runtime should build");
-            let budget = Arc::new(crate::budget::Budget::new(usize::MAX, 0));
+            let budget = Arc::new(crate::account::Budget::new(usize::MAX, 0));
             let connection =
                 Connection::server(&Default::default(), &budget, runtime.handle().clone(), Default::default());
             let permission = Arc::new(InlinePermission::default());

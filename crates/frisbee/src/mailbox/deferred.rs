@@ -1,6 +1,6 @@
 //! Packets whose routing is deferred until there is room for their replies.
 
-use crate::budget::{Account, READ_BUFFER};
+use crate::account::{Account, READ_BUFFER};
 use crate::{Operation, Packet, PacketId};
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -141,7 +141,7 @@ fn is_of_stream(packet: &Packet) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Budget;
+    use crate::account::Budget;
     use std::sync::Arc;
 
     const MIB: usize = 1 << 20;
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn deferred_packets_are_bounded_and_charged_until_routed() {
         let account = account(100 * MIB, MIB);
-        for (length, many) in [(0, 1_000..2_000), (100_000, 11..12), (5 * MIB, 1..2)] {
+        for (length, many) in [(0, 2_000..3_000), (100_000, 11..12), (5 * MIB, 1..2)] {
             let deferred = Deferred::default();
             let full = (0..).find(|id| {
                 let is_full = deferred.is_full(MIB, &account);

@@ -1,7 +1,7 @@
 //! Explores the interleavings of handles and the driver task, within the checker's bounds.
 
 use super::*;
-use crate::budget::Budget;
+use crate::account::Budget;
 use crate::{Operation, PacketId};
 use bytes::Bytes;
 use loom::future::block_on;

@@ -1,9 +1,9 @@
 //! A stream, as seen by its handles and the connection's task: its state, credit and unread messages.
 
 use super::inbox::{COPY_BELOW, Inbox};
-use super::{wake, wake_all};
-use crate::budget::{Account, Traffic, body_memory};
+use crate::account::{Account, Traffic, body_memory};
 use crate::clock;
+use crate::sync::{wake, wake_all};
 use crate::{Outbox, PacketId, PacketWriter, PeerKind, SendError};
 use bytes::Bytes;
 use frisbee_core::flow::{Credit, Window, cost};

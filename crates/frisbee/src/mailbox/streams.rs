@@ -110,7 +110,7 @@ impl StreamTable {
 mod tests {
     use super::*;
     use crate::Connection;
-    use crate::budget::Budget;
+    use crate::account::Budget;
     use crate::transport::endpoint::EndpointInfo;
     use bytes::Bytes;
     use frisbee_core::Hello;

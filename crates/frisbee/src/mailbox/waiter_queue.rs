@@ -12,7 +12,6 @@
 use super::Mailbox;
 use crate::{Outbox, SendError};
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll, Waker};
 
 /// The wakers of the tasks that wait for one connection. The caller wakes or drops all returned wakers after it has
@@ -204,21 +203,5 @@ impl Drop for Waiter<'_> {
     #[inline]
     fn drop(&mut self) {
         self.mailbox.leave(&mut self.place);
-    }
-}
-
-/// Wakes a task. No lock may be held, since a waker may run anything.
-pub(crate) fn wake(task: Option<Waker>) {
-    if let Some(task) = task {
-        task.wake();
-    }
-}
-
-/// Like [`wake`], for many. If a waker panics, which is its own defect, the others are still woken.
-pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
-    for waker in wakers {
-        if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
-            tracing::error!(target: "frisbee::connection", "a waker panicked; the others are woken");
-        }
     }
 }

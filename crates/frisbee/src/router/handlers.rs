@@ -1,6 +1,6 @@
 //! A table router with one async function per operation.
 
-use crate::budget::READ_BUFFER;
+use crate::account::READ_BUFFER;
 use crate::connection::Task;
 use crate::connection::blocked::note_panic;
 use crate::debug::opaque_debug;
@@ -465,7 +465,7 @@ fn report(connection: &Connection, panic: &(dyn Any + Send)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Budget;
+    use crate::account::Budget;
     use crate::{HeaderForm, PacketId};
     use std::sync::atomic::AtomicUsize;
     use tokio::runtime::Handle;

@@ -486,7 +486,7 @@ mod tests {
         assert!(!mounts.is_empty() && !Mounts::new().fallback(log("c")).is_empty() && Mounts::new().is_empty());
         assert!(mounts.has_fallback() && !Mounts::new().mount(10..=20, log("a")).has_fallback());
         assert_eq!(mounts.hello_items(), ["a", "b", "c"].map(|name| (100, name.into())));
-        let budget = Arc::new(crate::budget::Budget::new(usize::MAX, 0));
+        let budget = Arc::new(crate::account::Budget::new(usize::MAX, 0));
         let runtime = tokio::runtime::Handle::current();
         let connection = Connection::server(&Default::default(), &budget, runtime, Default::default());
         let mut session = mounts.connected(&connection);

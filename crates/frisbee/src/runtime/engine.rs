@@ -10,7 +10,7 @@ mod streams;
 
 use self::ending::GoingAway;
 use self::hand_off::OutgoingHandOff;
-use crate::budget::{Output, Traffic};
+use crate::account::{Output, Traffic};
 use crate::clock::now as clock;
 use crate::connection::blocked::note_panic;
 use crate::connection::{Age, Connection};

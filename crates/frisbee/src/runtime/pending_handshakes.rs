@@ -1,13 +1,16 @@
-//! Limits the number of accepted connections without a first header, by evicting the oldest.
+//! Limits the number of accepted connections without a first header, by evicting old ones of the caller that has most.
 
+use crate::account::CallerKey;
 use crate::adapter::{AllowedProtocols, ProtocolAdapters};
+use crate::clock::now;
 use crate::connection::Connection;
 use parking_lot::Mutex;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque, hash_map};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::{Duration, Instant};
 
 /// The default limit, which is the length of the accept queue. With a thousand new connections per second, each has
 /// four seconds to send its first header. An idle Go client sends its first PING after half a second.
@@ -16,6 +19,10 @@ pub(crate) const SILENT_MAX: usize = 4096;
 /// The divisor that gives the fraction to evict when the system has no file descriptors left. Accepting then pauses for
 /// some milliseconds, during which few clients connect.
 const PART: usize = 8;
+
+/// Age before which connections are not evicted. After a restart, thousands of clients connect at once, and each is about
+/// to send its first packet. Until then they are bounded by descriptors and the memory of connections.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// The pending handshakes of a server, oldest first.
 #[derive(Debug)]
@@ -29,8 +36,53 @@ pub(crate) struct HandshakeLimiter {
 #[derive(Debug, Default)]
 struct Inner {
     /// The pending handshakes, sorted by increasing number.
-    by_number: VecDeque<(u64, Pending)>,
+    by_number: VecDeque<Entry>,
+    /// Number of entries of each caller.
+    by_caller: HashMap<CallerKey, usize>,
     next: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    number: u64,
+    since: Instant,
+    caller: CallerKey,
+    pending: Pending,
+}
+
+impl Inner {
+    /// Removes the oldest entry of the caller that has most, unless it is too young.
+    fn evict(&mut self, now: Instant) -> Option<Pending> {
+        let first = self.by_number.front()?;
+        if now.saturating_duration_since(first.since) < GRACE {
+            return None;
+        }
+        let most = *self.by_caller.values().max()?;
+        let is_of_most = |entry: &Entry| self.by_caller.get(&entry.caller) == Some(&most);
+        let at = self.by_number.iter().position(is_of_most)?;
+        let is_old = now.saturating_duration_since(self.by_number.get(at)?.since) >= GRACE;
+        if is_old { self.remove(at) } else { None }
+    }
+
+    /// Returns the number of the entry.
+    fn push(&mut self, caller: CallerKey, since: Instant, pending: Pending) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        *self.by_caller.entry(caller).or_default() += 1;
+        self.by_number.push_back(Entry { number, since, caller, pending });
+        number
+    }
+
+    fn remove(&mut self, at: usize) -> Option<Pending> {
+        let entry = self.by_number.remove(at)?;
+        if let hash_map::Entry::Occupied(mut count) = self.by_caller.entry(entry.caller) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+        Some(entry.pending)
+    }
 }
 
 /// A connection that has not sent a first header.
@@ -59,14 +111,24 @@ impl HandshakeLimiter {
 
     /// Adds a connection that waits for its first header or for the first bytes of another protocol.
     pub(crate) fn enter(list: &Arc<Self>, connection: Connection, allowed: AllowedProtocols) -> PendingHandshake {
-        Self::enter_as(list, Pending::Driven(connection), allowed)
+        let caller = connection.ends().caller();
+        Self::enter_as(list, caller, Pending::Driven(connection), allowed)
+    }
+
+    /// Returns the limiter for the handshake of this caller.
+    #[cfg(feature = "tls")]
+    pub(crate) fn of(self: &Arc<Self>, caller: CallerKey) -> Arc<CallerHandshakes> {
+        Arc::new(CallerHandshakes { list: self.clone(), caller })
     }
 
     /// Runs `work`, which waits for a client's TLS handshake or a proxy's header, until the connection is evicted.
     /// Returns `None` in that case.
-    pub(crate) async fn wait<F: Future + Unpin>(list: &Arc<Self>, mut work: F) -> Option<F::Output> {
+    pub(crate) async fn wait<F>(list: &Arc<Self>, caller: CallerKey, mut work: F) -> Option<F::Output>
+    where
+        F: Future + Unpin,
+    {
         let expired = Arc::new(tokio::sync::Notify::new());
-        let _pending = Self::enter_as(list, Pending::Greeted(expired.clone()), AllowedProtocols::Any);
+        let _pending = Self::enter_as(list, caller, Pending::Greeted(expired.clone()), AllowedProtocols::Any);
         let mut expired = pin!(expired.notified());
         let first = poll_fn(|context| match Pin::new(&mut work).poll(context) {
             Poll::Ready(done) => Poll::Ready(Some(done)),
@@ -84,28 +146,33 @@ impl HandshakeLimiter {
         .await
     }
 
-    fn enter_as(list: &Arc<Self>, pending: Pending, allowed: AllowedProtocols) -> PendingHandshake {
+    fn enter_as(list: &Arc<Self>, caller: CallerKey, pending: Pending, allowed: AllowedProtocols) -> PendingHandshake {
+        let since = now();
         let mut inner = list.inner.lock();
-        let number = inner.next;
-        inner.next += 1;
-        inner.by_number.push_back((number, pending));
-        let oldest = if inner.by_number.len() > list.max { inner.by_number.pop_front() } else { None };
+        let number = inner.push(caller, since, pending);
+        let surplus = inner.by_number.len().saturating_sub(list.max);
+        let evicted: Vec<_> = (0..surplus).map_while(|_| inner.evict(since)).collect();
         drop(inner);
-        if let Some((_, oldest)) = oldest {
-            oldest.expire();
-        }
+        evicted.into_iter().for_each(Pending::expire);
         PendingHandshake { list: list.clone(), number, allowed }
     }
 
-    /// Evicts the oldest connections because the system has no file descriptors left. Returns `false` if there are
-    /// none.
+    /// Evicts connections because the system has no file descriptors left. Returns `false` if none may be evicted.
     pub(crate) fn make_room(&self) -> bool {
+        let now = now();
         let mut inner = self.inner.lock();
         let count = inner.by_number.len().div_ceil(PART);
-        let oldest: Vec<_> = (0..count).filter_map(|_| inner.by_number.pop_front()).collect();
+        let evicted: Vec<_> = (0..count).map_while(|_| inner.evict(now)).collect();
         drop(inner);
-        oldest.into_iter().for_each(|(_, pending)| pending.expire());
-        count > 0
+        let has_evicted = !evicted.is_empty();
+        evicted.into_iter().for_each(Pending::expire);
+        has_evicted
+    }
+
+    /// Evicts one for another connection; `false` if there is none that may be evicted.
+    pub(crate) fn make_place(&self) -> bool {
+        let evicted = self.inner.lock().evict(now());
+        evicted.map(Pending::expire).is_some()
     }
 
     /// Returns a mark that follows all handshakes pending now.
@@ -116,20 +183,28 @@ impl HandshakeLimiter {
     /// Evicts all handshakes that precede the mark.
     pub(crate) fn expire_before(&self, mark: u64) {
         let mut inner = self.inner.lock();
-        let count = inner.by_number.partition_point(|(number, _)| *number < mark);
-        let earlier: Vec<_> = inner.by_number.drain(..count).collect();
+        let count = inner.by_number.partition_point(|entry| entry.number < mark);
+        let earlier: Vec<_> = (0..count).map_while(|_| inner.remove(0)).collect();
         drop(inner);
-        earlier.into_iter().for_each(|(_, pending)| pending.expire());
+        earlier.into_iter().for_each(Pending::expire);
     }
 }
 
+/// The pending handshakes of one caller.
 #[cfg(feature = "tls")]
-impl crate::tls::SilenceLimit for HandshakeLimiter {
+#[derive(Debug)]
+pub(crate) struct CallerHandshakes {
+    list: Arc<HandshakeLimiter>,
+    caller: CallerKey,
+}
+
+#[cfg(feature = "tls")]
+impl crate::tls::SilenceLimit for CallerHandshakes {
     fn wait<F>(self: &Arc<Self>, work: F) -> impl Future<Output = Option<F::Output>> + Send
     where
         F: Future<Output: Send> + Send + Unpin,
     {
-        Self::wait(self, work)
+        HandshakeLimiter::wait(&self.list, self.caller, work)
     }
 }
 
@@ -144,9 +219,34 @@ pub(crate) struct PendingHandshake {
 impl Drop for PendingHandshake {
     fn drop(&mut self) {
         let mut inner = self.list.inner.lock();
-        let place = inner.by_number.binary_search_by_key(&self.number, |(number, _)| *number);
-        let pending = place.ok().and_then(|at| inner.by_number.remove(at));
+        let place = inner.by_number.binary_search_by_key(&self.number, |entry| entry.number);
+        let pending = place.ok().and_then(|at| inner.remove(at));
         drop(inner);
         drop(pending); // This may be the last handle, so it is dropped without the lock.
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_handshakes_of_largest_caller_are_evicted() {
+        let (mut inner, start) = (Inner::default(), now());
+        let mut enter = |user, at| inner.push(CallerKey::User(user), at, Pending::Greeted(Arc::default()));
+        for user in [1, 2, 2, 2, 2] {
+            enter(user, start);
+        }
+        enter(2, start + GRACE);
+        let almost = start + GRACE - Duration::from_millis(1);
+        assert!(inner.evict(almost).is_none(), "they are young");
+        let mut left = |now| {
+            let evicted = std::iter::from_fn(|| inner.evict(now)).count();
+            (evicted, inner.by_number.iter().map(|entry| entry.number).collect::<Vec<_>>())
+        };
+        // Those of one caller go until another one has as many.
+        assert_eq!(left(start + GRACE), (5, vec![5]));
+        assert_eq!(left(start + GRACE + GRACE), (1, vec![]));
+        assert!(inner.by_caller.is_empty());
     }
 }

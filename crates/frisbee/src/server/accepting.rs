@@ -10,7 +10,6 @@
 //! the thread that polls the sockets: the awaiting thread and the driving thread.
 
 use super::Listener;
-use crate::Protocol;
 use crate::acceptor::{AcceptedConnection, ServerShared};
 use crate::executor::workers::worker::wake_last;
 use crate::executor::workers::{Worker, wake_queue};
@@ -18,6 +17,7 @@ use crate::inspect::open_connections::{OpenConnection, OpenConnections};
 use crate::runtime::pool::WorkerPool;
 use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
+use crate::{CloseReason, Protocol};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
@@ -136,6 +136,10 @@ fn dispatch<R: Protocol>(
     ends: EndpointInfo,
     entry: OpenConnection,
 ) {
+    if !host.budget.admits(ends.caller()) && !host.pending_handshakes.make_place() {
+        let reason = CloseReason::Router("no memory for the connection: see connection_memory_max".into());
+        return host.budget.counts.count_refused(ends.peer, &reason, Instant::now());
+    }
     #[cfg(all(feature = "uring", target_os = "linux"))]
     if let WorkerPool::Rings(rings) = pool {
         let Transport::Tcp(socket) = socket else { unreachable!("rings drive TCP sockets only") };

@@ -1,5 +1,6 @@
 //! Information about the two ends of a transport.
 
+use crate::account::CallerKey;
 use std::net::SocketAddr;
 #[cfg(feature = "tls")]
 use std::sync::Arc;
@@ -27,4 +28,15 @@ pub struct UnixCredentials {
     pub group: u32,
     /// Process id, on systems that provide it.
     pub process: Option<i32>,
+}
+
+impl EndpointInfo {
+    /// Returns the caller that is charged for the connection.
+    pub(crate) fn caller(&self) -> CallerKey {
+        #[cfg(unix)]
+        if let (None, Some(credentials)) = (self.peer, &self.credentials) {
+            return CallerKey::User(credentials.user);
+        }
+        self.peer.map_or(CallerKey::Unknown, |peer| CallerKey::of_address(peer.ip()))
+    }
 }

@@ -1,7 +1,7 @@
 //! The transport of a connection that was handed off, with the bytes already read from it.
 
 use super::read_pauses::ReadPauses;
-use crate::budget::{Account, Traffic, TrafficCounts};
+use crate::account::{Account, Traffic, TrafficCounts};
 use crate::debug::opaque_debug;
 #[cfg(unix)]
 use crate::transport::send::{poll_send, poll_write_unix};

@@ -81,8 +81,12 @@ forwarded_setters! { ServerBuilder:
     /// beyond it fail with `ResourceExhausted` before a handler runs; see [`frisbee::ServerBuilder::memory_max`].
     memory_max(bytes: usize);
 
+    /// Sets the maximum memory of connections themselves. Defaults to 512 MiB, with 4 KiB for each connection, or 28 KiB
+    /// with TLS settings; see [`frisbee::ServerBuilder::connection_memory_max`].
+    connection_memory_max(bytes: usize);
+
     /// Sets the maximum number of open connections that wait for the client's first packet or for its part of a TLS
-    /// handshake. Defaults to 4096. A further connection evicts the oldest; see [`frisbee::ServerBuilder::silent_max`].
+    /// handshake. Defaults to 4096. A further connection evicts an old one; see [`frisbee::ServerBuilder::silent_max`].
     silent_max(count: usize);
 
     /// Requires each connection to begin with a PROXY protocol header, version 1 or 2, that contains the address of the

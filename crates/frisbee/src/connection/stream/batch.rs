@@ -2,7 +2,7 @@
 
 use super::{Guard, StreamPlaces, StreamSender, StreamShared};
 use crate::debug::opaque_debug;
-use crate::mailbox::wake_all;
+use crate::sync::wake_all;
 use crate::{PacketWriter, SendError};
 use frisbee_core::MessageBatch;
 use frisbee_core::flow::{self, MESSAGE_COST};

@@ -2,7 +2,7 @@
 //! of received packets.
 
 use super::*;
-use crate::budget::{Budget, Stats};
+use crate::account::{Budget, Stats};
 use crate::tests::wake_counter::task;
 use crate::transport::endpoint::EndpointInfo;
 use crate::{Config, PeerKind};

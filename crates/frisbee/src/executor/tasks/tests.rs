@@ -1,5 +1,5 @@
 use super::{Carrier, JobStart, Placement, SPARE_MAX, Tasks};
-use crate::budget::Budget;
+use crate::account::Budget;
 use crate::connection::{Connection, EndpointInfo, Task};
 use crate::{Operation, PacketId};
 use std::future::pending;

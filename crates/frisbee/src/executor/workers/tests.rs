@@ -1,5 +1,5 @@
 use super::worker::{Worker, settle, wake_last};
-use crate::budget::Budget;
+use crate::account::Budget;
 use crate::runtime::blocked::DrivenConnection;
 use crate::{Connection, Operation, Outbox, Packet, Protocol, Routed};
 use parking_lot::Mutex;

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::streams::NO_ROOM;
-use crate::budget::READ_BUFFER;
+use crate::account::READ_BUFFER;
 use crate::connection::stream::RESOURCE_EXHAUSTED;
 use crate::mailbox::Order;
 use crate::{CloseReason, Operation, PacketId, Protocol, Routed};

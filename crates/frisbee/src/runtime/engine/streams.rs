@@ -116,7 +116,7 @@ impl<R: Protocol> Engine<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Budget;
+    use crate::account::Budget;
     use crate::transport::endpoint::EndpointInfo;
     use crate::{Config, Connection, Operation, Outbox, Packet};
     use std::sync::Mutex;

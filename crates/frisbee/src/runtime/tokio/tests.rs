@@ -1,5 +1,5 @@
 use super::*;
-use crate::budget::Budget;
+use crate::account::Budget;
 use crate::clock::{TokioTimer, tokio_timer};
 use crate::connection::Connection;
 use crate::transport::Transport;

@@ -4,7 +4,7 @@
 //! Response items are sent through the mailbox, a few at a time, within the credit of the client.
 
 use super::{Call, CallTask, Inner, NAMED, POSITIONAL, ParsedCall, reply};
-use crate::charge::{check_room, room};
+use crate::charge::{check_room, overloaded};
 use crate::json_rpc::envelope::Request;
 use crate::json_rpc::mailbox::{CallNumber, SessionMailbox, SessionMessage};
 use bytes::Bytes;
@@ -34,6 +34,9 @@ const WINDOW: usize = 64 * 1024;
 
 /// Overhead of an item in the window in bytes.
 const ITEM_COST: usize = 64;
+
+/// Memory reserved before the first item is taken, in bytes. For later ones it is the length of the largest recent item.
+const FIRST_ITEM: usize = 1024;
 
 /// A session's state of a stream.
 pub(super) struct StreamEnds {
@@ -225,12 +228,14 @@ impl StreamEnds {
         let length = item.len();
         let queued = self.queued.fetch_add(length, Ordering::Relaxed);
         // A single item may exceed the limit, like a single message of a native stream.
-        if queued > context.config().stream_buffer_max || context.is_overloaded() {
+        let charge = context.connection().try_charge(length);
+        let Some(charge) = charge.filter(|_| queued <= context.config().stream_buffer_max) else {
+            context.connection().count_rejected();
             return Err(Status::resource_exhausted("the memory limit for unread items is reached"));
-        }
+        };
         self.granted = granted;
         // Fails if the handler has completed, in which case its reply is already on the way.
-        let _ = requests.send(Ok((item, context.charge(length))));
+        let _ = requests.send(Ok((item, charge)));
         Ok(())
     }
 }
@@ -290,11 +295,18 @@ impl ResponseSink {
         let mut result = Bytes::from_static(b"null");
         let mut responses = responses;
         let is_single = kind == CallKind::ClientStreaming;
+        let (mut waiter, mut usual) = (self.context.connection().memory_waiter(), FIRST_ITEM);
         loop {
-            // Wait while unread items exceed the client's share of memory.
-            unless_expired(responses.get_mut(), room(&self.context)).await?;
-            let next = poll_fn(|context| Pin::new(responses.get_mut()).poll_next(context)).await.transpose()?;
-            let Some(item) = next else { break };
+            // The handler waits while unread items exceed the client's share of memory. One item is taken in advance of
+            // the client's credit, because the end of the stream costs none.
+            let next = poll_fn(|context| {
+                let responses = responses.get_mut();
+                let Poll::Ready(hold) = waiter.poll_reserve(context, usual) else {
+                    return responses.poll_expired(context).map(Err);
+                };
+                Pin::new(responses).poll_next(context).map(|item| Ok((item.transpose()?, hold)))
+            });
+            let (Some(item), mut hold) = next.await? else { break };
             if is_single {
                 result = item;
                 continue;
@@ -302,7 +314,11 @@ impl ResponseSink {
             if item.len() > self.item_max {
                 return Err(super::too_long(item.len(), self.item_max));
             }
-            let hold = self.context.charge(item.len());
+            if !hold.try_resize(item.len()) {
+                self.context.connection().count_rejected();
+                return Err(overloaded());
+            }
+            usual = item.len().max(usual - usual / 8);
             let permits = (item.len() + ITEM_COST).min(WINDOW);
             unless_expired(responses.get_mut(), self.permit(permits)).await?;
             self.mail.send(SessionMessage::Item(self.number, item, permits, hold));

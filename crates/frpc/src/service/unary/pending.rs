@@ -27,6 +27,9 @@ use tokio::sync::Semaphore;
 
 /// A pending handler of any method. Its outcome can be taken once.
 pub(super) trait WaitingHandler {
+    /// Returns the memory of the handler in bytes.
+    fn size(&self) -> usize;
+
     /// Returns the task of the handler, which ends by sending this answer.
     fn answered_by(&mut self, answer: Answer) -> Job;
 
@@ -66,6 +69,10 @@ impl<A, B: Message + Send + 'static> Waiting<'_, A, B> {
 }
 
 impl<A, B: Message + Send + 'static> WaitingHandler for Waiting<'_, A, B> {
+    fn size(&self) -> usize {
+        self.handler.as_ref().map_or(0, ParkedFuture::size)
+    }
+
     fn answered_by(&mut self, answer: Answer) -> Job {
         self.take().then(answer)
     }
@@ -96,6 +103,7 @@ impl MethodState {
     ) -> ServeProgress {
         let StartedHandler { caller, inherited, memory, is_slow } = started;
         let inherited = inherited.copied().unwrap_or_default();
+        let memory = memory + handler.size();
         // A handler that was already polled continues on the same worker.
         let was_polled = matches!(placement, Placement::Home(..));
         let (connection, name) = (&caller.connection, *self.about.method());

@@ -1,32 +1,44 @@
-//! The server-wide budget of memory held for peers. `account.rs` divides it among connections and addresses,
-//! `memory.rs` is its public interface, `output.rs` bounds unwritten output, `trim.rs` returns memory to the system,
-//! `counts.rs` counts connections and rejections, and `traffic.rs` counts bytes and streams.
+//! The server-wide account of memory held for peers. `caller.rs` divides it among callers, `connection.rs` is the part
+//! of a connection, `reservation.rs` the public interface, `waiters.rs` has the tasks that wait for memory, `output.rs`
+//! bounds unwritten output, `trim.rs` returns memory to the system, `counts.rs` counts connections and rejections, and
+//! `traffic.rs` counts bytes and streams.
 //!
 //! # Decisions
 //!
-//! Memory held for peers is charged to one budget for the whole server, but not on the path of a small call. A body is charged
-//! if it does not arrive in one read, a message when it is queued, a request when its handler is pending, and an outbox once
-//! per write, in steps of 16 KiB. Work that has begun may overdraw the budget. Before new work, the driver checks the share of
-//! its connection; while half of the memory is free, that takes one load.
+//! Memory is reserved before it is taken, but not on the path of a small call. A body reserves if it does not arrive in
+//! one read, a message when it is queued, a request when its handler is pending, and an outbox once per write, in steps of
+//! 16 KiB. Only replies, and objects that already exist, may use the last part of the memory or overdraw it. Before new
+//! work, the driver checks the share of its caller; while half of the memory is free, that takes one load.
+//!
+//! A connection keeps an eighth of the bytes that it uses for its next reservation, so connections with waiting calls
+//! rarely write to shared memory.
 
-mod account;
+mod caller;
+mod connection;
 mod counts;
-mod memory;
+#[cfg(all(test, frisbee_loom))]
+mod model_tests;
 mod output;
+mod reservation;
+#[cfg(all(test, not(frisbee_loom)))]
+mod tests;
 mod traffic;
 mod trim;
+mod waiters;
 
-pub(crate) use self::account::Account;
-use self::account::Addresses;
-pub use self::account::MemoryCharge;
+pub(crate) use self::caller::CallerKey;
+use self::caller::{Callers, ConnectionMemory};
+pub(crate) use self::connection::Account;
 use self::counts::LimitCounts;
 pub use self::counts::{LastClose, Stats};
-pub use self::memory::MemoryBudget;
 pub(crate) use self::output::Output;
+pub use self::reservation::{MemoryBudget, MemoryCharge};
 pub(crate) use self::traffic::{Traffic, TrafficCounts};
 use self::trim::Trim;
-use parking_lot::Mutex;
-use std::sync::atomic::{AtomicIsize, Ordering};
+pub use self::waiters::MemoryWaiter;
+use self::waiters::Waiters;
+use crate::sync::AtomicIsize;
+use std::sync::atomic::Ordering;
 
 /// Minimum size of bodies that may be slices of their read buffer and keep all of it.
 pub(crate) const SLICED_MIN: usize = 16 * 1024;
@@ -36,7 +48,7 @@ pub(crate) const READ_BUFFER: usize = 128 * 1024;
 
 /// Memory of a pending handler in addition to its request, in bytes: its future, its slot in the connection's list, and
 /// the state needed for its reply.
-pub(crate) const WAITING_COST: usize = 768;
+pub(crate) const WAITING_COST: usize = 448;
 
 /// Returns the memory that a received body of this length keeps, for
 /// [`Connection::charge_request`](crate::Connection::charge_request). A body of 16 to 64 KiB may be a slice of the read
@@ -55,14 +67,16 @@ pub const fn body_memory(length: usize) -> usize {
 /// requests with pending handlers, unwritten output, streams and subscriptions.
 #[derive(Debug)]
 pub(crate) struct Budget {
-    /// Remaining memory in bytes. Negative if work in progress has overdrawn it.
-    left: AtomicIsize,
-    /// Threshold of remaining memory at which shares of connections are enforced.
+    /// Free memory in bytes. Negative if existing objects have overdrawn it.
+    free: AtomicIsize,
+    /// Threshold of free memory at which shares are enforced.
     short: isize,
     total: usize,
     /// Maximum memory of a stream whose peer does not support credit. One message may exceed it.
     per_stream: u64,
-    addresses: Mutex<Addresses>,
+    callers: Callers,
+    connections: ConnectionMemory,
+    waiters: Waiters,
     trim: Trim,
     pub(crate) counts: LimitCounts,
 }
@@ -71,49 +85,57 @@ impl Budget {
     pub(crate) fn new(total: usize, per_stream: usize) -> Self {
         let total = total.min(isize::MAX as usize);
         Self {
-            left: AtomicIsize::new(total as isize),
+            free: AtomicIsize::new(total as isize),
             short: total as isize / 2,
             total,
             per_stream: per_stream as u64,
-            addresses: Mutex::default(),
+            callers: Callers::default(),
+            connections: ConnectionMemory::new(usize::MAX, 0),
+            waiters: Waiters::default(),
             trim: Trim::new(total as isize),
             counts: LimitCounts::default(),
         }
+    }
+
+    /// Bounds the fixed memory of connections, each of which takes this many bytes.
+    pub(crate) fn with_connections(self, total: usize, each: usize) -> Self {
+        Self { connections: ConnectionMemory::new(total, each), ..self }
     }
 
     pub(crate) fn per_stream(&self) -> u64 {
         self.per_stream
     }
 
-    /// Returns the remaining memory in bytes.
+    /// Returns the free memory in bytes.
     #[inline]
     pub(crate) fn available(&self) -> isize {
-        self.left.load(Ordering::Relaxed)
+        self.free.load(Ordering::Relaxed)
     }
 
-    /// Returns whether so little memory remains that shares are enforced.
+    /// Returns whether so little memory is free that shares are enforced.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
         self.available() <= self.short
     }
 
-    /// Takes `count` bytes if `allows` agrees, given the remaining bytes.
+    /// Takes `count` bytes if `allows` agrees, given the free bytes. Writes nothing otherwise.
     fn take_if(&self, count: usize, allows: impl Fn(isize) -> bool) -> bool {
-        let take = |left: isize| allows(left).then(|| left.saturating_sub_unsigned(count));
-        let is_charged = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
+        let take = |free: isize| allows(free).then(|| free.saturating_sub_unsigned(count));
+        let is_taken = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
         self.trim.record(self.available());
-        is_charged
+        is_taken
     }
 
     /// Charges `count` bytes for an existing object.
     pub(crate) fn charge(&self, count: usize) {
         let count = isize::try_from(count).unwrap_or(isize::MAX);
-        let before = self.left.fetch_sub(count, Ordering::Relaxed);
+        let before = self.free.fetch_sub(count, Ordering::Relaxed);
         self.trim.record(before.saturating_sub(count));
     }
 
     pub(crate) fn release(&self, count: usize) {
-        self.left.fetch_add(isize::try_from(count).unwrap_or(isize::MAX), Ordering::Relaxed);
+        self.free.fetch_add(isize::try_from(count).unwrap_or(isize::MAX), Ordering::Relaxed);
+        self.wake_waiters();
     }
 
     /// Returns the maximum memory in bytes.

@@ -87,7 +87,7 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::{Budget, Stats};
+    use crate::account::{Budget, CallerKey, Stats};
     use crate::{Operation, PacketId};
     use std::sync::Arc;
 
@@ -98,7 +98,8 @@ mod tests {
     #[test]
     fn bodies_of_any_length_are_sendable_after_memory_pressure() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
-        let (account, other) = (Account::of_peer(&budget, None), Account::of_peer(&budget, None));
+        let (account, other) =
+            (Account::of_peer(&budget, CallerKey::Unknown), Account::of_peer(&budget, CallerKey::Unknown));
         let mut output = Output::default();
         let mut outbox = Outbox::default();
         outbox.set_limit(crate::BODY_MAX);
@@ -117,7 +118,7 @@ mod tests {
     #[test]
     fn connection_output_is_limited_under_memory_pressure() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
-        let (account, client) = (Account::of_peer(&budget, None), Account::alone(budget.clone()));
+        let (account, client) = (Account::of_peer(&budget, CallerKey::Unknown), Account::alone(budget.clone()));
         let [mut output, mut alone] = [Output::default(), Output::default()];
         let mut outbox = Outbox::default();
         for (charged, limit) in [(0, 3 * MIB), (7 * MIB, account_room(MIB)), (8 * MIB, BACKLOG_LEAST), (0, 3 * MIB)] {
@@ -134,13 +135,13 @@ mod tests {
 
     /// Returns the limit of a connection without memory of its own if `left` bytes remain.
     fn account_room(left: usize) -> usize {
-        left / 2
+        left / 4 * 3
     }
 
     #[test]
     fn waiting_output_is_reported_in_steps() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
-        let (account, client) = (Account::of_peer(&budget, None), Account::alone(budget.clone()));
+        let (account, client) = (Account::of_peer(&budget, CallerKey::Unknown), Account::alone(budget.clone()));
         let stats = Stats(budget);
         let [mut output, mut other] = [Output::default(), Output::default()];
         let mut outbox = Outbox::default();

@@ -1,6 +1,7 @@
-//! The memory budget of a server, as seen by routers.
+//! Reserved memory, and the budget of a server, as seen by routers.
 
-use super::{Account, Budget, MemoryCharge};
+use super::{Account, Budget};
+use crate::debug::opaque_debug;
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -87,28 +88,62 @@ impl Drop for SharedCharge {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Memory that is charged to a connection until this value is dropped; see
+/// [`Connection::charge_request`](crate::Connection::charge_request) and
+/// [`Connection::charge`](crate::Connection::charge).
+#[must_use = "the charge ends when this is dropped"]
+pub struct MemoryCharge {
+    account: Arc<Account>,
+    charge: usize,
+}
 
-    #[test]
-    fn shared_bytes_are_charged_until_the_last_clone_is_dropped() {
-        let budget = MemoryBudget(Arc::new(Budget::new(1000, 0)));
-        let bytes = budget.share(Bytes::from_static(b"shared"));
-        let other = bytes.clone();
-        drop(bytes);
-        assert_eq!((budget.charged(), budget.available(), &other[..]), (6, 994, &b"shared"[..]));
-        drop(other);
-        assert_eq!(budget.charged(), 0);
+impl MemoryCharge {
+    /// Charges unconditionally.
+    pub(crate) fn new(account: &Arc<Account>, bytes: usize) -> Self {
+        account.charge(bytes);
+        Self::charged(account, bytes)
     }
 
-    #[test]
-    fn budget_is_short_above_half_in_use() {
-        let budget = MemoryBudget(Arc::new(Budget::new(1000, 0)));
-        let _half = budget.share(vec![0; 499].into());
-        assert!(!budget.is_short());
-        let _more = budget.share(vec![0; 600].into());
-        assert!(budget.is_short());
-        assert_eq!(budget.available(), 0);
+    /// Charges unless the share of the connection would be exceeded.
+    pub(crate) fn try_new(account: &Arc<Account>, bytes: usize) -> Option<Self> {
+        account.take(bytes).then(|| Self::charged(account, bytes))
+    }
+
+    fn charged(account: &Arc<Account>, charge: usize) -> Self {
+        account.budget().counts.change_charged(charge);
+        Self { charge, account: account.clone() }
+    }
+
+    /// Returns the charge in bytes.
+    pub fn bytes(&self) -> usize {
+        self.charge
+    }
+
+    /// Changes the charge, unless it would exceed the share of the connection. Returns whether it has changed.
+    #[must_use]
+    pub fn try_resize(&mut self, bytes: usize) -> bool {
+        if bytes > self.charge && !self.account.take(bytes - self.charge) {
+            return false;
+        }
+        self.account.release(self.charge.saturating_sub(bytes));
+        self.account.budget().counts.change_charged(bytes.wrapping_sub(self.charge));
+        self.charge = bytes;
+        true
+    }
+
+    /// Changes the charge of an object that has grown or shrunk. It may exceed the share of the connection.
+    pub fn resize(&mut self, bytes: usize) {
+        self.account.adjust(self.charge, bytes);
+        self.account.budget().counts.change_charged(bytes.wrapping_sub(self.charge));
+        self.charge = bytes;
     }
 }
+
+impl Drop for MemoryCharge {
+    fn drop(&mut self) {
+        self.account.budget().counts.change_charged(self.charge.wrapping_neg());
+        self.account.release(self.charge);
+    }
+}
+
+opaque_debug!([] MemoryCharge, "MemoryCharge", |this| charge = this.charge);

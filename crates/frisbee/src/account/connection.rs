@@ -1,0 +1,242 @@
+//! The memory granted to one connection. It keeps a few bytes for its next reservation.
+
+use super::caller::Caller;
+use super::{Budget, Traffic, TrafficCounts, WAITING_COST};
+use crate::debug::opaque_debug;
+use crate::sync::AtomicUsize;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Divisor of the bytes in use: the part that a connection keeps for its next reservation. The account thus exceeds the
+/// memory in use by an eighth at most, and an idle connection keeps nothing.
+const CACHED_PART: usize = 8;
+
+/// Maximum of the kept bytes. Reservations of this size are rare enough to take shared memory.
+const CACHED_MAX: usize = 16 * 1024;
+
+/// The memory account of a connection.
+///
+/// ```text
+///            refill                 take
+///   Budget ----------> cached ----------------> in use
+///     ^                  |  ^---- release ----------+
+///     +---- trim --------+
+/// ```
+pub(crate) struct Account {
+    /// Memory granted by the server in bytes: the memory in use and the cached bytes.
+    granted: AtomicUsize,
+    cached: AtomicUsize,
+    /// `None` for a connection with a budget of its own, and for memory that no connection holds.
+    caller: Option<Arc<Caller>>,
+    /// Traffic counters of a server. Clients have no reader for them.
+    traffic: Option<Arc<TrafficCounts>>,
+    budget: Arc<Budget>,
+}
+
+impl Account {
+    /// Creates an account that may take all memory of its budget.
+    pub(crate) fn alone(budget: Arc<Budget>) -> Self {
+        Self::new(budget, None, None)
+    }
+
+    pub(super) fn new(budget: Arc<Budget>, caller: Option<Arc<Caller>>, traffic: Option<Arc<TrafficCounts>>) -> Self {
+        Self { granted: AtomicUsize::new(0), cached: AtomicUsize::new(0), caller, traffic, budget }
+    }
+
+    /// Returns the budget of the server.
+    #[inline]
+    pub(crate) fn budget(&self) -> &Arc<Budget> {
+        &self.budget
+    }
+
+    /// Identifies the caller; 0 without one.
+    pub(super) fn caller_number(&self) -> usize {
+        self.caller.as_ref().map_or(0, |caller| Arc::as_ptr(caller).addr())
+    }
+
+    /// Returns the memory in use, in bytes.
+    pub(crate) fn charged(&self) -> usize {
+        self.granted.load(Ordering::Relaxed).saturating_sub(self.cached.load(Ordering::Relaxed))
+    }
+
+    #[cfg(all(test, not(frisbee_loom)))]
+    pub(super) fn granted(&self) -> usize {
+        self.granted.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether the connection shares its budget with others, as at a server.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.caller.is_some()
+    }
+
+    /// Returns whether so little memory is free that shares are enforced.
+    #[inline]
+    pub(crate) fn is_short(&self) -> bool {
+        self.budget.is_short()
+    }
+
+    /// Returns whether the caller has used up its share, so that no more work should begin for it.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.budget.is_short() && !self.has_room(1)
+    }
+
+    /// Returns whether the connection may hold `count` more bytes.
+    pub(crate) fn has_room(&self, count: usize) -> bool {
+        count <= self.room()
+    }
+
+    /// Returns how many more bytes the connection may hold.
+    #[cold]
+    pub(crate) fn room(&self) -> usize {
+        self.room_of(self.budget.available())
+    }
+
+    fn room_of(&self, free: isize) -> usize {
+        match &self.caller {
+            Some(caller) => self.budget.room(caller, self.granted.load(Ordering::Relaxed), free),
+            None => usize::try_from(free).unwrap_or(0),
+        }
+    }
+
+    /// Takes `count` bytes, unless they exceed the share of the caller.
+    pub(crate) fn take(&self, count: usize) -> bool {
+        self.take_cached(count) || self.refill(count)
+    }
+
+    fn take_cached(&self, count: usize) -> bool {
+        let take = |cached: usize| cached.checked_sub(count);
+        self.cached.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+    }
+
+    fn refill(&self, count: usize) -> bool {
+        let cached = self.cached.load(Ordering::Relaxed);
+        let more = if self.is_short() { 0 } else { self.cached_max(cached).saturating_sub(cached) };
+        if more > 0 && self.grant(count.saturating_add(more)) {
+            self.cached.fetch_add(more, Ordering::Relaxed);
+            return true;
+        }
+        if self.grant(count) {
+            return true;
+        }
+        // The cached bytes do not suffice, and count as part of the caller's share.
+        let cached = self.cached.swap(0, Ordering::Relaxed);
+        self.give_back(cached);
+        cached > 0 && self.grant(count)
+    }
+
+    fn grant(&self, count: usize) -> bool {
+        let is_granted = self.budget.take_if(count, |free| count <= self.room_of(free));
+        if is_granted {
+            self.add(count);
+        }
+        is_granted
+    }
+
+    /// Returns how many bytes may be kept, if `cached` are.
+    fn cached_max(&self, cached: usize) -> usize {
+        if self.caller.is_none() {
+            return 0; // Nobody else writes to its budget.
+        }
+        (self.granted.load(Ordering::Relaxed).saturating_sub(cached) / CACHED_PART).min(CACHED_MAX)
+    }
+
+    /// Charges `count` bytes for an existing object. This may overdraw the budget, so check [`is_over`](Self::is_over)
+    /// before work begins.
+    pub(crate) fn charge(&self, count: usize) {
+        if !self.take_cached(count) {
+            self.budget.charge(count);
+            self.add(count);
+        }
+    }
+
+    /// Charges a request with a pending handler. Returns the charge in bytes.
+    pub(crate) fn charge_request(&self, bytes: usize) -> usize {
+        let charge = bytes.saturating_add(WAITING_COST);
+        self.charge(charge);
+        charge
+    }
+
+    pub(crate) fn release(&self, count: usize) {
+        if count == 0 {
+            return;
+        }
+        let mut cached = self.cached.fetch_add(count, Ordering::AcqRel) + count;
+        loop {
+            let kept = if self.is_short() { 0 } else { self.cached_max(cached) };
+            if cached <= kept {
+                return;
+            }
+            match self.cached.compare_exchange(cached, kept, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => {
+                    self.give_back(cached - kept);
+                    // A release on another thread may have kept too much, because it saw the old `granted`. A write
+                    // reads the latest value.
+                    cached = self.cached.fetch_add(0, Ordering::AcqRel);
+                }
+                Err(changed) => cached = changed,
+            }
+        }
+    }
+
+    fn give_back(&self, count: usize) {
+        if count == 0 {
+            return;
+        }
+        self.granted.fetch_sub(count, Ordering::AcqRel);
+        if let Some(caller) = &self.caller {
+            self.budget.remove_held(caller, count);
+        }
+        self.budget.release(count);
+    }
+
+    /// Counts bytes or streams, if the connection belongs to a server.
+    #[inline]
+    pub(crate) fn count(&self, what: Traffic, count: u64) {
+        if let Some(traffic) = &self.traffic {
+            traffic.add(what, count);
+        }
+    }
+
+    /// Returns the traffic counters, if the connection belongs to a server.
+    pub(crate) fn traffic(&self) -> Option<Arc<TrafficCounts>> {
+        self.traffic.clone()
+    }
+
+    /// Changes the charge for unwritten output from `before` to `now`. Client connections are not charged, because
+    /// their own handles send the output.
+    #[cold]
+    pub(super) fn charge_output(&self, before: usize, now: usize) {
+        if self.is_shared() {
+            self.budget.counts.change_output(before, now);
+            self.adjust(before, now);
+        }
+    }
+
+    /// Changes the charge of an object that has grown or shrunk.
+    #[cold]
+    pub(crate) fn adjust(&self, before: usize, now: usize) {
+        if now > before {
+            self.charge(now - before);
+        } else {
+            self.release(before - now);
+        }
+    }
+
+    fn add(&self, count: usize) {
+        self.granted.fetch_add(count, Ordering::Relaxed);
+        if let Some(caller) = &self.caller {
+            self.budget.add_held(caller, count);
+        }
+    }
+}
+
+impl Drop for Account {
+    fn drop(&mut self) {
+        if let Some(caller) = &self.caller {
+            self.budget.leave(caller);
+        }
+    }
+}
+
+opaque_debug!([] Account, "Account", |this| granted = this.granted);

@@ -1,0 +1,311 @@
+use super::*;
+use crate::{Stats, sync::AtomicBool};
+use bytes::Bytes;
+use proptest::prelude::*;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+const MIB: usize = 1 << 20;
+
+fn budget(total: usize) -> Arc<Budget> {
+    Arc::new(Budget::new(total, 0))
+}
+
+fn of(budget: &Arc<Budget>, last: u8) -> Arc<Account> {
+    Arc::new(Account::of_peer(budget, CallerKey::of_address(IpAddr::from([10, 0, 0, last]))))
+}
+
+/// Takes as many pieces as the account allows.
+fn fill(account: &Account, piece: usize) -> usize {
+    std::iter::repeat_with(|| account.take(piece)).take_while(|taken| *taken).count() * piece
+}
+
+/// Whether it was woken.
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn charged_and_held_memory_is_released() {
+    let budget = budget(100_000);
+    let account = Arc::new(Account::alone(budget.clone()));
+    assert!(account.take(60_000));
+    assert!(!account.take(60_000));
+    assert!(!account.is_over());
+    let hold = MemoryCharge::new(&account, 50_000);
+    assert!(account.is_over());
+    assert!(!account.take(1));
+    drop(hold);
+    account.release(60_000);
+    assert_eq!(Stats(budget).memory_held(), 0);
+}
+
+#[test]
+fn resized_charge_is_given_back_in_full() {
+    let budget = budget(100_000);
+    let account = Arc::new(Account::alone(budget.clone()));
+    let stats = Stats(budget);
+    let mut charge = MemoryCharge::try_new(&account, 1000).expect("there is room");
+    assert!(MemoryCharge::try_new(&account, 100_000).is_none());
+    for bytes in [5000, 200, 0, 7000] {
+        charge.resize(bytes);
+        assert_eq!((charge.bytes(), account.charged(), stats.charged_bytes()), (bytes, bytes, bytes));
+    }
+    drop(charge);
+    assert_eq!((account.charged(), stats.charged_bytes(), stats.memory_held()), (0, 0, 0));
+}
+
+#[test]
+fn connection_keeps_an_eighth_of_its_bytes_for_reuse() {
+    let budget = budget(64 * MIB);
+    let account = of(&budget, 1);
+    assert!((0..100).all(|_| account.take(1000)));
+    let held = budget.charged();
+    assert!((100_000..113_000).contains(&held), "{held}");
+    (0..10).for_each(|_| account.release(1000));
+    let held = budget.charged();
+    assert!((90_000..=101_250).contains(&held) && account.charged() == 90_000, "{held}");
+    account.release(90_000);
+    assert_eq!(budget.charged(), 0, "an idle connection keeps nothing");
+    let other = of(&budget, 2);
+    other.charge(40 * MIB);
+    assert!((0..100).all(|_| account.take(1000)));
+    assert_eq!(budget.charged(), 40 * MIB + 100_000, "nothing is kept while memory is short");
+    account.release(100_000);
+    other.release(40 * MIB);
+    assert_eq!(budget.charged(), 0);
+}
+
+#[test]
+fn traffic_is_counted_for_connections_of_servers_alone() {
+    let budget = budget(1000);
+    let account = of(&budget, 1);
+    account.count(Traffic::Read, 3);
+    Account::alone(budget.clone()).count(Traffic::Read, 5);
+    account.traffic().expect("it is a server's").add(Traffic::Written, 9);
+    let stats = Stats(budget.clone());
+    assert_eq!((stats.bytes_read(), stats.bytes_written()), (3, 9));
+    assert!(Account::alone(budget).traffic().is_none());
+}
+
+#[test]
+fn caller_is_forgotten_with_last_connection() {
+    let budget = budget(64 * MIB);
+    let address = |text: &str| CallerKey::of_address(text.parse().expect("text should parse"));
+    let peers = ["2001:db8::1", "2001:db8::ffff:1", "::ffff:10.0.0.1", "10.0.0.1"].map(address);
+    let keys = peers.into_iter().chain([CallerKey::Unknown, CallerKey::User(1), CallerKey::User(1)]);
+    let mut accounts: Vec<_> = keys.map(|key| Account::of_peer(&budget, key)).collect();
+    assert_eq!(budget.callers.len(), 4);
+    accounts.pop();
+    assert_eq!(budget.callers.len(), 4);
+    accounts.clear();
+    assert_eq!(budget.callers.len(), 0);
+}
+
+#[test]
+fn lone_caller_takes_three_quarters_of_memory() {
+    let budget = budget(64 * MIB);
+    let [first, second] = [of(&budget, 1), of(&budget, 1)];
+    assert_eq!(fill(&first, 4096), 48 * MIB);
+    assert!(first.is_over() && !second.has_room(16 * 1024));
+    // Others of this address continue as long as they hold little, and those of other addresses have shares.
+    assert!(!second.is_over() && second.has_room(8 * 1024));
+    assert!(of(&budget, 2).has_room(900 * 1024));
+}
+
+#[test]
+fn several_large_callers_get_a_sixteenth_of_free_memory() {
+    let budget = budget(64 * MIB);
+    let [idle, neighbour, stranger] = [1, 1, 2].map(|last| of(&budget, last));
+    assert_eq!(idle.room(), 48 * MIB, "a lone caller gets three quarters");
+    neighbour.charge(40 * MIB);
+    assert_eq!(idle.room(), (3 * 24 - 40) * MIB / 4);
+    stranger.charge(7 * MIB);
+    assert_eq!(of(&budget, 3).room(), MIB);
+    assert_eq!(idle.room(), 8 * 1024, "another caller is large now");
+    stranger.charge(16 * MIB);
+    assert_eq!(of(&budget, 3).room(), 0, "the rest is for replies");
+}
+
+#[test]
+fn connections_of_one_caller_leave_room_for_others() {
+    let budget = Arc::new(Budget::new(MIB, 0).with_connections(MIB, 4096));
+    let budget = &budget;
+    let connect = |last: u8| {
+        let key = CallerKey::of_address(IpAddr::from([10, 0, 0, last]));
+        std::iter::repeat_with(move || budget.admits(key).then(|| of(budget, last))).map_while(|account| account)
+    };
+    let first: Vec<_> = connect(1).collect();
+    let second: Vec<_> = connect(2).collect();
+    assert_eq!((first.len(), second.len(), budget.charged()), (192, 3, 0));
+    drop((first, second));
+    assert_eq!(connect(3).collect::<Vec<_>>().len(), 192);
+}
+
+/// The free memory that a new caller finds after greedy ones, one after the other.
+#[test]
+fn new_caller_finds_room_after_greedy_ones() {
+    for (greedy, least, most) in [(1, 900, 1000), (8, 560, 660), (32, 120, 160)] {
+        let budget = budget(64 * MIB);
+        let hogs: Vec<_> = (0..greedy).map(|last| of(&budget, last)).collect();
+        hogs.iter().for_each(|hog| _ = fill(hog, 1024));
+        let room = of(&budget, 255).room() / 1024;
+        assert!((least..most).contains(&room), "{room} KiB after {greedy}");
+        // Many connections of the greedy callers change little.
+        let more: Vec<_> = (0..greedy).cycle().take(5000).map(|last| of(&budget, last)).collect();
+        more.iter().for_each(|account| _ = fill(account, 1024));
+        let room = of(&budget, 255).room() / 1024;
+        assert!(room >= least.min(200), "{room} KiB after {greedy} with 5000 connections");
+    }
+}
+
+#[test]
+fn account_may_take_its_room_and_no_byte_more() {
+    let budget = budget(64 * MIB);
+    let hogs = [of(&budget, 1), of(&budget, 1), of(&budget, 2)];
+    for account in &hogs {
+        fill(account, 1000);
+    }
+    for account in [&hogs[0], &hogs[2], &of(&budget, 1), &of(&budget, 3)] {
+        let room = account.room();
+        assert!(!account.take(room + 1), "{room}");
+        assert!(room == 0 || account.take(room), "{room}");
+        account.release(room);
+    }
+}
+
+#[test]
+fn bodies_of_16_to_64_kib_are_charged_as_their_buffer() {
+    let kib = 1024;
+    let lengths = [0, 16 * kib - 1, 16 * kib, 64 * kib - 1, 64 * kib, 128 * kib];
+    let memory = [0, 16 * kib - 1, 128 * kib, 128 * kib, 64 * kib, 128 * kib];
+    assert_eq!(lengths.map(body_memory), memory);
+}
+
+#[test]
+fn shared_bytes_are_charged_until_the_last_clone_is_dropped() {
+    let budget = MemoryBudget(budget(1000));
+    let bytes = budget.share(Bytes::from_static(b"shared"));
+    let other = bytes.clone();
+    drop(bytes);
+    assert_eq!((budget.charged(), budget.available(), &other[..]), (6, 994, &b"shared"[..]));
+    drop(other);
+    assert_eq!(budget.charged(), 0);
+}
+
+#[test]
+fn budget_is_short_above_half_in_use() {
+    let budget = MemoryBudget(budget(1000));
+    let _half = budget.share(vec![0; 499].into());
+    assert!(!budget.is_short());
+    let _more = budget.share(vec![0; 600].into());
+    assert!(budget.is_short());
+    assert_eq!(budget.available(), 0);
+}
+
+#[test]
+fn released_memory_wakes_one_waiter_of_each_caller() {
+    let budget = budget(MIB);
+    let [hog, first, second, other] = [1, 2, 2, 3].map(|last| of(&budget, last));
+    hog.charge(MIB);
+    let mut waiters: Vec<_> = [&first, &second, &other]
+        .map(|account| (MemoryWaiter::new(account), Arc::<Woken>::default()))
+        .into_iter()
+        .collect();
+    let poll = |waiter: &mut MemoryWaiter, woken: &Arc<Woken>| {
+        woken.0.store(false, Ordering::Relaxed);
+        let waker = Waker::from(woken.clone());
+        waiter.poll_reserve(&mut Context::from_waker(&waker), 1024)
+    };
+    for (waiter, woken) in &mut waiters {
+        assert!(poll(waiter, woken).is_pending());
+    }
+    let woken = |waiters: &[(MemoryWaiter, Arc<Woken>)]| -> Vec<bool> {
+        waiters.iter().map(|(_, woken)| woken.0.load(Ordering::Relaxed)).collect()
+    };
+    hog.release(MIB / 4);
+    assert_eq!(woken(&waiters), [true, false, true]);
+    // A task that takes its memory wakes the next one, and so does one that ends instead.
+    let (waiter, wake) = &mut waiters[0];
+    let Poll::Ready(charge) = poll(waiter, wake) else { panic!("there should be room") };
+    assert_eq!(woken(&waiters), [false, true, true]);
+    let (waiter, wake) = &mut waiters[1];
+    assert!(poll(waiter, wake).is_ready());
+    waiters.clear();
+    assert!(budget.waiters.is_empty());
+    drop(charge);
+    hog.release(MIB / 4 * 3);
+    assert_eq!(budget.charged(), 0);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Take(usize, usize),
+    Charge(usize, usize),
+    Release(usize),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => (0..8_usize, 1..64 * 1024_usize).prop_map(|(account, bytes)| Step::Take(account, bytes)),
+        1 => (0..8_usize, 1..4096_usize).prop_map(|(account, bytes)| Step::Charge(account, bytes)),
+        4 => any::<usize>().prop_map(Step::Release),
+    ];
+    proptest::collection::vec(step, 0..300)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// The parts equal the whole, reservations leave the part for replies, and all memory returns.
+    #[test]
+    fn reservations_obey_the_laws_of_the_account(steps in steps()) {
+        let budget = budget(MIB);
+        let accounts: Vec<_> = (0..8_u8).map(|number| of(&budget, number / 2)).collect();
+        let (mut held, mut forced): (Vec<(usize, usize)>, usize) = (Vec::new(), 0);
+        for step in steps {
+            match step {
+                Step::Take(at, bytes) => {
+                    let has_room = accounts[at].has_room(bytes);
+                    let is_taken = accounts[at].take(bytes);
+                    prop_assert!(is_taken || !has_room);
+                    if is_taken {
+                        held.push((at, bytes));
+                        prop_assert!(budget.available() >= (MIB / REPLIES_PART_OF_TESTS) as isize - forced as isize);
+                    }
+                }
+                Step::Charge(at, bytes) => {
+                    accounts[at].charge(bytes);
+                    forced += bytes;
+                    held.push((at, bytes));
+                }
+                Step::Release(which) if !held.is_empty() => {
+                    let (at, bytes) = held.swap_remove(which % held.len());
+                    accounts[at].release(bytes);
+                }
+                Step::Release(_) => {}
+            }
+            for (at, account) in accounts.iter().enumerate() {
+                let used: usize = held.iter().filter(|(of, _)| *of == at).map(|(_, bytes)| bytes).sum();
+                prop_assert_eq!(account.charged(), used);
+                prop_assert!(account.granted() <= used + used / 8);
+            }
+            let granted: usize = accounts.iter().map(|account| account.granted()).sum();
+            prop_assert_eq!(budget.available(), MIB as isize - granted as isize);
+        }
+        for (at, bytes) in held {
+            accounts[at].release(bytes);
+        }
+        prop_assert_eq!(budget.available(), MIB as isize);
+        prop_assert_eq!(budget.callers.large(), 0);
+    }
+}
+
+/// The divisor of all memory for replies.
+const REPLIES_PART_OF_TESTS: usize = 64;
