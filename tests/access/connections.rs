@@ -116,7 +116,7 @@ async fn certificate_names_identify_caller_on_every_protocol() {
     }
 }
 
-/// A valid token let in the bearer of a certificate that the rule excludes, because the token alone was judged.
+/// Regression: a valid token admitted the bearer of an excluded certificate, because only the token was checked.
 #[tokio::test]
 async fn exclusion_applies_to_certificate_beside_a_token() {
     let authority = Authority::default();

@@ -301,7 +301,7 @@ async fn limit_of_a_method_holds_for_that_method_alone() {
     assert!(built.is_err_and(|error| error.to_string().contains("interop.Interop/None")));
 }
 
-/// It had used up the limit of its method, and was refused again after the wait that the status had named.
+/// Regression: the call had used up its method's limit, and was rejected again after the wait stated in the status.
 #[tokio::test(start_paused = true)]
 async fn call_refused_by_general_limit_keeps_its_methods_allowance() {
     let seldom = |seconds| Rate::one_in(Duration::from_secs(seconds));
@@ -359,7 +359,7 @@ async fn useless_calls_by_other_protocols_are_read_at_waste_rate() {
     assert!(took > Duration::from_secs(3), "{took:?}");
 }
 
-/// `rpc.discover` revealed the schema to every client of a gateway with rules.
+/// Regression: `rpc.discover` revealed the schema to every client of a gateway with rules.
 #[tokio::test(start_paused = true)]
 async fn discovery_is_for_callers_of_some_method() {
     let (access, _) = access();

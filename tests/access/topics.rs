@@ -114,7 +114,7 @@ async fn a_connection_publishes_by_the_rules_of_its_last_principal() {
     }
 }
 
-/// A rule for `>` let its callers watch presences, whose topics no wildcard of a subscription matches.
+/// Regression: a rule for `>` permitted callers to watch presences, whose topics no subscription wildcard matches.
 #[tokio::test]
 async fn watching_a_presence_needs_a_rule_of_its_own() {
     for (rule, expected) in [(">", false), ("*.rooms.lobby", false), ("$presence.>", true)] {

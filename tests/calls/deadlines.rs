@@ -159,7 +159,7 @@ fn finish_elsewhere<T>(home: &Runtime, call: impl Future<Output = Result<T, Stat
     home.block_on(call).map_or_else(|status| status.code(), |_| Code::Ok)
 }
 
-/// A timer cannot be polled after its runtime. The channel's lives as long as its connections.
+/// A timer cannot be polled after its runtime has ended. The runtime of the channel lives as long as its connections.
 #[test]
 fn deadline_outlives_the_runtime_a_call_began_in() {
     let home = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("runtime should start");

@@ -262,7 +262,7 @@ async fn calls_of_a_go_client_are_denied() {
     assert_closed(&vault, &closed, 2);
 }
 
-/// As the documentation of middleware says, mounted routers are no services.
+/// Mounted routers are not services, as the documentation of middleware states.
 #[tokio::test]
 async fn mounted_routers_bypass_middleware() {
     let operation = Operation::user(1000).expect("operation should be in the range of users");

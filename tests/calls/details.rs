@@ -54,7 +54,7 @@ fn a_negative_delay_of_a_peer_is_none() {
     assert_eq!(Status::unavailable("").with_detail(&negative).detail::<RetryInfo>().unwrap().delay(), None);
 }
 
-/// As tonic-types and grpc-go read them.
+/// The details have the form that tonic-types and grpc-go read.
 #[test]
 fn details_cross_to_grpc_and_back_unchanged() {
     let bad = BadRequest::new([("name", "is empty")]);

@@ -58,13 +58,13 @@ fn code_of_call(change: impl FnOnce(Channel, Arc<Semaphore>) -> Channel) -> Code
         .code()
 }
 
-/// The pause before a second attempt was polled after the end of its runtime, which panics.
+/// Regression: the pause before a second attempt was polled after the end of its runtime, which panics.
 #[test]
 fn idempotent_call_fails_when_the_runtime_of_its_channel_ends() {
     assert_eq!(code_of_call(|channel, _| channel), Code::Unavailable);
 }
 
-/// So was the deadline of a call within middleware.
+/// Regression: the deadline of a call within middleware was polled after the end of its runtime, which panics.
 #[test]
 fn call_in_middleware_fails_when_its_channels_runtime_ends() {
     let waits = |channel: Channel, began: Arc<Semaphore>| {

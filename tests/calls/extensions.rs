@@ -114,7 +114,7 @@ async fn simple_call_does_not_wait_for_peer_kind() {
     });
 }
 
-/// A native client cancels its call at that time as well; this one sends nothing more.
+/// A native client also cancels its call at its deadline, but this client sends nothing more.
 #[tokio::test(start_paused = true)]
 async fn a_handler_whose_caller_has_stopped_waiting_is_dropped() {
     let service = Service::default();

@@ -269,7 +269,7 @@ async fn a_policy_can_be_set_for_one_method() {
     assert!(unknown.is_err_and(|error| error.to_string().contains("interop.Interop/Slep")));
 }
 
-/// It was ignored.
+/// Regression: the policy was ignored.
 #[tokio::test]
 async fn a_policy_for_a_method_with_streams_is_refused() {
     for method in ["CountUp", "SumUp", "Chat"] {
@@ -511,7 +511,7 @@ async fn two_services_on_the_same_operations_are_refused_by_name() {
     assert!(error.to_string().ends_with("a service was added twice"), "{error}");
 }
 
-/// `main` shows the error that it returns by `Debug`.
+/// `main` shows a returned error by its `Debug` output.
 #[test]
 fn overlap_error_names_both_methods_and_remedy() {
     let overlap = frpc::Error::Overlap { operation: 10, methods: ["a.A/Get".into(), "b.B/Put".into()] };
@@ -535,8 +535,8 @@ async fn channel_closes_unused_connection() {
     assert_eq!(numbers, [0, 1, 2]);
 }
 
-/// The end of a client's direction is a packet of its own, which may come long after the request. A server that closed
-/// before it reset the stream, and the client took that for a failure.
+/// Regression: the server reset the stream if it closed before the client ended its direction, which a separate packet
+/// does and which may take long. The client reported a failure.
 #[tokio::test]
 async fn stream_ended_by_server_is_not_reset_before_client_ends() {
     let mut raw = Raw::connect(serve_interop().await).await;

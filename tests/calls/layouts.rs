@@ -180,7 +180,7 @@ async fn layouts_that_do_not_fit_are_refused_and_never_misread() {
     assert_eq!(client.say(new("a")).await.unwrap_err().code(), Code::FailedPrecondition);
 }
 
-/// Whether the client has found out, or had sent the call and was refused by the server.
+/// This holds whether the client detected the mismatch or sent the call and the server rejected it.
 #[tokio::test]
 async fn a_call_whose_layout_does_not_fit_has_not_run() {
     let address = serve_first().await.to_string();
@@ -217,7 +217,7 @@ async fn fields_may_be_missing_only_where_an_earlier_layout_was_shown() {
     assert_eq!((refused.id, refused.body[0]), (PacketId(1), 0x06), "{refused:?}");
 }
 
-/// Such a client waited for what its server has to say, and span on it.
+/// Regression: such a client waited for the server's HELLO in a busy loop.
 #[tokio::test]
 async fn client_without_hello_assumes_go_server_at_once() {
     let config = frisbee::Config::default().hello(false);

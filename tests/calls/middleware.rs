@@ -303,7 +303,7 @@ impl Middleware for Slow {
     }
 }
 
-/// It did not look at it, and each got the whole time.
+/// Regression: middleware ignored the deadline, and each part received the full time.
 #[tokio::test(start_paused = true)]
 async fn a_deadline_bounds_all_that_runs_around_a_call() {
     const TIMEOUT: Duration = Duration::from_secs(1);
@@ -442,7 +442,7 @@ impl tower::Service<frpc_tower::Exchange> for Silent {
     }
 }
 
-/// It said that it may have run, although no handler had got it.
+/// Regression: the status stated that the call may have run, although no handler had received it.
 #[tokio::test]
 async fn call_denied_by_middleware_has_not_run() {
     let denies = async |_: Call, _: Next| Err::<CallResponse, _>(Status::unauthenticated("no token"));

@@ -115,7 +115,7 @@ async fn every_call_kind_is_counted_by_code_at_both_ends() {
     until("the server has noticed the ends", || whole(&counters.snapshot()) == expected).await;
 }
 
-/// A call that streams to the client was counted as OK if its client left, or ended its direction, before the request.
+/// Regression: a server stream was counted as OK if its client left or ended its direction before the request.
 #[tokio::test]
 async fn server_stream_without_a_request_is_no_success() {
     const FLOOD: &[u8] = &[9, 15];
@@ -132,7 +132,7 @@ async fn server_stream_without_a_request_is_no_success() {
     until("the server has noticed the ends", || sums(&counters.snapshot(), CallSide::Server) == expected).await;
 }
 
-/// Each further request woke the handler, which may wait for room with thousands of them.
+/// Regression: each further request woke the handler, of which thousands may wait for room.
 #[tokio::test]
 async fn second_request_to_server_stream_is_an_error() {
     const FLOOD: &[u8] = &[9, 15];
@@ -149,7 +149,8 @@ async fn second_request_to_server_stream_is_an_error() {
     until("the server has noticed the error", || sums(&counters.snapshot(), CallSide::Server) == expected).await;
 }
 
-/// One in ten calls is cancelled, and the connection is lost under each hundredth; those that may be made once more are.
+/// One in ten calls is cancelled. The connection is lost during one in a hundred calls, and those that may be repeated
+/// are.
 #[tokio::test(start_paused = true)]
 async fn histogram_sums_equal_calls_despite_cancels_and_retries() {
     const CALLS: u64 = 3_000;

@@ -50,7 +50,7 @@ fn assert_refused(answer: Result<(), Status>, code: Code) {
     assert_eq!((status.code(), status.may_have_run()), (code, false), "{status}");
 }
 
-/// One in a hundred streaming calls failed with "the stream was closed, try again".
+/// Regression: one in a hundred streaming calls failed with "the stream was closed, try again".
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn missing_service_is_unimplemented_ten_thousand_times() {
     const CALLERS: usize = 16;
@@ -92,7 +92,7 @@ async fn a_call_without_any_time_has_not_run() {
     }
 }
 
-/// The status named the limit of streams, or a connection that nobody had waited for.
+/// Regression: the status named the limit of streams, or a connection for which no call had waited.
 #[tokio::test]
 async fn status_of_a_call_without_any_time_says_so() {
     let connected =
@@ -107,7 +107,6 @@ async fn status_of_a_call_without_any_time_says_so() {
     }
 }
 
-/// By the sender of the status.
 #[tokio::test]
 async fn a_request_without_time_left_is_refused_before_its_handler() {
     let server = Server::builder().middleware(Unreachable).method_hand_off("interop.Interop/DoNothing");
@@ -218,7 +217,7 @@ async fn odd(odd: Odd) -> InteropClient {
     InteropClient::connect(serve(server).await.to_string()).await.expect("server should accept the connection")
 }
 
-/// It waited for the end of the requests, which may be long in coming.
+/// Regression: the answer waited for the end of the requests, which may take long.
 #[tokio::test]
 async fn early_answer_does_not_wait_for_remaining_requests() {
     let client = odd(Odd::default()).await;
@@ -315,7 +314,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Streaming ones panicked there, and unary ones that had to wait for something.
+/// Regression: streaming calls panicked outside of tokio, and so did unary calls that had to wait.
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_of_every_kind_are_made_outside_of_tokio() {
     let address = serve_interop_with(Server::builder().method_hand_off("interop.Interop/DoNothing")).await.to_string();
@@ -362,7 +361,7 @@ impl Middleware for Through {
     }
 }
 
-/// The first call found out, after seconds.
+/// Regression: the error was not reported until the first call, after several seconds.
 #[tokio::test]
 async fn a_lazy_channel_to_an_invalid_address_is_refused_at_once() {
     for (address, reason) in [

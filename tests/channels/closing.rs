@@ -142,7 +142,7 @@ async fn closed_channel_finishes_calls_and_starts_none() {
     assert_eq!(server.stats().opened(), 1, "it connected again");
 }
 
-/// They waited for the kind of the server, up to five seconds.
+/// Regression: such calls waited for up to five seconds until the kind of the server was known.
 #[tokio::test(start_paused = true)]
 async fn calls_that_wait_for_a_silent_server_end_with_their_channel() {
     let silent = Arc::new(parking_lot::Mutex::new(Vec::new()));

@@ -75,7 +75,7 @@ fn trying(calls_max: u32) -> (ExtensionClient, Vec<Arc<State>>) {
     (ExtensionClient::new(channel.expect("channel should have no overlapping services")), states)
 }
 
-/// The verdict of the attempt that was not sent was that of the call.
+/// Regression: the result of the attempt that was not sent became that of the call.
 #[tokio::test(start_paused = true)]
 async fn call_may_have_run_if_only_its_first_attempt_had_no_room() {
     let (client, states) = trying(1);

@@ -88,7 +88,7 @@ fn short_lived(hello: &'static [u8]) -> DuplexStream {
     here
 }
 
-/// It said that it was not sent, as the second attempt was not.
+/// Regression: the status stated that the call was not sent, because the second attempt was not.
 #[tokio::test(start_paused = true)]
 async fn sent_call_without_retry_reports_maybe_run() {
     for (timeout, code) in [(10_000, Code::Unavailable), (2_000, Code::DeadlineExceeded)] {
@@ -105,7 +105,7 @@ async fn sent_call_without_retry_reports_maybe_run() {
     }
 }
 
-/// It failed, as if the server had closed its stream.
+/// Regression: the call failed as if the server had closed its stream.
 #[tokio::test(start_paused = true)]
 async fn unsent_streaming_call_moves_to_next_connection() {
     let dialled = Arc::new(AtomicU64::new(0));
@@ -162,7 +162,7 @@ async fn call_without_patience_fails_with_connect_error() {
     }
 }
 
-/// A channel that stays connected dialled them without any pause.
+/// Regression: a channel that stays connected dialled such servers without a pause.
 #[tokio::test(start_paused = true)]
 async fn a_server_whose_connections_soon_end_is_dialled_with_pauses() {
     for goes_away in [false, true] {
@@ -194,7 +194,7 @@ async fn a_server_whose_connections_soon_end_is_dialled_with_pauses() {
     }
 }
 
-/// Once the pauses were longer than the patience of calls, it tried without any.
+/// Regression: attempts had no pauses once these were longer than the reconnect timeout of calls.
 #[tokio::test]
 async fn channel_pauses_between_attempts_for_any_patience() {
     let (server, _) = start("127.0.0.1:0").await;
@@ -255,7 +255,7 @@ fn within(millis: u64) -> Request<Time> {
     request
 }
 
-/// The connection was discarded, and the next call started a new one.
+/// Regression: the connection was discarded and the next call started a new one.
 #[tokio::test(start_paused = true)]
 async fn connection_late_for_one_call_serves_the_next() {
     let (client, dialled) = reconnecting(Channel::builder(), || async {
@@ -273,8 +273,8 @@ async fn connection_late_for_one_call_serves_the_next() {
     client.wait(within(100)).await.expect("connection should be established");
 }
 
-/// Calls that had left did not count, so that the server was dialled as often as calls were made.
-/// It had its turn to connect, and all others queued after it.
+/// Regression: calls that had left were not counted, so that the server was dialled as often as calls were made. An
+/// unpolled call kept its turn to connect, and all others waited behind it.
 #[tokio::test(start_paused = true)]
 async fn unpolled_call_does_not_block_reconnect_for_others() {
     let slow = || async {
@@ -342,7 +342,7 @@ async fn a_channel_that_is_dropped_connects_no_longer() {
     assert!(started.elapsed() < Duration::from_secs(1));
 }
 
-/// It waited for as long as connecting may take.
+/// Regression: the call waited for as long as connecting may take.
 #[tokio::test(start_paused = true)]
 async fn call_waits_for_silent_server_no_longer_than_patience() {
     let patience = Duration::from_secs(1);
@@ -398,7 +398,7 @@ async fn half_of_ids_lost_to_cancelled_calls_renews_connection() {
     reading.await.expect("unused connection should be closed");
 }
 
-/// It kept its connection until its next call, and the server waited for it.
+/// Regression: the client kept its connection until its next call, and the server waited for it.
 #[tokio::test]
 async fn a_client_that_has_nothing_to_call_lets_a_server_stop_at_once() {
     let (mut server, _) = start("127.0.0.1:0").await;
@@ -411,7 +411,7 @@ async fn a_client_that_has_nothing_to_call_lets_a_server_stop_at_once() {
     client.get(Time::default()).await.expect("call should reach the next server");
 }
 
-/// They kept its connection until they were dropped.
+/// Regression: such streams kept the connection open until they were dropped.
 #[tokio::test]
 async fn finished_streams_held_by_user_do_not_delay_stop() {
     let (mut server, _) = start("127.0.0.1:0").await;
@@ -431,7 +431,8 @@ async fn finished_streams_held_by_user_do_not_delay_stop() {
     assert_eq!(unread.message().await.expect("stream should not fail"), None);
 }
 
-/// The server left it to them to close, as it does with clients that have not ended their sending half.
+/// Regression: the server waited for such clients to close the connection, as it does for clients that have not ended
+/// their sending half.
 #[tokio::test]
 async fn stopping_server_closes_half_closed_client_after_reply() {
     let (mut server, state) = start("127.0.0.1:0").await;
@@ -470,7 +471,7 @@ async fn idle_go_client_is_closed_when_server_stops() {
     server.stopped().await;
 }
 
-/// Its connections did not last for two seconds, so each counted as a failure, and calls failed in the pauses.
+/// Regression: connections that ended within two seconds were counted as failures, and calls failed during the pauses.
 #[tokio::test(start_paused = true)]
 async fn server_lost_each_second_after_answers_fails_no_call() {
     let builder = Channel::builder().reconnect_timeout(Duration::from_millis(500));
@@ -488,7 +489,7 @@ async fn server_lost_each_second_after_answers_fails_no_call() {
     }
 }
 
-/// The timer of its deadline belonged to the runtime of the caller, and panicked after that was gone.
+/// Regression: the timer of the deadline belonged to the caller's runtime and panicked after that runtime had ended.
 #[test]
 fn stream_with_a_deadline_outlives_the_runtime_it_was_opened_in() {
     let runtime = || {

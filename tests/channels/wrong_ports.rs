@@ -56,7 +56,7 @@ async fn silent_server_error_names_possible_causes() {
     );
 }
 
-/// The status named limits that had nothing to do with it.
+/// Regression: the status named unrelated limits.
 #[tokio::test(start_paused = true)]
 async fn deadline_before_the_server_identifies_itself_is_named() {
     const SECOND: Duration = Duration::from_secs(1);

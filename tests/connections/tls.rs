@@ -185,8 +185,8 @@ async fn clients_resume_sessions_when_they_connect_again() {
     }
 }
 
-/// A resumed session admitted a client whose certificate had expired, since certificates are verified in full handshakes
-/// alone.
+/// Regression: a resumed session admitted a client whose certificate had expired, because certificates are only
+/// verified in full handshakes.
 #[tokio::test]
 async fn sessions_are_resumed_only_without_client_certificates() {
     let authority = Authority::default();
@@ -306,7 +306,8 @@ async fn identity_of_custom_rustls_config_cannot_be_replaced() {
     assert_eq!(client.reload(Some(authority.issue("me"))), Err(error));
 }
 
-/// `reload` built its settings from the authorities of the constructor, so that a replaced authority came back.
+/// Regression: `reload` created its settings from the authorities of the constructor, which restored a replaced
+/// authority.
 #[tokio::test]
 async fn replaced_configuration_is_not_undone_by_reload() {
     let (before, after) = (Authority::new("before"), Authority::new("after"));

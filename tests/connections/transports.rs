@@ -137,7 +137,7 @@ impl Parrot for Placed {
     }
 }
 
-/// Turns are measured to find handlers that take too long in place.
+/// Turns are timed to detect handlers that take too long in place.
 #[tokio::test(start_paused = true)]
 async fn transfer_time_of_large_bodies_is_not_handler_time() {
     let (here, there) = tokio::io::duplex(1 << 20);
@@ -201,7 +201,8 @@ async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin
     }
 }
 
-/// The system takes megabytes at once, and a PING after them arrives much later than any peer waits for an answer.
+/// The operating system accepts megabytes at once, and a PING after them arrives much later than any peer waits for a
+/// reply.
 #[tokio::test(start_paused = true)]
 async fn large_bodies_pass_slow_buffered_link_both_ways() {
     const BUFFER: usize = 4 << 20;

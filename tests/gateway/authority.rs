@@ -68,7 +68,7 @@ async fn answer(server: &Open, scheme: u8, authority: &str, host: Option<&str>) 
     }
 }
 
-/// Neither HTTP/2 nor hyper changes the field: it reaches the gateway as it was sent.
+/// Neither HTTP/2 nor hyper modifies the field, so the gateway receives it as sent.
 #[tokio::test]
 async fn host_of_http2_is_the_authority_but_for_case_and_default_port() {
     let server = Open::new(all()).await;
@@ -96,7 +96,8 @@ async fn host_of_http2_is_the_authority_but_for_case_and_default_port() {
     }
 }
 
-/// grpcio sends it over Unix sockets. h2 resets the stream before the gateway sees the request: docs/gateway.md.
+/// grpcio sends such an authority over Unix sockets. h2 resets the stream before the gateway receives the request; see
+/// docs/gateway.md.
 #[tokio::test]
 async fn percent_encoded_authority_is_reset_with_protocol_error() {
     let server = Open::new(all()).await;

@@ -359,7 +359,7 @@ async fn fragment_in_target_is_refused_on_either_path() {
     }
 }
 
-/// hyper refuses some of them, so that a request ran or not by the way that it took.
+/// Regression: hyper rejects some of these characters, so that it depended on the path of a request whether it ran.
 #[tokio::test]
 async fn delimiters_in_target_are_refused_on_either_path() {
     let server = Open::new(all()).await;

@@ -141,7 +141,7 @@ async fn notifications_are_called_and_get_no_reply_even_if_they_fail() {
     assert_eq!(client.rest().await, Vec::<String>::new());
 }
 
-/// Responses were answered by errors with their ids: two servers that did so answered each other without end.
+/// Regression: responses were answered with errors for their ids, so that two such servers answered each other forever.
 #[tokio::test]
 async fn response_is_never_answered() {
     let mut client = Client::new(&open());

@@ -28,7 +28,7 @@ async fn sent(client: &mut SendRequest<Full<Bytes>>, method: &str, fields: &[(&s
     (status, String::from_utf8_lossy(&body).into_owned())
 }
 
-/// grpc/grpc 34721: after a HEAD request all calls of the connection fail.
+/// grpc/grpc 34721: after a HEAD request, all calls of the connection fail.
 #[tokio::test]
 async fn head_request_leaves_other_calls_of_http2_alone() {
     let server = Open::new(all()).await;
@@ -38,7 +38,7 @@ async fn head_request_leaves_other_calls_of_http2_alone() {
     assert!(status == 200 && body.contains("Hello, Ada!"), "{status} {body}");
 }
 
-/// grpc/grpc 36245: base64 that is malformed ends the call without a reason.
+/// grpc/grpc 36245: malformed base64 ends the call without a reason.
 #[tokio::test]
 async fn malformed_binary_field_is_named_in_the_error() {
     let server = Open::new(all()).await;
@@ -46,7 +46,7 @@ async fn malformed_binary_field_is_named_in_the_error() {
     assert!(response.starts_with("HTTP/1.1 400 ") && response.contains("x-bin"), "{response}");
 }
 
-/// zalopay-oss/jmeter-grpc-request 73: commas and colons in a value are taken for separators.
+/// zalopay-oss/jmeter-grpc-request 73: commas and colons in a value are parsed as separators.
 #[tokio::test]
 async fn field_with_commas_and_colons_is_carried_whole() {
     let server = Open::new(all()).await;
@@ -55,7 +55,7 @@ async fn field_with_commas_and_colons_is_carried_whole() {
     assert!(response.contains(&format!("\r\ntenant: {value}\r\n")), "{response}");
 }
 
-/// Content types in capitals or with parameters are refused.
+/// Content types in capitals or with parameters are rejected.
 #[tokio::test]
 async fn content_type_is_read_in_any_case_and_with_parameters() {
     let server = Open::new(all()).await;
@@ -69,7 +69,7 @@ async fn content_type_is_read_in_any_case_and_with_parameters() {
     }
 }
 
-/// grpc/grpc-rust 2474 and sudorandom/fauxrpc 15: a message in one part with its end, or each byte in a part of its own.
+/// grpc/grpc-rust 2474 and sudorandom/fauxrpc 15: a message arrives together with the end, or byte by byte.
 #[tokio::test]
 async fn grpc_web_message_may_come_in_parts_of_any_size() {
     let server = Open::new(all()).await;
@@ -86,7 +86,7 @@ async fn grpc_web_message_may_come_in_parts_of_any_size() {
     assert!(response.contains("Hello, Ada!") && response.contains("grpc-status: 0"), "{response}");
 }
 
-/// connectrpc/connect-es 148 and 1261: an error without messages has its trailers once.
+/// connectrpc/connect-es 148 and 1261: an error without messages has its trailers only once.
 #[tokio::test]
 async fn grpc_web_error_states_its_status_once() {
     let server = Open::new(all()).await;
@@ -98,7 +98,7 @@ async fn grpc_web_error_states_its_status_once() {
     assert_eq!(response.matches("grpc-status: ").count(), 1, "{response}");
 }
 
-/// A path with a slash at its end, a doubled one, or an encoded one is another.
+/// A path with a trailing slash, a double slash or an encoded slash is a different path.
 #[tokio::test]
 async fn path_is_matched_literally() {
     let server = Open::new(all()).await;
@@ -108,7 +108,7 @@ async fn path_is_matched_literally() {
     }
 }
 
-/// http4k/http4k 338: an answer without a body claims to be compressed.
+/// http4k/http4k 338: a response without a body claims to be compressed.
 #[tokio::test]
 async fn answer_without_a_body_is_not_compressed() {
     let server = Open::new(all()).await;
@@ -118,7 +118,7 @@ async fn answer_without_a_body_is_not_compressed() {
     assert!(!response.contains("content-encoding"), "{response}");
 }
 
-/// grpc/grpc-web 1236: text beyond ASCII in a status is lost or breaks the client.
+/// grpc/grpc-web 1236: non-ASCII text in a status is lost or breaks the client.
 #[tokio::test]
 async fn names_beyond_ascii_reach_the_handler() {
     let server = Open::new(all()).await;
@@ -126,7 +126,7 @@ async fn names_beyond_ascii_reach_the_handler() {
     assert!(response.contains("Hello, Zo\u{eb} \u{1f600}!"), "{response}");
 }
 
-/// A body that ends early leaves the connection to the next request.
+/// A truncated body must not be handled as a request.
 #[tokio::test]
 async fn body_that_breaks_off_is_no_request() {
     let server = Open::new(all()).await;

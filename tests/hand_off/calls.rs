@@ -72,7 +72,7 @@ async fn a_handler_gives_its_connection_away_after_calls_on_it() {
     assert_eq!(status.code(), Code::Unauthenticated);
 }
 
-/// A server that ends its connections soon is dialled with growing pauses. Thirty of them are half a minute.
+/// A server whose connections soon end is dialled with growing pauses. Thirty of them take half a minute.
 #[tokio::test(start_paused = true)]
 async fn successive_hand_offs_reconnect_without_pause() {
     let builder = Server::builder().add_service(InteropServer::new(Giving));
@@ -219,7 +219,7 @@ impl Extension for Deep {
     }
 }
 
-/// The call failed, and left the transport in its slot.
+/// Regression: the call failed and left the transport in its slot.
 #[tokio::test]
 async fn hand_off_with_unreadable_reply_leaves_no_transport() {
     let server = Server::builder().add_service(ExtensionServer::new(Deep)).method_hand_off("extension.Extension/Echo");

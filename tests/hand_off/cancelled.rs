@@ -195,7 +195,7 @@ async fn cancelled_call_drops_handler_and_keeps_connection() {
     assert!(!connection.is_closed() && handed.take().is_none());
 }
 
-/// The client sends no cancellation, so the server alone drops the handler.
+/// The client sends no cancellation, so only the server can drop the handler.
 #[tokio::test]
 async fn cancelled_hand_off_drops_its_handler() {
     let inside = Endless::default();

@@ -118,7 +118,7 @@ async fn a_writer_waits_for_a_reader() {
     writing.abort();
 }
 
-/// A hundred tunnels and packets on one connection; one of the tunnels carries as much as it can.
+/// One connection carries a hundred tunnels and packets. One of the tunnels transfers as much as it can.
 #[tokio::test(flavor = "multi_thread")]
 async fn bulk_transfer_in_one_tunnel_does_not_block_others() {
     let call = Operation::user(20).unwrap();

@@ -377,7 +377,7 @@ async fn a_peer_that_sends_useful_packets_is_never_paused() {
     assert!(elapsed < Duration::from_millis(10), "{elapsed:?}");
 }
 
-/// Refusing a stream is done by its handle, which wakes the connection's own task.
+/// A stream is refused by its handle, which wakes the connection's own task.
 #[tokio::test]
 async fn endless_stream_openings_do_not_starve_others() {
     const OPENS: usize = 20_000;

@@ -167,7 +167,8 @@ async fn overlong_or_invalid_headers_end_connection_and_calls() {
     }
 }
 
-/// They were counted, and a client that had left a few long streams of a Go server early lost its connection.
+/// Regression: such messages were counted, and a client that had left a few long streams of a Go server early lost its
+/// connection.
 #[tokio::test]
 async fn messages_crossing_stream_end_are_not_faults_of_server() {
     let (client, mut peer) = deceived(|builder| builder).await;

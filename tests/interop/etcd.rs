@@ -188,7 +188,7 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
     println!("gone {:?} after its death, with a lease of {TTL:?}", died.elapsed());
 }
 
-/// The server was not found any more, although it lived and renewed its lease.
+/// Regression: the server could no longer be found, although it was running and renewed its lease.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_was_deleted_is_put_again() {
     let Some(server) = servers::etcd().await else { return };

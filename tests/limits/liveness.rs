@@ -119,7 +119,7 @@ impl Wake for Flag {
     }
 }
 
-/// A caller that has just got its reply has its next request ready before those that wait for room.
+/// A caller that has just received its reply has its next request ready before callers that wait for room.
 #[tokio::test(start_paused = true)]
 async fn new_call_leaves_room_to_a_call_that_waited() {
     let server =

@@ -57,7 +57,8 @@ async fn calls_keep_server_limit_after_early_burst() {
     }
 }
 
-/// A client may not know the limit, such as before the server's HELLO. Handlers of refused calls had begun.
+/// A client may not know the limit, for example before the server's HELLO. Regression: handlers of rejected calls had
+/// started.
 #[tokio::test]
 async fn calls_beyond_limit_are_refused_before_they_run() {
     const CALLS: u16 = 40;
@@ -85,7 +86,8 @@ async fn calls_beyond_limit_are_refused_before_they_run() {
     }
 }
 
-/// A task whose call had ended began the next one before the tasks that waited: of six, two made nearly all calls.
+/// Regression: a task whose call had ended started the next one before waiting tasks, so that two of six tasks made
+/// nearly all calls.
 #[tokio::test]
 async fn tasks_at_call_limit_take_turns() {
     const CALLS: usize = 300;
@@ -107,7 +109,8 @@ async fn tasks_at_call_limit_take_turns() {
     assert!(made.iter().all(|made| *made > CALLS / 12), "{made:?}");
 }
 
-/// Streams and tasks counted as calls: with as many of them, every call whose handler waits was refused.
+/// Regression: streams and tasks were counted as calls, so that with enough of them every call with a pending handler
+/// was rejected.
 #[tokio::test]
 async fn idle_streams_leave_permits_to_calls() {
     const STREAMS: usize = 10;

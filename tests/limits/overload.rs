@@ -126,7 +126,7 @@ impl Protocol for BatchCounter {
     }
 }
 
-/// They took 61 turns before the runtime polled the sockets of others.
+/// Regression: such senders had 61 turns before the runtime polled the sockets of others.
 #[tokio::test]
 async fn endless_senders_delay_others_by_one_batch_each() {
     let batches = Arc::new(AtomicU64::new(0));
@@ -161,7 +161,7 @@ async fn endless_senders_delay_others_by_one_batch_each() {
     }
 }
 
-/// Such a peer held its thread in a loop, after a handshake and after a connection alike.
+/// Regression: such a peer kept its thread in a loop, both after a handshake and after a connection.
 #[tokio::test(flavor = "multi_thread")]
 async fn peer_sending_after_close_is_disconnected_in_time() {
     let authority = Authority::default();
@@ -354,7 +354,7 @@ async fn server_over_memory_refuses_hand_off_call() {
     assert_eq!(stats.rejected(), 1);
 }
 
-/// It waited until the connection was closed for its silence.
+/// Regression: the call waited until the connection was closed because of its silence.
 #[tokio::test]
 async fn hand_off_call_body_without_memory_ends_connection() {
     let (client, stats) = asking(MIB).await;

@@ -150,7 +150,7 @@ async fn crowd_beyond_silent_limit_is_served() {
     }
 }
 
-/// Their sockets have brought it all before the runtime looks at them for the first time.
+/// All bytes have arrived at the sockets before the runtime polls them for the first time.
 #[tokio::test]
 async fn clients_with_unread_bytes_are_served() {
     let authority = Authority::default();

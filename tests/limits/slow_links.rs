@@ -189,7 +189,7 @@ async fn large_request_and_large_reply_overlap() {
     linked.expect_open();
 }
 
-/// More than the server lets wait, so that it stops reading for minutes and its client can write nothing.
+/// The requests exceed what the server queues, so it stops reading for minutes and its client cannot write.
 #[tokio::test(start_paused = true)]
 async fn slow_replies_allow_megabytes_of_queued_requests() {
     let linked = Arc::new(Linked::by([MB, 60_000]).await);
@@ -346,7 +346,7 @@ async fn reply_to_acceptor_passes_queued_requests() {
     call.await.expect("task should not panic").expect("call should succeed");
 }
 
-/// Both ends call each other over a link that holds nothing, and none gets ahead of its replies.
+/// Both ends call each other over a link without a buffer, and neither gets ahead of its replies.
 #[tokio::test(start_paused = true)]
 async fn mutual_large_calls_do_not_deadlock_on_slow_link() {
     let linked = Arc::new(Linked::by([100_000, 100_000]).await);

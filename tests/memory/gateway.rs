@@ -251,7 +251,7 @@ async fn connect_from(from: [u8; 4], server: SocketAddr) -> TcpStream {
     socket.connect(server).await.expect("server should accept the connection")
 }
 
-/// Memory follows the bytes that come: promises of one client refuse nothing to another one.
+/// Memory is reserved for received bytes, so the announced lengths of one client do not cause rejections of another.
 #[tokio::test]
 async fn half_bodies_of_one_address_refuse_no_call_of_another() {
     const UPGRADE: &str = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\

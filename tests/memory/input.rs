@@ -39,7 +39,7 @@ async fn burst_of_queued_requests_leaves_other_clients_served() {
     assert_eq!(stats.rejected(), 0);
 }
 
-/// It was refused because of its own charge during arrival.
+/// Regression: the request was rejected because of its own charge while it was being received.
 #[tokio::test]
 async fn request_of_quarter_of_memory_in_pieces_is_served() {
     let (service, release) = WaitingService::new(0);

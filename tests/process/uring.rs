@@ -65,7 +65,8 @@ async fn transfers_of_every_size_arrive_as_they_were_sent() {
     }
 }
 
-/// Every kind of end: cancelled calls, connections dropped with requests, replies and halves of both in flight.
+/// Covers all kinds of ends: cancelled calls, and connections dropped with requests, replies and partial ones in
+/// flight.
 #[tokio::test(flavor = "multi_thread")]
 async fn dropped_calls_and_connections_leave_no_state() {
     let address = serve().await;
@@ -129,7 +130,7 @@ async fn unreading_peer_does_not_delay_others_on_its_ring() {
     }
 }
 
-/// Its socket takes so little at once that most sends are cut short or fail, and must resume where they stopped.
+/// The socket accepts so little at once that most sends are partial or fail, and must resume where they stopped.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_peer_that_takes_little_at_once_gets_every_byte() {
     const CALLS: u16 = 20_000;

@@ -412,7 +412,7 @@ async fn hostile_packets_close_or_are_refused_while_others_go_on() {
     assert_eq!(text(&mut received).await, "still.here x");
 }
 
-/// A client in another language sends these bytes; docs/pubsub.md shows them.
+/// Clients in other languages send these bytes, as documented in docs/pubsub.md.
 #[tokio::test]
 async fn the_packets_are_those_of_the_specification() {
     let (address, _broker) = serve(Broker::builder()).await;

@@ -292,7 +292,7 @@ impl Lifecycle for StopNotice {
     }
 }
 
-/// The service itself took part in the life of its server no more.
+/// Regression: the service itself no longer received the lifecycle events of its server.
 #[tokio::test]
 async fn service_with_second_lifecycle_keeps_its_own() {
     let (health, notice) = (Health::new(), Arc::<StopNotice>::default());

@@ -110,7 +110,7 @@ fn the_page_of_logs_has_each_line_of_the_libraries_and_no_other() {
     assert!(missing.is_empty() && others.is_empty(), "missing in docs/logs.md: {missing:#?}\nnot written: {others:#?}");
 }
 
-/// A target is a name that operators filter by, so it does not depend on the module that writes the line.
+/// Operators filter by target, so the name of a target does not depend on the module that writes the line.
 #[test]
 fn log_lines_have_the_targets_of_the_page_and_no_others() {
     let (mut used, mut without) = (BTreeSet::new(), Vec::new());

@@ -30,7 +30,7 @@ fn call(address: SocketAddr, request: &[u8], reply: &[u8]) -> io::Result<()> {
     if answer == reply { Ok(()) } else { Err(io::Error::other(format!("answered {answer:02x?}"))) }
 }
 
-/// With `FRISBEE_RESTARTS=20` in a release build it counts the connections of the threads in some seconds.
+/// With `FRISBEE_RESTARTS=20`, a release build takes several seconds and counts the connections per thread.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_connection_of_a_plain_client_is_lost_over_restarts() {
     let restarts = number("FRISBEE_RESTARTS", 5);

@@ -59,7 +59,8 @@ async fn servers_that_crash_cost_no_more_than_the_calls_that_they_had(world: Wor
     }
 }
 
-/// Restarts one server after the other, as a supervisor does: each notifies its clients, and ends when it has answered.
+/// Replaces one server after the other, like a supervisor. Each server notifies its clients and exits when it has
+/// replied to all calls.
 #[sim_test(seeds = 24)]
 async fn no_call_fails_while_one_server_after_the_other_is_replaced(world: World) {
     let memory = Arc::new(Memory::default());

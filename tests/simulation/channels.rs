@@ -30,7 +30,7 @@ async fn flood(client: ExtensionClient, chunks: u64) -> Result<(), Status> {
     Ok(())
 }
 
-/// Replaces a process, as a supervisor does: the next one accepts before the previous one is stopped.
+/// Replaces a process like a supervisor: the next one accepts connections before the previous one is stopped.
 #[sim_test(seeds = 24)]
 async fn no_call_is_lost_when_one_process_after_the_other_takes_over(world: World) {
     let server = Running::start(&world, "server");
@@ -59,7 +59,7 @@ async fn no_call_is_lost_when_one_process_after_the_other_takes_over(world: Worl
     assert_eq!(server.running(), 0);
 }
 
-/// All of them are notified at one moment, in the same order in each run.
+/// All clients are notified at the same time, and in the same order in each run.
 #[sim_test(seeds = 12)]
 async fn process_takeover_loses_no_call_of_many_clients(world: World) {
     let server = Running::start(&world, "server");
@@ -172,7 +172,7 @@ async fn a_call_waits_for_a_server_that_comes_up_within_its_patience(world: Worl
     assert_eq!(server.gets(), 1);
 }
 
-/// It was dialled ten thousand times a second once.
+/// Regression: such a server was dialled ten thousand times per second.
 #[sim_test(seeds = 12)]
 async fn server_that_closes_connections_is_dialled_with_pauses(world: World) {
     let accepted = Arc::new(AtomicU64::new(0));

@@ -66,7 +66,7 @@ async fn greetings(world: World) {
     }
 }
 
-/// Other addresses, hash seeds, environments, and numbers of threads: each process has its own.
+/// Each process has its own addresses, hash seeds, environment and number of threads.
 #[test]
 fn a_world_takes_the_same_course_in_every_process() {
     let report = |seed: &str, name: &str, value: &str| {

@@ -230,7 +230,8 @@ async fn slow_call_hedges_within_budget_and_counts_once(world: World) {
     assert_eq!((reported.len() as u64, late), (calls + more, more), "the second attempt has the remaining time");
 }
 
-/// Of two servers the first was drawn four times in a row for one in sixteen hedges, and the call got no second server.
+/// Regression: for one in sixteen hedges, the first of two servers was drawn four times in a row, and the call got no
+/// second server.
 #[sim_test(seeds = 5)]
 async fn each_slow_call_is_made_at_the_other_of_two_servers(world: World) {
     let (client, all, _) = client(&world, 2, false, Channel::builder().hedge_after(10 * QUICK)).await;
@@ -241,7 +242,7 @@ async fn each_slow_call_is_made_at_the_other_of_two_servers(world: World) {
     }
 }
 
-/// Each slow call spent a hedge that it did not get, since servers that refuse had used up the retries.
+/// Regression: each slow call consumed a hedge that it did not get, because refusing servers had used up the retries.
 #[sim_test(seeds = 5)]
 async fn hedges_are_not_spent_while_there_are_no_retries(world: World) {
     let (client, all, _) = client(&world, 3, false, Channel::builder().hedge_after(10 * QUICK)).await;
@@ -316,7 +317,7 @@ impl All {
     }
 }
 
-/// The hedged attempt had no time, was not sent, and its status was taken for that of the call.
+/// Regression: the hedged attempt had no time left and was not sent, and its status became that of the call.
 #[sim_test(seeds = 10)]
 async fn call_hedged_at_its_deadline_may_have_run(world: World) {
     let deadline = 10 * QUICK;
@@ -333,7 +334,7 @@ async fn call_hedged_at_its_deadline_may_have_run(world: World) {
     }
 }
 
-/// A trial is made at a second server after 50 ms: at the deadline of such calls.
+/// A trial is hedged at a second server after 50 ms, which is the deadline of these calls.
 #[sim_test(seeds = 10)]
 async fn failed_trial_with_a_short_timeout_may_have_run(world: World) {
     let (client, all, _) = client(&world, 5, false, Channel::builder()).await;
@@ -345,7 +346,7 @@ async fn failed_trial_with_a_short_timeout_may_have_run(world: World) {
     }
 }
 
-/// Attempts are lost, wait for room until the deadline, and are cancelled, in each order.
+/// Attempts are lost, wait for room until the deadline, or are cancelled, in every order.
 #[sim_test(seeds = 10)]
 async fn failed_call_that_has_not_run_was_never_executed(world: World) {
     let builder = Channel::builder().hedge_after(2 * QUICK).attempts_max(3);
@@ -378,7 +379,7 @@ async fn failed_call_that_has_not_run_was_never_executed(world: World) {
     world.note(format!("{unsent} calls were not sent"));
 }
 
-/// One call was begun eleven times: the budget bounds a channel, and nothing bounded a call.
+/// Regression: one call was started eleven times, because the budget limited a channel but not a single call.
 #[sim_test(seeds = 5)]
 async fn call_to_servers_that_close_is_begun_twice_at_most(_world: World) {
     for servers in [1, 12] {

@@ -27,7 +27,7 @@ fn client(world: &World, node: &str, timeout: Duration) -> InteropClient {
     InteropClient::new(channel.expect("services should not overlap"))
 }
 
-/// A connection survives on a link of 20 kB/s, with any load in both directions.
+/// A connection must survive on a link of 20 kB/s under any load in both directions.
 #[sim_test(seeds = 12)]
 async fn bodies_pass_20_kb_per_second_links_both_ways_with_calls(world: World) {
     let acceptor = serve(&world, Server::builder());
@@ -62,7 +62,7 @@ async fn bodies_pass_20_kb_per_second_links_both_ways_with_calls(world: World) {
     assert_eq!(acceptor.stats().opened(), 1, "the connection was closed");
 }
 
-/// Bodies of many clients beyond the server's memory: some are refused, all are answered, and the limit holds.
+/// Many clients send bodies that exceed the server's memory. Some are rejected, all are answered, and the limit holds.
 #[sim_test(seeds = 12)]
 async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: World) {
     const MEMORY: usize = 400_000;
@@ -97,7 +97,7 @@ async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: Wor
     world.eventually("nothing is held", Duration::from_secs(60), || stats.memory_held() == 0).await;
 }
 
-/// Clients that send nothing or half a header arrive in crowds, and others are served as usual.
+/// Many clients send nothing or half a header, and others are served as usual.
 #[sim_test(seeds = 12)]
 async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
     const SILENT: u64 = 8;

@@ -69,7 +69,8 @@ async fn native_and_compat_peers_call_each_other_in_all_faults(world: World) {
     assert!(add(&world, &caller, &memory).await > 0, "no call succeeds");
 }
 
-/// TLS draws its keys from the system, and the effect of a flipped bit may depend on them, so no run is repeated.
+/// TLS obtains its keys from the operating system, and the effect of a flipped bit may depend on them, so runs are not
+/// reproducible.
 #[sim_test(seeds = 40, runs_twice = false)]
 async fn tls_lets_no_flipped_bit_pass(world: World) {
     let authority = Authority::default();

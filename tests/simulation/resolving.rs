@@ -244,7 +244,7 @@ async fn two_records_of_one_address_are_one_and_the_last_counts(world: World) {
     assert!((280..=320).contains(&share), "{share} of 400, where three quarters are due");
 }
 
-/// Each reply of such a server brought a report of how idle it was, and with that the next call.
+/// Regression: each reply of such a server contained a report that it was idle, which attracted the next call.
 #[sim_test(seeds = 10)]
 async fn endpoint_of_weight_zero_gets_no_calls_by_its_reports(world: World) {
     let [_stays, rests] = ["stays", "rests"].map(|name| Node::start(&world, name));
@@ -289,7 +289,7 @@ async fn calls_say_why_there_are_no_endpoints(world: World) {
     assert!(error.to_string().contains("no endpoint"), "{error}");
 }
 
-/// The connector got the endpoint as it was when the member joined.
+/// Regression: the connector received the endpoint in the state in which the member had joined.
 #[sim_test(seeds = 2)]
 async fn changed_metadata_reaches_the_connector(world: World) {
     let node = Node::start(&world, "server");

@@ -82,7 +82,7 @@ async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them(world: World)
     drop((first, second));
 }
 
-/// It failed at once, and so seemed to have nothing to do: it got nearly all calls.
+/// Regression: the server failed at once and so seemed idle, and received nearly all calls.
 #[sim_test(seeds = 10)]
 async fn unavailable_server_gets_few_calls_until_recovery(world: World) {
     equally_far(&world);
@@ -165,7 +165,7 @@ async fn calls_wait_for_first_server_to_return_when_all_are_down(world: World) {
     assert_eq!(other.gets(), before + 1);
 }
 
-/// They waited for it, or were lost with it, each time that it was dialled.
+/// Regression: calls waited for such a server or were lost with it, each time that it was dialled.
 #[sim_test(seeds = 24)]
 async fn silent_server_gets_no_calls_while_another_exists(world: World) {
     let _server = Running::start(&world, "s0");
@@ -188,7 +188,7 @@ async fn silent_server_gets_no_calls_while_another_exists(world: World) {
     }
 }
 
-/// It blocked every new client, at each of the servers.
+/// Regression: such a call blocked every new client, at each of the servers.
 #[sim_test(seeds = 24)]
 async fn unpolled_call_waiting_for_fleet_blocks_no_other(world: World) {
     let ([one, other], client) = both(&world).await;
@@ -204,7 +204,7 @@ async fn unpolled_call_waiting_for_fleet_blocks_no_other(world: World) {
     waiting.await.expect("waiting call should reach a server");
 }
 
-/// Its calls take long, so that it has as many of them as the other one, and takes few new ones.
+/// The calls of this server take long, so that it has as many in progress as the other one and receives few new ones.
 #[sim_test(seeds = 12)]
 async fn slowed_server_gets_few_calls_and_loses_none(world: World) {
     const CALLERS: usize = 8;

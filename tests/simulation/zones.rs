@@ -54,7 +54,7 @@ async fn calls_stay_in_the_own_zone_until_too_few_of_its_servers_work(world: Wor
     assert!(most > 90, "{most} of 100 calls");
 }
 
-/// Both servers that were drawn were the ejected one, and any server of all zones got the call.
+/// Regression: both drawn servers were the ejected one, and any server of any zone received the call.
 #[sim_test(seeds = 10)]
 async fn burst_stays_in_the_own_zone_while_a_server_there_is_ejected(world: World) {
     let near = NEAR.map(|node| Running::start(&world, node));

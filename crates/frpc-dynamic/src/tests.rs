@@ -56,7 +56,8 @@ fn refusal(json: &str) -> String {
     order(json).unwrap_err().to_string()
 }
 
-/// Two bytes of a message took the time of all its fields, and became those of their defaults on the way to a native peer.
+/// Regression: two bytes of a message took the time of all its fields, and were expanded to the defaults of these
+/// fields for native peers.
 #[test]
 fn messages_with_many_fields_count_as_memory() {
     let fields: String = (1..=1000).map(|number| format!("double f{number} = {number};")).collect();
@@ -117,7 +118,7 @@ fn rejected_json_has_the_errors_of_generated_code() {
     assert!(refusal("{} {}").contains("the end of the input expected"));
 }
 
-/// The values were taken in the order of the numbers of fields, so they got into others' fields.
+/// Regression: values were assigned in the order of field numbers, and thus to the wrong fields.
 #[test]
 fn positional_values_follow_the_declaration_of_fields() {
     let schema = "syntax = \"proto3\"; message Transfer { string to = 3; string from = 1; optional int32 amount = 2; }";
@@ -148,7 +149,7 @@ fn absent_field_with_a_default_of_negative_zero_is_not_written() {
     assert_eq!(to_json(&DynamicMessage::new(message(schema, "M"))).unwrap(), "{}");
 }
 
-/// A few bytes of a message became a text as long as the server had named a field or a value.
+/// Regression: a few bytes of a message became a text as long as the name of a field or value, without a limit.
 #[test]
 fn names_in_json_take_bounded_memory() {
     let long = "a".repeat(1 << 20);
@@ -162,7 +163,7 @@ fn names_in_json_take_bounded_memory() {
     }
 }
 
-/// Each value took the time of the whole enum.
+/// Regression: decoding each value took the time of a search through the whole enum.
 #[test]
 fn aliases_of_an_enum_are_searched_within_a_limit() {
     let values: String = (0..100_000).map(|number| format!("V{number} = {number};")).collect();

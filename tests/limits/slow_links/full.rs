@@ -73,7 +73,7 @@ async fn unreading_peer_makes_server_hold_few_megabytes() {
     }
 }
 
-/// The rest of a large body is read in the turn whose write has made room, and nothing comes after it.
+/// The rest of a large body is read in the turn whose write has made room, and no bytes follow it.
 #[tokio::test(start_paused = true)]
 async fn large_request_that_ends_as_room_appears_is_answered() {
     let acceptor = Server::builder().build(echo()).unwrap();
@@ -139,7 +139,7 @@ async fn vanished_peer_with_backlog_is_detected_in_time() {
     assert!((10..11).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
 }
 
-/// Its share is used up by queued output before the fixed limit is reached.
+/// Queued output uses up the share of the connection before the fixed limit is reached.
 #[tokio::test(start_paused = true)]
 async fn peer_unread_for_lack_of_memory_is_not_silent() {
     let acceptor = Server::builder().memory_max(800_000).build(echo()).unwrap();
@@ -183,7 +183,7 @@ impl Router for Leaving {
     }
 }
 
-/// A router with the default limit defers every packet.
+/// A router with the default policy defers every packet.
 #[tokio::test(start_paused = true)]
 async fn bytes_after_deferred_last_packet_are_not_routed() {
     let (mut peer, _serving) = served(Leaving, Config::default(), 2 * MIB).await;
@@ -201,7 +201,7 @@ async fn bytes_after_deferred_last_packet_are_not_routed() {
     assert!(answers.ends_with(&expected), "{:x?}", &answers[answers.len().saturating_sub(60)..]);
 }
 
-/// A hand-off request is refused while requests are queued; these are answered.
+/// A hand-off request is rejected while requests are queued. The queued requests are answered.
 #[tokio::test(start_paused = true)]
 async fn a_connection_is_not_handed_off_while_requests_wait() {
     let (mut peer, _serving) = served(echo(), Config::default(), 2 * MIB).await;

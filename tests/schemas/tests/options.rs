@@ -40,7 +40,7 @@ fn is_within(part: &[u8], whole: &[u8]) -> bool {
     whole.as_ptr_range().start <= part.as_ptr_range().start && part.as_ptr_range().end <= whole.as_ptr_range().end
 }
 
-/// Few bytes are copied, so that they do not keep a whole read buffer.
+/// Short fields are copied, so that they do not keep a whole read buffer.
 #[test]
 fn long_bytes_fields_share_body_memory_everywhere() {
     let sent = chunk_of(&Bytes::from(vec![7; BULK_MIN]));
@@ -60,7 +60,7 @@ fn long_bytes_fields_share_body_memory_everywhere() {
     }
 }
 
-/// Short ones are copied, as bytes are.
+/// Short strings are copied, like bytes.
 #[test]
 fn long_string_fields_share_body_memory_everywhere() {
     let sent = page_of(&"ß".repeat(BULK_MIN / 2).into());

@@ -137,7 +137,7 @@ impl Middleware for Fetches {
     }
 }
 
-/// Each fetched the schema, and with 512 at once it took longer than the limit.
+/// Regression: each call fetched the schema, and 512 concurrent ones exceeded the timeout.
 #[tokio::test]
 async fn first_calls_of_a_client_fetch_the_schema_once() {
     let mut counts = Vec::new();
@@ -152,7 +152,7 @@ async fn first_calls_of_a_client_fetch_the_schema_once() {
     assert!(counts[0] > 0 && counts[0] == counts[1], "{counts:?}");
 }
 
-/// The wait for the schema had a limit of its own, whatever the deadline of the call.
+/// Regression: fetching the schema had a timeout of its own, regardless of the call's deadline.
 #[tokio::test]
 async fn silent_server_fails_the_first_call_at_its_deadline() {
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

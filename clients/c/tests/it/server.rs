@@ -155,7 +155,7 @@ fn c_client_streams_and_queues_to_c_server() {
     server.stop();
 }
 
-/// SIGPIPE ended a host whose `main` is not Rust's.
+/// Regression: SIGPIPE terminated hosts whose `main` is not Rust's.
 #[test]
 fn lost_client_does_not_end_server() {
     let (folder, authority) = (tempfile::tempdir().unwrap(), Authority::new());

@@ -342,7 +342,7 @@ async fn timed_out_request_wakes_its_task_without_the_lock() {
     assert_eq!([free, locked].map(|count| count.load(Ordering::SeqCst) > 0), [true, false]);
 }
 
-/// The timer belonged to the caller's runtime, and panicked when it was polled after that was gone.
+/// Regression: the timer belonged to the caller's runtime and panicked when it was polled after that runtime had ended.
 #[test]
 fn request_outlives_the_runtime_of_its_caller() {
     let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();

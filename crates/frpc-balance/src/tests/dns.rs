@@ -279,7 +279,7 @@ async fn a_channel_keeps_its_servers_while_their_name_flaps() {
     assert_eq!(fleet().servers.len(), 2, "the last good set stays");
 }
 
-/// The file was read once, with the servers of DNS, and a change of either needed another process.
+/// Regression: the hosts file and the list of DNS servers were read only once per process.
 #[cfg(target_os = "linux")]
 #[test]
 fn file_of_hosts_is_read_at_each_lookup() {

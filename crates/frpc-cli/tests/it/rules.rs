@@ -169,7 +169,7 @@ async fn rules_admit_and_refuse_by_each_protocol() {
     });
 }
 
-/// SIGHUP ended the gateway with its calls.
+/// Regression: SIGHUP terminated the gateway with its calls.
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn hangup_reloads_rules_and_certificates() {

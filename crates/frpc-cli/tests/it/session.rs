@@ -381,7 +381,7 @@ fn failed_load_reports_causes_and_codes() {
     }
 }
 
-/// The report of the whole load was lost.
+/// Regression: the report of the whole load was lost.
 #[test]
 fn load_is_reported_though_a_file_cannot_be_written() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
@@ -484,7 +484,8 @@ fn subscribers_of_a_topic_are_shown_as_json() {
     assert_eq!(events, [json!({ "present": {}, "omitted": 0 }), joined, left]);
 }
 
-/// Lines were parameters, so that one could name a file to publish, and messages before a wrong line were lost.
+/// Regression: lines were parsed as parameters, so that a line could name a file to publish, and messages before an
+/// invalid line were lost.
 #[test]
 fn typed_lines_are_published_as_json_up_to_a_wrong_one() {
     let address = greeter();
@@ -569,7 +570,7 @@ fn out_field_writes_the_default_of_a_field_left_out() {
     assert_eq!(call(&["SumUp", "--out-field", "count"]), "0\n");
 }
 
-/// It panicked, with the exit code 101.
+/// Regression: the program panicked and exited with code 101.
 #[test]
 fn closed_standard_error_changes_no_exit_code() {
     let address = greeter();

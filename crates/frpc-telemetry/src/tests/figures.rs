@@ -133,7 +133,7 @@ async fn recorder_receives_each_call_once() {
     }
 }
 
-/// Figures that the first record lacked were never described.
+/// Regression: figures missing in the first record were never described.
 #[test]
 fn figures_that_appear_later_are_described_once() {
     static LAYOUT: Layout = Layout::new("test.Test", &[10], 1, &[]);
@@ -154,7 +154,7 @@ fn figures_that_appear_later_are_described_once() {
     assert!(recorded.keys().any(|key| key.contains("retries")), "{recorded:#?}");
 }
 
-/// The next success was recorded twice.
+/// Regression: the next success was recorded twice.
 #[test]
 fn success_taken_back_after_its_record_counts_once() {
     static LAYOUT: Layout = Layout::new("test.Test", &[10], 1, &[]);
