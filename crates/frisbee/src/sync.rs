@@ -36,7 +36,7 @@ impl<T: Default> Default for Mutex<T> {
     }
 }
 
-/// Wakes a task. No lock may be held, since a waker may run anything.
+/// Wakes a task. No lock may be held, because a waker may run any code.
 pub(crate) fn wake(task: Option<Waker>) {
     if let Some(task) = task {
         task.wake();

@@ -49,7 +49,7 @@ impl Account {
         &self.budget
     }
 
-    /// Identifies the caller; 0 without one.
+    /// The number of the caller, or 0 without one.
     pub(super) fn caller_number(&self) -> usize {
         self.caller.as_ref().map_or(0, |caller| Arc::as_ptr(caller).addr())
     }
@@ -133,7 +133,7 @@ impl Account {
         is_granted
     }
 
-    /// Returns how many bytes may be kept, if `cached` are.
+    /// Returns how many bytes may be kept if `cached` bytes are.
     fn cached_max(&self, cached: usize) -> usize {
         if self.caller.is_none() {
             return 0; // Nobody else writes to its budget.

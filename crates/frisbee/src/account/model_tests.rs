@@ -1,4 +1,4 @@
-//! Every interleaving of reservations, releases and waiting tasks, as far as the checker's bounds go.
+//! Explores the interleavings of reservations, releases and waiting tasks, within the checker's bounds.
 
 use super::*;
 use loom::future::block_on;
@@ -47,7 +47,7 @@ fn model_released_memory_wakes_its_waiter() {
         assert!(holder.take(900));
         let releasing = thread::spawn(move || holder.release(900));
         let mut waiter = MemoryWaiter::new(&waiting);
-        // A lost wake-up is a deadlock, which the checker reports.
+        // The checker reports a lost wake-up as a deadlock.
         drop(block_on(poll_fn(|context| waiter.poll_reserve(context, 500))));
         releasing.join().expect("thread should not panic");
         assert_eq!(budget.charged(), 0);

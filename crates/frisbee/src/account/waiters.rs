@@ -1,5 +1,5 @@
-//! Tasks that wait for memory: producers of stream items, which take an item only when there is room for it. Everything
-//! else is granted or refused at once.
+//! Tasks that wait for memory: producers of stream items, which take an item only when there is room for it. All other
+//! requests for memory are granted or rejected at once.
 
 use super::{Account, Budget, MemoryCharge};
 use crate::debug::opaque_debug;
@@ -23,9 +23,9 @@ pub(super) struct Waiters {
 
 #[derive(Debug, Default)]
 struct WaiterQueue {
-    /// By caller and arrival.
+    /// The waiting tasks by caller and arrival.
     tasks: BTreeMap<(usize, u64), WaitingTask>,
-    /// Number of the last arrival.
+    /// The number of the latest arrival.
     last: u64,
     /// The caller considered last.
     turn: usize,
@@ -72,10 +72,10 @@ impl WaiterQueue {
 }
 
 impl Budget {
-    /// Wakes tasks that may take memory now, at most one of each caller. A task that takes its memory wakes the next.
+    /// Wakes tasks that may take memory now, at most one per caller. A task that takes its memory wakes the next one.
     #[inline]
     pub(super) fn wake_waiters(&self) {
-        // A task that enters has such a fence as well: it sees the released memory, or this sees the task.
+        // A task that is added has such a fence as well: either it sees the released memory, or this sees the task.
         fence(Ordering::SeqCst);
         if self.waiters.count.load(Ordering::Relaxed) > 0 {
             self.wake_first_waiters();
@@ -96,7 +96,7 @@ impl Budget {
 /// by [`Connection::memory_waiter`](crate::Connection::memory_waiter).
 pub struct MemoryWaiter {
     account: Arc<Account>,
-    /// Its place; 0 unless it waits or was woken.
+    /// The number of its place, or 0 unless it waits or was woken.
     number: u64,
 }
 
@@ -114,7 +114,7 @@ impl MemoryWaiter {
                 return Poll::Ready(charge);
             }
             self.enter(context, bytes);
-            // Memory may have been released in between.
+            // Memory may have been released before the task was added.
             if !self.account.has_room(bytes) {
                 return Poll::Pending;
             }
@@ -152,7 +152,7 @@ impl MemoryWaiter {
         budget.waiters.count.store(queue.tasks.len(), Ordering::Relaxed);
         drop(queue);
         drop(task);
-        // This one may have been woken in place of the next one.
+        // This task may have been woken in place of the next one.
         budget.wake_waiters();
     }
 }

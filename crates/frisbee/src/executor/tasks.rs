@@ -238,6 +238,7 @@ impl Tasks {
         let Some(slot) = tasks.slot(id) else { return false };
         let earlier = slot.carrier.replace(carrier.clone());
         drop(tasks);
+        // The task is dropped without the lock, because dropping it may run any code.
         drop(earlier);
         true
     }
@@ -259,6 +260,7 @@ impl Tasks {
         let (carrier, id) = (slot.carrier.take(), JobSlotId { slot: index, job: slot.job });
         let left = slots.leave(id);
         self.calls_running.store(slots.calls_running, Ordering::Relaxed);
+        // Ending a task wakes it, which may run any code, so the lock is released first.
         drop(tasks);
         if let Some(carrier) = carrier {
             carrier.end();

@@ -1,4 +1,5 @@
-//! Limits the number of accepted connections without a first header, by evicting old ones of the caller that has most.
+//! Limits the number of accepted connections without a first header. The oldest ones of the caller with the most are
+//! evicted.
 
 use crate::account::CallerKey;
 use crate::adapter::{AllowedProtocols, ProtocolAdapters};
@@ -51,7 +52,7 @@ struct Entry {
 }
 
 impl Inner {
-    /// Removes the oldest entry of the caller that has most, unless it is too young.
+    /// Removes the oldest entry of the caller with the most entries, unless it is too young.
     fn evict(&mut self, now: Instant) -> Option<Pending> {
         let first = self.by_number.front()?;
         if now.saturating_duration_since(first.since) < GRACE {
@@ -64,7 +65,7 @@ impl Inner {
         if is_old { self.remove(at) } else { None }
     }
 
-    /// Returns the number of the entry.
+    /// Adds an entry and returns its number.
     fn push(&mut self, caller: CallerKey, since: Instant, pending: Pending) -> u64 {
         let number = self.next;
         self.next += 1;
@@ -169,7 +170,7 @@ impl HandshakeLimiter {
         has_evicted
     }
 
-    /// Evicts one for another connection; `false` if there is none that may be evicted.
+    /// Evicts a connection to admit another one. Returns `false` if none may be evicted.
     pub(crate) fn make_place(&self) -> bool {
         let evicted = self.inner.lock().evict(now());
         evicted.map(Pending::expire).is_some()
@@ -244,7 +245,7 @@ mod tests {
             let evicted = std::iter::from_fn(|| inner.evict(now)).count();
             (evicted, inner.by_number.iter().map(|entry| entry.number).collect::<Vec<_>>())
         };
-        // Those of one caller go until another one has as many.
+        // Entries of one caller are removed until another caller has as many.
         assert_eq!(left(start + GRACE), (5, vec![5]));
         assert_eq!(left(start + GRACE + GRACE), (1, vec![]));
         assert!(inner.by_caller.is_empty());

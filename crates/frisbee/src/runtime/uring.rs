@@ -63,6 +63,7 @@ struct RingWatch {
 impl RingWatch {
     /// Polls a task of the connection with the given number.
     fn poll<T>(&self, number: u64, poll: impl FnOnce() -> T) -> T {
+        // The number is stored before the start is counted, so that the watchdog does not report another connection.
         self.polled.store(number, Ordering::Relaxed);
         self.poll.fetch_add(1, Ordering::SeqCst);
         if watchdog::is_asleep() {
@@ -111,6 +112,7 @@ struct WatchedConnection {
 
 impl Drop for WatchedConnection {
     fn drop(&mut self) {
+        // This may be the last handle of the connection, so it is dropped after the lock is released.
         let culprit = self.watch.culprits.lock().remove(&self.number);
         drop(culprit);
     }

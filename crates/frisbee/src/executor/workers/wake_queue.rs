@@ -102,6 +102,7 @@ impl WakeQueue {
         }
         let (idle, woken) = (std::mem::take(&mut state.idle), std::mem::take(&mut state.woken));
         drop(state);
+        // Dropping a waker may run any code, so it is done without the lock.
         drop(woken);
         idle.into_iter().for_each(Waker::wake);
     }

@@ -314,6 +314,7 @@ impl ExecutorShared {
 
     /// Removes a task that has completed.
     pub(super) fn forget(&self, number: u64) {
+        // The entry is dropped after the lock, because it may be the last reference to the task.
         let entry = self.state.lock().tasks.remove(&number);
         drop(entry);
     }
@@ -341,6 +342,7 @@ impl ExecutorShared {
         };
         state.poll.0 += 1;
         state.polled = Some(task.number());
+        // Checked with the lock held, after the poll has been recorded; see `is_asleep`.
         let is_watched = !watchdog::is_asleep();
         drop(state);
         if !is_watched {
@@ -381,6 +383,7 @@ impl ExecutorShared {
     /// Drops all tasks of a stopped worker.
     fn end(&self) {
         let mut state = self.state.lock();
+        // The tasks are dropped without the lock, because their destructors may use the worker.
         let tasks = std::mem::take(&mut state.tasks);
         let queued = (std::mem::take(&mut state.ready), std::mem::take(&mut state.last));
         drop(state);
