@@ -39,7 +39,7 @@ impl Setup {
     pub async fn pause(&self) {
         match self.wait {
             None => {}
-            Some(Wait::Sleep(duration)) => frisbee_timer::sleep(duration).await,
+            Some(Wait::Sleep(duration)) => frisbee::timer::sleep(duration).await,
             Some(Wait::Block(duration)) => {
                 let blocked = tokio::task::spawn_blocking(move || std::thread::sleep(duration));
                 blocked.await.expect("blocking closure should not panic");

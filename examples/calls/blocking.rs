@@ -60,7 +60,7 @@ fn start_server() -> String {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let calculator = frpc_blocking::connect(start_server(), CalculatorClient::new)?;
+    let calculator = frpc::blocking::connect(start_server(), CalculatorClient::new)?;
 
     let sum = calculator.call(|client| client.add(Terms { a: 20, b: 22 }))?;
     println!("20 + 22 = {}", sum.get_ref().value);

@@ -6,11 +6,11 @@
 //! The certificate authority and the token issuer are created here and discarded at the end. Real programs get their
 //! certificates from their organization's authority, and the token keys from their identity provider.
 
+use frpc::details::RetryInfo;
 use frpc::tls::{Authorities, CertificateDer, ClientTls, Identity, PrivateKeyDer, ServerTls};
 use frpc::{Channel, Request, Response, ResponseStream, Server, Status};
 use frpc_access::jwt::{Algorithm, Claims, Jwt, Keys};
 use frpc_access::{Access, Principal, Rate, Who};
-use frpc_details::{RetryInfo, StatusExt};
 use greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use jsonwebtoken::{EncodingKey, Header};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, SanType};

@@ -4,9 +4,9 @@ use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Ra
 use frisbee_tests::raw::packet;
 use frisbee_tests::serve_interop;
 use frisbee_tests::service::Service;
+use frpc::blocking::{self as blocking, Blocking};
 use frpc::{Channel, Code, Request, RequestStream};
 use frpc_balance::Balance;
-use frpc_blocking::{self as blocking, Blocking};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;

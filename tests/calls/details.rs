@@ -1,9 +1,7 @@
-//! The details of a status in gRPC's form, from frpc-details.
+//! The details of a status in gRPC's form, from `frpc::details`.
 
+use frpc::details::{BadRequest, ErrorInfo, Help, HelpLink, LocalizedMessage, QuotaFailure, QuotaViolation, RetryInfo};
 use frpc::{Code, Status};
-use frpc_details::{
-    BadRequest, ErrorInfo, Help, HelpLink, LocalizedMessage, QuotaFailure, QuotaViolation, RetryInfo, StatusExt as _,
-};
 use std::time::Duration;
 
 #[test]

@@ -97,7 +97,7 @@ fn dropping_a_blocking_client_writes_its_waiting_packets() {
             }
         });
         let builder = Channel::builder().workers(workers);
-        let client = frpc_blocking::connect_using(|| builder.connect(address), |channel| channel)
+        let client = frpc::blocking::connect_using(|| builder.connect(address), |channel| channel)
             .expect("server should accept the connection");
         let connection = client
             .call(|channel| future::ready(channel.connection().ok_or(())))

@@ -71,26 +71,8 @@ mod calls {
         Ok(())
     }
 
-    fn blocking() -> Outcome {
-        statements!("frpc-blocking-1");
-        Ok(())
-    }
-
-    fn details() {
-        statements!("frpc-details-1");
-    }
-
     fn tower() {
         statements!("frpc-tower-1");
-    }
-
-    async fn timer() {
-        statements!("frisbee-timer-1");
-    }
-
-    fn tls() -> Outcome {
-        statements!("frisbee-tls-1");
-        Ok(())
     }
 }
 

@@ -1,9 +1,9 @@
 //! A server with a gateway, and requests of HTTP as bytes.
 
+use frpc::details::ErrorInfo;
 use frpc::{
     Call, CallResponse, Middleware, Next, Request, Response, ResponseStream, Server, ServerBuilder, Stats, Status,
 };
-use frpc_details::{ErrorInfo, StatusExt};
 use frpc_gateway::{Gateway, Http, ServeGateway as _, Trailers};
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! gRPC, with tonic as the peer.
 
 use crate::gateway::greeter::{Closed, Open, PATIENCE, all, soon};
-use frpc_details::{ErrorInfo, StatusExt};
+use frpc::details::ErrorInfo;
 use samples::greet::{Greeting, Name};
 use std::time::Duration;
 use tonic::client::Grpc;

@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 /// The modules of `frpc`, the highest first.
-const FRPC: [&str; 17] = [
+const FRPC: [&str; 19] = [
     "codegen",
     "guide",
     "signal",
+    "blocking",
     "server",
     "client",
     "endpoint",
@@ -21,6 +22,7 @@ const FRPC: [&str; 17] = [
     "wire",
     "context",
     "observe",
+    "details",
     "api",
     "schema",
     "clock",
@@ -29,7 +31,7 @@ const FRPC: [&str; 17] = [
 ];
 
 /// The modules of `frisbee`, the highest first.
-const FRISBEE: [&str; 23] = [
+const FRISBEE: [&str; 25] = [
     "tasks",
     "testing",
     "guide",
@@ -43,8 +45,10 @@ const FRISBEE: [&str; 23] = [
     "connection",
     "mailbox",
     "transport",
+    "timer",
     "executor",
     "account",
+    "tls",
     "sync",
     "clock",
     "error",

@@ -73,6 +73,10 @@ mod tests {
     pub(crate) mod echo;
     pub(crate) mod wake_counter;
 }
+#[cfg(feature = "timer")]
+pub mod timer;
+#[cfg(feature = "tls")]
+pub mod tls;
 mod transport;
 
 pub use acceptor::Acceptor;
@@ -95,8 +99,6 @@ pub use frisbee_core::{
 };
 #[cfg(all(feature = "shm", target_os = "linux"))]
 pub use frisbee_shm as shm;
-#[cfg(feature = "tls")]
-pub use frisbee_tls as tls;
 pub use log_limit::{LineLimit, LogLimit};
 pub use mailbox::Waiter;
 pub use mailbox::hand_off::{HandOffAccepted, HandOffTarget};

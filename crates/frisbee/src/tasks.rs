@@ -95,4 +95,3 @@ pub use crate::connection::blocked::note_panic;
 pub use crate::executor::inline::{Continuation, FirstPoll, InlineSlot, ParkedFuture, UnwindResult, panic_text};
 pub use crate::executor::inline_permission::{APART_MAX, APART_MIN, InlinePermission, Penalty, PermissionHandle};
 pub use crate::executor::tasks::{Job, Placement};
-pub use crate::executor::workers::worker::worker_runtime;

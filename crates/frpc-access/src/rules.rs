@@ -215,7 +215,7 @@ impl Access {
     /// unknown caller by address. The first limit that matches a caller applies; other callers are not limited.
     ///
     /// Excess calls fail with [`ResourceExhausted`](frpc::Code::ResourceExhausted) before their request is decoded. The
-    /// status contains the time to wait as a [`RetryInfo`](frpc_details::RetryInfo). Packets for mounted routers are
+    /// status contains the time to wait as a [`RetryInfo`](frpc::details::RetryInfo). Packets for mounted routers are
     /// not counted. To bound memory, callers share one bucket once 65 536 others have used some of their allowance.
     ///
     /// ```

@@ -6,8 +6,8 @@
 use crate::arguments::OutputArguments;
 use crate::failure::{Failure, by_options};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use frpc::details;
 use frpc::{Metadata, Status};
-use frpc_details::{self as details, StatusExt};
 use serde_json::json;
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};

@@ -90,17 +90,18 @@
 //! * [`Middleware`]: code around calls, at either end; the crate `frpc-tower` has layers of tower as middleware
 //! * [`Authorize`]: access rules
 //! * [`observe`]: observers of calls
+//! * [`details`]: the standard error details of gRPC
 //! * [`ServerBuilder::mount`]: protocols of your own on the same port and connection
 #![cfg_attr(feature = "pubsub", doc = "* [`Topic`]: typed messages for subscribers, through a broker of [`pubsub`]")]
 //! * [`hand_off`]: after a call, the connection belongs to another protocol
 //! * [`picker`]: channels to several servers
-//! * the crate `frpc-blocking`: calls without async
 //!
 //! # Features
 //!
 //! | feature | effect |
 //! |---|---|
 //! | `batch` | calls of many clients as one call of a model, by `tensor::batch` |
+//! | `blocking` | calls that block their thread, for programs without async, in the module `blocking` |
 //! | `json` | messages as JSON, for code that frpc-build generates with `json(true)` |
 //! | `pubsub` | typed topics, on `frisbee-pubsub` |
 //! | `serde` | serde for settings, [`ServerSettings`] and [`ChannelSettings`], and for [`Utf8Bytes`] |
@@ -115,12 +116,15 @@
 #![forbid(unsafe_code)]
 
 mod api;
+#[cfg(feature = "blocking")]
+pub mod blocking;
 mod calls;
 mod client;
 mod clock;
 pub mod codegen;
 mod context;
 mod debug;
+pub mod details;
 mod endpoint;
 pub mod guide;
 pub mod observe;

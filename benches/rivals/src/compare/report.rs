@@ -172,7 +172,7 @@ const SECTIONS: [(Section, &str, &str); 16] = [
     (
         Section::Handler,
         "A handler that waits for 50 us",
-        "Handlers in Rust sleep by `frisbee-timer`, also those of rivals, since tokio's timer has steps of a millisecond; \
+        "Handlers in Rust sleep by `frisbee::timer`, also those of rivals, since tokio's timer has steps of a millisecond; \
          those in Go by `time.Sleep`. A handler that blocks does so in a thread of tokio's `spawn_blocking`, in Go in a \
          system call.",
     ),

@@ -4,7 +4,7 @@ use crate::now;
 use crate::rules::who::Who;
 use crate::{Principal, Proof};
 use frpc::Status;
-use frpc_details::{RetryInfo, StatusExt};
+use frpc::details::RetryInfo;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;

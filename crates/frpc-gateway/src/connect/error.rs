@@ -107,7 +107,7 @@ pub(crate) const fn http_status(code: Code) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frpc_details::{LocalizedMessage, StatusExt};
+    use frpc::details::LocalizedMessage;
 
     #[test]
     fn a_status_is_written_with_its_details() {

@@ -47,7 +47,7 @@ impl Status {
         }))
     }
 
-    /// Sets the details. Programs choose their format; the crate `frpc-details` adds details in the format of gRPC.
+    /// Sets the details. Programs choose their format; [`with_detail`](Self::with_detail) adds details in the format of gRPC.
     /// Details and metadata together are limited to 64 KiB. Longer details are not sent, which is logged at debug
     /// level.
     pub fn with_details(mut self, details: impl Into<Bytes>) -> Self {

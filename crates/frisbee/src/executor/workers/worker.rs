@@ -248,14 +248,9 @@ pub(crate) fn settle(culprit: impl FnOnce() -> Arc<dyn Blocked>) -> Option<Drive
     })
 }
 
-/// Returns the runtime of the worker that this thread belongs to, or `None` if the thread is not a worker's.
-///
-/// Sockets and timers of this runtime become ready without waking another thread.
-///
-/// ```
-/// assert!(frisbee::tasks::worker_runtime().is_none());
-/// ```
-pub fn worker_runtime() -> Option<Handle> {
+/// Returns the runtime of the worker that owns this thread, or `None` on other threads.
+#[cfg(feature = "timer")]
+pub(crate) fn worker_runtime() -> Option<Handle> {
     CURRENT.with_borrow(|current| current.as_ref().map(|shared| shared.runtime.clone()))
 }
 

@@ -1,8 +1,8 @@
 //! Metadata, details, deadlines and cancellation are forwarded.
 
 use super::support::{Host, exchange, front, greet, greeter, post, serve, soon, to_native};
+use frpc::details::ErrorInfo;
 use frpc::{Channel, Request, Server, Status};
-use frpc_details::{ErrorInfo, StatusExt};
 use frpc_gateway::{Forward, ForwardFields};
 use samples::greet::{GreeterClient, GreeterServer, Name};
 use tokio::io::AsyncWriteExt as _;

@@ -4,7 +4,7 @@ use super::calls::{FIELDS, expect_own_fields};
 use super::streams::{call_every_kind, recite, stream_json};
 use super::support::{calculator, exchange, front, greet, greeter, post};
 use frpc::Code;
-use frpc_details::{ErrorInfo, StatusExt};
+use frpc::details::ErrorInfo;
 use frpc_gateway::{Forward, Gateway, Http, ServeGateway as _};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use hyper_util::rt::TokioIo;

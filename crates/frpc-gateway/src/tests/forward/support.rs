@@ -1,8 +1,8 @@
 //! Gateways in front of backends, services of the backends, and raw HTTP requests.
 
 use frpc::codegen::{Client, Layout, Method};
+use frpc::details::ErrorInfo;
 use frpc::{Channel, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
-use frpc_details::{ErrorInfo, StatusExt};
 use frpc_dynamic::DescriptorPool;
 use frpc_gateway::{Forward, ForwardService, Gateway, Http, ServeGateway as _, Trailers};
 use samples::greet::{Greeter, GreeterClient, Greeting, Name};

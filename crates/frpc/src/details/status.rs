@@ -1,6 +1,6 @@
 //! Details of a status in gRPC's encoding.
 
-use frpc::Status;
+use crate::Status;
 use prost::{Message, Name};
 use prost_types::Any;
 
@@ -15,65 +15,58 @@ struct RpcStatus {
     details: Vec<Any>,
 }
 
-/// Access to the details of a [`Status`] in gRPC's encoding, a `google.rpc.Status`, which gRPC transmits as
-/// `grpc-status-details-bin`.
+/// Access to details in gRPC's encoding, a `google.rpc.Status`, which gRPC transmits as `grpc-status-details-bin`.
 ///
 /// frpc's feature `tonic` exchanges them with gRPC programs unchanged. Compat peers receive only the message of a
 /// status. Details and metadata together are limited to 64 KiB; longer ones are not sent.
-pub trait StatusExt: Sized {
-    /// Appends a detail, either a type of this crate or a custom message with [`prost::Name`]. Existing
+impl Status {
+    /// Appends a detail, either a type of [`details`](crate::details) or a custom message with [`prost::Name`]. Existing
     /// [details](Status::with_details) that are not a `google.rpc.Status` are replaced.
     ///
     /// ```
     /// use frpc::Status;
-    /// use frpc_details::{ErrorInfo, StatusExt};
+    /// use frpc::details::ErrorInfo;
     ///
     /// let status = Status::failed_precondition("the shop is closed").with_detail(&ErrorInfo::new("CLOSED", "shop.example"));
     /// assert_eq!(status.detail::<ErrorInfo>().unwrap().reason, "CLOSED");
     /// ```
     #[must_use]
-    fn with_detail<D: Message + Name>(self, detail: &D) -> Self;
-
-    /// Returns all details of a type, for example a `LocalizedMessage` per language. Malformed details are skipped.
-    ///
-    /// ```
-    /// use frpc::Status;
-    /// use frpc_details::{ErrorInfo, StatusExt};
-    ///
-    /// let status = Status::aborted("two reasons")
-    ///     .with_detail(&ErrorInfo::new("ONE", "example"))
-    ///     .with_detail(&ErrorInfo::new("TWO", "example"));
-    /// assert_eq!(status.all_details::<ErrorInfo>().count(), 2);
-    /// ```
-    fn all_details<D: Message + Name + Default>(&self) -> impl Iterator<Item = D> + use<D, Self>;
-
-    /// Returns the first detail of a type, or `None` if there is none or it is malformed.
-    ///
-    /// ```
-    /// use frpc::Status;
-    /// use frpc_details::{RetryInfo, StatusExt};
-    /// use std::time::Duration;
-    ///
-    /// let status = Status::unavailable("try later").with_detail(&RetryInfo::new(Duration::from_secs(2)));
-    /// let retry: RetryInfo = status.detail().unwrap();
-    /// assert_eq!(retry.delay(), Some(Duration::from_secs(2)));
-    /// ```
-    fn detail<D: Message + Name + Default>(&self) -> Option<D> {
-        self.all_details().next()
-    }
-}
-
-impl StatusExt for Status {
-    fn with_detail<D: Message + Name>(self, detail: &D) -> Self {
+    pub fn with_detail<D: Message + Name>(self, detail: &D) -> Self {
         let mut status =
             RpcStatus { code: self.code() as i32, message: self.message().to_owned(), details: details(&self) };
         status.details.push(Any { type_url: type_url::<D>(), value: detail.encode_to_vec() });
         self.with_details(status.encode_to_vec())
     }
 
-    fn all_details<D: Message + Name + Default>(&self) -> impl Iterator<Item = D> + use<D> {
+    /// Returns all details of a type, for example a `LocalizedMessage` per language. Malformed details are skipped.
+    ///
+    /// ```
+    /// use frpc::Status;
+    /// use frpc::details::ErrorInfo;
+    ///
+    /// let status = Status::aborted("two reasons")
+    ///     .with_detail(&ErrorInfo::new("ONE", "example"))
+    ///     .with_detail(&ErrorInfo::new("TWO", "example"));
+    /// assert_eq!(status.all_details::<ErrorInfo>().count(), 2);
+    /// ```
+    pub fn all_details<D: Message + Name + Default>(&self) -> impl Iterator<Item = D> + use<D> {
         let details = details(self).into_iter().filter(|any| is_of::<D>(&any.type_url));
         details.filter_map(|any| D::decode(&any.value[..]).ok())
+    }
+
+    /// Returns the first detail of a type, or `None` if there is none or it is malformed.
+    ///
+    /// ```
+    /// use frpc::Status;
+    /// use frpc::details::RetryInfo;
+    /// use std::time::Duration;
+    ///
+    /// let status = Status::unavailable("try later").with_detail(&RetryInfo::new(Duration::from_secs(2)));
+    /// let retry: RetryInfo = status.detail().unwrap();
+    /// assert_eq!(retry.delay(), Some(Duration::from_secs(2)));
+    /// ```
+    pub fn detail<D: Message + Name + Default>(&self) -> Option<D> {
+        self.all_details().next()
     }
 }
 

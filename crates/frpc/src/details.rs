@@ -1,11 +1,11 @@
 //! Standard gRPC error details: the types of `google/rpc/error_details.proto`.
 //!
-//! [`StatusExt::with_detail`] adds a detail to a status of [frpc](https://docs.rs/frpc-rs), and [`StatusExt::detail`]
-//! extracts it on the other side.
+//! [`Status::with_detail`](crate::Status::with_detail) adds a detail to a status, and
+//! [`Status::detail`](crate::Status::detail) extracts it on the other side.
 //!
 //! ```
+//! use frpc::details::{BadRequest, RetryInfo};
 //! use frpc::{Code, Status};
-//! use frpc_details::{BadRequest, RetryInfo, StatusExt};
 //! use std::time::Duration;
 //!
 //! let status = Status::invalid_argument("no such fruit")
@@ -16,12 +16,9 @@
 //! assert_eq!(bad.field_violations[0].field, "basket.fruit");
 //! assert_eq!(status.detail::<RetryInfo>().and_then(|info| info.delay()), Some(Duration::from_secs(3)));
 //! ```
-#![forbid(unsafe_code)]
-
 mod status;
 
 use prost::Name;
-pub use status::StatusExt;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -190,7 +187,7 @@ impl ErrorInfo {
     /// Creates a detail with a reason and a domain, without additional values.
     ///
     /// ```
-    /// use frpc_details::ErrorInfo;
+    /// use frpc::details::ErrorInfo;
     ///
     /// let info = ErrorInfo::new("OUT_OF_STOCK", "shop.example");
     /// assert_eq!(info.domain, "shop.example");
@@ -204,7 +201,7 @@ impl RetryInfo {
     /// Creates a detail that permits a retry after `delay`. A delay beyond the range of protobuf durations is omitted.
     ///
     /// ```
-    /// use frpc_details::RetryInfo;
+    /// use frpc::details::RetryInfo;
     /// use std::time::Duration;
     ///
     /// let retry = RetryInfo::new(Duration::from_millis(500));
@@ -216,7 +213,7 @@ impl RetryInfo {
     /// Returns the minimum delay before a retry, or `None` if it is missing or negative.
     ///
     /// ```
-    /// use frpc_details::RetryInfo;
+    /// use frpc::details::RetryInfo;
     /// use std::time::Duration;
     ///
     /// assert_eq!(RetryInfo::new(Duration::from_secs(1)).delay(), Some(Duration::from_secs(1)));
@@ -231,7 +228,7 @@ impl BadRequest {
     ///
     /// ```
     /// use frpc::Status;
-    /// use frpc_details::{BadRequest, StatusExt};
+    /// use frpc::details::BadRequest;
     ///
     /// let faults = BadRequest::new([("email", "is empty"), ("age", "is negative")]);
     /// let status = Status::invalid_argument("the form has errors").with_detail(&faults);

@@ -1,4 +1,4 @@
-//! Blocking [frpc](https://docs.rs/frpc-rs) clients, for programs without async code.
+//! Blocking clients, for programs without async code.
 //!
 //! Each call blocks its thread until it completes. A background thread drives the connection, unless the channel has
 //! other workers. It replies to PINGs and receives stream messages while the caller does other work. Generated clients
@@ -13,16 +13,14 @@
 //! #     }
 //! # }
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let echo = frpc_blocking::connect("localhost:9090", echo::EchoClient::new)?;
+//! let echo = frpc::blocking::connect("localhost:9090", echo::EchoClient::new)?;
 //! let reply = echo.call(|client| client.echo(echo::Text { text: "hi".to_owned() }))?;
 //! println!("{}", reply.get_ref().text);
 //! # Ok(())
 //! # }
 //! ```
-#![forbid(unsafe_code)]
-
-use frpc::polyglot::Message;
-use frpc::{Channel, Error, Status, Streaming};
+use crate::polyglot::Message;
+use crate::{Channel, Error, Status, Streaming};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -69,7 +67,7 @@ pub fn connect<C>(address: impl Into<String>, make: impl FnOnce(Channel) -> C) -
 /// # impl EchoClient { fn new(_: frpc::Channel) -> Self { Self } }
 /// # fn main() -> Result<(), frpc::Error> {
 /// let connect = async || frpc::Channel::builder().connect_lazy("10.0.0.1:8080");
-/// let echo = frpc_blocking::connect_using(connect, EchoClient::new)?;
+/// let echo = frpc::blocking::connect_using(connect, EchoClient::new)?;
 /// # Ok(())
 /// # }
 /// ```

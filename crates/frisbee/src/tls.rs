@@ -1,14 +1,14 @@
-//! TLS and mutual TLS based on rustls: the module `tls` of `frisbee` and `frpc`, enabled by their feature `tls`.
+//! TLS and mutual TLS based on rustls, with the feature `tls`.
 //!
 //! A server has an [`Identity`] and a client trusts [`Authorities`]; with mutual TLS both ends have both. They can be
 //! [replaced](ServerTls::reload) at run time; open connections keep the old ones. TLS 1.2 and 1.3 are supported, the
 //! defaults of rustls. ALPN is only used if a server offers protocols, because the Go peers do not support it.
 //!
-//! The cryptography provider is ring, or AWS-LC with the feature `aws-lc` (`tls-aws-lc` of those crates). It is
+//! The cryptography provider is ring, or AWS-LC with the feature `tls-aws-lc`. It is
 //! selected explicitly and independent of the process-wide default provider.
 //!
 //! ```no_run
-//! use frisbee_tls::{Authorities, ClientTls, Identity, ServerTls};
+//! use frisbee::tls::{Authorities, ClientTls, Identity, ServerTls};
 //! # fn read(path: &str) -> Vec<u8> { std::fs::read(path).unwrap() }
 //!
 //! let identity = Identity::from_pem(read("server.pem"), read("server.key"))?;
@@ -17,10 +17,8 @@
 //!
 //! let servers = Authorities::from_pem(read("servers-ca.pem"))?;
 //! let client = ClientTls::new(servers)?.with_identity(Identity::from_pem(read("me.pem"), read("me.key"))?)?;
-//! # Ok::<(), frisbee_tls::TlsError>(())
+//! # Ok::<(), frisbee::tls::TlsError>(())
 //! ```
-#![forbid(unsafe_code)]
-
 mod certificate_request;
 mod handshakes;
 
@@ -43,9 +41,9 @@ pub use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 pub use tokio_rustls::TlsStream;
 
 fn provider() -> Arc<CryptoProvider> {
-    #[cfg(feature = "aws-lc")]
+    #[cfg(feature = "tls-aws-lc")]
     return Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    #[cfg(not(feature = "aws-lc"))]
+    #[cfg(not(feature = "tls-aws-lc"))]
     Arc::new(rustls::crypto::ring::default_provider())
 }
 

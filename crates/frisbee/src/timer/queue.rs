@@ -3,7 +3,7 @@
 //! The timer is set to the earliest deadline. Its task wakes all expired waiters and sets the timer again. Registering
 //! an earlier deadline also sets the timer.
 
-use frisbee::tasks::worker_runtime;
+use crate::executor::workers::worker::worker_runtime;
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use parking_lot::Mutex;
@@ -19,7 +19,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::runtime::{self, Handle};
 
-/// The registered deadline of a [`Sleep`](crate::Sleep). Deregistered on drop.
+/// The registered deadline of a [`Sleep`](super::Sleep). Deregistered on drop.
 pub(super) struct Registration {
     queue: Arc<Queue>,
     key: Key,

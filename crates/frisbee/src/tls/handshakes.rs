@@ -1,6 +1,6 @@
 //! TLS handshakes on accepted connections, with limits on their number and duration.
 
-use crate::{CertificateDer, ServerTls, TlsError, TlsStream};
+use crate::tls::{CertificateDer, ServerTls, TlsError, TlsStream};
 use frisbee_core::CloseReason;
 use parking_lot::Mutex;
 use rustls::ServerConfig;

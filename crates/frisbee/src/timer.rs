@@ -1,12 +1,10 @@
-//! A timer for waits below a millisecond, for handlers of [frisbee](https://docs.rs/frisbee-rs) and other tokio tasks.
+//! A timer for waits below a millisecond, for handlers and other tokio tasks.
 //!
 //! tokio's timer has a resolution of one millisecond and rounds up. [`sleep`] has a resolution of microseconds: on
 //! Linux it uses one `timerfd` per runtime, which the runtime polls with its sockets. Inside a handler this is the
-//! runtime of the connection's [worker](frisbee::Workers), so the end of a wait wakes no other thread. Rings have no
+//! runtime of the connection's [worker](crate::Workers), so the end of a wait wakes no other thread. Rings have no
 //! runtime; their handlers wait in the runtime that serves. The `timerfd` is created by the first [`sleep`] on a
 //! runtime.
-
-#![deny(unsafe_code)]
 
 #[cfg(target_os = "linux")]
 mod queue;
@@ -32,7 +30,7 @@ use queue::{Registration, Wait};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let begun = Instant::now();
-/// frisbee_timer::sleep(Duration::from_micros(50)).await;
+/// frisbee::timer::sleep(Duration::from_micros(50)).await;
 /// assert!(begun.elapsed() >= Duration::from_micros(50));
 /// # }
 /// ```
@@ -206,8 +204,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn handler_sleeps_on_the_timer_of_its_worker() {
-        use frisbee::{Client, Handlers, IoBackend, Operation, Packet, Server, Workers};
-        use frisbee_requests::Requester;
+        use crate::{Client, Handlers, IoBackend, Operation, Packet, PacketId, Server, Workers};
         let operation = Operation::FIRST_USER;
         let handlers = Handlers::new().on(operation, |_connection, packet: Packet| async move {
             sleep(SHORT).await;
@@ -221,10 +218,14 @@ mod tests {
             .unwrap();
         let address = server.local_addr();
         tokio::spawn(server.serve());
-        let requests = Requester::new();
-        let connection = Client::builder().connect(address, requests.clone()).await.unwrap();
-        let reply = requests.call(&connection, operation, "text").await.unwrap();
-        assert_eq!(reply.body, "text");
+        let (on_reply, mut replies) = tokio::sync::mpsc::unbounded_channel();
+        let replies_handler = Handlers::new().on(operation, move |_connection, packet: Packet| {
+            on_reply.send(packet.body).unwrap();
+            async { None::<Packet> }
+        });
+        let connection = Client::builder().connect(address, replies_handler).await.unwrap();
+        connection.send(&Packet::new(PacketId(1), operation, "text")).await.unwrap();
+        assert_eq!(replies.recv().await.unwrap(), "text");
         assert!(!queue::has_queue(), "the runtime of the caller has no timer");
     }
 }
