@@ -1,8 +1,8 @@
 //! The types of packets of [`Operation::EXTENSION`](crate::Operation::EXTENSION), which are their ids.
 //!
-//! Types 0 to 63 belong to the protocol and 64 to 127 to protocols of users; the others are unassigned. A receiver skips
-//! a type that it does not know, unless it is [`MUST_UNDERSTAND`] or above: 32 768 + n is type n when the connection
-//! depends on it.
+//! Types 0 to 63 belong to the protocol and 64 to 127 to protocols of users; the others are unassigned. A receiver
+//! skips a type that it does not know, unless it is [`MUST_UNDERSTAND`] or above: 32 768 + n is type n when the
+//! connection depends on it.
 
 use crate::PacketId;
 

@@ -66,9 +66,9 @@ const BODY_MAX_ITEM: u8 = 1;
 const STREAMS: u8 = 2;
 const CALLS: u8 = 3;
 const CREDIT: u8 = 4;
-/// Has no value.
+/// The type of an item without a value.
 const HAND_OFF_CANCEL: u8 = 5;
-/// Has no value.
+/// The type of an item without a value.
 const BATCHES: u8 = 6;
 
 impl Hello {
@@ -193,16 +193,16 @@ impl Hello {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum HelloError {
-    /// It does not start with the signature.
+    /// The HELLO does not start with the signature.
     NoSignature,
-    /// It ends before its version, or the version is 0.
+    /// The HELLO ends before its version, or the version is 0.
     NoVersion,
-    /// It has more than 64 KiB.
+    /// The HELLO exceeds 64 KiB.
     TooLong {
         /// Length in bytes.
         length: usize,
     },
-    /// It ends within an item.
+    /// The HELLO ends within an item.
     Truncated,
     /// The value of an item is malformed: the number is empty, exceeds 64 bits, or is followed by more bytes.
     Malformed {

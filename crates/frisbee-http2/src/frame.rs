@@ -94,8 +94,8 @@ pub(crate) fn block(head: FrameHead, payload: &[u8]) -> Result<(&[u8], Option<u3
         dependency = priority.get(..4).and_then(number).map(|stream| stream & WINDOW_MAX);
         rest = tail;
     }
-    // Section 6.2: "Padding that exceeds the size remaining for the field block fragment MUST be treated as a connection
-    // error of type PROTOCOL_ERROR."
+    // Section 6.2: "Padding that exceeds the size remaining for the field block fragment MUST be treated as a
+    // connection error of type PROTOCOL_ERROR."
     let length = rest.len().checked_sub(padding).ok_or(ConnectionError::protocol("padding exceeds its frame"))?;
     Ok((rest.get(..length).unwrap_or_default(), dependency))
 }
@@ -158,8 +158,8 @@ impl Settings {
                 setting::ENABLE_CONNECT_PROTOCOL | setting::NO_RFC7540_PRIORITIES if value > 1 => {
                     return Err(ConnectionError::protocol("setting that is neither 0 nor 1"));
                 }
-                // "An endpoint that receives a SETTINGS frame with any unknown or unsupported identifier MUST ignore that
-                // setting." The list size is advisory.
+                // "An endpoint that receives a SETTINGS frame with any unknown or unsupported identifier MUST ignore
+                // that setting." The list size is advisory.
                 _ => {}
             }
         }

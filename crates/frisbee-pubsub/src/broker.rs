@@ -97,8 +97,8 @@ impl fmt::Debug for Permit {
 ///
 /// Publishing never waits. Messages that a subscriber does not accept immediately are queued, up to a
 /// [maximum size](BrokerBuilder::queue_max); [`SlowSubscriberPolicy`] applies beyond it. Independently of the policy, a
-/// connection is closed if it accepts no byte for the [write timeout](frisbee::Config::write_timeout), or hardly any for
-/// longer.
+/// connection is closed if it accepts no byte for the [write timeout](frisbee::Config::write_timeout), or hardly any
+/// for longer.
 ///
 /// ```
 /// use frisbee_pubsub::{Broker, Client, SlowSubscriberPolicy};

@@ -22,21 +22,21 @@ const REST: &str = ">";
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TopicError {
-    /// It has this length in bytes, which is 0 or more than 255.
+    /// The length in bytes is 0 or more than 255.
     Length(usize),
-    /// It has more than 16 tokens.
+    /// The topic has more than 16 tokens.
     Depth,
     /// A token is empty: there are two adjacent dots, or a dot at the start or end.
     EmptyToken,
-    /// It contains white space or a control character, or a `*` or `>` within a longer token.
+    /// The topic contains white space or a control character, or a `*` or `>` within a longer token.
     Character(char),
     /// A topic to publish to has a wildcard.
     Wildcard,
     /// The token `>` is not the last one.
     RestWithin,
-    /// It is not valid UTF-8.
+    /// The topic is not valid UTF-8.
     NotText,
-    /// Only the broker may publish to it.
+    /// Only the broker may publish to the topic.
     Reserved,
 }
 

@@ -2,12 +2,14 @@
 //!
 //! # Decisions
 //!
-//! * **Accepting is separate from listening.** Listeners pass sockets to workers, and users pass transports to an `Acceptor`,
-//!   which performs the TLS handshake, if any, and drives the connection on its worker. One driver serves every transport.
-//! * **The futures that drive connections are written by hand.** An `async fn` keeps its arguments in addition to the values
-//!   made of them, which doubles the memory of an idle connection.
-//! * **A shutdown counts connections from the accept.** Otherwise connections in a queue or a handshake would be dropped. A
-//!   client that has sent nothing yet gets one second for its first bytes, so a process with a successor loses nothing.
+//! * **Accepting is separate from listening.** Listeners pass sockets to workers, and users pass transports to an
+//!   `Acceptor`, which performs the TLS handshake, if any, and drives the connection on its worker. One driver serves
+//!   every transport.
+//! * **The futures that drive connections are written by hand.** An `async fn` keeps its arguments in addition to the
+//!   values made of them, which doubles the memory of an idle connection.
+//! * **A shutdown counts connections from the accept.** Otherwise connections in a queue or a handshake would be
+//!   dropped. A client that has sent nothing yet gets one second for its first bytes, so a process with a successor
+//!   loses nothing.
 
 use crate::account::{Budget, Stats};
 use crate::adapter::peers::{AdapterListener, AdapterPeers};

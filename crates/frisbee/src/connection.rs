@@ -472,8 +472,8 @@ impl Connection {
         MemoryCharge::try_new(&self.0.mailbox.account, bytes)
     }
 
-    /// Creates a waiter for memory, for producers of items that take the next one when there is room for it. Requests are
-    /// refused instead of waiting: see [`is_overloaded`](Self::is_overloaded).
+    /// Creates a waiter for memory, for producers of items that take the next one when there is room for it. Requests
+    /// are refused instead of waiting: see [`is_overloaded`](Self::is_overloaded).
     pub fn memory_waiter(&self) -> MemoryWaiter {
         MemoryWaiter::new(&self.0.mailbox.account)
     }

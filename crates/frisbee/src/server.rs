@@ -202,11 +202,11 @@ settings! {
     /// This includes bodies being received, unread stream messages, requests with pending handlers, pending writes, and
     /// a client's HELLO for the life of its connection if it is longer than 4 KiB.
     ///
-    /// Once half of the memory is in use, the connections of one caller may together hold three times as much as is free,
-    /// so a caller alone is limited to three quarters. If another caller holds more than a 256th of the memory, the
-    /// share is a sixteenth of the free memory, so new callers always find room. A caller is an IPv4 address, an IPv6
-    /// /64 network, or the user of a Unix socket. While a sixteenth of the memory is free, each connection may hold 8 KiB
-    /// regardless of the others of its caller. A 64th of the memory is kept for replies.
+    /// Once half of the memory is in use, the connections of one caller may together hold three times as much as is
+    /// free, so a caller alone is limited to three quarters. If another caller holds more than a 256th of the memory,
+    /// the share is a sixteenth of the free memory, so new callers always find room. A caller is an IPv4 address, an
+    /// IPv6 /64 network, or the user of a Unix socket. While a sixteenth of the memory is free, each connection may
+    /// hold 8 KiB regardless of the others of its caller. A 64th of the memory is kept for replies.
     ///
     /// Requests and streams beyond the share of a caller are rejected before their handlers run, and the connection
     /// stays open: fRPC callers receive `ResourceExhausted`. A [`Router`](crate::Router) makes its own decisions with
@@ -229,9 +229,9 @@ settings! {
     /// handshake. Defaults to 4096.
     ///
     /// A further connection evicts the oldest one of the address that has most of them, as if its first header or
-    /// handshake had timed out. Some are also evicted when the process has no file descriptor left for a new connection.
-    /// Bytes received by then are read before the connection is closed. No connection is evicted in its first second,
-    /// because thousands of clients may reconnect at once.
+    /// handshake had timed out. Some are also evicted when the process has no file descriptor left for a new
+    /// connection. Bytes received by then are read before the connection is closed. No connection is evicted in its
+    /// first second, because thousands of clients may reconnect at once.
     silent_max: usize = SILENT_MAX;
 
     /// Sets the timeout for connections to finish in a shutdown. Defaults to 20 s, because orchestrators kill a process

@@ -16,8 +16,8 @@
 //! # }
 //! ```
 //!
-//! A name is resolved again when its records expire, within [bounds](DnsResolver::with_bounds). A failed lookup or an answer
-//! without records is an error, and channels keep the known servers.
+//! A name is resolved again when its records expire, within [bounds](DnsResolver::with_bounds). A failed lookup or an
+//! answer without records is an error, and channels keep the known servers.
 
 mod address;
 mod resolver;

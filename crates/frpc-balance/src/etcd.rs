@@ -1,8 +1,8 @@
 //! Service discovery by [etcd](https://etcd.io): [`EtcdResolver`] watches the keys below a prefix for a channel, and a
 //! [`Registration`] keeps the key of a server while the server runs.
 //!
-//! A key consists of the prefix and the server's address. Its value is an [`Endpoint`](crate::resolve::Endpoint) as text:
-//! `10.0.0.1:8080 weight=2 zone=a`.
+//! A key consists of the prefix and the server's address. Its value is an [`Endpoint`](crate::resolve::Endpoint) as
+//! text: `10.0.0.1:8080 weight=2 zone=a`.
 //!
 //! ```no_run
 //! use frpc::codegen::Service;
@@ -24,8 +24,8 @@
 //! # }
 //! ```
 //!
-//! While etcd is unreachable, channels keep the known servers, and servers continue to serve. A server that died is removed from
-//! all channels within a second of the expiry of its lease.
+//! While etcd is unreachable, channels keep the known servers, and servers continue to serve. A server that died is
+//! removed from all channels within a second of the expiry of its lease.
 
 mod cluster;
 mod messages;

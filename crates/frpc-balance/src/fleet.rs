@@ -111,8 +111,8 @@ impl Fleet {
         self.clock.forget_reports();
     }
 
-    /// Waits for the first connection, within the timeout and the deadline of the call. The tasks of members connect, because
-    /// each waiting call would otherwise need a future per server.
+    /// Waits for the first connection, within the timeout and the deadline of the call. The tasks of members connect,
+    /// because each waiting call would otherwise need a future per server.
     async fn connected(&self, wait: WaitPolicy) -> Result<PickedConnection, Status> {
         let connected = self.next_connection();
         let (Some(end), is_late) = wait.end(self.patience) else { return connected.await };
@@ -252,8 +252,8 @@ fn below(count: usize) -> usize {
     fastrand::u64(..(count as u64).max(1)) as usize
 }
 
-/// Returns the best connection of all: to a server that has shown a sign of life, is not suspected, has a weight, and has the
-/// fewest calls. A server that hangs accepts connections without ever showing a sign of life.
+/// Returns the best connection of all: to a server that has shown a sign of life, is not suspected, has a weight, and
+/// has the fewest calls. A server that hangs accepts connections without ever showing a sign of life.
 #[cold]
 fn any(members: &Members) -> Option<Arc<Link>> {
     let rows = members.rows();

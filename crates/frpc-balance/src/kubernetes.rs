@@ -1,5 +1,5 @@
-//! Service discovery by [Kubernetes](https://kubernetes.io): [`KubernetesResolver`] watches the EndpointSlices of a Service for a
-//! channel.
+//! Service discovery by [Kubernetes](https://kubernetes.io): [`KubernetesResolver`] watches the EndpointSlices of a
+//! Service for a channel.
 //!
 //! ```no_run
 //! use frpc::Channel;
@@ -20,11 +20,12 @@
 //! # }
 //! ```
 //!
-//! The service account needs the verbs `list` and `watch` for `endpointslices` in the group `discovery.k8s.io`. Channels connect to
-//! the pods directly, because through the address of the Service all calls of a connection would reach a single pod.
+//! The service account needs the verbs `list` and `watch` for `endpointslices` in the group `discovery.k8s.io`.
+//! Channels connect to the pods directly, because through the address of the Service all calls of a connection would
+//! reach a single pod.
 //!
-//! The program selects the version of Kubernetes by a feature of the package `k8s-openapi`, as with any use of [`kube`], or enables
-//! the feature `kubernetes-latest`.
+//! The program selects the version of Kubernetes by a feature of the package `k8s-openapi`, as with any use of
+//! [`kube`], or enables the feature `kubernetes-latest`.
 
 mod resolver;
 mod slices;

@@ -3,19 +3,21 @@
 //! A channel created by [`connect_resolved`](crate::FleetBuilder::connect_resolved) balances its calls over the
 //! [endpoints](Endpoint) of a [`Resolver`] and follows its updates:
 //!
-//! * **Updates are complete sets.** Each set replaces the previous one. The connections of remaining endpoints continue, and a
-//!   changed weight, zone or metadata applies from the next call on.
-//! * **Errors and sets without a valid endpoint are ignored**: the last valid set remains in use. Errors are logged at most once a
-//!   minute, and the resolver is polled again with exponential backoff.
+//! * **Updates are complete sets.** Each set replaces the previous one. The connections of remaining endpoints
+//!   continue, and a changed weight, zone or metadata applies from the next call on.
+//! * **Errors and sets without a valid endpoint are ignored**: the last valid set remains in use. Errors are logged at
+//!   most once a minute, and the resolver is polled again with exponential backoff.
 //! * **A missing endpoint is removed after half a second.** Nothing changes if it reappears within this time.
-//! * **Removal drains.** Calls and streams in progress complete on the old connection, which then closes. New calls use other
-//!   endpoints.
-//! * **Duplicate addresses are merged**; the last record applies. Addresses are compared case-insensitively, IP addresses by
-//!   value.
-//! * **Connections are spread over time.** A connection to a new endpoint, or one that replaces a lost connection, is made after a
-//!   random part of [`connection_spread`](crate::FleetBuilder::connection_spread), unless a call finds no connection at all.
+//! * **Removal drains.** Calls and streams in progress complete on the old connection, which then closes. New calls use
+//!   other endpoints.
+//! * **Duplicate addresses are merged**; the last record applies. Addresses are compared case-insensitively, IP
+//!   addresses by value.
+//! * **Connections are spread over time.** A connection to a new endpoint, or one that replaces a lost connection, is
+//!   made after a random part of [`connection_spread`](crate::FleetBuilder::connection_spread), unless a call finds no
+//!   connection at all.
 //!
-//! [`StaticResolver`] has a fixed set, [`WatchResolver`] the sets that the program sends, and [`FileResolver`] those in a file.
+//! [`StaticResolver`] has a fixed set, [`WatchResolver`] the sets that the program sends, and [`FileResolver`] those in
+//! a file.
 //!
 //! ```
 //! use samples::greeter::{GreeterClient, Name};
@@ -47,8 +49,8 @@ use std::io;
 use std::pin::Pin;
 use tokio::sync::watch;
 
-/// Maximum number of endpoints of a set. Further ones are ignored with a log line. The limit bounds the memory that a faulty
-/// resolver can use.
+/// Maximum number of endpoints of a set. Further ones are ignored with a log line. The limit bounds the memory that a
+/// faulty resolver can use.
 pub const ENDPOINTS_MAX: usize = 10_000;
 
 /// A source of sets of endpoints. The [module](self) describes how channels use them.
@@ -76,14 +78,14 @@ pub const ENDPOINTS_MAX: usize = 10_000;
 /// }
 /// ```
 pub trait Resolver: Send + 'static {
-    /// Returns the current set at the first call. Each further call waits until the set may have changed. Returning an equal set
-    /// has no effect. A resolver without further updates waits forever.
+    /// Returns the current set at the first call. Each further call waits until the set may have changed. Returning an
+    /// equal set has no effect. A resolver without further updates waits forever.
     ///
     /// The future is polled on the runtime of the channel and is dropped with it.
     ///
     /// # Errors
-    /// If the set is currently unknown. The channel calls again after a pause, as it does after a panic, so the resolver need not
-    /// implement a backoff.
+    /// If the set is currently unknown. The channel calls again after a pause, as it does after a panic, so the
+    /// resolver need not implement a backoff.
     fn next(&mut self) -> impl Future<Output = io::Result<Vec<Endpoint>>> + Send;
 
     /// Returns the resolved name for logs and error texts.
@@ -122,7 +124,8 @@ pub struct WatchResolver {
 }
 
 impl WatchResolver {
-    /// Creates a resolver with these endpoints and a sender for further sets. The last set remains when the sender is dropped.
+    /// Creates a resolver with these endpoints and a sender for further sets. The last set remains when the sender is
+    /// dropped.
     pub fn new(endpoints: Vec<Endpoint>) -> (watch::Sender<Vec<Endpoint>>, Self) {
         let (sender, sets) = watch::channel(endpoints);
         (sender, sets.into())

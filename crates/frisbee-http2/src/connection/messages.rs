@@ -119,8 +119,8 @@ impl Connection {
             return Err(ConnectionError::protocol("peer may not open this stream"));
         }
         self.last_peer_id = id;
-        // Section 5.1.2: "An endpoint that receives a HEADERS frame that causes its advertised concurrent stream limit to be
-        // exceeded MUST treat this as a stream error of type PROTOCOL_ERROR or REFUSED_STREAM."
+        // Section 5.1.2: "An endpoint that receives a HEADERS frame that causes its advertised concurrent stream limit
+        // to be exceeded MUST treat this as a stream error of type PROTOCOL_ERROR or REFUSED_STREAM."
         if self.streams.len() >= self.streams_max || id > self.announced_last {
             self.refuse(id);
             return Ok(Target::Discarded);
@@ -151,9 +151,9 @@ impl Connection {
             }
             Target::New => self.handle_request(id, is_end, length, now),
             Target::Response(number) => self.handle_response(number, is_end, length, now),
-            // Section 8.1: "An endpoint that receives a HEADERS frame without the END_STREAM flag set after receiving the
-            // HEADERS frame that opens a request or after receiving a final (non-informational) status code MUST treat the
-            // corresponding request or response as malformed".
+            // Section 8.1: "An endpoint that receives a HEADERS frame without the END_STREAM flag set after receiving
+            // the HEADERS frame that opens a request or after receiving a final (non-informational) status code MUST
+            // treat the corresponding request or response as malformed".
             Target::Trailers(number) if !is_end => self.stream_error(number, now),
             Target::Trailers(number) => {
                 let is_valid = length.is_ok() && self.end_body(number);
@@ -176,8 +176,8 @@ impl Connection {
         let mut reader = HeadReader::new(kind, &mut self.head);
         let has_changed = self.decoder.decode(block, |field| reader.field(field)).map_err(|error| match error {
             DecodeError::TooLarge => ConnectionError::calm(error.reason()),
-            // Section 4.3: "A receiver MUST terminate the connection with a connection error of type COMPRESSION_ERROR if
-            // it does not decompress a field block."
+            // Section 4.3: "A receiver MUST terminate the connection with a connection error of type COMPRESSION_ERROR
+            // if it does not decompress a field block."
             _ => ConnectionError::new(ErrorCode::COMPRESSION_ERROR, error.reason()),
         })?;
         let length = reader.finish();
@@ -346,8 +346,8 @@ impl Connection {
         if data.padding.is_none() {
             let padding = u32::from(input.get_u8());
             data.left = data.left.saturating_sub(1);
-            // Section 6.1: "If the length of the padding is the length of the frame payload or greater, the recipient MUST
-            // treat this as a connection error of type PROTOCOL_ERROR."
+            // Section 6.1: "If the length of the padding is the length of the frame payload or greater, the recipient
+            // MUST treat this as a connection error of type PROTOCOL_ERROR."
             let left = data.left.checked_sub(padding);
             data.left = left.ok_or(ConnectionError::protocol("padding exceeds its frame"))?;
             (data.padding, data.length) = (Some(padding), data.left);

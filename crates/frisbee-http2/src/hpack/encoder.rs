@@ -86,8 +86,8 @@ impl Encoder {
     /// Begins a block.
     pub fn begin(&mut self, block: &mut Vec<u8>) {
         if std::mem::take(&mut self.has_resized) {
-            // RFC 7541, section 4.2: "the smallest maximum table size that occurs in that interval MUST be signaled in a
-            // dynamic table size update". Size 0 evicts all entries, as this end has done.
+            // RFC 7541, section 4.2: "the smallest maximum table size that occurs in that interval MUST be signaled in
+            // a dynamic table size update". Size 0 evicts all entries, as this end has done.
             put_integer(block, form::SIZE_UPDATE, 0);
             put_integer(block, form::SIZE_UPDATE, self.table.size_max());
         }

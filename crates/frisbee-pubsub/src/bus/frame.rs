@@ -4,16 +4,16 @@
 //! subscriber: the "no responders" reply of NATS proves that NATS has processed all earlier messages. Other bytes than
 //! letters, digits, `-` and `_` in names of queue groups become `%` and two digits.
 //!
-//! A frame on `shop.t.` is a kind (1 for a message, 2 for a mark), 8 bytes of the broker's number, which is drawn when it
-//! starts, a varint of its era, which grows by one each time it restarts its counts, a varint of the messages that it has
-//! published to the topic in this era, up to this one, the topic as a length-prefixed name, and the payload of a message.
-//! A batch is a byte 4 and frames of one topic, each preceded by its length in two bytes, big endian, at most 2048 bytes
-//! in all.
+//! A frame on `shop.t.` is a kind (1 for a message, 2 for a mark), 8 bytes of the broker's number, which is drawn when
+//! it starts, a varint of its era, which grows by one each time it restarts its counts, a varint of the messages that
+//! it has published to the topic in this era, up to this one, the topic as a length-prefixed name, and the payload of a
+//! message. A batch is a byte 4 and frames of one topic, each preceded by its length in two bytes, big endian, at most
+//! 2048 bytes in all.
 //!
-//! The numbers of a topic are consecutive: after 4, a 7 means two lost messages. Brokers send marks of all counted topics
-//! when another broker requests them by a byte 3 on `shop.c`, or after a reconnect. A byte 5 announces members of queue
-//! groups: with the first member, every ten seconds, and within a quarter of a second after a byte 6, the query of a
-//! broker that has joined. After an announcement brokers send no batches for half a minute.
+//! The numbers of a topic are consecutive: after 4, a 7 means two lost messages. Brokers send marks of all counted
+//! topics when another broker requests them by a byte 3 on `shop.c`, or after a reconnect. A byte 5 announces members
+//! of queue groups: with the first member, every ten seconds, and within a quarter of a second after a byte 6, the
+//! query of a broker that has joined. After an announcement brokers send no batches for half a minute.
 
 use super::counts::SequenceStamp;
 use bytes::Bytes;

@@ -135,7 +135,7 @@ impl StoredMessage {
     /// Returns whether a message with this id was already stored. [`sequence`](Self::sequence) is then the number of
     /// that message. Its payload may differ because NATS compares ids only.
     ///
-    /// It may have been stored by this call to publish, if the connection was lost before NATS replied.
+    /// The message may have been stored by this call to publish, if the connection was lost before NATS replied.
     pub fn is_duplicate(self) -> bool {
         self.is_duplicate
     }

@@ -21,8 +21,8 @@ pub(crate) const SILENT_MAX: usize = 4096;
 /// some milliseconds, during which few clients connect.
 const PART: usize = 8;
 
-/// Age before which connections are not evicted. After a restart, thousands of clients connect at once, and each is about
-/// to send its first packet. Until then they are bounded by descriptors and the memory of connections.
+/// Age before which connections are not evicted. After a restart, thousands of clients connect at once, and each is
+/// about to send its first packet. Until then they are bounded by descriptors and the memory of connections.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// The pending handshakes of a server, oldest first.

@@ -16,8 +16,8 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Default bounds of the time for which an answer is used. The lower one limits the load of DNS servers, the upper one the effect of
-/// a mistake in a zone.
+/// Default bounds of the time for which an answer is used. The lower one limits the load of DNS servers, the upper one
+/// the effect of a mistake in a zone.
 const BOUNDS: RangeInclusive<Duration> = Duration::from_secs(5)..=Duration::from_secs(300);
 
 /// Timeout and number of attempts of a query to a DNS server.
@@ -40,8 +40,8 @@ const LOOKUPS: usize = 32;
 /// | `dns:///_shop._tcp.example` | the targets of the SRV records of lowest priority, with their ports and weights |
 /// | `dns://10.0.0.53/shop.example:8080` | like the first, through this DNS server instead of the system's |
 ///
-/// The hosts file is respected. For TLS the certificate of a server must be valid for the name or for the target of the SRV
-/// record.
+/// The hosts file is respected. For TLS the certificate of a server must be valid for the name or for the target of the
+/// SRV record.
 ///
 /// ```
 /// use frpc_balance::resolve::Resolver;
@@ -73,8 +73,8 @@ impl FromStr for DnsResolver {
 type Found<T> = (Vec<T>, u32);
 
 impl DnsResolver {
-    /// Sets the bounds of the time for which an answer is used. Within them it is the shortest TTL of the records plus a random part
-    /// of up to a tenth. Defaults to five seconds to five minutes.
+    /// Sets the bounds of the time for which an answer is used. Within them it is the shortest TTL of the records plus
+    /// a random part of up to a tenth. Defaults to five seconds to five minutes.
     #[must_use]
     pub fn with_bounds(mut self, bounds: RangeInclusive<Duration>) -> Self {
         self.bounds = bounds;
@@ -157,8 +157,9 @@ type Families = BTreeSet<(String, RecordType)>;
 
 /// Resolves a name to its addresses and their families.
 ///
-/// If the query for one family fails although the last answer contained addresses of it, the lookup fails, because these servers
-/// would seem to have left. Otherwise the other family suffices: some DNS servers never answer queries for AAAA records.
+/// If the query for one family fails although the last answer contained addresses of it, the lookup fails, because
+/// these servers would seem to have left. Otherwise the other family suffices: some DNS servers never answer queries
+/// for AAAA records.
 async fn addresses(
     resolver: &TokioResolver,
     name: &str,
@@ -196,8 +197,8 @@ fn partial(name: &str, family: &str, error: &io::Error) -> u32 {
     30
 }
 
-/// Resolves the SRV records of a name. Only targets of the lowest priority are used. A target whose lookup fails is ignored, unless
-/// the last answer contained addresses of it.
+/// Resolves the SRV records of a name. Only targets of the lowest priority are used. A target whose lookup fails is
+/// ignored, unless the last answer contained addresses of it.
 async fn services(
     resolver: &TokioResolver,
     name: &str,

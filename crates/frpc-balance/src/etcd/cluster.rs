@@ -1,7 +1,7 @@
 //! The connection to etcd and the calls of its API.
 //!
-//! The crate `etcd-client` would replace this file and `messages.rs`, about 330 lines. Its build script (up to version 0.21)
-//! requires `protoc`, which this workspace does not need otherwise.
+//! The crate `etcd-client` would replace this file and `messages.rs`, about 330 lines. Its build script (up to version
+//! 0.21) requires `protoc`, which this workspace does not need otherwise.
 
 use super::messages::{
     LeaseGrantRequest, LeaseGrantResponse, LeaseKeepAliveRequest, LeaseKeepAliveResponse, LeaseRevokeRequest,
@@ -59,8 +59,8 @@ impl Etcd {
         Ok(Self { members: members.into(), at: Arc::default() })
     }
 
-    /// Creates a client from a tonic channel, for TLS and authentication. Enable keepalive pings on the channel, so that watches on
-    /// dead machines end.
+    /// Creates a client from a tonic channel, for TLS and authentication. Enable keepalive pings on the channel, so
+    /// that watches on dead machines end.
     pub fn from_channel(channel: Channel) -> Self {
         Self { members: Arc::new([channel]), at: Arc::default() }
     }

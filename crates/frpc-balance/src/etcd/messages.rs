@@ -1,4 +1,5 @@
-//! The messages of etcd's API that the resolver and the registration use. Unused fields are omitted and skipped when decoding.
+//! The messages of etcd's API that the resolver and the registration use. Unused fields are omitted and skipped when
+//! decoding.
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Header {

@@ -28,7 +28,8 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Creates a registration of a server below a prefix, such as `shop/`. The key is the prefix followed by the address.
+    /// Creates a registration of a server below a prefix, such as `shop/`. The key is the prefix followed by the
+    /// address.
     ///
     /// # Errors
     /// If a part of the endpoint contains white space and it therefore has no text form.
@@ -41,8 +42,8 @@ impl Registration {
         Ok(Self { etcd: etcd.clone(), key: format!("{prefix}{}", endpoint.address()), value, ttl: TTL })
     }
 
-    /// Sets the TTL of the lease, rounded up to seconds, after which a dead server is removed. Defaults to 10 s. The lease is renewed
-    /// three times per TTL.
+    /// Sets the TTL of the lease, rounded up to seconds, after which a dead server is removed. Defaults to 10 s. The
+    /// lease is renewed three times per TTL.
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Duration::from_secs(ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)).max(Duration::from_secs(1));
         self
@@ -89,8 +90,8 @@ impl Registration {
         state.send_replace(State::Left);
     }
 
-    /// Renews the lease, or puts the key with a new one. Also restores a key that was deleted by an operator or by another process
-    /// with the same address.
+    /// Renews the lease, or puts the key with a new one. Also restores a key that was deleted by an operator or by
+    /// another process with the same address.
     async fn renew(&self, lease: &mut Option<Lease>) -> io::Result<()> {
         let id = match *lease {
             Some(Lease { id, has_key }) if self.etcd.keep_alive(id).await? => {
@@ -130,8 +131,8 @@ enum State {
     Left,
 }
 
-/// A registered server, created by [`Registration::start`]. It is deregistered by [`leave`](Self::leave), by the shutdown of a server
-/// with a service of [`around`](Self::around), or when the last clone is dropped.
+/// A registered server, created by [`Registration::start`]. It is deregistered by [`leave`](Self::leave), by the
+/// shutdown of a server with a service of [`around`](Self::around), or when the last clone is dropped.
 #[derive(Clone, Debug)]
 #[must_use = "the server leaves when this is dropped"]
 pub struct Registered {
@@ -149,8 +150,8 @@ impl Registered {
         drop(states.wait_for(|state| *state != State::New).await);
     }
 
-    /// Deletes the key, so that channels stop using the server. Completes when the key is deleted, or after two seconds if etcd is
-    /// unreachable, in which case the key expires with its lease.
+    /// Deletes the key, so that channels stop using the server. Completes when the key is deleted, or after two seconds
+    /// if etcd is unreachable, in which case the key expires with its lease.
     ///
     /// # Cancel safety
     /// If the future is dropped, the deregistration continues in the background.

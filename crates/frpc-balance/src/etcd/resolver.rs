@@ -9,8 +9,8 @@ use std::time::Duration;
 use tokio::time::sleep;
 use tonic::Streaming;
 
-/// Maximum pause after the end of a watch. A member that stops ends the watches of all clients simultaneously, and one that permits
-/// no watch ends each immediately.
+/// Maximum pause after the end of a watch. A member that stops ends the watches of all clients simultaneously, and one
+/// that permits no watch ends each immediately.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Kind of the event of a deleted key.
@@ -18,8 +18,8 @@ const DELETED: i32 = 1;
 
 /// A resolver of the endpoints below a prefix, for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
 ///
-/// All keys are read once and then watched. They are read again if the watch ends because etcd became unreachable or compacted its
-/// history. Invalid values are ignored.
+/// All keys are read once and then watched. They are read again if the watch ends because etcd became unreachable or
+/// compacted its history. Invalid values are ignored.
 #[derive(Debug)]
 pub struct EtcdResolver {
     etcd: Etcd,
@@ -77,8 +77,8 @@ impl EtcdResolver {
     }
 }
 
-/// Applies an event with the same result as reading the keys again: an invalid value removes the previous endpoint. Returns `false`
-/// if a key was ignored because the set is full.
+/// Applies an event with the same result as reading the keys again: an invalid value removes the previous endpoint.
+/// Returns `false` if a key was ignored because the set is full.
 fn apply(endpoints: &mut BTreeMap<Vec<u8>, Endpoint>, event: Event) -> bool {
     let Some(kv) = event.kv else { return true };
     let endpoint = if event.kind == DELETED { None } else { parse(&kv) };
@@ -152,7 +152,8 @@ mod tests {
         assert_eq!(left, ["10.0.0.2:80"], "as a client that reads the keys now");
     }
 
-    /// Regression: with invalid values the set stays below the maximum, and each event caused all keys to be read again.
+    /// Regression: with invalid values the set stays below the maximum, and each event caused all keys to be read
+    /// again.
     #[tokio::test]
     async fn keys_are_read_again_only_when_one_has_gone() {
         let etcd = Etcd::new(["http://127.0.0.1:1"]).expect("text should be an address");

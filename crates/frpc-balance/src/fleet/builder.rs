@@ -16,8 +16,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 
-/// Default time over which connections to new endpoints are spread. A thousand clients then make about three hundred connections
-/// per second. A waiting channel only loses some balance.
+/// Default time over which connections to new endpoints are spread. A thousand clients then make about three hundred
+/// connections per second. A waiting channel only loses some balance.
 const CONNECTION_SPREAD: Duration = Duration::from_secs(3);
 
 /// Name of a server that is reached by a connector.
@@ -25,7 +25,8 @@ const CONNECTOR: &str = "the server";
 
 /// Extension of [`ChannelBuilder`] for channels to several servers.
 pub trait Balance {
-    /// Returns a builder for a channel to several servers with the same services. Call the setters of the channel before.
+    /// Returns a builder for a channel to several servers with the same services. Call the setters of the channel
+    /// before.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), frpc::Error> {
@@ -58,9 +59,9 @@ pub struct FleetBuilder {
 type Server = (Links, Arc<ServerEstimate>);
 
 impl FleetBuilder {
-    /// Sets the zone of this client. Servers in the same [zone](Endpoint::with_zone) receive all calls while at least 70 % of their
-    /// weight is available. Below that, a proportional share of the calls goes to other zones. Servers without a connection and
-    /// ejected servers are unavailable. By default zones are ignored.
+    /// Sets the zone of this client. Servers in the same [zone](Endpoint::with_zone) receive all calls while at least
+    /// 70 % of their weight is available. Below that, a proportional share of the calls goes to other zones. Servers
+    /// without a connection and ejected servers are unavailable. By default zones are ignored.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), frpc::Error> {
@@ -79,37 +80,39 @@ impl FleetBuilder {
         self
     }
 
-    /// Limits the channel to a random subset of the [resolver's](crate::resolve) servers, at least 1. A thousand clients of a
-    /// thousand servers would otherwise make a million connections. Servers are selected in proportion to their weights, so each
-    /// server gets a number of clients that matches its weight; servers in the client's own [zone](Self::zone) are preferred. A
-    /// server that joins or leaves changes at most one member of the subset. By default the channel uses all servers.
+    /// Limits the channel to a random subset of the [resolver's](crate::resolve) servers, at least 1. A thousand
+    /// clients of a thousand servers would otherwise make a million connections. Servers are selected in proportion to
+    /// their weights, so each server gets a number of clients that matches its weight; servers in the client's own
+    /// [zone](Self::zone) are preferred. A server that joins or leaves changes at most one member of the subset. By
+    /// default the channel uses all servers.
     ///
     /// Twenty servers are usually enough. A small subset limits the choice of the balancer.
     pub fn subset(mut self, servers: usize) -> Self {
         self.options.subset = Some(servers.max(1));
         self
     }
-    /// Sets the time over which clients of a [resolver](crate::resolve) spread their connections to an endpoint that joined or
-    /// closed its connections. Each client waits for a random part of it, unless a call finds no connection at all. Defaults to
-    /// 3 s.
+    /// Sets the time over which clients of a [resolver](crate::resolve) spread their connections to an endpoint that
+    /// joined or closed its connections. Each client waits for a random part of it, unless a call finds no connection
+    /// at all. Defaults to 3 s.
     pub fn connection_spread(mut self, spread: Duration) -> Self {
         self.spread = spread;
         self
     }
 
-    /// Connects to several servers with the same services, by addresses as in [`connect`](ChannelBuilder::connect). Completes when
-    /// the first connection is established.
+    /// Connects to several servers with the same services, by addresses as in [`connect`](ChannelBuilder::connect).
+    /// Completes when the first connection is established.
     ///
-    /// Each call considers two random servers and the server of the previous call, and uses the one with the lowest expected
-    /// completion time, which depends on the channel's calls and streams there and on recent latencies. A call that was not sent
-    /// or may be repeated is retried on another server, as is a call of a method without side effects that fails with
-    /// [`Unavailable`](frpc::Code::Unavailable). A server that fails so, or with
-    /// [`ResourceExhausted`](frpc::Code::ResourceExhausted), or does not reply, is ejected: it receives only occasional trial calls
-    /// until one succeeds. At most 30 % of the servers are ejected at a time. Lost connections are replaced immediately, with
-    /// exponential backoff while the server is unreachable. An address that is listed several times gets as many connections; a
-    /// name that resolves to several addresses gets one.
+    /// Each call considers two random servers and the server of the previous call, and uses the one with the lowest
+    /// expected completion time, which depends on the channel's calls and streams there and on recent latencies. A call
+    /// that was not sent or may be repeated is retried on another server, as is a call of a method without side effects
+    /// that fails with [`Unavailable`](frpc::Code::Unavailable). A server that fails so, or with
+    /// [`ResourceExhausted`](frpc::Code::ResourceExhausted), or does not reply, is ejected: it receives only occasional
+    /// trial calls until one succeeds. At most 30 % of the servers are ejected at a time. Lost connections are replaced
+    /// immediately, with exponential backoff while the server is unreachable. An address that is listed several times
+    /// gets as many connections; a name that resolves to several addresses gets one.
     ///
-    /// Per-connection state, such as a login, does not work on such a channel, because each call may use another connection.
+    /// Per-connection state, such as a login, does not work on such a channel, because each call may use another
+    /// connection.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), frpc::Error> {
@@ -121,8 +124,8 @@ impl FleetBuilder {
     /// ```
     ///
     /// # Errors
-    /// If no server accepts a connection (returns the last error), the list is empty or contains an invalid address, or two
-    /// services or mounted routers overlap.
+    /// If no server accepts a connection (returns the last error), the list is empty or contains an invalid address, or
+    /// two services or mounted routers overlap.
     ///
     /// # Cancel safety
     /// Dropping the future gives up; there is no channel then, and open connections are closed.
@@ -164,8 +167,8 @@ impl FleetBuilder {
         .await
     }
 
-    /// Connects to the servers of a [`Resolver`] and follows its updates, as described in [`resolve`](crate::resolve). Calls are
-    /// balanced as by [`connect_all`](Self::connect_all). Completes when the first connection is established.
+    /// Connects to the servers of a [`Resolver`] and follows its updates, as described in [`resolve`](crate::resolve).
+    /// Calls are balanced as by [`connect_all`](Self::connect_all). Completes when the first connection is established.
     ///
     /// ```
     /// # use samples::started::greeter;
@@ -184,8 +187,8 @@ impl FleetBuilder {
     /// ```
     ///
     /// # Errors
-    /// If no endpoint accepts a connection within [`connect_timeout`](ChannelBuilder::connect_timeout), or two services or mounted
-    /// routers overlap.
+    /// If no endpoint accepts a connection within [`connect_timeout`](ChannelBuilder::connect_timeout), or two services
+    /// or mounted routers overlap.
     ///
     /// # Cancel safety
     /// Dropping the future gives up; there is no channel then, and open connections are closed.
@@ -193,7 +196,8 @@ impl FleetBuilder {
         self.connect_fleet(resolver, dialled, check_address).await
     }
 
-    /// Like [`connect_resolved`](Self::connect_resolved), but connects through a function that returns a transport to an endpoint.
+    /// Like [`connect_resolved`](Self::connect_resolved), but connects through a function that returns a transport to
+    /// an endpoint.
     ///
     /// # Errors
     /// Like [`connect_resolved`](Self::connect_resolved).
@@ -213,8 +217,8 @@ impl FleetBuilder {
         self.connect_fleet(resolver, |factory| connected(connector, factory), |_| Ok(())).await
     }
 
-    /// Creates a channel to the servers of a [`Resolver`] without waiting. Calls wait for the first connection as they do after
-    /// [a lost one](ChannelBuilder::reconnect_timeout).
+    /// Creates a channel to the servers of a [`Resolver`] without waiting. Calls wait for the first connection as they
+    /// do after [a lost one](ChannelBuilder::reconnect_timeout).
     ///
     /// # Errors
     /// If two services or mounted routers overlap.

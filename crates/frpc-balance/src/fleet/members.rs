@@ -132,8 +132,8 @@ impl Drop for Member {
     }
 }
 
-/// Maximum delays before a connection is made, unless a call waits for one. The delays are random, so that many clients do not
-/// connect simultaneously.
+/// Maximum delays before a connection is made, unless a call waits for one. The delays are random, so that many clients
+/// do not connect simultaneously.
 #[derive(Clone, Copy)]
 pub(crate) struct ConnectDelays {
     pub(crate) first: Duration,

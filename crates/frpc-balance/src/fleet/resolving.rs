@@ -2,9 +2,9 @@
 //!
 //! # Decisions
 //!
-//! Resolvers return complete sets and not changes, because sets can be compared, rejected and repeated. Rules for all resolvers, such
-//! as ignoring an empty set, are implemented here once. A missing endpoint is kept for half a second, because every client would
-//! otherwise have to reconnect when it reappears.
+//! Resolvers return complete sets and not changes, because sets can be compared, rejected and repeated. Rules for all
+//! resolvers, such as ignoring an empty set, are implemented here once. A missing endpoint is kept for half a second,
+//! because every client would otherwise have to reconnect when it reappears.
 
 use crate::fleet::estimate::ServerEstimate;
 use crate::fleet::members::{ConnectDelays, Member, ResolvedEndpoint, Row};
@@ -25,8 +25,8 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// Time for which an endpoint must be missing before it is removed. Flapping endpoints return sooner, and a server must be removed
-/// within a second of the expiry of its lease.
+/// Time for which an endpoint must be missing before it is removed. Flapping endpoints return sooner, and a server must
+/// be removed within a second of the expiry of its lease.
 const MISSING_FOR: Duration = Duration::from_millis(500);
 
 /// Maximum pause after the first failure of a resolver. Doubles with each further failure.
@@ -152,7 +152,8 @@ impl Follower {
         }
     }
 
-    /// Returns the valid endpoints of a set for this client, the last of each key, and the reason why others are ignored.
+    /// Returns the valid endpoints of a set for this client, the last of each key, and the reason why others are
+    /// ignored.
     fn judged(&self, endpoints: Vec<Endpoint>) -> io::Result<(Vec<Arc<Endpoint>>, Option<String>)> {
         let count = endpoints.len();
         // Ordered, so that simulations are reproducible.
@@ -179,8 +180,8 @@ impl Follower {
 }
 
 impl Fleet {
-    /// Updates the members to this set, which must not be empty. Returns when to [remove](Self::remove_missing) missing members, if
-    /// any.
+    /// Updates the members to this set, which must not be empty. Returns when to [remove](Self::remove_missing) missing
+    /// members, if any.
     fn handle_set(&self, endpoints: Vec<Arc<Endpoint>>, follower: &Follower, now: Instant) -> Option<Instant> {
         let mut stated: BTreeMap<_, _> = endpoints.into_iter().map(|endpoint| (endpoint.key(), endpoint)).collect();
         let is_first = self.members.read().rows().is_empty();
@@ -248,7 +249,8 @@ impl Fleet {
     }
 }
 
-/// Polls a resolver and converts a panic to an error. A panic would otherwise end the task, and the channel would miss all updates.
+/// Polls a resolver and converts a panic to an error. A panic would otherwise end the task, and the channel would miss
+/// all updates.
 async fn without_panic<T>(mut answer: Pin<Box<dyn Future<Output = io::Result<T>> + Send + '_>>) -> io::Result<T> {
     poll_fn(|context| {
         let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context)));

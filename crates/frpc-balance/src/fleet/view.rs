@@ -28,8 +28,8 @@ pub struct FleetServer {
     pub is_connected: bool,
     /// Number of calls and streams in progress on the connection.
     pub load: usize,
-    /// Whether the server is ejected because its last calls failed or timed out. It receives only occasional trial calls, unless too
-    /// many servers are ejected.
+    /// Whether the server is ejected because its last calls failed or timed out. It receives only occasional trial
+    /// calls, unless too many servers are ejected.
     pub is_doubted: bool,
     /// Peak latency, which decays over time. `None` before the first call.
     pub latency: Option<Duration>,

@@ -1,5 +1,5 @@
-//! The resolver: lists the slices of a Service, watches them, and lists them again when the API server has discarded the watched
-//! version.
+//! The resolver: lists the slices of a Service, watches them, and lists them again when the API server has discarded
+//! the watched version.
 
 use super::slices::{EndpointSlice, Port, Slices};
 use crate::resolve::{Endpoint, Resolver};
@@ -18,10 +18,12 @@ const PAGE: u32 = 32;
 /// Maximum number of pages of a list.
 const PAGES_MAX: usize = 300;
 
-/// Range of the random lifetime of a watch in seconds, which spreads the requests of clients. kube accepts less than 295.
+/// Range of the random lifetime of a watch in seconds, which spreads the requests of clients. kube accepts less than
+/// 295.
 const WATCH_SECONDS: Range<u32> = 145..290;
 
-/// Timeout for a page of a list and for the start of a watch, including retries by kube. The API server limits a request to a minute.
+/// Timeout for a page of a list and for the start of a watch, including retries by kube. The API server limits a
+/// request to a minute.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Time after the end of its lifetime at which a watch is aborted, because a dead machine does not end it.
@@ -33,19 +35,20 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Maximum pause after the server has discarded the version repeatedly.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// A resolver of the endpoints of a Kubernetes Service, for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
+/// A resolver of the endpoints of a Kubernetes Service, for
+/// [`connect_resolved`](crate::FleetBuilder::connect_resolved).
 ///
-/// It lists the EndpointSlices of the Service once and then watches them. Each endpoint has the address of a pod, weight 1, its zone,
-/// and the names of `pod` and `node` as metadata.
+/// It lists the EndpointSlices of the Service once and then watches them. Each endpoint has the address of a pod,
+/// weight 1, its zone, and the names of `pod` and `node` as metadata.
 ///
-/// * Ready endpoints are used. If there are none, terminating endpoints that still serve are used. A terminating pod receives no new
-///   calls once its slice is updated, and completes its calls in progress.
-/// * A pod with addresses of both families is one endpoint, at its IPv4 address unless [`prefer_ipv6`](Self::prefer_ipv6) is set. The
-///   same address in two slices is one endpoint.
+/// * Ready endpoints are used. If there are none, terminating endpoints that still serve are used. A terminating pod
+///   receives no new calls once its slice is updated, and completes its calls in progress.
+/// * A pod with addresses of both families is one endpoint, at its IPv4 address unless
+///   [`prefer_ipv6`](Self::prefer_ipv6) is set. The same address in two slices is one endpoint.
 /// * Slices with host names (`FQDN`) are ignored with a warning.
-/// * While the API server fails, the channel keeps the known servers, and the watch then continues from the same version. After 429,
-///   503 and 504 the client obeys `Retry-After`. The slices are listed again, after a random pause, only if the server has discarded
-///   the version (status 410).
+/// * While the API server fails, the channel keeps the known servers, and the watch then continues from the same
+///   version. After 429, 503 and 504 the client obeys `Retry-After`. The slices are listed again, after a random pause,
+///   only if the server has discarded the version (status 410).
 /// * With TLS the certificate of a server must be valid for `SERVICE.NAMESPACE.svc`, unless
 ///   [`with_server_name`](Self::with_server_name) sets another name.
 ///
@@ -85,7 +88,8 @@ enum Outcome {
 }
 
 impl KubernetesResolver {
-    /// Creates a resolver for a [`Port`] of a Service, such as `shop` in the client's default namespace or `prod/shop` in another.
+    /// Creates a resolver for a [`Port`] of a Service, such as `shop` in the client's default namespace or `prod/shop`
+    /// in another.
     ///
     /// # Errors
     /// If the name of the Service or of the namespace is invalid.

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
-/// Maximum number of slices of a Service. Kubernetes creates slices of a hundred endpoints; the limit also bounds empty slices.
+/// Maximum number of slices of a Service. Kubernetes creates slices of a hundred endpoints; the limit also bounds empty
+/// slices.
 const SLICES_MAX: usize = 10_000;
 
 /// Maximum number of endpoints of all slices. An endpoint that moves between slices is temporarily in both.
@@ -21,8 +22,8 @@ const BACKENDS_MAX: usize = 2 * ENDPOINTS_MAX;
 pub enum Port {
     /// The name of the port in the Service. Empty for a single unnamed port.
     Name(String),
-    /// The port number of the pods: `targetPort`, not `port`, of the Service. Any number is accepted if the Service declares no
-    /// ports.
+    /// The port number of the pods: `targetPort`, not `port`, of the Service. Any number is accepted if the Service
+    /// declares no ports.
     Number(u16),
 }
 

@@ -7,9 +7,9 @@ use std::{fmt, io};
 
 /// A server returned by a [`Resolver`](super::Resolver).
 ///
-/// The text form is the address, followed by `weight=`, `zone=`, `server_name=` and metadata pairs in any order, separated by
-/// white space. No part may contain white space. A word that starts with `#` begins a comment, which extends to the end of the
-/// line.
+/// The text form is the address, followed by `weight=`, `zone=`, `server_name=` and metadata pairs in any order,
+/// separated by white space. No part may contain white space. A word that starts with `#` begins a comment, which
+/// extends to the end of the line.
 ///
 /// ```
 /// use frpc_balance::resolve::Endpoint;
@@ -36,8 +36,8 @@ impl Endpoint {
         Self { address: address.into(), weight: 1, zone: None, server_name: None, metadata: BTreeMap::new() }
     }
 
-    /// Sets the weight, which determines the share of calls. An endpoint of weight 0 receives calls only while no other endpoint is
-    /// connected.
+    /// Sets the weight, which determines the share of calls. An endpoint of weight 0 receives calls only while no other
+    /// endpoint is connected.
     #[must_use]
     pub fn with_weight(mut self, weight: u32) -> Self {
         self.weight = weight;
@@ -51,8 +51,8 @@ impl Endpoint {
         self
     }
 
-    /// Sets the expected name in the server's certificate. Defaults to the name set on the channel, or else to the host of the
-    /// address.
+    /// Sets the expected name in the server's certificate. Defaults to the name set on the channel, or else to the host
+    /// of the address.
     #[must_use]
     pub fn with_server_name(mut self, name: impl Into<String>) -> Self {
         self.server_name = Some(name.into());

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Interval at which the file is read. Reading a few kilobytes takes microseconds and works on every file system, unlike change
-/// notifications.
+/// Interval at which the file is read. Reading a few kilobytes takes microseconds and works on every file system,
+/// unlike change notifications.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Time for which a changed file must stay the same, because a program may be writing it in place.
@@ -18,8 +18,8 @@ const _: () = assert!(LENGTH_MAX > 100 * ENDPOINTS_MAX as u64);
 
 /// A resolver that reads endpoints from a text file once a second.
 ///
-/// A line is an [endpoint as text](Endpoint), empty, or a comment after `#`. Any other line makes the whole file an error, so the
-/// last valid set remains in use.
+/// A line is an [endpoint as text](Endpoint), empty, or a comment after `#`. Any other line makes the whole file an
+/// error, so the last valid set remains in use.
 ///
 /// ```text
 /// # The shop's servers.
@@ -97,7 +97,8 @@ async fn read(path: PathBuf) -> io::Result<String> {
 fn read_now(path: &Path) -> io::Result<String> {
     use io::Read;
     let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-    // Opening a pipe would block the thread until another program writes to it, and with it the shutdown of the runtime.
+    // Opening a pipe would block the thread until another program writes to it, and with it the shutdown of the
+    // runtime.
     if !std::fs::metadata(path)?.is_file() {
         return Err(invalid("not a regular file".to_owned()));
     }

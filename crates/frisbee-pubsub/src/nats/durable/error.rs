@@ -27,9 +27,10 @@ pub(super) fn chain(error: &dyn Error) -> String {
 pub enum OpenError {
     /// A setting is invalid, for this reason.
     Invalid(String),
-    /// It exists with different settings. Each entry states NATS's value and the requested one. Nothing was changed.
+    /// The topic exists with different settings. Each entry states NATS's value and the requested one. Nothing was
+    /// changed.
     ///
-    /// Open it with its current settings, or change them with the NATS tools.
+    /// Open the topic with its current settings, or change them with the NATS tools.
     Differs(Vec<String>),
     /// NATS does not reply or does not permit the operation.
     Nats(String),

@@ -80,7 +80,8 @@ impl WorkerTask {
             }
             AfterPoll::Over => {}
         }
-        // Dropped without the lock, because the future may hold the last handle of the worker, whose end takes the lock.
+        // Dropped without the lock, because the future may hold the last handle of the worker, whose end takes the
+        // lock.
         let over = body.take();
         drop(body);
         let _ = catch_unwind(AssertUnwindSafe(|| drop(over)));

@@ -35,7 +35,8 @@ const WINDOW: usize = 64 * 1024;
 /// Overhead of an item in the window in bytes.
 const ITEM_COST: usize = 64;
 
-/// Memory reserved before the first item is taken, in bytes. For later ones it is the length of the largest recent item.
+/// Memory reserved before the first item is taken, in bytes. For later ones it is the length of the largest recent
+/// item.
 const FIRST_ITEM: usize = 1024;
 
 /// A session's state of a stream.
