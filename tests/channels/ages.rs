@@ -1,4 +1,4 @@
-//! Servers that limit the age of connections.
+//! Tests of servers that limit the age of connections.
 
 use frisbee::CloseKind;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Range, SleepRequest, Text};
@@ -14,7 +14,7 @@ fn sleep(seconds: u32) -> SleepRequest {
     SleepRequest { millis: seconds * 1000, ..SleepRequest::default() }
 }
 
-/// A server in memory, and a client whose channel dials it as often as it likes.
+/// Returns an in-memory server and a client whose channel may dial it any number of times.
 async fn connected(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> (Acceptor, InteropClient) {
     let builder = Server::builder().max_connection_age(AGE).add_service(InteropServer::new(Service));
     let server = settings(builder).build().expect("server should have no overlapping services");

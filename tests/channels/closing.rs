@@ -1,4 +1,5 @@
-//! Connections of a channel's calls: their choice, packets sent before the server is known, and their absence.
+//! Tests of the connections used by a channel's calls: their choice, packets sent before the server is known, and
+//! missing connections.
 
 use frisbee::Config;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, SleepRequest, Text};
@@ -18,13 +19,13 @@ fn sleep(millis: u32) -> SleepRequest {
     SleepRequest { millis, ..SleepRequest::default() }
 }
 
-/// A server in memory that takes one call and one stream at a time.
+/// Returns an in-memory server that accepts one call and one stream at a time.
 fn narrow() -> Acceptor {
     let builder = Server::builder().config(Config::default().calls_max(1).streams_max(1));
     builder.add_service(InteropServer::new(Service)).build().expect("services should not overlap")
 }
 
-/// A channel whose connections go to one server after the other, and to the last from then on.
+/// Returns a channel whose successive connections go to the given servers, and then always to the last.
 async fn channel_to(servers: Vec<Acceptor>) -> Channel {
     let dialled = AtomicUsize::new(0);
     let connector = move || {

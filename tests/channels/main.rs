@@ -1,4 +1,4 @@
-//! Channels: the connections that they make, keep, leave and close, and their servers.
+//! Tests of channels: the connections that they make, keep, abandon and close, and their servers.
 
 mod ages;
 mod closing;

@@ -1,4 +1,4 @@
-//! Pickers of programs: what a channel does and does not do by their choice.
+//! Tests of custom pickers and of how a channel follows their choice.
 
 use frisbee::Config;
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Time};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const SOON: Duration = Duration::from_millis(1);
 
-/// Tries the first server out with each call.
+/// A picker that makes each call a trial of the first server.
 struct Trying([Links; 2]);
 
 impl Picker for Trying {
@@ -47,7 +47,7 @@ impl Picker for Trying {
     }
 }
 
-/// Links to a server in memory, which takes so many calls of a connection at once.
+/// Creates links to an in-memory server that accepts `calls_max` calls per connection at a time.
 fn server(factory: &LinkFactory, calls_max: u32) -> (Links, Arc<State>) {
     let service = Service::default();
     let state = service.state.clone();
@@ -62,7 +62,7 @@ fn server(factory: &LinkFactory, calls_max: u32) -> (Links, Arc<State>) {
     (factory.by_connector("memory", connector, None), state)
 }
 
-/// A client of two servers, the first of which is tried out with each call, and takes so many at once.
+/// Returns a client of two servers. Each call is a trial of the first one, which accepts `calls_max` calls at a time.
 fn trying(calls_max: u32) -> (ExtensionClient, Vec<Arc<State>>) {
     let mut states = Vec::new();
     let channel = Channel::builder().connect_picker(|factory| {

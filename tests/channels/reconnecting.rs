@@ -1,4 +1,4 @@
-//! Successive connections: remade after a loss, replaced when worn out, closed when a server stops.
+//! Tests of successive connections: replaced after a loss or when worn out, and closed when a server stops.
 
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Time};
 use frisbee_tests::interop::InteropClient;
@@ -17,12 +17,12 @@ use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-/// Serves on a given port.
+/// Starts a server on the given address.
 pub(super) async fn start(address: &str) -> (Serving, Arc<State>) {
     let service = Service::default();
     let state = service.state.clone();
     let server = loop {
-        // The port may still be the one before's.
+        // The port may still be in use by the previous server.
         match Server::builder().add_service(ExtensionServer::new(service.clone())).bind(address).await {
             Ok(server) => break server,
             Err(_) => tokio::time::sleep(Duration::from_millis(1)).await,
@@ -60,7 +60,7 @@ async fn no_call_is_lost_when_a_server_drains_and_another_takes_over() {
 #[tokio::test(start_paused = true)]
 async fn retried_call_stays_within_its_timeout() {
     const TIMEOUT: Duration = Duration::from_secs(10);
-    // Servers that take everything, answer nothing, and are lost when most of the time is over.
+    // The servers read everything, reply to nothing, and are lost when most of the time has passed.
     let channel = Channel::builder().calls::<ExtensionClient>().timeout(TIMEOUT).connect_with_connector(|| async {
         let (here, mut there) = tokio::io::duplex(64 * 1024);
         tokio::spawn(async move {
@@ -75,7 +75,8 @@ async fn retried_call_stays_within_its_timeout() {
     assert_eq!(started.elapsed().as_secs(), TIMEOUT.as_secs());
 }
 
-/// A server that says HELLO with this content, if any, takes everything, answers nothing, and is lost after a second.
+/// Returns a connection to a server that sends HELLO with the given content, if any, reads everything, replies to
+/// nothing, and is lost after one second.
 fn short_lived(hello: &'static [u8]) -> DuplexStream {
     let (here, mut there) = tokio::io::duplex(64 * 1024);
     tokio::spawn(async move {
@@ -113,7 +114,7 @@ async fn unsent_streaming_call_moves_to_next_connection() {
     let channel = Channel::builder().connect_with_connector(move || {
         let first = counted.fetch_add(1, Ordering::SeqCst) == 0;
         async move {
-            // Without credit streams are opened, and no message is sent.
+            // Without credit, streams are opened but no message is sent.
             Ok(if first { short_lived(b"fris\x01") } else { in_memory() })
         }
     });
@@ -145,7 +146,7 @@ async fn call_without_patience_fails_with_connect_error() {
     first.kill();
     until("the loss is noticed", || first.is_over()).await;
     let _ = client.wait(Time::default()).await;
-    // The reason is known once an attempt to connect has failed. On a busy machine this may take longer than a call.
+    // The reason is known after a failed attempt to connect. On a busy machine this may take longer than a call.
     for stream in [false, true] {
         loop {
             let called = if stream {
@@ -189,7 +190,7 @@ async fn a_server_whose_connections_soon_end_is_dialled_with_pauses() {
         let minute = Duration::from_secs(60);
         tokio::time::timeout(minute, channel.stay_connected()).await.expect_err("future should stay pending");
         let dialled = dialled.load(Ordering::SeqCst);
-        // A pause takes a second on average, once they do not grow any more.
+        // A pause takes one second on average, once the pauses have reached their maximum.
         assert!((30..200).contains(&dialled), "{dialled} times");
     }
 }
@@ -211,7 +212,7 @@ async fn channel_pauses_between_attempts_for_any_patience() {
     assert!(polls < 1_000, "{polls} polls");
 }
 
-/// A transport whose other end is served.
+/// Returns a transport whose other end is served.
 pub(super) fn in_memory() -> DuplexStream {
     let server = Server::builder().add_service(ExtensionServer::new(Service::default())).build();
     let server = server.expect("server should be valid");
@@ -220,8 +221,8 @@ pub(super) fn in_memory() -> DuplexStream {
     here
 }
 
-/// A client whose first connection has ended and whose further ones are controlled by the test, and the number of
-/// attempts.
+/// Returns a client whose first connection has ended and whose further ones are controlled by the test, and the number
+/// of attempts.
 async fn reconnecting<F>(
     builder: ChannelBuilder,
     again: impl Fn() -> F + Send + Sync + 'static,
@@ -269,7 +270,7 @@ async fn connection_late_for_one_call_serves_the_next() {
     }
     client.wait(within(100)).await.expect("connection should be established in time");
     assert_eq!(dialled.load(Ordering::SeqCst), 2);
-    // Nor does anybody have to wait for it.
+    // No caller needs to wait for the attempt.
     client.wait(within(100)).await.expect("connection should be established");
 }
 
@@ -295,7 +296,7 @@ async fn unpolled_call_does_not_block_reconnect_for_others() {
     }
 }
 
-/// Polls a future once and leaves it there.
+/// Polls a future once without dropping it.
 async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Option<F::Output> {
     poll_fn(|context| {
         Poll::Ready(match future.as_mut().poll(context) {
@@ -368,8 +369,8 @@ async fn half_of_ids_lost_to_cancelled_calls_renews_connection() {
     let (channel, accepted) = tokio::join!(channel, listener.accept());
     let client = ExtensionClient::new(channel.expect("server should be listening"));
     let mut silent = Raw::over(accepted.expect("client should connect").0);
-    silent.write(&packet(0, 1, &[])).await; // A PONG and no HELLO: such a server cannot be told to stop.
-    // A reply after it: the client knows the kind of the server then, and no longer limits its first calls.
+    silent.write(&packet(0, 1, &[])).await; // A PONG without a HELLO: such a server cannot be notified of the end.
+    // After a reply, the client knows the kind of the server and no longer limits its first calls.
     let mut request = Request::new(Time::default());
     request.set_timeout(Duration::from_secs(60));
     let first = tokio::spawn({
@@ -439,7 +440,7 @@ async fn stopping_server_closes_half_closed_client_after_reply() {
     let mut peer = Raw::connect(server.address).await;
     let mut ours = frisbee_core::Connection::client(&Default::default(), Instant::now());
     peer.write(&ours.outbox().take_bytes()).await; // HELLO and a PING.
-    peer.write(&packet(7, 12, &[8, 0, 0x0b, 0xC8, 1])).await; // Wait 200 ms.
+    peer.write(&packet(7, 12, &[8, 0, 0x0b, 0xC8, 1])).await; // Wait for 200 ms.
     until("the call runs", || state.waiting.load(Ordering::SeqCst) == 1).await;
     server.stop();
     peer.socket.shutdown().await.expect("socket should shut down");
@@ -451,7 +452,7 @@ async fn stopping_server_closes_half_closed_client_after_reply() {
         server.stopped().await;
         replies
     };
-    // A server waits for 20 s before it closes the remaining ones.
+    // A server waits for 20 s before it closes the remaining connections.
     let replies =
         tokio::time::timeout(Duration::from_secs(10), ended).await.expect("server should stop within the timeout");
     assert_eq!(replies, 1);
@@ -461,10 +462,10 @@ async fn stopping_server_closes_half_closed_client_after_reply() {
 async fn idle_go_client_is_closed_when_server_stops() {
     let (mut server, state) = start("127.0.0.1:0").await;
     let mut go = Raw::connect(server.address).await;
-    go.write(&packet(7, 12, &[8, 0, 0x0b, 0xC8, 1])).await; // Wait 200 ms.
+    go.write(&packet(7, 12, &[8, 0, 0x0b, 0xC8, 1])).await; // Wait for 200 ms.
     until("the call runs", || state.waiting.load(Ordering::SeqCst) == 1).await;
     server.stop();
-    go.write(&packet(8, 14, &[8, 0, 0x0b, 1])).await; // Get, which a Go client may well call now.
+    go.write(&packet(8, 14, &[8, 0, 0x0b, 1])).await; // Get, which a Go client may call at this point.
     assert_eq!(go.next().await.expect("call in progress should be served").id.0, 8);
     assert_eq!(go.next().await.expect("call in progress should be served").id.0, 7);
     assert_eq!(go.next().await, None);

@@ -1,4 +1,4 @@
-//! Channels to a server that is not there yet, and to several.
+//! Tests of channels to a server that does not exist yet, and to several servers.
 
 use super::reconnecting::{in_memory, start};
 use frisbee_tests::Serving;
@@ -15,7 +15,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-/// An address without a listener.
+/// Returns an address without a listener.
 async fn nowhere() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     listener.local_addr().expect("socket should have a local address").to_string()
@@ -55,7 +55,7 @@ async fn lazy_channel_call_fails_unsent_after_patience() {
     assert!(started.elapsed() <= PATIENCE, "{:?}", started.elapsed());
 }
 
-/// Two servers, and a client that is connected to both.
+/// Returns two servers and a client that is connected to both.
 async fn both() -> ([(Serving, Arc<State>); 2], ExtensionClient) {
     let servers = [start("127.0.0.1:0").await, start("127.0.0.1:0").await];
     let addresses = servers.each_ref().map(|(server, _)| server.address.to_string());
@@ -68,8 +68,8 @@ async fn both() -> ([(Serving, Arc<State>); 2], ExtensionClient) {
     (servers, client)
 }
 
-/// Makes calls until this server gets one: twice as many at once each time, since a channel avoids a server whose first
-/// call was slow, for a minute if other servers have no queue.
+/// Makes calls until the given server receives one. The number of concurrent calls doubles each time, because a channel
+/// avoids a server whose first call was slow, for a minute if other servers have no queue.
 async fn called(client: &ExtensionClient, state: &State) {
     let before = state.gets.load(Ordering::SeqCst);
     let calling = async {
@@ -154,7 +154,7 @@ async fn dropped_fleet_channel_closes_all_and_dials_no_more() {
     drop(channel);
     for mut connection in connections {
         let mut all = Vec::new();
-        // A silent server would be left after 5 s in any case.
+        // A silent server would be abandoned after 5 s in any case.
         let ended = tokio::time::timeout(Duration::from_secs(3), connection.read_to_end(&mut all)).await;
         ended.expect("connection should be closed").expect("connection should end regularly");
     }

@@ -1,4 +1,4 @@
-//! Errors of a client that has connected to a port of another protocol.
+//! Tests of the errors of clients that have connected to a port of another protocol.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, Range};
 use frisbee_tests::pki::Authority;
@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 
-/// Why a call fails at a server that begins with these bytes, and then says nothing.
+/// Returns why a call fails at a server that sends the given bytes and then nothing.
 async fn failure(first: &[u8]) -> String {
     let (address, accepted) = Raw::listen().await;
     let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(Duration::from_millis(300));
@@ -85,17 +85,17 @@ async fn deadline_before_the_server_identifies_itself_is_named() {
 #[derive(Clone, Copy)]
 struct Other {
     name: &'static str,
-    /// Said to every client at once.
+    /// Bytes sent to each client at once.
     greeting: &'static [u8],
-    /// Its answer to the client's bytes.
+    /// The response to the client's bytes.
     answer: &'static [u8],
-    /// Whether the connection is closed then, with later bytes of the client unread.
+    /// Whether the connection is closed afterwards, while further bytes of the client are unread.
     closes: bool,
     /// The expected text in the failure of a call.
     expected: &'static str,
 }
 
-/// What servers of these kinds send to the first bytes of a client of Frisbee.
+/// What servers of these kinds send in response to the first bytes of a Frisbee client.
 const OTHERS: [Other; 9] = [
     Other {
         name: "HTTP/1",
@@ -166,7 +166,7 @@ const OTHERS: [Other; 9] = [
 ];
 
 impl Other {
-    /// Behaves so towards every client.
+    /// Serves every client with this behaviour.
     async fn listen(self) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
         let address = listener.local_addr().expect("socket should have a local address");
@@ -179,7 +179,7 @@ impl Other {
     }
 
     async fn behave(self, mut socket: TcpStream) {
-        // A client that has left gets no answer.
+        // A client that has left receives no response.
         if socket.write_all(self.greeting).await.is_err() || socket.read(&mut [0; 4]).await.is_err() {
             return;
         }
@@ -196,7 +196,7 @@ impl Other {
     }
 }
 
-/// A client of the server at this address. It knows after a short time that it gets no answer.
+/// Returns a client of the server at the given address. It gives up after a short time without a reply.
 async fn client(address: SocketAddr) -> InteropClient {
     let patience = Duration::from_millis(300);
     let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(patience).reconnect_timeout(patience);

@@ -1,5 +1,5 @@
-//! Connections that need no timer: while both ends work, virtual time stands at its start, and each stall moves it to the
-//! next PING.
+//! Tests that connections need no timer: while both ends work, virtual time does not advance, and each stall moves it
+//! to the next PING.
 
 use fastrand::Rng;
 use frisbee_tests::interop::{InteropClient, InteropServer, Payload, Range, Text};
@@ -16,7 +16,8 @@ use tokio::io::DuplexStream;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// A length up to `most`; short ones are as likely as long ones. A quarter of them is nearly as long as may be.
+/// Returns a random length up to `most`. Short lengths are as likely as long ones, and a quarter is close to the
+/// maximum.
 fn length(dice: &mut Rng, most: usize) -> usize {
     if dice.u8(0..4) == 0 {
         return dice.usize(most / 2..=most);
@@ -25,7 +26,7 @@ fn length(dice: &mut Rng, most: usize) -> usize {
     dice.usize(0..=1 << bits)
 }
 
-/// A client and a server with a pipe between them, all of random sizes.
+/// Returns a client of a server over a pipe, with random sizes.
 async fn client(dice: &mut Rng) -> InteropClient {
     let config = |dice: &mut Rng| match dice.bool() {
         true => Config::default(),
@@ -38,7 +39,7 @@ async fn client(dice: &mut Rng) -> InteropClient {
     let (here, there) = tokio::io::duplex(4096 + length(dice, 1 << 20));
     let mut serving = Box::pin(async move { server.serve_connection(there).await });
     let mut pauses = dice.fork();
-    // It often runs late, so that a turn finds both new input and room for output.
+    // The task often runs late, so that a turn finds both new input and room for output.
     tokio::spawn(poll_fn(move |context| {
         if pauses.u8(0..4) > 0 {
             context.waker().wake_by_ref();
@@ -49,7 +50,7 @@ async fn client(dice: &mut Rng) -> InteropClient {
     connected(config(dice), here).await
 }
 
-/// A client with a transport.
+/// Connects a client over a transport.
 async fn connected(config: Config, transport: DuplexStream) -> InteropClient {
     let transport = Mutex::new(Some(transport));
     let channel = Channel::builder().config(config).connect_with_connector(move || {
@@ -59,7 +60,7 @@ async fn connected(config: Config, transport: DuplexStream) -> InteropClient {
     InteropClient::new(channel.await.expect("server should be listening"))
 }
 
-/// One after the other: calls, streams of the server, and streams of both ends.
+/// Makes successive calls, server streams and bidirectional streams.
 async fn caller(client: InteropClient, mut dice: Rng, most: usize) {
     for seq in 0..dice.u32(1..8) {
         let length = length(&mut dice, most);
@@ -109,7 +110,7 @@ async fn calls_of_any_size_in_any_order_wait_for_no_timer() {
 
 const SEEDS: u64 = 100;
 
-/// Notes that it was woken.
+/// A waker that records whether it was woken.
 #[derive(Default)]
 struct Flag(AtomicBool);
 

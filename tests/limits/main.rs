@@ -1,4 +1,5 @@
-//! Rejected, deferred and aborted work of servers and clients: memory, depth of messages, slow links, silent clients.
+//! Tests of rejected, deferred and aborted work of servers and clients: memory, nesting depth, slow links and silent
+//! clients.
 
 mod liveness;
 mod nesting;

@@ -1,4 +1,4 @@
-//! Each end limits how deep messages nest, and the sender of deeper ones gets an error.
+//! Tests that each end limits the nesting depth of messages, and that the sender of deeper ones receives an error.
 
 use frisbee_pubsub::{Broker, Client};
 use frisbee_tests::nesting::{Deep, Depths, DepthsClient, DepthsServer};
@@ -9,13 +9,13 @@ use frpc::{
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// Deeper than by default.
+/// A depth above the default limit.
 const DEEP: u32 = 150;
 
-/// Less deep.
+/// A depth below the default limit.
 const SHALLOW: u32 = 20;
 
-/// Returns its request.
+/// A service that echoes its requests.
 struct Same;
 
 impl Depths for Same {
@@ -49,7 +49,7 @@ fn levels(count: u32) -> Deep {
     (1..count).fold(Deep::default(), |inner, _| Deep { next: Some(Box::new(inner)) })
 }
 
-/// The two ends of one connection, which never reconnects. The server runs on its own threads.
+/// Connects a client over a connection that does not reconnect. The server runs on threads of its own.
 async fn connected(server: ServerBuilder, channel: ChannelBuilder) -> DepthsClient {
     let server = server
         .add_service(DepthsServer::new(Same))
@@ -62,7 +62,7 @@ async fn connected(server: ServerBuilder, channel: ChannelBuilder) -> DepthsClie
     DepthsClient::new(channel.connect_io(io).await.expect("connection in memory should be accepted"))
 }
 
-/// What becomes of a message of so many levels in every kind of call, sent there and back.
+/// Sends a message with `count` levels in every kind of call, in both directions, and returns the results.
 async fn every_kind(client: &DepthsClient, count: u32) -> [Result<Deep, Status>; 4] {
     let one = || frpc::iter([levels(count)]);
     async fn first(replies: Reply<Streaming<Deep>>) -> Result<Deep, Status> {
@@ -77,8 +77,8 @@ async fn every_kind(client: &DepthsClient, count: u32) -> [Result<Deep, Status>;
     ]
 }
 
-/// Checks that messages of so many levels are echoed, and none of one more, for the reason of `code`; and that the
-/// connection outlives it.
+/// Asserts that messages of up to `max` levels are echoed, that deeper ones fail with `codes`, and that the connection
+/// continues.
 async fn nests(client: &DepthsClient, max: u32, codes: [Code; 4]) {
     for (result, code) in every_kind(client, max + 1).await.into_iter().zip(codes) {
         let status = result.expect_err("message should be nested too deep");
@@ -90,10 +90,10 @@ async fn nests(client: &DepthsClient, max: u32, codes: [Code; 4]) {
     }
 }
 
-/// Of requests and stream messages that a server refuses.
+/// The codes of requests and stream messages that a server rejects.
 const BY_SERVER: [Code; 4] = [Code::InvalidArgument, Code::InvalidArgument, Code::Internal, Code::Internal];
 
-/// Of replies that a client refuses.
+/// The codes of replies that a client rejects.
 const BY_CLIENT: [Code; 4] = [Code::Internal; 4];
 
 #[tokio::test]
@@ -141,7 +141,7 @@ async fn calls_of_a_server_keep_to_the_settings_of_both_ends() {
         client.back(levels(count)).await.map(Response::into_inner)
     };
     assert!(back(DEEP, DEEP, DEEP).await.expect("message should be within both nesting limits") == levels(DEEP));
-    // The request of the client is taken, the one back to it is not.
+    // The client's request is accepted, but the server's request to the client is not.
     let status = back(DEEP, SHALLOW, SHALLOW + 1).await.expect_err("reply should exceed the client's limit");
     assert_eq!(status.code(), Code::InvalidArgument, "{status}");
     assert!(status.message().ends_with("messages nest deeper than 20"), "{status}");
@@ -149,7 +149,7 @@ async fn calls_of_a_server_keep_to_the_settings_of_both_ends() {
 
 #[tokio::test]
 async fn replies_to_a_server_keep_to_its_setting() {
-    /// Answers with more than it gets.
+    /// Replies with more levels than it receives.
     struct Deeper;
 
     impl Depths for Deeper {

@@ -1,4 +1,4 @@
-//! Limits that the peer announces, at their edges: calls and streams at once, lengths, credit.
+//! Tests of limits announced by the peer, at their boundaries: concurrent calls and streams, lengths and credit.
 
 use bytes::Bytes;
 use frisbee::{Client, Config, Handlers};
@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// The longest wait for an event that is due at once.
+/// Maximum time to wait for an event that should occur at once.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const SUM: AddRequest = AddRequest { a: 1, b: 1 };
@@ -133,7 +133,7 @@ async fn a_client_that_keeps_to_the_servers_limit_is_refused_nothing() {
     client.add(SUM).await.expect("call should succeed");
     let calls = (0..5_000).map(|_| {
         let client = client.clone();
-        // A busy machine may need longer for all of them than a call has by default.
+        // On a busy machine, all calls together may take longer than the default timeout.
         async move { client.sleep(within(3_600_000 * MS, sleep(1))).await.err() }
     });
     let refused: Vec<_> = calls.collect::<JoinSet<_>>().join_all().await.into_iter().flatten().collect();
@@ -226,9 +226,9 @@ async fn a_server_that_takes_few_calls_and_answers_none_is_left() {
                     let mut raw = Raw::over(socket);
                     let config = Config::default().calls_max(4);
                     let begins = frisbee_core::Connection::client(&config.into(), Instant::now()).outbox().take_bytes();
-                    raw.write(&begins[..begins.len() - 10]).await; // HELLO, without the PING behind it.
+                    raw.write(&begins[..begins.len() - 10]).await; // HELLO, without the PING after it.
                     loop {
-                        raw.write(&packet(0, 0, &[])).await; // PING: it is alive.
+                        raw.write(&packet(0, 0, &[])).await; // A PING shows that the server is alive.
                         tokio::time::sleep(50 * MS).await;
                     }
                 });

@@ -1,5 +1,5 @@
-//! Demand beyond a server's limits, over sockets and in memory: the memory of one address, the order of turns, retained
-//! buffers, and reported figures. Limits that hold on any network are in `simulation/overload.rs`.
+//! Tests of demand beyond a server's limits, over sockets and in memory: the memory of one address, the order of turns,
+//! retained buffers, and reported figures. Limits that hold on any network are tested in `simulation/overload.rs`.
 
 use bytes::Bytes;
 use frisbee::{
@@ -54,9 +54,9 @@ async fn arriving_bodies_stay_within_server_memory() {
         peers.push(peer);
     }
     until("most are refused", || stats.rejected() >= 44).await;
-    // The connections of one address may hold three quarters.
+    // The connections of one address may hold three quarters of the memory.
     assert!(stats.memory_held() <= 6 * MIB, "{} bytes are held", stats.memory_held());
-    // Every accepted client is served, and the other connections live as well.
+    // Every accepted client is served, and the other connections stay open.
     let mut served = 0;
     for peer in &mut peers {
         peer.write(&request[MIB..]).await;
@@ -71,11 +71,11 @@ async fn arriving_bodies_stay_within_server_memory() {
 
 #[tokio::test(start_paused = true)]
 async fn producers_resume_as_soon_as_waiting_packets_are_written() {
-    // It takes in one write all that waits.
+    // The pipe accepts all pending bytes in one write.
     let (here, mut there) = tokio::io::duplex(16 * MIB);
     let client = frisbee::Client::builder().config(Config::default().hello(false));
     let connection = client.connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
-    // A peer that takes everything and says nothing, so that nothing else wakes the connection.
+    // The peer reads everything and sends nothing, so that only writes wake the connection.
     let reader = tokio::spawn(async move {
         let mut read = vec![0; 64 * 1024];
         while tokio::io::AsyncReadExt::read(&mut there, &mut read).await.is_ok_and(|count| count > 0) {}
@@ -105,7 +105,7 @@ async fn the_limit_of_waiting_output_is_configurable() {
     }
 }
 
-/// Counts the turns of all connections, and says at which of them each packet of operation 10 came.
+/// Counts the turns of all connections and reports the turn in which each packet of operation 10 was routed.
 struct BatchCounter(Arc<AtomicU64>, UnboundedSender<u64>);
 
 impl Protocol for BatchCounter {
@@ -143,7 +143,7 @@ async fn endless_senders_delay_others_by_one_batch_each() {
         let acceptor = acceptor.clone();
         async move { acceptor.serve_connection(served).await }
     });
-    // A packet for each read, much in each, and packets of the protocol itself.
+    // One packet per read, many per read, and packets of the protocol itself.
     for (bytes, at_once) in
         [(packet(1, 11, b"x"), 11), (packet(1, 11, b"x"), usize::MAX), (packet(0, 1, b""), usize::MAX)]
     {
@@ -153,10 +153,10 @@ async fn endless_senders_delay_others_by_one_batch_each() {
     for id in 0..100 {
         tokio::task::yield_now().await;
         let before = batches.load(Ordering::Relaxed);
-        // The system has it in the server's socket before this returns, and the runtime has not looked.
+        // The packet is in the server's socket when this returns, and the runtime has not polled the socket yet.
         std::io::Write::write_all(&mut healthy, &packet(id, 10, b"")).expect("server should read the packet");
         let at = coming.recv().await.expect("channel should stay open");
-        // Four reads in a turn at most, of three.
+        // There are three senders with at most four reads per turn.
         assert!(at - before <= 24, "{} turns went before", at - before);
     }
 }
@@ -217,12 +217,12 @@ async fn every_kind_of_close_is_counted() {
     assert_eq!((stats.opened(), stats.open()), (8, 0));
 }
 
-/// The first packet of a native peer.
+/// Returns the first packet of a native peer.
 fn hello() -> Bytes {
     let now = Instant::now();
     let mut core = frisbee_core::Connection::client(&Default::default(), now);
     let begins = core.outbox().take_bytes();
-    // After the header, and before a PING of ten bytes.
+    // The part between the header and a PING of ten bytes.
     begins.slice(10..begins.len() - 10)
 }
 
@@ -246,7 +246,7 @@ async fn short_bodies_of_handlers_that_wait_keep_no_read_buffers() {
     for _ in 0..3 {
         are_copies.push(bodies.recv().await.expect("channel should stay open"));
     }
-    // Their waiting is visible after the first one, which is charged its whole buffer.
+    // Whether handlers are pending is known after the first one, which is charged its whole buffer.
     assert_eq!(are_copies[1..], [true, true]);
     until("they wait", || stats.memory_held() > 128 * 1024 + 2 * 700).await;
     assert!(stats.memory_held() < 128 * 1024 + 4 * 1024, "{}", stats.memory_held());
@@ -292,12 +292,12 @@ async fn client_at_memory_limit_begins_no_requests() {
     let (client, mut server) = tokio::join!(client, server);
     let _client = client.expect("server should accept the connection");
     server.write(&(0..1000).flat_map(|id| packet(id, 10, b"")).collect::<Vec<_>>()).await;
-    // Handlers have no other way to say so.
+    // Plain handlers have no other way to report this.
     server.closed().await;
     assert!(started.load(Ordering::SeqCst) < 200, "{started:?}");
 }
 
-/// Says that each packet has taken long, or not.
+/// A protocol that echoes packets and reports each as slow or not.
 struct Echoing {
     is_slow: bool,
     batches: Arc<AtomicU64>,
@@ -338,7 +338,8 @@ async fn long_batch_ends_after_slow_packet() {
     }
 }
 
-/// A channel to a server with so much memory, which requests the connection, and the server's events.
+/// Returns a channel that requests the connection from a server with the given memory, and the statistics of the
+/// server.
 async fn asking(memory_max: usize) -> (InteropClient, Stats) {
     let (address, stats) =
         serve(|builder| builder.memory_max(memory_max).method_hand_off("interop.Interop/EchoPayload")).await;

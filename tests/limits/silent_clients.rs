@@ -1,4 +1,4 @@
-//! Clients that connect and stay silent, in plain text and with TLS: their limit, and that they block no other client.
+//! Tests of clients that connect and stay silent, with and without TLS: they are limited and do not block others.
 
 use frisbee::{CloseKind, CloseReason, Config};
 use frisbee_tests::attacks::ADD;
@@ -15,14 +15,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// The longest time an honest client may take to connect, in virtual time.
+/// Maximum time in which an honest client must connect, in virtual time.
 const SOON: Duration = Duration::from_millis(200);
 
 fn acceptor(builder: ServerBuilder) -> Acceptor {
     builder.add_service(InteropServer::new(Service)).build().expect("services should not overlap")
 }
 
-/// A client's end of a connection, and why that has ended when it has.
+/// Returns a client's end of a connection, and the task that returns its close reason.
 fn connect(acceptor: &Acceptor) -> (DuplexStream, JoinHandle<CloseReason>) {
     let (here, there) = tokio::io::duplex(64 * 1024);
     let acceptor = acceptor.clone();
@@ -33,7 +33,7 @@ fn add() -> Vec<u8> {
     packet(1, ADD, &encoded(&AddRequest { a: 20, b: 22 }))
 }
 
-/// Makes a connection with TLS and a call on it; how long that takes.
+/// Connects with TLS and makes a call. Returns how long that takes.
 async fn call(acceptor: &Acceptor, authority: &Authority) -> Duration {
     let started = Instant::now();
     let (here, _serving) = connect(acceptor);
@@ -83,7 +83,7 @@ async fn oldest_silent_clients_are_closed_beyond_limit() {
     let authority = Authority::default();
     let builder = || Server::builder().silent_max(3);
     let greeting = authority.client_hello();
-    // Half of a header, half of a greeting, and one that is not followed by an answer, say as little as nothing.
+    // Half of a header, half of a handshake, and a complete one without a reply all count as silence.
     let cases = [
         (builder(), vec![], 0),
         (builder(), vec![0, 0x0f], 0),
@@ -156,7 +156,7 @@ async fn clients_with_unread_bytes_are_served() {
     let authority = Authority::default();
     let builder = || Server::builder().silent_max(1);
     let secured = || builder().tls(authority.server());
-    // More than once, since the runtime looks at its sockets after every 61 tasks as well.
+    // Repeated, because the runtime also polls its sockets after every 61 tasks.
     for round in 0..10 {
         let (builder, prefix) = if round < 5 { (builder(), add()) } else { (secured(), authority.client_hello()) };
         let acceptor = acceptor(builder);
@@ -198,7 +198,7 @@ async fn silent_connections_are_bounded_with_every_driver() {
             let socket = tokio::net::TcpStream::connect(address).await.expect("server should be listening");
             silent.push(tokio::spawn(async move { tokio::io::copy(&mut { socket }, &mut tokio::io::sink()).await }));
         }
-        // They may be closed after their first second, when others arrive.
+        // Silent connections may be closed after their first second, when others arrive.
         let arriving = tokio::spawn(async move {
             let (mut arrived, mut pause) = (Vec::new(), tokio::time::interval(Duration::from_millis(100)));
             loop {

@@ -1,5 +1,5 @@
-//! Links of low bandwidth, and peers that read little: progress of other work, queued bytes, and aborted peers. In
-//! virtual time, but for one test over sockets.
+//! Tests of links with low bandwidth and of peers that read slowly: the progress of other work, queued bytes, and
+//! aborted connections. They run in virtual time, except for one test over sockets.
 
 mod full;
 mod sockets;
@@ -20,20 +20,20 @@ use tokio::time::Instant;
 
 const MB: u32 = 1_000_000;
 
-/// The buffers of the link's ends, in bytes: next to nothing.
+/// Size of the buffers at the link's ends in bytes, which is negligible.
 const BUFFER: usize = 8 * 1024;
 
-/// Returns its request, and counts sleeping handlers.
+/// A service that echoes its requests and counts sleeping handlers.
 #[derive(Clone, Default)]
 pub(crate) struct Service {
-    /// Calls of `Sleep` that have begun, and those that have not ended.
+    /// Numbers of `Sleep` calls that have started and that have not ended.
     started: Arc<AtomicUsize>,
     asleep: Arc<AtomicUsize>,
-    /// Messages that `SumUp` has read.
+    /// Number of messages that `SumUp` has read.
     summed: Arc<AtomicUsize>,
 }
 
-/// Counts as asleep until it is dropped.
+/// Counts a sleeping handler until it is dropped.
 struct Asleep(Arc<AtomicUsize>);
 
 impl Drop for Asleep {
@@ -45,7 +45,7 @@ impl Drop for Asleep {
 impl Interop for Service {
     left_to_service!(echoes, do_nothing, fail, add, describe, count_up, chat);
 
-    /// As many bytes as `seq` says.
+    /// Returns a payload of `seq` bytes.
     async fn echo_payload(&self, request: Request<Payload>) -> Result<Response<Payload>, Status> {
         let seq = request.into_inner().seq;
         Ok(Response::new(Payload { seq, data: vec![1; seq as usize] }))
@@ -68,14 +68,14 @@ impl Interop for Service {
     }
 }
 
-/// Carries bytes, in steps of a fiftieth of its rate per second.
+/// Transfers bytes at the given rate per second, in steps of a fiftieth of a second.
 async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, rate: u64) {
     while let Ok(1..) = tokio::io::copy(&mut (&mut from).take(rate / 50), &mut to).await {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
-/// A link that carries so many bytes in a second from the first end to the second and back.
+/// Returns the ends of a link with the given rates in bytes per second, from the first to the second end and back.
 fn link([there, back]: [u32; 2]) -> (DuplexStream, DuplexStream) {
     let (one, near) = tokio::io::duplex(BUFFER);
     let (other, far) = tokio::io::duplex(BUFFER);
@@ -85,11 +85,11 @@ fn link([there, back]: [u32; 2]) -> (DuplexStream, DuplexStream) {
     (one, other)
 }
 
-/// A server at the other end of a link, and a client of it.
+/// A client of a server at the other end of a link.
 struct Linked {
     client: InteropClient,
     connection: frisbee::Connection,
-    /// The server's handle of the same.
+    /// The server's handle of the connection.
     accepted: frisbee::Connection,
     service: Service,
     stats: Stats,
@@ -121,13 +121,13 @@ impl Linked {
         Self { client: InteropClient::new(channel), connection, accepted, service, stats }
     }
 
-    /// Sends so many bytes and gets so many, in as long as it takes.
+    /// Sends `up` bytes and receives `down` bytes, without a time limit.
     async fn transfer(&self, up: u32, down: u32) {
         let transferred = self.client.echo_payload(patient(Payload { seq: down, data: vec![2; up as usize] })).await;
         assert_eq!(transferred.expect("slow transfer should complete").get_ref().data.len(), down as usize);
     }
 
-    /// Has the server begin a reply of so many bytes. Most of it is queued when this returns.
+    /// Makes the server start a reply of `down` bytes. Most of it is queued when this returns.
     async fn begin_reply(self: &Arc<Self>, down: u32) -> tokio::task::JoinHandle<()> {
         let this = self.clone();
         let reply = tokio::spawn(async move { this.transfer(0, down).await });
@@ -140,7 +140,7 @@ impl Linked {
     }
 }
 
-/// A request whose caller has an hour.
+/// Returns a request with a timeout of one hour.
 fn patient<T>(message: T) -> Request<T> {
     let mut request = Request::new(message);
     request.set_timeout(Duration::from_secs(3600));
@@ -225,7 +225,7 @@ async fn call_cancels_at_once_despite_large_queued_reply() {
 #[tokio::test(start_paused = true)]
 async fn cancelled_request_queued_by_slow_reply_never_runs() {
     const LENGTH: usize = 20_000;
-    // Queued output is held as well, and shrinks by 10 kB in a tenth of a second.
+    // Queued output is also counted, and shrinks by 10 kB in a tenth of a second.
     let linked = Arc::new(Linked::by([500_000, 100_000]).await);
     let reply = linked.begin_reply(5 * MB).await;
     let before = linked.stats.memory_held();
@@ -282,7 +282,7 @@ async fn open_stream_continues_and_new_one_waits_during_slow_reply() {
         async move { client.sum_up(patient(counts)).await }
     });
     let reply = linked.begin_reply(5 * MB).await;
-    // As many as there is credit for: the server gives more, after its reply.
+    // This uses up the credit. The server grants more after its reply.
     for value in 0..2_000 {
         count.send(Count { value }).await.expect("message should be sent");
     }

@@ -1,4 +1,4 @@
-//! Memory that an unreading peer can make an end hold, and the response to it.
+//! Tests of the memory that an unreading peer can make an end hold, and of the reaction to such a peer.
 
 use super::Config;
 use bytes::Bytes;
@@ -17,7 +17,7 @@ use tokio::time::Instant;
 const ECHO: u16 = 10;
 const MIB: usize = 1 << 20;
 
-/// Echoes, and keeps the streams that are opened.
+/// Returns handlers that echo packets and keep opened streams.
 fn echo() -> Handlers {
     let (sender, mut streams) = mpsc::unbounded_channel();
     tokio::spawn(async move {
@@ -31,7 +31,7 @@ fn echo() -> Handlers {
         .on_stream(move |_, stream| drop(sender.send(stream)))
 }
 
-/// A server with a peer that has sent so much as to be sent back, and takes nothing of it.
+/// Returns a peer of a server that has sent a request with a large reply and does not read it.
 async fn served(router: impl Protocol, config: Config, body: usize) -> (DuplexStream, JoinHandle<CloseReason>) {
     let acceptor = Server::builder().config(config).build(router).unwrap();
     let (mut here, there) = tokio::io::duplex(64 * 1024);
@@ -42,10 +42,10 @@ async fn served(router: impl Protocol, config: Config, body: usize) -> (DuplexSt
     (here, serving)
 }
 
-/// The repeated bytes that are taken before the server stops reading.
+/// Writes repeated bytes until the server stops reading, and returns how many it has accepted.
 async fn accepted_bytes(peer: &mut DuplexStream, repeated: &[u8]) -> usize {
     let mut accepted = 0;
-    // Longer than a rest.
+    // This is longer than a pause of reading.
     while let Ok(written) =
         tokio::time::timeout(Duration::from_secs(4), peer.write(&repeated[accepted % repeated.len()..])).await
     {
@@ -66,7 +66,7 @@ async fn unreading_peer_makes_server_hold_few_megabytes() {
     for (repeated, most) in [(large, 3 * MIB), (small, MIB), (opens, MIB), (messages, 2 * MIB), (requests, 4 * MIB)] {
         let config = Config::default().write_timeout(patience).idle_timeout(patience).waste_rate(u32::MAX);
         let (mut peer, _serving) = served(echo(), config, 2 * MIB).await;
-        // While it waits, a hand-off request is refused with an error.
+        // While requests are queued, a hand-off request is rejected with an error.
         peer.write_all(&packet(1, ECHO, b"waits")).await.expect("write should succeed");
         let accepted = accepted_bytes(&mut peer, &repeated).await;
         assert!(accepted <= most, "{accepted} bytes of {:x?}", &repeated[..10]);
@@ -81,7 +81,7 @@ async fn large_request_that_ends_as_room_appears_is_answered() {
     tokio::spawn(async move { acceptor.serve_connection(there).await });
     let (first, second) = (packet(1, ECHO, &vec![1; 3 * MIB]), packet(2, ECHO, &vec![2; MIB]));
     peer.write_all(&[packet(0, 3, b"fris\x01"), first.clone()].concat()).await.expect("write should succeed");
-    // Nothing is read, so more than the limit of its outbox waits at the server.
+    // The peer reads nothing, so more than the limit of the server's outbox is pending.
     tokio::time::sleep(Duration::from_millis(1)).await;
     peer.write_all(&second).await.expect("write should succeed");
     let mut answers = vec![0; MIB + MIB / 2];
@@ -99,7 +99,7 @@ async fn large_request_that_ends_as_room_appears_is_answered() {
 async fn unreading_peer_is_closed_after_write_timeout() {
     let started = Instant::now();
     let (mut peer, serving) = served(echo(), Config::default(), 2 * MIB).await;
-    // It is not silent.
+    // The peer is not silent.
     let pinging = tokio::spawn(async move {
         while peer.write_all(&packet(0, 0, b"")).await.is_ok() {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -108,7 +108,7 @@ async fn unreading_peer_is_closed_after_write_timeout() {
     });
     let reason = serving.await.expect("task should not panic");
     assert!(matches!(reason, CloseReason::WriteTimeout { .. }), "{reason}");
-    // The socket has taken 64 KiB.
+    // The socket has accepted 64 KiB.
     assert!((5..8).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
     drop(pinging.await);
 }
@@ -151,7 +151,8 @@ async fn peer_unread_for_lack_of_memory_is_not_silent() {
     let stats = acceptor.stats();
     until("it holds its share", || stats.memory_held() > 350_000).await;
     let mut accepted = vec![0; MIB];
-    // Longer than it may be silent, and not longer than it may take nothing. Then less waits than may.
+    // This is longer than a peer may be silent and shorter than it may read nothing. Afterwards fewer bytes are pending
+    // than permitted.
     for _ in 0..2 {
         for _ in 0..7 {
             tokio::time::sleep(Duration::from_secs(2)).await;
@@ -161,7 +162,7 @@ async fn peer_unread_for_lack_of_memory_is_not_silent() {
     }
 }
 
-/// Echoes, and hands the connection off after a packet that says so.
+/// A router that echoes packets and hands the connection off after a certain one.
 struct Leaving;
 
 impl Router for Leaving {
@@ -188,7 +189,7 @@ impl Router for Leaving {
 async fn bytes_after_deferred_last_packet_are_not_routed() {
     let (mut peer, _serving) = served(Leaving, Config::default(), 2 * MIB).await;
     let last = packet(2, ECHO, b"the rest is raw");
-    // What would be a CANCEL and half of a header.
+    // Interpreted as packets, these bytes would be a CANCEL and half of a header.
     let raw = [packet(1, 6, &[10]), vec![0, 15, 0, 0, 0, 0, 0, 0, 0]].concat();
     peer.write_all(&[last.clone(), raw.clone()].concat()).await.expect("write should succeed");
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -227,7 +228,7 @@ async fn queued_requests_of_half_closed_peer_are_answered() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     let mut answers = Vec::new();
     peer.read_to_end(&mut answers).await.expect("peer should close the connection cleanly");
-    // Between them it has sent a PING to the peer.
+    // The server has sent a PING to the peer between the replies.
     let answered = Bytes::from(answers);
     let ping = packet(0, 0, b"");
     let end = answered.len();

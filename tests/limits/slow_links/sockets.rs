@@ -1,4 +1,4 @@
-//! The same over sockets, on every runtime that drives them here, with times and sizes that a test has.
+//! The same over sockets and on every available driver, with shorter times and smaller sizes.
 
 use super::{MB, Service, patient};
 use frisbee::{Config, IoBackend};
@@ -11,13 +11,14 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 
-/// The rate of a link per second, each way.
+/// The rate of a link in bytes per second and direction.
 const RATE: u32 = MB;
 
-/// The bytes each way: more than the system buffers, so that the rest waits for longer than a peer may be silent.
+/// Number of bytes per direction. It exceeds the buffers of the system, so that the rest is pending for longer than a
+/// peer may be silent.
 const LENGTH: u32 = 5 * MB;
 
-/// A fraction of the usual times; the rate is sixty times the least one.
+/// Returns settings with a fraction of the usual timeouts. The rate is sixty times the minimum.
 fn quick() -> Config {
     Config::default()
         .ping_interval(Duration::from_millis(200))
@@ -25,7 +26,7 @@ fn quick() -> Config {
         .backlog_max(64 * 1024)
 }
 
-/// Sockets that hold as little as the system lets them.
+/// Returns a socket with the smallest possible buffers.
 fn thin() -> TcpSocket {
     let socket = TcpSocket::new_v4().expect("socket should be created");
     socket.set_recv_buffer_size(4096).expect("socket option should be set");
@@ -46,7 +47,7 @@ async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
     }
 }
 
-/// A proxy in front of a server that carries so much and holds next to nothing.
+/// Starts a proxy in front of a server with a limited rate and small buffers.
 async fn slow(server: SocketAddr) -> SocketAddr {
     let listener = thin();
     listener

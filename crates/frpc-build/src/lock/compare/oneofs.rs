@@ -24,7 +24,7 @@ pub(super) fn same_oneofs<'a>(before: &'a Message, now: &'a Message, matches: &[
 }
 
 impl Oneofs<'_> {
-    /// Returns whether `old` and `new` have no members in common with other oneofs.
+    /// Returns whether `old` and `new` have members in common only with each other.
     pub(super) fn is_same(&self, old: &str, new: &str) -> bool {
         let touching = self.pairs.iter().filter(|(before, now)| *before == old || *now == new);
         touching.count() == 1
