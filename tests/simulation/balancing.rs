@@ -1,4 +1,4 @@
-//! Channels over several servers that crash, and that are replaced one after the other.
+//! Tests of channels to several servers that crash and are replaced one after the other.
 
 use super::service::{Memory, Service};
 use frisbee_sim::{Fault, Faults, Process, World, sim_test};
@@ -43,7 +43,7 @@ async fn servers_that_crash_cost_no_more_than_the_calls_that_they_had(world: Wor
     let shares = memories.each_ref().map(|memory| (0..60).map(|call| memory.executions(call)).sum::<usize>());
     assert!(shares.iter().all(|share| *share >= 5), "not balanced: {shares:?}");
 
-    // One server is never touched, so a retry always finds it.
+    // One server never fails, so a retry always finds a working server.
     world.inject(Faults::drawn(5, ["s1", "s2"]).peers(["client"]));
     for call in 100..200 {
         let started = world.elapsed();

@@ -1,4 +1,5 @@
-//! Brokers on one bus that goes away and loses frames: messages and losses that subscribers at each of them receive.
+//! Tests of brokers on a common bus that fails and loses frames: the messages and losses reported to subscribers at
+//! each broker.
 
 use frisbee::{Connection, Server};
 use frisbee_pubsub::{Broker, BrokerBuilder, Client, ClientRouter, History, MemoryBus, RecvError, Start, Subscription};
@@ -14,10 +15,10 @@ const BROKERS: usize = 3;
 
 const MESSAGES: u64 = 120;
 
-/// The patterns of one connection. Each of them matches everything.
+/// The patterns of a connection, each of which matches all topics.
 const PATTERNS: [&str; 3] = ["numbers.*.x", "numbers.>", ">"];
 
-/// A time after which nothing more comes.
+/// Time of silence after which nothing more is received.
 const SILENCE: Duration = Duration::from_secs(30);
 
 fn broker(at: usize) -> String {
@@ -37,7 +38,7 @@ async fn serve(world: &World, bus: &MemoryBus, settings: &BrokerBuilder) {
             std::future::ready(())
         });
     }
-    // Their programs begin when this waits.
+    // The programs of the brokers start during this wait.
     sleep(Duration::from_millis(1)).await;
 }
 
@@ -52,7 +53,7 @@ async fn client(world: &World, node: &str, at: usize) -> (Client, Connection) {
     (client, connection)
 }
 
-/// Publishes numbers from 1 on. The bus takes the first of them.
+/// Publishes increasing numbers from 1. The bus has accepted the first of them.
 async fn publish(world: World, at: usize) {
     let (client, _connection) = client(&world, &format!("writer {at}"), at).await;
     for number in 1..=MESSAGES {
@@ -62,7 +63,7 @@ async fn publish(world: World, at: usize) {
     client.sync().await.expect("broker should confirm all messages");
 }
 
-/// The numbers of each topic, in order, and how many messages were missed.
+/// The received numbers of each topic in order, and the number of missed messages.
 #[derive(Default)]
 struct Received {
     numbers: BTreeMap<String, Vec<u64>>,
@@ -88,7 +89,7 @@ async fn listen(mut subscription: Subscription) -> Received {
     received
 }
 
-/// Lets the bus go away and lose frames, and be there in the end.
+/// Makes the bus fail and lose frames, and work again in the end.
 async fn trouble(world: World, bus: MemoryBus) {
     sleep(Duration::from_millis(1_500)).await;
     for _ in 0..world.draw(|rng| rng.u64(1..6)) {
@@ -103,7 +104,7 @@ async fn trouble(world: World, bus: MemoryBus) {
         sleep(Duration::from_millis(pause)).await;
     }
     sleep(Duration::from_secs(20)).await;
-    // The last to be lost may have been those that say so.
+    // The last lost frames may have been those that report losses.
     bus.lose(0);
     bus.set_away(true);
     bus.set_away(false);

@@ -1,4 +1,4 @@
-//! A fleet that changes while its servers crash, fall silent and turn slow.
+//! Tests of a fleet that changes while its servers crash, become silent or slow.
 
 use super::service::{Memory, Service};
 use frisbee_sim::{Cable, Faults, World, sim_test};
@@ -13,17 +13,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// The first one never leaves and never fails, so a retry always finds it.
+/// The servers. The first one neither leaves nor fails, so a retry always finds a working server.
 const SERVERS: [&str; 4] = ["s0", "s1", "s2", "s3"];
 
 const CALLS: i64 = 150;
 
 const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The time after which a server that has left gets no calls any more.
+/// Time after which a removed server receives no more calls.
 const DRAINED: Duration = Duration::from_secs(4);
 
-/// The servers that are not in the fleet, and since when.
+/// The servers that are not in the fleet, and the times at which they left.
 type Left = Arc<Mutex<BTreeMap<usize, Duration>>>;
 
 fn endpoints(left: &BTreeMap<usize, Duration>) -> Vec<Endpoint> {
@@ -31,7 +31,7 @@ fn endpoints(left: &BTreeMap<usize, Duration>) -> Vec<Endpoint> {
     (0..SERVERS.len()).filter(is_there).map(|number| Endpoint::new(SERVERS[number])).collect()
 }
 
-/// Removes servers and adds them back.
+/// Removes servers and adds them again.
 async fn change(world: World, sets: tokio::sync::watch::Sender<Vec<Endpoint>>, left: Left) {
     loop {
         let (pause, number) = world.draw(|rng| (rng.u64(300..4_000), rng.u64(1..SERVERS.len() as u64) as usize));

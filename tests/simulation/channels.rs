@@ -1,4 +1,5 @@
-//! Channels whose server drains, dies, stays away or refuses: what becomes of their calls, and how often they dial.
+//! Tests of channels whose server drains, fails, does not return or rejects calls: the results of calls and the number
+//! of connection attempts.
 
 use super::running::{Running, channel, client, some};
 use frisbee_sim::{Faults, World, sim_test};
@@ -10,7 +11,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// Calls of each kind.
+/// Number of calls of each kind.
 const CALLS: usize = 20;
 
 const SOON: Duration = Duration::from_secs(1);
@@ -19,7 +20,7 @@ fn millis(time: Duration) -> Time {
     Time { millis: time.as_millis() as u64 }
 }
 
-/// Reads a stream of so many chunks to its end.
+/// Reads a stream of the given number of chunks to its end.
 async fn flood(client: ExtensionClient, chunks: u64) -> Result<(), Status> {
     let mut stream = client.flood(Time { millis: chunks }).await?.into_inner();
     let mut received = 0;
@@ -85,7 +86,7 @@ async fn process_takeover_loses_no_call_of_many_clients(world: World) {
 
 #[sim_test(seeds = 24)]
 async fn predecessor_calls_end_or_are_cut_by_shutdown_timeout(world: World) {
-    // The default.
+    // The default shutdown timeout.
     const LASTS: Duration = Duration::from_secs(20);
     let server = Running::start(&world, "server");
     let client = client(&world, &["server"]).await;
@@ -98,13 +99,13 @@ async fn predecessor_calls_end_or_are_cut_by_shutdown_timeout(world: World) {
             (takes, client.wait(request).await.map(drop))
         });
     }
-    // All have been sent then.
+    // All calls have been sent by then.
     sleep(Duration::from_millis(50)).await;
     let started = world.elapsed();
     server.take_over().shutdown().await;
     let lasted = world.elapsed() - started;
     assert!(lasted < LASTS + SOON, "it has lasted {lasted:?}");
-    // The successor serves, while clients of the predecessor are notified.
+    // The successor serves while clients of the predecessor are notified.
     client.wait(Time { millis: 1 }).await.expect("successor should serve the call");
     while let Some(call) = calls.join_next().await {
         match call.expect("task should not panic") {
@@ -145,7 +146,7 @@ async fn a_call_to_a_server_that_stays_away_fails_and_was_not_sent(world: World)
     client.get(Time::default()).await.expect("call should succeed");
     drop(tokio::spawn(async move { server.fail_for(Duration::from_secs(1_000)).await }));
     sleep(Duration::from_millis(1)).await;
-    // The first may be in flight when the connection ends, or its end is still unnoticed.
+    // The first call may be in flight when the connection ends, or the end may not be noticed yet.
     let first = client.wait(Time::default()).await.expect_err("call without a server should fail");
     assert_eq!(first.code(), Code::Unavailable, "{first}");
     for _ in 0..3 {
@@ -165,7 +166,7 @@ async fn a_call_waits_for_a_server_that_comes_up_within_its_patience(world: Worl
     let channel = Channel::builder().connect_lazy_with_connector(process.connector("server"));
     let client = ExtensionClient::new(channel.expect("services should not overlap"));
     let pending = tokio::spawn(async move { client.get(Time::default()).await });
-    // Attempts come at growing distances.
+    // The pauses between attempts grow.
     sleep(some(&world, 2_500)).await;
     let server = Running::start(&world, "server");
     pending.await.expect("task should not panic").expect("waiting call should reach the server");

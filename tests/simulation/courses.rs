@@ -1,4 +1,4 @@
-//! The course of a world with servers, channels and tasks of frpc depends on its seed alone.
+//! Tests that the course of a world with servers, channels and tasks of frpc depends only on its seed.
 
 use frisbee_sim::{Faults, Process, World, sim, sim_test};
 use samples::greeter::{GreeterClient, GreeterServer, Name};
@@ -13,7 +13,7 @@ async fn greeter(process: Process) {
     process.serve(server.build().expect("settings should be valid"));
 }
 
-/// A client at node `client` of the greeter at node `server`.
+/// Returns a client at node `client` of the greeter at node `server`.
 async fn client(world: &World) -> GreeterClient {
     let connector = world.node("client").process().connector("server");
     let channel = frpc::Channel::builder().connect_with_connector(connector).await;

@@ -1,4 +1,4 @@
-//! Requests for a connection, which race with packets, streams, refusals and ends, and with what fails on the way.
+//! Tests of hand-off requests that race with packets, streams, refusals, ends and network faults.
 
 use bytes::Bytes;
 use frisbee::{
@@ -15,10 +15,10 @@ const TUNNEL: Operation = Operation::FIRST_USER;
 
 const GREETING: &[u8] = b"state your request";
 
-/// The time after which a network that has fallen silent has been noticed, several times.
+/// Time after which a silent network has been noticed, several times over.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// Hands its connections over as requests say, and echoes packets; the new owner greets and echoes bytes.
+/// Hands its connections off on request, and echoes packets. The new owner sends a greeting and echoes bytes.
 struct Gateway;
 
 impl Protocol for Gateway {
@@ -56,7 +56,7 @@ impl Protocol for Gateway {
     }
 }
 
-/// Packets and streams of others, and possibly an end, during a hand-off request.
+/// Sends packets, opens streams, and possibly ends the connection during a hand-off request.
 fn disturb(world: &World, connection: &Connection) -> JoinSet<()> {
     let mut others = JoinSet::new();
     let (sends, opens, aborts) = world.draw(|rng| (rng.u8(..3), rng.u8(..4) == 0, rng.u8(..6) == 0));
@@ -90,12 +90,12 @@ fn disturb(world: &World, connection: &Connection) -> JoinSet<()> {
     others
 }
 
-/// Nothing fails on the way then.
+/// Returns whether the world has no network faults.
 fn is_calm(world: &World) -> bool {
     world.seed().is_multiple_of(4)
 }
 
-/// Requests the connection until it is granted or has ended. Returns whether it was handed over.
+/// Requests the connection until the request is granted or the connection has ended. Returns whether it was handed off.
 async fn race(world: &World, connection: &Connection) -> bool {
     for _ in 0..20 {
         sleep(Duration::from_millis(world.draw(|rng| rng.u64(..30)))).await;

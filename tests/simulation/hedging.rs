@@ -1,4 +1,5 @@
-//! Calls that are made at a second server while the first has not answered, and how many attempts there are at most.
+//! Tests of calls that are hedged at a second server while the first has not replied, and of the maximum number of
+//! attempts.
 
 use frisbee::Config;
 use frisbee_sim::{World, sim_test};
@@ -20,28 +21,28 @@ use tokio::time::{Instant, sleep};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a server takes for each call.
+/// The duration of a call at a server.
 const QUICK: Duration = Duration::from_millis(10);
 
-/// The servers of a world together.
+/// The common state of a world's servers.
 #[derive(Default)]
 struct All {
     runs: AtomicU64,
     at_work: AtomicU64,
     refuse: AtomicBool,
-    /// One in so many runs takes much longer, unless it is 0.
+    /// One in this many runs takes much longer. 0 disables this.
     slow_in: AtomicU64,
-    /// The others are ready at once, so that their servers report nothing.
+    /// Whether the other calls are ready at once, so that their servers report no load.
     is_instant: AtomicBool,
-    /// The timeouts of the callers, as seen by the handlers.
+    /// The callers' timeouts, as seen by the handlers.
     reported: Mutex<Vec<Duration>>,
-    /// The spans with which handlers were called, in their order.
+    /// The spans with which handlers were called, in order.
     spans: Mutex<Vec<[u8; 8]>>,
-    /// The times in requests, which number them in tests.
+    /// The times in requests, which tests use as numbers of calls.
     numbers: Mutex<HashSet<u64>>,
 }
 
-/// Gives each attempt of a client a span of its own.
+/// Gives each attempt of a client its own span.
 #[derive(Clone, Default)]
 struct Spans(Arc<Mutex<Vec<[u8; 8]>>>);
 
@@ -117,8 +118,8 @@ impl Extension for Service {
     not_served!(echo, fail, ask, flood, sink);
 }
 
-/// A client of so many servers, the first of them possibly frozen, the servers' shared state, and the runs at the
-/// first.
+/// Returns a client of `servers` servers, the first of which may be frozen, the common state of the servers, and the
+/// number of runs at the first one.
 async fn client(
     world: &World,
     servers: usize,
@@ -128,7 +129,7 @@ async fn client(
     client_of(world, servers, is_frozen, builder, Config::default()).await
 }
 
-/// As [`client`], of servers with this configuration.
+/// Like [`client`], with servers of the given configuration.
 async fn client_of(
     world: &World,
     servers: usize,
@@ -210,7 +211,7 @@ async fn slow_call_hedges_within_budget_and_counts_once(world: World) {
     let (client, all, _) = client(&world, 3, false, builder).await;
     let calls: u64 = 600;
     for call in 0..calls {
-        // Slow ones come when they have been earned.
+        // Slow calls start only after hedges have been earned.
         all.slow_in.store(if call >= 100 { 60 } else { 0 }, Ordering::SeqCst);
         let started = Instant::now();
         client.get(Time::default()).await.expect("call should succeed");
@@ -259,12 +260,12 @@ async fn hedges_are_not_spent_while_there_are_no_retries(world: World) {
         client.get(Time::default()).await.expect_err("servers should be too slow");
     }
     all.slow_in.store(0, Ordering::SeqCst);
-    // Until servers are no longer ejected.
+    // Afterwards no server is ejected.
     sleep(Duration::from_secs(60)).await;
     for _ in 0..20 {
         client.get(Time::default()).await.expect("call should succeed");
     }
-    // The next run is slow, and the one after it is not.
+    // The next run is slow and the following one is not.
     all.slow_in.store(all.runs.load(Ordering::SeqCst) + 1, Ordering::SeqCst);
     client.get(Time::default()).await.expect("second server should receive the call");
 }
@@ -298,11 +299,11 @@ async fn each_hedged_attempt_has_its_observer_span(world: World) {
     }
     let tokens = spans.0.lock();
     assert!(tokens.len() > calls, "some are hedged");
-    // The calls are sequential, so the attempts arrive in their order.
+    // The calls are sequential, so the attempts arrive in order.
     assert_eq!(*all.spans.lock(), *tokens);
 }
 
-/// A request with a number and a timeout.
+/// Returns a request with a number and a timeout.
 fn numbered(number: u64, timeout: Duration) -> Request<Time> {
     let mut request = Request::new(Time { millis: number });
     request.set_timeout(timeout);
@@ -310,7 +311,7 @@ fn numbered(number: u64, timeout: Duration) -> Request<Time> {
 }
 
 impl All {
-    /// Checks the verdict on a call that has failed.
+    /// Asserts that the status of a failed call states correctly whether it may have run.
     fn check(&self, number: u64, status: &Status) {
         let has_run = self.numbers.lock().contains(&number);
         assert!(status.may_have_run() || !has_run, "call {number} has run: {status}");
@@ -410,7 +411,7 @@ async fn call_to_servers_that_close_is_begun_twice_at_most(_world: World) {
     }
 }
 
-/// A server that closes its connection on each call.
+/// Returns a connector to a server that closes its connection on each call.
 fn closing(started: &Arc<AtomicU64>) -> impl Fn() -> std::future::Ready<io::Result<DuplexStream>> + use<> {
     let started = started.clone();
     move || {

@@ -1,5 +1,5 @@
-//! Topics with history on a network with faults: each message arrives once and in order, or its absence is stated.
-//! Brokers with planted defects show that the check finds them.
+//! Tests of topics with a history on a network with faults: each message is received once and in order, or its loss is
+//! reported. Brokers with planted defects show that the tests find them.
 
 use bytes::Bytes;
 use frisbee::{BatchEnd, OverflowPolicy, Server, tlv};
@@ -18,17 +18,17 @@ const TOPICS: [&str; 2] = ["prices.a", "prices.b"];
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The messages of a topic that the broker keeps: few, so that some outages are longer.
+/// Number of messages per topic that the broker keeps. It is small, so that some outages exceed it.
 const KEPT: usize = 12;
 
 const MESSAGE: u16 = FIRST_OPERATION + 2;
 const FOLLOW: u16 = FIRST_OPERATION + 6;
 const POSITION: u16 = FIRST_OPERATION + 7;
 
-/// Numbers above this are of the last messages of a topic.
+/// The final messages of a topic have numbers above this.
 const END: u64 = 1_000_000;
 
-/// A defect of a broker.
+/// A planted defect of a broker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Defect {
     None,
@@ -36,15 +36,15 @@ enum Defect {
     DuplicateAtSeam,
     /// The last message of a history is missing.
     DropsAtSeam,
-    /// A history that is shorter than the outage claims to begin where the subscriber was.
+    /// A history that does not cover the outage claims to start at the subscriber's position.
     SilentOverrun,
-    /// Two messages of a history change places.
+    /// Two messages of a history are swapped.
     Reordered,
-    /// A restarted broker has the epoch of the one before it.
+    /// A restarted broker has the same epoch as the previous one.
     EpochMixUp,
 }
 
-/// A broker that changes what it sends to subscribers.
+/// A broker that modifies what it sends to subscribers.
 struct Faulty {
     broker: Broker,
     defect: Defect,
@@ -52,7 +52,7 @@ struct Faulty {
 
 struct Session {
     inner: BrokerSession,
-    /// The positions that the client stated: topics and offsets.
+    /// The positions stated by the client: topics and offsets.
     stated: BTreeMap<Vec<u8>, u64>,
 }
 
@@ -136,7 +136,7 @@ impl Faulty {
     }
 }
 
-/// The packets of a broker whose epoch is always the same, so that it takes the positions of an earlier one for its own.
+/// Returns the packets of a broker whose epoch never changes, so that it accepts positions of an earlier broker.
 fn mixed_up(stated: &BTreeMap<Vec<u8>, u64>, packets: &[Packet]) -> Vec<Packet> {
     const EPOCH: u64 = 1;
     let mut changed = Vec::new();
@@ -205,7 +205,7 @@ fn restated(body: &[u8], mut change: impl FnMut(&[u8], u64, u64) -> (u64, u64)) 
     changed.into()
 }
 
-/// The numbers of a topic that the broker has taken for certain, and all others that it may have.
+/// The numbers of each topic that the broker has accepted, and all those that it may have accepted.
 #[derive(Default)]
 struct Published {
     certain: BTreeMap<&'static str, Vec<u64>>,
@@ -233,7 +233,7 @@ async fn client(world: &World, node: &str) -> Client {
     }
 }
 
-/// Publishes numbers until a time, and then a last one to each topic, which the broker has taken for certain.
+/// Publishes numbers until the given time, and then a final one to each topic that the broker has accepted.
 async fn publish(world: World, published: Arc<Mutex<Published>>, time: Duration) {
     let client = client(&world, "writer").await;
     let mut last = [false; TOPICS.len()];
@@ -264,7 +264,7 @@ async fn publish(world: World, published: Arc<Mutex<Published>>, time: Duration)
     }
 }
 
-/// Subscribes, at some time, and checks all that comes until the last messages.
+/// Subscribes at a random time and checks all messages up to the final ones.
 async fn check(world: World, node: &'static str, pattern: &'static str, published: Arc<Mutex<Published>>) {
     let pause = world.draw(|rng| rng.u64(..2000));
     sleep(Duration::from_millis(pause)).await;
@@ -276,7 +276,7 @@ async fn check(world: World, node: &'static str, pattern: &'static str, publishe
     };
     let mut last = BTreeMap::<&str, u64>::new();
     let (mut missing, mut stated) = (0, 0);
-    // Topics that may lack an unknown number of messages in front of the next one.
+    // Topics that may have lost an unknown number of messages before the next one.
     let mut unknown = BTreeSet::new();
     let topics = TOPICS.iter().filter(|topic| pattern == "prices.*" || pattern == **topic).count();
     let mut ended = BTreeSet::new();
@@ -315,12 +315,12 @@ async fn check(world: World, node: &'static str, pattern: &'static str, publishe
     }
 }
 
-/// Breaks connections, and restarts the broker if it `restarts`.
+/// Breaks connections, and restarts the broker if `restarts` is set.
 async fn disturb(world: World, time: Duration, restarts: bool) {
     loop {
         let pause = world.draw(|rng| rng.u64(300..2500));
         sleep(Duration::from_millis(pause)).await;
-        // A broker that ends later would take the last messages with it.
+        // A broker that ends later would lose the final messages.
         if world.elapsed() >= time {
             return;
         }
@@ -332,7 +332,7 @@ async fn disturb(world: World, time: Duration, restarts: bool) {
                 if is_away {
                     world.block("broker", &other);
                 }
-                // A node that runs does not restart.
+                // A running node does not restart.
                 world.node("broker").crash();
                 world.node("broker").restart();
                 if is_away {
@@ -386,7 +386,7 @@ async fn restarted_broker_is_noticed(world: World) {
 const DEFECTS: [Defect; 5] =
     [Defect::DuplicateAtSeam, Defect::DropsAtSeam, Defect::SilentOverrun, Defect::Reordered, Defect::EpochMixUp];
 
-/// A run with a defect. Only a restart changes the epoch.
+/// Returns a run with a defect. Only a restart changes the epoch.
 fn planted(defect: Defect) -> impl Fn(World) -> std::pin::Pin<Box<dyn Future<Output = ()>>> + Sync {
     move |world| Box::pin(run(world, defect, defect == Defect::EpochMixUp))
 }

@@ -1,4 +1,4 @@
-//! A large world: how much processor time it takes is printed, and `.ci/full` looks at it.
+//! A large world that prints its processor time, which `.ci/full` checks.
 
 use frisbee_sim::{Cable, Process, Sim, World};
 use samples::greeter::{GreeterClient, GreeterServer, Name};
@@ -12,10 +12,10 @@ use tokio::time::sleep;
 const SERVERS: usize = 50;
 const CLIENTS: usize = 50;
 
-/// The virtual time of the world.
+/// The virtual duration of the world.
 const TIME: Duration = Duration::from_secs(10_000);
 
-/// The calls of one client. It makes two in each second.
+/// Number of calls per client, which makes two per second.
 const CALLS: u64 = 20_000;
 
 async fn serve(process: Process) {
@@ -36,7 +36,7 @@ async fn call(world: World, client: usize, answered: Arc<AtomicU64>) {
     }
 }
 
-/// The processor time of this process, in seconds, on Linux.
+/// Returns the processor time of this process in seconds, on Linux.
 fn processor_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let (_, behind) = stat.rsplit_once(')')?;

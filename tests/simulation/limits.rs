@@ -1,4 +1,4 @@
-//! Memory of a server for clients that are silent, slow or greedy, on any network.
+//! Tests of a server's memory with clients that are silent, slow or greedy, on any network.
 
 use frisbee::Config;
 use frisbee_sim::{Cable, FaultKind, Faults, World, sim_test};
@@ -10,7 +10,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// The server's acceptor, shared by all its processes: one count has all its memory.
+/// Returns the acceptor of the server. All its processes share it, so that one count covers all memory.
 fn serve(world: &World, builder: ServerBuilder) -> Acceptor {
     let acceptor = builder.add_service(InteropServer::new(Service)).build().expect("services should not overlap");
     let served = acceptor.clone();
@@ -66,7 +66,7 @@ async fn bodies_pass_20_kb_per_second_links_both_ways_with_calls(world: World) {
 #[sim_test(seeds = 12)]
 async fn a_server_never_holds_more_than_it_may_and_answers_every_call(world: World) {
     const MEMORY: usize = 400_000;
-    // Work in progress may exceed it: one read, and one write of each connection.
+    // Work in progress may exceed the limit by one read and one write per connection.
     const BEYOND: usize = 400_000;
     let acceptor = serve(&world, Server::builder().memory_max(MEMORY));
     world.set_cables(Cable::default().bandwidth(100_000).capacity(32 * 1024));
@@ -123,7 +123,7 @@ async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
     });
     for call in 0..20 {
         let started = world.elapsed();
-        // A new connection each time, which is silent itself until its first packet has come.
+        // Each connection is new, and silent itself until its first packet has been received.
         let client = client(&world, "client", Duration::from_secs(5));
         let mut request = Request::new(AddRequest { a: call, b: 1 });
         request.set_timeout(Duration::from_secs(5));
@@ -132,7 +132,7 @@ async fn silent_clients_are_bounded_and_delay_nobody(world: World) {
         sleep(Duration::from_millis(world.draw(|rng| rng.u64(..100)))).await;
     }
     let silent = crowd.await.expect("task should not panic");
-    // None is closed in its first second.
+    // No connection is closed in its first second.
     sleep(Duration::from_secs(1)).await;
     let _last = world.node("crowd").process().dial("server").await.expect("server should accept the connection");
     world.eventually("all but so many are closed", Duration::from_secs(5), || stats.open() <= SILENT).await;

@@ -1,9 +1,10 @@
-//! Clients and servers, whole, in simulated worlds: partitions, delays, cuts, crashes and clock jumps in virtual time.
+//! Tests of complete clients and servers in simulated worlds with partitions, delays, cuts, crashes and clock jumps, in
+//! virtual time.
 //!
-//! Asserted of every world of `world.rs`: each call ends exactly once and in time, is executed at most once, a reply is
-//! the call's own, streams are in order and whole or fail, a call that fails as not sent was not executed, and in the
-//! end nothing is left. The other files are about peers, transports and ways of talking, one by one. A failure names its
-//! seed and a command; `docs/simulation-failures.md` says how to read it. This runs more seeds:
+//! Every world of `world.rs` must satisfy the following: each call ends exactly once and in time, and is executed at
+//! most once. A reply belongs to its call. Streams are in order and complete, or fail. A call that fails as not sent
+//! was not executed. In the end no state remains. The other files test individual peers, transports and protocols. A
+//! failure states its seed and a command; see `docs/simulation-failures.md`. To run more seeds:
 //!
 //! ```text
 //! FRISBEE_SEEDS=10000 cargo test --release -p frisbee-tests --test connections simulation::
@@ -38,7 +39,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use world::{Outcome, Plan};
 
-/// Seeds of an ordinary run.
+/// Number of seeds of an ordinary run.
 const SEEDS: u64 = 100;
 
 #[test]
@@ -77,7 +78,7 @@ fn without_faults_every_call_succeeds() {
         let plan = Plan { faults: 0, corrupts: false, ..Plan::of_seed(seed) };
         let run = Sim::new().runs_twice(false).run(seed, |world| plan.run(world, outcome.clone()));
         run.unwrap_or_else(|failure| panic!("{failure}"));
-        // A deadline of its own may fail a call that rests.
+        // A call that sleeps may fail by a deadline of its own.
         assert!(
             outcome.successes.load(Ordering::Relaxed) > 2 * outcome.failures.load(Ordering::Relaxed),
             "seed {seed}: {outcome:?}"

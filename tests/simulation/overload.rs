@@ -1,5 +1,5 @@
-//! Demand beyond a server's limits, on a network that splits and delays packets: refusals, held memory, and its release
-//! however peers leave.
+//! Tests of demand beyond a server's limits, on a network that splits and delays packets: rejections, held memory, and
+//! its release regardless of how peers leave.
 
 use bytes::Bytes;
 use frisbee::tlv;
@@ -26,7 +26,7 @@ const CHAT: u16 = 23;
 /// The memory limit of a server.
 const MEMORY: usize = 400_000;
 
-/// For events that are due soon, or when a silent peer has been noticed.
+/// Time for events that are due soon, or until a silent peer has been noticed.
 const MINUTE: Duration = Duration::from_secs(60);
 
 fn serve(world: &World, builder: ServerBuilder, service: impl Interop) -> Stats {
@@ -36,7 +36,7 @@ fn serve(world: &World, builder: ServerBuilder, service: impl Interop) -> Stats 
     stats
 }
 
-/// The same for handlers of packets and streams.
+/// Like [`serve`], for handlers of packets and streams.
 fn accept(world: &World, handlers: Handlers) -> Stats {
     let acceptor: Acceptor<_> = frisbee::Server::builder().build(handlers).expect("settings should be valid");
     let stats = acceptor.stats();
@@ -61,7 +61,7 @@ fn client(world: &World) -> InteropClient {
 
 async fn expect_sum(peer: &mut Peer, id: u16) {
     peer.write(&packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
-    // After remaining packets of streams.
+    // Skip remaining packets of streams.
     let reply = loop {
         let reply = peer.next().await.expect("connection should stay open");
         if reply.operation.number() == ADD {
@@ -71,7 +71,7 @@ async fn expect_sum(peer: &mut Peer, id: u16) {
     assert_eq!((reply.id.0, error_text(&reply.body)), (id, None));
 }
 
-/// Peers leave in one of the usual ways, and no memory is held for them any more.
+/// Peers leave in one of the usual ways, after which no memory is held for them.
 async fn leave(world: &World, peers: impl Send, stats: &Stats) {
     let way = world.draw(|rng| rng.u32(..3));
     let _silent = match way {
@@ -110,7 +110,7 @@ async fn request_without_memory_is_discarded_alone(world: World) {
     client.echo_payload(Payload { seq: 1, data: vec![1; MEMORY / 8] }).await.expect("call should succeed");
 }
 
-/// The first packet of a native peer.
+/// Returns the first packet of a native peer.
 fn hello() -> Vec<u8> {
     packet(0, 3, b"fris\x01")
 }
@@ -125,7 +125,8 @@ async fn stream_opening_without_memory_is_answered(world: World) {
     }
     peer.write(&packet(1, 2, &[&[9, CHAT as u8][..], &[0; 2 * MEMORY]].concat())).await;
     let mut refused = peer.next().await.expect("connection should stay open");
-    // A reset for a native peer, after a credit of 0 that says that no handler has seen it; a close for Go.
+    // A native peer receives a reset after a credit of 0, which states that no handler has received the stream. A Go
+    // peer receives a close.
     if is_ours {
         assert_eq!((refused.id.0, refused.operation.number(), &refused.body[..]), (1, 5, &[0][..]));
         refused = peer.next().await.expect("connection should stay open");
@@ -140,7 +141,7 @@ async fn stream_opening_without_memory_is_answered(world: World) {
 async fn long_hellos_are_charged_while_their_connections_live(world: World) {
     const LENGTH: usize = 25_000;
     let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
-    // An item that means nothing to this server.
+    // The item is unknown to this server.
     let greeting = |length: usize| {
         let mut content = b"fris\x01".to_vec();
         tlv::put_item(&mut content, 127, &vec![1; length]);
@@ -152,15 +153,15 @@ async fn long_hellos_are_charged_while_their_connections_live(world: World) {
         drop(next.socket.write_all(&begins).await);
         next.next().await.is_some().then_some(next)
     };
-    // The connections of one caller get three quarters of the memory at most.
+    // The connections of one caller receive at most three quarters of the memory.
     while let Some(stream) = greeted(peer(&world).await, LENGTH).await {
         peers.push(stream);
         assert!(peers.len() * LENGTH < MEMORY, "they are not charged");
     }
     assert!(peers.len() * LENGTH > MEMORY / 2, "{} are taken", peers.len());
-    // A HELLO of 4 KiB is had for nothing.
+    // The first 4 KiB of a HELLO are not charged.
     assert!(stats.memory_held() >= peers.len() * (LENGTH - 4_096), "{}", stats.memory_held());
-    // So is a short one at the same time.
+    // A short HELLO is accepted at the same time.
     peers.push(greeted(peer(&world).await, 3_000).await.expect("server should accept the peer"));
     leave(&world, peers, &stats).await;
 }
@@ -191,7 +192,7 @@ async fn requests_over_connection_share_are_refused_before_start(world: World) {
     peer.write(&sleeps.collect::<Vec<_>>().concat()).await;
     world.eventually("the rest is refused", MINUTE, || stats.rejected() > u64::from(SENT) - 300).await;
     client(&world).sleep(SleepRequest { millis: 0, tag: 2 }).await.expect("other clients should have their own share");
-    // Handlers that had begun succeed; later requests are answered too.
+    // Handlers that have started succeed, and later requests are answered.
     gated.open();
     let mut answered = 0;
     for _ in 0..SENT {
@@ -202,7 +203,7 @@ async fn requests_over_connection_share_are_refused_before_start(world: World) {
     leave(&world, peer, &stats).await;
 }
 
-/// Keeps payloads for as long as it is called, and counts them.
+/// A service that keeps payloads for the duration of the call and counts them.
 struct Keeping(Arc<AtomicU64>);
 
 impl Interop for Keeping {
@@ -313,7 +314,7 @@ async fn closed_stream_keeps_slot_until_dropped(world: World) {
     let mut peer = peer(&world).await;
     let loops = (1..=1_000).flat_map(|id| [packet(id, 2, b"open"), packet(id, 2, &[])].concat());
     peer.write(&loops.collect::<Vec<_>>()).await;
-    // 256 that are open, and as many again that are about to go.
+    // There are 256 open streams and as many that are about to end.
     world.eventually("the rest is refused", MINUTE, || stats.rejected() == 1_000 - 512).await;
     assert_eq!(kept.lock().expect("lock should not be poisoned").len(), 512);
     kept.lock().expect("lock should not be poisoned").clear();
@@ -341,16 +342,16 @@ async fn only_a_short_part_of_the_text_of_a_reset_is_kept(world: World) {
 
 #[sim_test(seeds = 12)]
 async fn messages_nobody_reads_are_bounded_over_all_connections(world: World) {
-    // A message is much more than a connection costs by itself.
+    // A message is much larger than the memory of a connection itself.
     const MEMORY: usize = 2 << 20;
-    // Unread replies are another matter.
+    // The capacity excludes effects of unread replies.
     world.set_cables(Cable::default().capacity(2 * MEMORY));
     let stats = serve(&world, Server::builder().memory_max(MEMORY), Service);
     let mut peers = Vec::new();
     let text = encoded(&Text { value: "x".repeat(MEMORY / 4) });
     for _ in 0..3 {
         let mut peer = peer(&world).await;
-        // Nothing reads the second message of a call that takes one.
+        // The second message of a call that accepts one is not read.
         peer.write(&packet(1, 2, &[9, CHAT as u8])).await;
         for _ in 0..4 {
             peer.write(&packet(1, 2, &text)).await;

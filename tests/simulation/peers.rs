@@ -1,4 +1,4 @@
-//! Peers of both kinds, TLS, and connections that are handed over.
+//! Tests of native and compat peers, of TLS, and of connections that are handed off.
 
 use super::service::{Memory, Service};
 use frisbee::{Config, PeerKind};
@@ -12,10 +12,10 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::sleep;
 
-/// The time for which clients call.
+/// How long clients make calls.
 const TIME: Duration = Duration::from_secs(12);
 
-/// Beyond the timeout of a call: a node may be paused.
+/// Time beyond the timeout of a call, because a node may be paused.
 const SLACK: Duration = Duration::from_secs(5);
 
 fn serve(world: &World, memory: Arc<Memory>, builder: impl Fn() -> ServerBuilder + Send + Sync + 'static) {
@@ -32,7 +32,7 @@ fn channel(world: &World, builder: ChannelBuilder) -> Channel {
     channel.expect("services should not overlap")
 }
 
-/// Adds numbers until the time is over. How often that has succeeded.
+/// Adds numbers until the time is over. Returns how many calls succeeded.
 async fn add(world: &World, client: &InteropClient, memory: &Memory) -> usize {
     let (mut call, mut successes) = (0, 0);
     while world.elapsed() < TIME {
@@ -89,7 +89,7 @@ async fn tls_lets_no_flipped_bit_pass(world: World) {
     assert!(add(&world, &caller, &memory).await > 0, "no call succeeds");
 }
 
-/// Hands its connections over to an echo.
+/// A service that hands its connections off to an echo.
 struct Giving;
 
 impl Interop for Giving {

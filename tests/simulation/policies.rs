@@ -1,6 +1,6 @@
-//! Comparison of load-balancing policies: many servers, some of them slow, failing, frozen or flapping, and clients
-//! that call at a rate, independent of the results. Clients and servers are real; the rivals choose among channels to
-//! one server each. The table of docs/performance/load-balancing.md is printed by
+//! Compares load-balancing policies with many servers, some of which are slow, failing, frozen or flapping, and with
+//! clients whose call rate does not depend on the results. Clients and servers are real. The other policies choose
+//! among channels to single servers. To print the table in docs/performance/load-balancing.md:
 //!
 //! ```text
 //! cargo test --release -p frisbee-tests --test connections table_of_policies -- --ignored --nocapture
@@ -24,32 +24,32 @@ use tower::discover::ServiceList;
 use tower::load::{CompleteOnResponse, PeakEwma};
 use tower::{Service as _, ServiceExt as _};
 
-/// The mean time of a call at an ordinary server, which serves one after the other.
+/// Mean duration of a call at an ordinary server, which runs one call at a time.
 const MEAN: Duration = Duration::from_millis(10);
 
-/// The deadline of calls. One that fails counts as one that takes as long.
+/// The deadline of calls. A failed call counts as taking this long.
 const DEADLINE: Duration = Duration::from_secs(1);
 
-/// The unmeasured beginning of the table and of a test: clients learn the servers.
+/// The initial period that the table and a test do not measure, in which clients learn about the servers.
 const BEGINNING: Duration = Duration::from_secs(20);
 const SHORT_BEGINNING: Duration = Duration::from_secs(5);
 
-/// How often a server that flaps refuses calls, and for how long.
+/// The interval at which a flapping server refuses calls, and for how long.
 const FLAPS: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(3));
 
-/// How a server works.
+/// The behaviour of a server.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
-    /// So many times as fast as an ordinary one.
+    /// The server works, with this multiple of the ordinary speed.
     Works(f64),
     FailsFast,
     Frozen,
-    /// As an ordinary one, but it refuses calls now and then.
+    /// The server works at ordinary speed and refuses calls from time to time.
     Flaps,
 }
 
-/// The kinds of `count` servers, in the proportions of the table: of each hundred 10 are twice as fast, 20 half as fast,
-/// one ten times slower, one fails fast, one is frozen and 10 flap.
+/// Returns the kinds of `count` servers in the proportions of the table: of each hundred, 10 are twice as fast, 20 are
+/// half as fast, one is ten times slower, one fails fast, one is frozen and 10 flap.
 fn kinds(count: usize) -> Vec<Kind> {
     let odd = [Kind::FailsFast, Kind::Frozen, Kind::Works(0.1)];
     let share = |percent: usize, kind| std::iter::repeat_n(kind, (count * percent).div_ceil(100));
@@ -57,7 +57,7 @@ fn kinds(count: usize) -> Vec<Kind> {
     odd.into_iter().chain(some).chain(std::iter::repeat(Kind::Works(1.0))).take(count).collect()
 }
 
-/// The calls in a second that these servers can serve.
+/// Returns how many calls per second the servers can run.
 fn capacity(kinds: &[Kind]) -> f64 {
     let speed = |kind: &Kind| match kind {
         Kind::Works(speed) => *speed,
@@ -67,11 +67,11 @@ fn capacity(kinds: &[Kind]) -> f64 {
     kinds.iter().map(speed).sum::<f64>() / MEAN.as_secs_f64()
 }
 
-/// A server, as it is and not as its clients see it.
+/// The actual state of a server, which clients cannot see.
 struct Worker {
     kind: Kind,
     busy: tokio::sync::Mutex<()>,
-    /// The calls that it has, for the oracle.
+    /// Number of calls at the server, for the oracle.
     waiting: AtomicUsize,
     refuses: AtomicBool,
 }
@@ -86,7 +86,7 @@ impl Worker {
         })
     }
 
-    /// How long a new call is going to take, for the oracle. `None` if it would fail.
+    /// Returns the expected duration of a new call, for the oracle, or `None` if it would fail.
     fn expected(&self) -> Option<f64> {
         let waiting = self.waiting.load(Ordering::Relaxed) as f64 + 1.0;
         match self.kind {
@@ -97,7 +97,7 @@ impl Worker {
     }
 }
 
-/// Counts for as long as it lives.
+/// Counts a call until it is dropped.
 struct Counted<'a>(&'a AtomicUsize);
 
 impl<'a> Counted<'a> {
@@ -117,7 +117,7 @@ impl Drop for Counted<'_> {
 struct Service(Arc<Worker>);
 
 impl Extension for Service {
-    /// Works for the time of the request, which is that of an ordinary server, in microseconds.
+    /// Works for the duration in the request, in microseconds at an ordinary server.
     async fn get(&self, request: Request<Time>) -> Result<Response<Time>, Status> {
         let request = request.into_inner();
         let speed = match self.0.kind {
@@ -127,7 +127,7 @@ impl Extension for Service {
             Kind::Frozen => pending().await,
         };
         let _busy = self.0.busy.lock().await;
-        // Timers know milliseconds, and round up: this keeps the mean.
+        // Timers have millisecond resolution and round up. Random rounding preserves the mean.
         let millis = request.millis as f64 / 1_000.0 / speed;
         let millis = millis.floor() as u64 + u64::from(fastrand::f64() < millis.fract());
         if millis > 0 {
@@ -139,17 +139,19 @@ impl Extension for Service {
     not_served!(echo, fail, wait, ask, flood, sink);
 }
 
-/// How a client chooses.
+/// The policy of a client.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Policy {
     RoundRobin,
-    /// The fewer calls in flight of two, and servers that cannot work are passed over: what frpc did before.
+    /// Of two random servers, the one with fewer calls in flight, ignoring servers that cannot work. This is the former
+    /// policy of frpc.
     TwoChoices,
-    /// That of the crate tower: two choices by the peak of an average of times, and calls in flight.
+    /// The policy of the crate tower: two random choices by the peak of average latency and the number of calls in
+    /// flight.
     Tower,
-    /// The channel's own.
+    /// The policy of the channel.
     Fleet,
-    /// As `Fleet`, with connections to some of the servers only.
+    /// Like `Fleet`, with connections to only some of the servers.
     Subset,
     Oracle,
 }
@@ -163,8 +165,8 @@ const POLICIES: [(Policy, &str); 6] = [
     (Policy::Oracle, "oracle"),
 ];
 
-/// The time that tower's load assumes for a server without an answer yet, and its decay time, in nanoseconds: those of
-/// linkerd2-proxy, their origin.
+/// The latency that tower's load assumes for a server without a reply, and its decay time in nanoseconds. The values
+/// are those of linkerd2-proxy, where the code originated.
 const TOWER: (Duration, f64) = (Duration::from_millis(30), 10e9);
 
 /// A server of tower's balancer.
@@ -185,7 +187,7 @@ impl tower::Service<Time> for TowerClient {
     }
 }
 
-/// The randomness of the world for tower.
+/// Provides the randomness of the world to tower.
 struct Dice;
 
 impl tower::util::rng::Rng for Dice {
@@ -196,16 +198,16 @@ impl tower::util::rng::Rng for Dice {
 
 type Balancer = Balance<ServiceList<Vec<PeakEwma<TowerClient>>>, Time>;
 
-/// A server as a rival's client sees it.
+/// A server as seen by a client with another policy.
 struct RivalServer {
     client: ExtensionClient,
     worker: Arc<Worker>,
     in_flight: AtomicUsize,
-    /// For how many calls it is still passed over.
+    /// Number of calls for which the server is still skipped.
     passes: AtomicUsize,
 }
 
-/// A client.
+/// A client with its policy.
 enum Client {
     Fleet(ExtensionClient),
     Tower(Box<tokio::sync::Mutex<Balancer>>),
@@ -246,7 +248,7 @@ impl Client {
         Self::Rival { policy, next: AtomicUsize::new(fastrand::usize(..workers.len())), servers }
     }
 
-    /// Makes a call. Whether it has succeeded.
+    /// Makes a call. Returns whether it succeeded.
     async fn call(&self, request: Time) -> bool {
         let (policy, servers, next) = match self {
             Self::Fleet(client) => return client.get(request).await.is_ok(),
@@ -280,7 +282,7 @@ fn best(servers: &[RivalServer]) -> &RivalServer {
     all.min_by(|one, other| expected(one).total_cmp(&expected(other))).expect("fleet should have servers")
 }
 
-/// The server with fewer calls in flight of two that are drawn.
+/// Returns the one of two random servers with fewer calls in flight.
 fn less_loaded(servers: &[RivalServer]) -> &RivalServer {
     let [one, other] = [(); 2].map(|()| &servers[fastrand::usize(..servers.len())]);
     let rank =
@@ -306,19 +308,19 @@ fn name(number: usize) -> String {
     format!("server {number}")
 }
 
-/// The measured period.
+/// The parameters of a run.
 #[derive(Clone, Copy)]
 struct Run {
     policy: Policy,
     servers: usize,
     clients: usize,
-    /// The part of the capacity that is used.
+    /// The used fraction of the capacity.
     load: f64,
     beginning: Duration,
     time: Duration,
 }
 
-/// The outcome of calls: their times, those of failures as the deadline.
+/// The durations of calls, in which failures count as the deadline.
 #[derive(Default)]
 struct Outcome {
     times: Vec<Duration>,
@@ -326,7 +328,7 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// The median and the 99th percentile in milliseconds, and the failures in percent.
+    /// Returns the median and the 99th percentile in milliseconds, and the percentage of failures.
     fn summary(&self) -> ([u128; 2], f64) {
         let mut times = self.times.clone();
         times.sort_unstable();
@@ -336,7 +338,7 @@ impl Outcome {
 }
 
 impl Run {
-    /// The outcome with a seed.
+    /// Returns the outcome with the given seed.
     fn outcome(self, seed: u64) -> Outcome {
         let outcome = Arc::<Mutex<Outcome>>::default();
         let noted = outcome.clone();
@@ -378,7 +380,7 @@ impl Run {
         sleep(2 * DEADLINE).await;
     }
 
-    /// Begins calls at a rate, at random times.
+    /// Starts calls at a rate, at random times.
     async fn calls(self, client: Arc<Client>, rate: f64, outcome: Arc<Mutex<Outcome>>) {
         let started = Instant::now();
         let mut at = started;
@@ -400,7 +402,7 @@ impl Run {
     }
 }
 
-/// A number with the mean 1, as the times between events that know nothing of each other.
+/// Returns an exponentially distributed number with mean 1, as for the times between independent events.
 fn exponential() -> f64 {
     -(1.0 - fastrand::f64()).ln()
 }
@@ -415,7 +417,7 @@ async fn flap(worker: Arc<Worker>) {
     }
 }
 
-/// The number in a variable of the environment.
+/// Returns the number in an environment variable.
 fn number(name: &str, default: usize) -> usize {
     std::env::var(name).ok().and_then(|number| number.parse().ok()).unwrap_or(default)
 }

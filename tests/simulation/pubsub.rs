@@ -1,4 +1,4 @@
-//! A broker that crashes, and what subscribers hear of a publisher.
+//! Tests of a broker that crashes, and of the messages that subscribers receive.
 
 use frisbee::{Connection, Server};
 use frisbee_pubsub::{Broker, Client, ClientRouter, RecvError, Subscription};
@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// The time for which the publisher sends.
+/// How long the publisher sends.
 const TIME: Duration = Duration::from_secs(12);
 
-/// The time after which a network that has fallen silent has been noticed.
+/// Time after which a silent network has been noticed.
 const SILENCE: Duration = Duration::from_secs(25);
 
 async fn client(world: &World, node: &str) -> Option<(Client, Connection)> {
@@ -29,7 +29,7 @@ async fn subscription(client: &Client) -> Option<Subscription> {
         .ok()
 }
 
-/// Numbers that a broker has taken for certain.
+/// The numbers that a broker has accepted.
 type Published = Arc<Mutex<BTreeSet<u64>>>;
 
 async fn publish(world: World, published: Published) {
@@ -54,7 +54,8 @@ async fn publish(world: World, published: Published) {
     }
 }
 
-/// Messages of one subscription arrive in order and without gaps in the broker's accepted numbers.
+/// Checks that the messages of a subscription are in order and contain all numbers that the broker has accepted in
+/// between.
 async fn listen(world: World, node: String, published: Published) -> usize {
     let mut received = 0;
     while world.elapsed() < TIME {

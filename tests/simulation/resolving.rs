@@ -1,4 +1,4 @@
-//! Channels that follow a resolver: endpoints join, leave, flap and come twice.
+//! Tests of channels that follow a resolver, whose endpoints join, leave, flap and occur twice.
 
 use super::service::{Memory, Service};
 use frisbee_sim::{Fault, Process, World, sim_test};
@@ -39,7 +39,7 @@ impl Node {
         node
     }
 
-    /// How many of these calls it has executed.
+    /// Returns how many of the given calls the server has executed.
     fn executed(&self, calls: impl IntoIterator<Item = i64>) -> usize {
         calls.into_iter().map(|call| self.memory.executions(call as u64)).sum()
     }
@@ -98,7 +98,7 @@ async fn an_endpoint_that_leaves_ends_its_calls_and_gets_no_more(world: World) {
     assert_eq!(fleet(&channel), ["joins", "stays"]);
 }
 
-/// The addresses of the fleet, sorted.
+/// Returns the sorted addresses of the fleet.
 fn fleet(channel: &Channel) -> Vec<String> {
     let fleet = FleetView::of(channel).expect("channel should have a fleet");
     let mut names: Vec<_> = fleet.servers.iter().map(|server| server.endpoint.address().to_owned()).collect();
@@ -106,7 +106,7 @@ fn fleet(channel: &Channel) -> Vec<String> {
     names
 }
 
-/// Reports the given endpoints, each after a pause.
+/// A resolver that reports the given endpoints, each set after a pause.
 struct Script(std::vec::IntoIter<(u64, io::Result<Vec<Endpoint>>)>);
 
 impl Resolver for Script {
@@ -170,7 +170,7 @@ async fn many_clients_spread_over_time_to_new_endpoint(world: World) {
     assert!(busiest < CLIENTS / 2, "{busiest} of {CLIENTS} within a second");
 }
 
-/// The most of these times that lie within a second.
+/// Returns the maximum number of the given times within any second.
 fn busiest_second(times: &[Duration]) -> usize {
     let within = |begin: &Duration| {
         let end = *begin + Duration::from_secs(1);
@@ -231,7 +231,7 @@ async fn two_records_of_one_address_are_one_and_the_last_counts(world: World) {
     let channel = builder.balance().connect_resolved_with_connector(StaticResolver::new(records), connector).await;
     let client = InteropClient::new(channel.expect("server should be reachable"));
     sleep(Duration::from_secs(1)).await;
-    // At the same time: sequential calls find two idle servers, which are equally good.
+    // Concurrent calls are necessary, because sequential ones find two idle servers, which are equally good.
     let calls = (0..400).map(|tag| {
         let client = client.clone();
         tokio::spawn(async move { client.sleep(SleepRequest { millis: 100, tag }).await })

@@ -1,4 +1,4 @@
-//! A server at a node whose handlers are counted over all its lives.
+//! A server at a node, with counts of its handlers across restarts.
 
 use frisbee_sim::{Fault, World};
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer};
@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// A server at a node. Its program starts again after each crash.
+/// A server at a node. Its program is restarted after each crash.
 pub(crate) struct Running {
     world: World,
     node: &'static str,
     service: Service,
-    /// That of the process that runs.
+    /// The acceptor of the running process.
     acceptor: Arc<Mutex<Acceptor>>,
 }
 
@@ -45,38 +45,39 @@ impl Running {
         &self.service.state
     }
 
-    /// The handlers of `Wait` that run.
+    /// Returns the number of running `Wait` handlers.
     pub(crate) fn running(&self) -> i64 {
         self.state().waiting.load(Ordering::SeqCst)
     }
 
-    /// How often `Get` has run.
+    /// Returns how often `Get` has run.
     pub(crate) fn gets(&self) -> u64 {
         self.state().gets.load(Ordering::SeqCst)
     }
 
-    /// Lets a successor accept from now on, on the same machine. The predecessor is left to be shut down.
+    /// Makes a successor on the same machine accept connections from now on. Returns the predecessor, which the caller
+    /// must shut down.
     pub(crate) fn take_over(&self) -> Acceptor {
         let successor = acceptor_of(&self.service);
         self.world.node(self.node).process().serve(successor.clone());
         std::mem::replace(&mut *self.acceptor.lock(), successor)
     }
 
-    /// The server notifies its clients, finishes its calls, and ends.
+    /// Stops the server: it notifies its clients, finishes its calls and ends.
     pub(crate) async fn stop(&self) {
         let acceptor = self.acceptor.lock().clone();
         acceptor.shutdown().await;
         self.world.node(self.node).crash();
     }
 
-    /// Gone from one moment to the next, for a time.
+    /// Crashes the server's node for the given time.
     pub(crate) async fn fail_for(&self, down: Duration) {
         let crash = Fault::Crash { node: self.node.to_owned(), down, loses_disk: false };
         self.world.inject_now(crash).await;
     }
 }
 
-/// A channel from node `client` to the server at this node, or to several.
+/// Returns a channel from node `client` to the servers at the given nodes.
 pub(crate) async fn channel(world: &World, nodes: &[&str], builder: ChannelBuilder) -> Channel {
     let process = world.node("client").process();
     let channel = match nodes {
@@ -92,7 +93,7 @@ pub(crate) async fn client(world: &World, nodes: &[&str]) -> ExtensionClient {
     ExtensionClient::new(channel(world, nodes, Channel::builder()).await)
 }
 
-/// A time below another, of the seed.
+/// Returns a random time below `most` milliseconds.
 pub(crate) fn some(world: &World, most: u64) -> Duration {
     Duration::from_millis(world.draw(|rng| rng.u64(..most)))
 }

@@ -1,4 +1,4 @@
-//! Channels to several servers: which of them calls go to, and that none is lost while one is there.
+//! Tests of channels to several servers: where calls go, and that none is lost while a server is available.
 
 use super::running::{Running, channel, client, some};
 use frisbee_sim::{Cable, World, sim_test};
@@ -13,10 +13,10 @@ const NODES: [&str; 2] = ["s0", "s1"];
 
 const SOON: Duration = Duration::from_secs(5);
 
-/// The time after which a server that has failed and works again has its share.
+/// Time after which a recovered server receives its full share of calls.
 const TRUSTED: Duration = Duration::from_secs(20);
 
-/// Two servers, and a client that is connected to both.
+/// Returns two servers and a client that is connected to both.
 async fn both(world: &World) -> ([Running; 2], ExtensionClient) {
     let servers = NODES.map(|node| Running::start(world, node));
     let client = client(world, &NODES).await;
@@ -26,13 +26,13 @@ async fn both(world: &World) -> ([Running; 2], ExtensionClient) {
     (servers, client)
 }
 
-/// Lets no server be nearer by chance than another: a caller that makes one call at a time would prefer it.
+/// Gives all servers the same latency. Otherwise a caller that makes one call at a time would prefer the nearer one.
 fn equally_far(world: &World) {
     let always = Duration::from_millis(3);
     world.set_cables(Cable::default().latency(always..=always));
 }
 
-/// Makes calls until this server gets one.
+/// Makes calls until the given server receives one.
 async fn called(client: &ExtensionClient, server: &Running) {
     let before = server.gets();
     let calling = async {
@@ -43,7 +43,7 @@ async fn called(client: &ExtensionClient, server: &Running) {
     timeout(Duration::from_secs(20), calling).await.expect("call should complete within the timeout");
 }
 
-/// Makes so many calls one after the other. How many fail.
+/// Makes successive calls and returns how many fail.
 async fn get(client: &ExtensionClient, calls: usize) -> usize {
     let mut failed = 0;
     for _ in 0..calls {
@@ -52,7 +52,7 @@ async fn get(client: &ExtensionClient, calls: usize) -> usize {
     failed
 }
 
-/// The first chunk of a stream.
+/// Returns whether the first chunk of a stream was received.
 async fn stream(client: &ExtensionClient) -> bool {
     let mut chunks = client.flood(Time { millis: 1 }).await.expect("stream should open").into_inner();
     chunks.message().await.is_ok()
@@ -73,7 +73,7 @@ async fn calls_and_streams_go_to_the_server_that_has_fewer_of_them(world: World)
     calls.shutdown().await;
     world.eventually("no call runs", SOON, || running() == [0, 0]).await;
 
-    // Unread streams.
+    // The streams are not read.
     let flooded = || servers.each_ref().map(|server| server.state().flooded.load(Ordering::SeqCst) > 0);
     let first = client.flood(Time::default()).await.expect("stream should open");
     world.eventually("a server streams", SOON, || flooded().contains(&true)).await;
@@ -93,7 +93,7 @@ async fn unavailable_server_gets_few_calls_until_recovery(world: World) {
     let failed = get(&client, 300).await;
     let refused = servers[0].gets() - before;
     assert!((1..=10).contains(&refused), "{refused} of 300 calls went there, {code:?}");
-    // Calls that the other one may take as well are made there.
+    // Calls that may be repeated are made at the other server.
     assert_eq!(failed as u64, if code == Code::Unavailable { 0 } else { refused });
     servers[0].state().broken.store(0, Ordering::SeqCst);
     let until = world.elapsed() + TRUSTED;

@@ -1,4 +1,4 @@
-//! Subscribers of a broker that stop reading for a while: their losses, and that others lose nothing.
+//! Tests of subscribers that stop reading for a while: their losses, and that others lose nothing.
 
 use frisbee::{Config, Connection, Server};
 use frisbee_pubsub::{Broker, BrokerBuilder, Client, ClientRouter, RecvError, SlowSubscriberPolicy, Subscription};
@@ -11,14 +11,14 @@ const READERS: [&str; 3] = ["one", "two", "three"];
 
 const MESSAGES: usize = 200;
 
-/// The bytes of a message.
+/// Length of a message in bytes.
 const LENGTH: usize = 4 * 1024;
 
 const QUEUE_MAX: usize = 64 * 1024;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A stalled peer is here to be dealt with by the broker, not by the connection's own time.
+/// Returns a configuration with long timeouts, so that the broker and not the connection handles a stalled peer.
 fn config() -> Config {
     Config::default().write_timeout(10 * PATIENCE).idle_timeout(10 * PATIENCE)
 }
@@ -45,14 +45,14 @@ pub(crate) async fn client(world: &World, node: &str, config: Config) -> (Client
     (client, connection.expect("broker should answer"))
 }
 
-/// The number of a message, or how many were lost before the next one.
+/// Returns the number of the next message, or how many were lost before it.
 async fn next(ticks: &mut Subscription) -> Result<u64, RecvError> {
     let message = timeout(PATIENCE, ticks.recv()).await.expect("message should arrive within the timeout")?;
     let (number, _) = message.payload().split_first_chunk().expect("payload should begin with a number");
     Ok(u64::from_be_bytes(*number))
 }
 
-/// Publishes while some read everything, and one is stalled.
+/// Publishes while one subscriber is stalled and the others read everything.
 async fn publish_next_to_stalled_subscriber(world: &World) -> (Client, Connection, Subscription) {
     world.set_cables(Cable::default().capacity(8 * 1024));
     let (client_of_stalled, connection) = client(world, "stalled", config()).await;
@@ -86,7 +86,7 @@ async fn stalled_subscriber_alone_loses_oldest_messages(world: World) {
     let broker = serve(&world, Broker::builder().queue_max(QUEUE_MAX), config());
     let (_client, _connection, mut stalled) = publish_next_to_stalled_subscriber(&world).await;
     assert!(broker.waiting() <= QUEUE_MAX, "{} bytes wait", broker.waiting());
-    // It resumes reading: the sent messages, the number of lost ones, and the newest messages.
+    // The resumed subscriber reads the messages sent before, the number of lost ones, and the latest messages.
     world.node("stalled").resume();
     let (mut expected, mut lost, mut behind_loss) = (0, 0, 0);
     while expected < MESSAGES as u64 {

@@ -1,4 +1,4 @@
-//! Short-lived subscribers, alone and in groups: the receivers of each message, and remaining state.
+//! Tests of short-lived subscribers, alone and in groups: the receivers of each message, and remaining state.
 
 use super::stalled::{client, serve};
 use frisbee::Config;
@@ -84,7 +84,7 @@ async fn departed_subscribers_leave_no_state(world: World) {
             readers.push((node, client, connection, subscriptions));
         }
         assert_eq!(broker.subscriptions(), READERS * 6);
-        // Messages wait for one of them when it goes.
+        // Messages are pending for one subscriber when it leaves.
         world.node("reader 0").pause();
         for number in 0..40 {
             writer

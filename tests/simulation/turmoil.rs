@@ -1,4 +1,4 @@
-//! Sockets of turmoil as transports, for those whose tests have them.
+//! Tests that sockets of turmoil work as transports, for users whose tests use turmoil.
 
 use super::service::{Memory, Service};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};

@@ -1,4 +1,4 @@
-//! One world of clients that call servers which crash and restart, in a network with every fault.
+//! A world of clients that call servers which crash and restart, on a network with all kinds of faults.
 
 use super::service::{Memory, Service};
 use frisbee::{Config, Stats};
@@ -13,33 +13,34 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
-/// No call may take longer, in virtual time: deadlines are shorter, and clock jumps add to them.
+/// Maximum virtual duration of a call. Deadlines are shorter, and clock jumps add to them.
 const HANGS: Duration = Duration::from_secs(600);
 
-/// The time within which faults begin.
+/// The period in which faults start.
 const FAULTS_WITHIN: Duration = Duration::from_millis(2_400);
 
-/// How long a fault lasts at most.
+/// Maximum duration of a fault.
 const FAULT_MAX: Duration = Duration::from_secs(9);
 
-/// The outcomes of the calls of worlds.
+/// The results of the calls of worlds.
 #[derive(Default, Debug)]
 pub(crate) struct Outcome {
     pub(crate) successes: AtomicUsize,
     pub(crate) failures: AtomicUsize,
 }
 
-/// What happens in a world.
+/// The parameters of a world.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// Bits flip. There is no checksum but TLS's, so nothing is promised then but an end, and that nothing is kept.
+    /// Whether bits flip. Only TLS has a checksum, so in that case only an end and the release of all state are
+    /// required.
     pub(crate) corrupts: bool,
     pub(crate) faults: usize,
-    /// Each of them can take a call.
+    /// Number of servers, each of which can run any call.
     pub(crate) servers: usize,
     pub(crate) clients: usize,
     pub(crate) calls: usize,
-    /// Cuts the first connection after so many bytes of the client or, if not, of the server.
+    /// Cuts the first connection after this many bytes of the client, or of the server if `false`.
     pub(crate) cut: Option<(bool, u64)>,
 }
 
@@ -59,15 +60,15 @@ impl Plan {
     }
 }
 
-/// Shared state of a world.
+/// The common state of a world.
 #[derive(Clone)]
 struct World {
     plan: Plan,
     world: frisbee_sim::World,
     memory: Arc<Memory>,
-    /// Of all processes of servers.
+    /// The statistics of all server processes.
     stats: Arc<Mutex<Vec<Stats>>>,
-    /// The cut that is to come.
+    /// The pending cut.
     cut: Arc<Mutex<Option<(bool, u64)>>>,
     outcome: Arc<Outcome>,
 }
@@ -90,7 +91,7 @@ impl World {
         let jumps = tokio::spawn(self.clone().jump());
         clients.join_all().await;
         jumps.await.expect("clock task should end");
-        // Connections notice that they are unused, or that the other end is gone.
+        // Meanwhile connections notice that they are unused or that the other end is gone.
         sleep(Duration::from_secs(120)).await;
         (0..self.plan.servers).for_each(|server| self.world.node(&server_name(server)).crash());
         sleep(Duration::from_secs(1)).await;
@@ -113,7 +114,7 @@ impl World {
         process.serve(acceptor);
     }
 
-    /// Faults of the whole world.
+    /// Injects the faults of the whole world.
     fn inject(&self) {
         let servers: Vec<_> = (0..self.plan.servers).map(server_name).collect();
         let clients: Vec<_> = (0..self.plan.clients as u64).map(client_name).collect();
@@ -125,7 +126,7 @@ impl World {
         }
     }
 
-    /// The clocks of all jump, like that of a machine that was asleep.
+    /// Makes all clocks jump, like that of a machine that was suspended.
     async fn jump(self) {
         let (jumps, at) = self.world.draw(|rng| (self.plan.faults > 0 && rng.bool(), rng.u64(..2_400)));
         if jumps {
@@ -136,7 +137,7 @@ impl World {
         }
     }
 
-    /// A function that connects a client to a server, by a connection that may be cut later.
+    /// Returns a function that connects a client to a server. The connection may be cut later.
     fn dialler(&self, client: u64, server: usize) -> impl Fn() -> Dialling + Clone + Send + Sync + 'static {
         let (world, name) = (self.clone(), client_name(client));
         move || {
@@ -180,7 +181,7 @@ impl World {
         }
     }
 
-    /// Makes a call, perhaps loses interest in it, and judges how it ended.
+    /// Makes a call, possibly abandons it, and checks its result.
     async fn call(self, client: InteropClient, number: u64) {
         let (kind, patience) = self.world.draw(|rng| (rng.u32(..6), rng.u64(..60_000)));
         let calling = async {
@@ -193,13 +194,13 @@ impl World {
                 _ => self.chat(&client, number).await,
             }
         };
-        // Some lose interest at once or soon, the others never do.
+        // Some callers abandon the call at once or soon, the others never do.
         let gives_up = if patience < 3_000 { Duration::from_millis(patience) } else { HANGS };
         let started = Instant::now();
         let ended = tokio::time::timeout(gives_up, calling).await;
         let is_calm = self.plan.faults == 0 && self.plan.cut.is_none() && !self.plan.corrupts;
         if is_calm && kind == 0 {
-            // Otherwise a task was not woken, and only a timer has woken it.
+            // A longer call means that a task was woken only by a timer.
             assert!(started.elapsed() < Duration::from_secs(1), "it took {:?} in calm", started.elapsed());
         }
         let executions = self.memory.executions(number);
@@ -223,8 +224,8 @@ impl World {
         assert!(self.plan.corrupts || executions <= 1, "call {number} was executed {executions} times");
     }
 
-    /// A call with streams has no deadline unless it is given one. Without one, a flipped bit in the end of a stream
-    /// may keep it waiting for as long as the connection lives.
+    /// Returns a request with a deadline. Calls with streams have none by default, and a flipped bit in the end of a
+    /// stream could make them wait for the life of the connection.
     fn limited<T>(&self, message: T) -> Request<T> {
         let mut request = Request::new(message);
         if self.plan.corrupts {
@@ -233,7 +234,7 @@ impl World {
         request
     }
 
-    /// Fails unless bits have flipped on the way.
+    /// Asserts that the condition holds, unless bits may have flipped.
     fn check(&self, holds: bool, what: &str) {
         assert!(holds || self.plan.corrupts, "{what}");
     }

@@ -1,4 +1,4 @@
-//! Clients that prefer the servers of their own zone, and those that connect to some servers only.
+//! Tests of clients that prefer servers of their own zone, and of clients that connect to some servers only.
 
 use super::running::Running;
 use frisbee_sim::{Process, World, sim_test};
@@ -25,7 +25,7 @@ async fn client(process: &Process, builder: FleetBuilder) -> (Channel, Extension
     (channel.clone(), ExtensionClient::new(channel))
 }
 
-/// The calls of so many that went to these servers.
+/// Makes calls and returns how many of them the given servers have received.
 async fn share(client: &ExtensionClient, calls: usize, servers: &[Running]) -> u64 {
     let gets = || servers.iter().map(Running::gets).sum::<u64>();
     let before = gets();
@@ -81,7 +81,7 @@ async fn burst_stays_in_the_own_zone_while_a_server_there_is_ejected(world: Worl
     while !is_ejected() {
         client.get(Time { millis: 1 }).await.expect("other servers should answer");
     }
-    // More at one time than there are reports.
+    // There are more concurrent calls than reports.
     let calls = (0..300).map(|_| {
         let client = client.clone();
         async move { client.get(Time { millis: 50 }).await }
