@@ -1,4 +1,4 @@
-//! Messages of streams that share a packet: their selection, order and cost.
+//! Tests of stream messages that share a packet: their selection, order and cost.
 
 use bytes::Bytes;
 use frisbee::{Client, Config, Connection, Handlers, Server, Stream, StreamEnd, TrySendError};
@@ -6,7 +6,7 @@ use frisbee_core::{Batch, Operation, tlv};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::until;
 
-/// HELLO of a native server, with so much credit, and with or without batches.
+/// Returns the HELLO of a native server with the given credit, with or without support for batches.
 fn hello(credit: u32, batches: bool) -> Vec<u8> {
     let mut body = b"fris\x01".to_vec();
     let mut number = Vec::new();
@@ -18,7 +18,7 @@ fn hello(credit: u32, batches: bool) -> Vec<u8> {
     packet(0, 3, &body)
 }
 
-/// A stream to a server that says so of itself, whose first packet has come there.
+/// Opens a stream to a server that sends the given HELLO. Returns it when its first packet has arrived there.
 async fn opened(hello: &[u8]) -> (Connection, Stream, Raw) {
     let (address, accepted) = Raw::listen().await;
     let (connection, mut raw) = tokio::join!(Client::builder().connect(address, Handlers::new()), accepted);
@@ -29,7 +29,7 @@ async fn opened(hello: &[u8]) -> (Connection, Stream, Raw) {
     (connection, stream, raw)
 }
 
-/// The next packet of a stream: its operation, and its messages.
+/// Returns the operation and the messages of the next packet of a stream.
 async fn next(raw: &mut Raw) -> (u16, Vec<Bytes>) {
     let packet = raw.next().await.expect("connection should stay open");
     let messages = if packet.operation == Operation::BATCH {

@@ -1,4 +1,4 @@
-//! Ends of connections: notifications, last writes, and peers that are not waited for.
+//! Tests of the ends of connections: notifications, last writes, and unresponsive peers.
 
 use bytes::{Bytes, BytesMut};
 use frisbee::{
@@ -21,10 +21,10 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-/// The longest wait for an event that is due at once.
+/// Maximum time to wait for an event that should occur at once.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Sends so many bodies of 4 MiB.
+/// Sends the given number of bodies of 4 MiB.
 fn send_much(connection: &Connection, count: u16) {
     let body = Bytes::from(vec![1; 4 << 20]);
     for id in 0..count {
@@ -33,7 +33,8 @@ fn send_much(connection: &Connection, count: u16) {
     }
 }
 
-/// A client of a server in memory, which know each other, and the end of the server's side.
+/// Connects a client to an in-memory server and waits until both know each other. Returns the client's connection and
+/// the task that returns the server's close reason.
 async fn connected<R: Protocol>(server: &Acceptor<R>) -> (Connection, JoinHandle<CloseReason>) {
     let (here, there) = frisbee::memory();
     let server = server.clone();
@@ -65,7 +66,7 @@ async fn sent_packets_are_written_before_the_end_is_reported() {
     send_much(&connection, 4);
     connection.close();
     connection.closed().await;
-    // The peer has read all of it, or it would not have closed its half.
+    // The peer has read everything, or it would not have closed its half.
     assert!(read.load(Ordering::SeqCst) > 16 << 20);
 }
 
@@ -82,7 +83,7 @@ async fn failed_stream_opening_does_not_hide_connection_end() {
     timeout(PATIENCE, waits).await.expect("wait should end within the timeout").expect("task should not panic");
 }
 
-/// Takes everything and is never done with its shutdown, as TLS whose peer takes no byte more.
+/// A transport that accepts everything and never completes its shutdown, like TLS with a peer that no longer reads.
 struct NoShutdown(DuplexStream);
 
 impl AsyncRead for NoShutdown {
@@ -148,11 +149,11 @@ async fn closing_server_holds_last_packets_until_first_header() {
     });
     let address = serve_interop_with(builder.first_header_timeout(Duration::from_millis(100))).await;
     let mut client = Raw::connect(address).await;
-    // As Go's clients begin: with a PING.
+    // Go clients begin with a PING.
     client.write(&packet(1, 0, b"")).await;
     assert_eq!(client.next().await.expect("client should receive the message").body, "another time");
     client.closed().await;
-    // Who says nothing is left in time.
+    // A silent client is disconnected in time.
     Raw::connect(address).await.closed().await;
 }
 
@@ -179,7 +180,7 @@ async fn the_reader_of_a_stream_sees_the_half_close_of_its_client() {
     );
 }
 
-/// An acceptor that echoes, and the client's end of a connection to it that was accepted a moment ago.
+/// Returns an acceptor that echoes, and the client's end of a connection that was just accepted.
 async fn accepted() -> (Acceptor<Handlers>, DuplexStream, JoinHandle<CloseReason>) {
     let handlers = Handlers::new().on(Operation::FIRST_USER, |_connection, packet| async { Some(packet) });
     let server = frisbee::Server::builder().build(handlers).expect("settings should be valid");
@@ -221,7 +222,7 @@ async fn shutdown_waits_for_silent_client_only_for_first_bytes() {
     timeout(PATIENCE, serving).await.expect("server should stop within the timeout").expect("task should not panic");
 }
 
-/// Says farewell by its handle when the server goes away.
+/// A protocol that sends a last packet through its handle when the server goes away.
 struct Farewell;
 
 impl Protocol for Farewell {
@@ -259,7 +260,7 @@ async fn a_client_acknowledges_the_end_after_its_sent_packets() {
     assert!(sent.ends_with(&[packet(1, 10, b""), going_away.clone()].concat()), "{sent:x?}");
 }
 
-/// Has a request in progress until it is released.
+/// A protocol with a request in progress until it is released.
 struct Asking(Arc<AtomicBool>);
 
 impl Protocol for Asking {
@@ -290,7 +291,7 @@ async fn stopping_server_closes_idle_peers_and_waits_for_busy_ones() {
         tokio::time::sleep(Duration::from_secs(10)).await;
         assert_eq!(connection.is_closed(), !is_busy);
         is_asking.store(false, Ordering::SeqCst);
-        // The outcome of a request comes from the peer.
+        // The peer sends the result of the request.
         let _ = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
         stopping.await.expect("task should not panic");
         assert!(started.elapsed() < Duration::from_secs(12), "{:?}", started.elapsed());
@@ -316,7 +317,7 @@ async fn a_client_reads_the_last_packets_after_the_end_was_announced() {
     here.write_all(&packet(0, 4, b"")).await.expect("write should succeed");
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert!(!serving.is_finished(), "it has not closed");
-    // Its later packets are ignored, and must not reset the connection.
+    // Later packets of the server are ignored and must not reset the connection.
     here.write_all(&packet(1, 10, b"late")).await.expect("write should succeed");
     let mut read = Vec::new();
     here.read_to_end(&mut read).await.expect("peer should close the connection cleanly");
@@ -339,7 +340,7 @@ async fn finished_stream_is_complete_after_sender_drop() {
     let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new().on_stream(send)).unwrap()).await;
     for _ in 0..20 {
         let mut stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
-        // The sender's end, and that it has left the other direction too, come before anything is read.
+        // The sender ends and also leaves the other direction before anything is read.
         until("the stream is over", || stream.sender().is_closed()).await;
         let mut messages = 0;
         while stream.recv().await.is_some() {
@@ -349,8 +350,8 @@ async fn finished_stream_is_complete_after_sender_drop() {
     }
 }
 
-/// Requests an immediate call each time, and sends a packet before its peer does. A permit comes with each connection
-/// to which it has said it.
+/// A protocol that repeatedly requests an immediate turn, and sends a packet before its peer does. It adds a permit for
+/// each connection on which it has sent one.
 struct Hasty(Arc<Semaphore>);
 
 impl Protocol for Hasty {
@@ -400,7 +401,7 @@ async fn packets_before_first_header_take_form_of_peer() {
     tokio::spawn(server.serve());
     let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     let _permit = sent.acquire().await.expect("semaphore should be open");
-    // A packet with an old header, of eight bytes.
+    // A packet with an old header of eight bytes.
     let mut packet = Outbox::new(HeaderForm::Old);
     packet
         .push(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"echo"))
@@ -421,7 +422,7 @@ async fn packets_before_first_header_take_form_of_peer() {
     }
 }
 
-/// Decides about a hand-off after five seconds, and panics in `is_busy`.
+/// A protocol that decides about a hand-off after five seconds, and panics in `is_busy`.
 struct Hesitant;
 
 impl Protocol for Hesitant {
@@ -466,7 +467,7 @@ async fn router_panicking_in_is_busy_ends_connection_with_error() {
     assert_eq!(serving.await.expect("driver should not panic").kind(), CloseKind::Router);
 }
 
-/// Gives its connections out.
+/// A router that passes its connections to the test.
 struct ConnectionSender(mpsc::UnboundedSender<Connection>);
 
 impl Router for ConnectionSender {
@@ -481,12 +482,12 @@ impl Router for ConnectionSender {
     }
 }
 
-/// Nothing happens by itself.
+/// Returns a configuration without timers.
 fn quiet() -> Config {
     Config::default().ping_interval(Duration::MAX).idle_timeout(Duration::MAX)
 }
 
-/// The server's end of a connection without received bytes, and the transport.
+/// Returns the server's end of a connection that has received no bytes, and the transport.
 async fn unheard(config: Config) -> (Connection, DuplexStream) {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let server = frisbee::Server::builder().config(config).build(ConnectionSender(sender)).unwrap();
@@ -506,7 +507,7 @@ async fn blocked_senders_resume_when_client_uses_old_headers() {
                 .expect("message should be sent");
         }
     });
-    tokio::task::yield_now().await; // A thousand bytes wait. Behind old headers they are 800.
+    tokio::task::yield_now().await; // A thousand bytes are pending. With old headers there are only 800.
     let mut packet = Outbox::new(HeaderForm::Old);
     packet.push(PacketId(1), Operation::FIRST_USER, Bytes::new()).expect("packet should be within the limit");
     here.write_all(&packet.take_bytes()).await.expect("write should succeed");
@@ -539,7 +540,7 @@ async fn close_is_not_weakened_by_later_close_when_idle() {
     let sent = connection.send_now(|outbox| outbox.push(PacketId(1), Operation::FIRST_USER, Bytes::new()));
     sent.expect("connection should be open").expect("packet should be within the limit");
     connection.spawn(std::future::pending());
-    connection.close(); // Waits for the form of headers.
+    connection.close(); // The connection waits until the form of headers is known.
     tokio::time::sleep(Duration::from_millis(1)).await;
     connection.close_when_idle();
     tokio::time::sleep(Duration::from_millis(1)).await;
@@ -547,7 +548,7 @@ async fn close_is_not_weakened_by_later_close_when_idle() {
     timeout(PATIENCE, connection.closed()).await.expect("connection should close within the timeout");
 }
 
-/// A waker that is broken.
+/// A waker that panics.
 struct Broken;
 
 impl Wake for Broken {

@@ -1,4 +1,4 @@
-//! Which connections are found to be unused, in virtual time: those that carry nothing but signs of life.
+//! Tests in virtual time of which connections are considered unused: those that carry only signs of life.
 
 use bytes::Bytes;
 use frisbee::{Client, Connection, Operation, Outbox, Packet, PacketId, Protocol, Routed, Server, Stream};
@@ -10,10 +10,10 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::time::sleep;
 
-/// Some of the intervals of silence after which a connection is unused.
+/// Several of the intervals of silence after which a connection is unused.
 const SILENCE: Duration = Duration::from_secs(8);
 
-/// Takes packets, keeps streams, and counts how often its connection was found to be unused.
+/// A protocol that accepts packets, keeps streams, and counts how often its connection was unused.
 #[derive(Clone, Default)]
 struct Counting {
     unused: Arc<AtomicUsize>,
@@ -62,14 +62,14 @@ fn unused(ends: &[Counting; 2]) -> [usize; 2] {
     ends.each_ref().map(Counting::unused)
 }
 
-/// Client and server of a connection, so far apart.
+/// Returns the client and the server of a connection with the given latency.
 async fn connect(apart: Duration) -> [Counting; 2] {
     let (here, there) = far_apart(apart);
     let ends: [Counting; 2] = Default::default();
     let server = Server::builder().build(ends[1].clone()).unwrap();
     tokio::spawn(async move { server.serve_connection(there).await });
     Client::builder().connect_io(here, ends[0].clone()).await.expect("connection in memory should be accepted");
-    // The server has one as soon as it runs.
+    // The server has a connection as soon as it runs.
     sleep(apart * 3 + Duration::from_millis(1)).await;
     ends
 }

@@ -1,5 +1,5 @@
-//! Connections below calls: transports, routers, streams, runtimes, and how they end. With hostile peers, and with the
-//! bytes on the wire, and in simulated worlds.
+//! Tests of connections below calls: transports, routers, streams, runtimes and ends. Also with hostile peers, on the
+//! level of bytes, and in simulated worlds.
 
 mod batches;
 mod ending;

@@ -1,4 +1,4 @@
-//! Calls of a protocol that knows frisbee by its public API alone.
+//! Tests of calls in a protocol that uses only the public API of frisbee.
 
 use frisbee::bytes::Bytes;
 use frisbee::{Acceptor, Client, Connection, Operation, Packet, PacketId, Server, memory};
@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 const METHOD: Operation = Operation::user(10).expect("operation should be in the range of users");
 
-/// A server of these handlers, and the client's end of a connection to it.
+/// Returns a server with the given handlers, and the client's end of a connection to it.
 fn served<H, F>(handler: H) -> (Arc<Acceptor<Service<H>>>, DuplexStream)
 where
     H: Fn(Operation, Bytes) -> F + Send + Sync + 'static,
@@ -114,7 +114,7 @@ async fn dropped_call_cancels_its_handler_and_frees_its_id() {
     call.abort();
     dropped.notified().await;
     assert_eq!(caller.call(METHOD, "quick").await.unwrap(), "quick");
-    // Nothing is in flight any more: the server has replied to the cancelled request.
+    // Nothing is in flight any longer, because the server has replied to the cancelled request.
     connection.close_when_idle();
     connection.closed().await;
     assert!(matches!(caller.call(METHOD, "late").await, Err(CallError::Closed(_))));
@@ -145,7 +145,7 @@ async fn requests_beyond_the_memory_of_a_server_are_rejected() {
         let caller = caller.clone();
         calls.spawn(async move { caller.call(METHOD, vec![0; 15_000]).await });
     }
-    // The handlers of the first ones never reply.
+    // The handlers of the first requests never reply.
     let rejected = calls.join_next().await.expect("calls should be pending").unwrap();
     assert_eq!(failed(rejected), "out of memory");
     assert!(server.stats().rejected() > 0);
@@ -158,7 +158,7 @@ async fn server_stops_reading_while_replies_are_unread() {
     let header = [0, 15, 0, 1, 0, 10, 0, 0, 3, 232];
     let bytes = [&header[..], &request.body].concat();
     let mut written = 0_usize;
-    // Virtual time passes when nothing else can happen.
+    // Virtual time passes only when nothing else can happen.
     while tokio::time::timeout(Duration::from_secs(1), here.write_all(&bytes)).await.is_ok() {
         written += bytes.len();
         assert!(written < 8 * 1024 * 1024, "the server reads without end");

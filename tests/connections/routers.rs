@@ -1,4 +1,4 @@
-//! Custom protocols together with services, on one port and one connection.
+//! Tests of custom protocols together with services, on one port and one connection.
 
 use bytes::Bytes;
 use frisbee::{
@@ -18,14 +18,14 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
 
-/// The longest wait for an event that must happen; a machine may be busy.
+/// Maximum time to wait for an event, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn operation(number: u16) -> Operation {
     Operation::user(number).expect("operation should be in the range of users")
 }
 
-/// Says something by its handle as soon as there is a connection, and in its first turn.
+/// A protocol that sends packets through its handle at once, and in its first turn.
 struct Eager;
 
 impl Protocol for Eager {
@@ -58,7 +58,7 @@ async fn server_hello_comes_first_for_any_split_client_hello() {
         let served = tokio::spawn(async move { server.serve_connection(there).await });
         let (first, second) = hello.split_at(cut);
         here.write_all(first).await.expect("write should succeed");
-        // All its packets have been sent by now.
+        // By now all packets have been sent.
         for _ in 0..20 {
             tokio::task::yield_now().await;
         }
@@ -73,7 +73,7 @@ async fn server_hello_comes_first_for_any_split_client_hello() {
     }
 }
 
-/// Answers each packet with its own name, streams as well, and reports all other events.
+/// A protocol that replies to packets and streams with its name and reports all other events.
 struct Named {
     name: &'static str,
     sender: mpsc::UnboundedSender<(&'static str, &'static str)>,
@@ -170,7 +170,7 @@ async fn routers_and_services_share_port_and_see_all_events() {
     let builder = frpc::Server::builder().add_service(InteropServer::new(Service));
     let address = serve(builder.mount(1000..1100, one).mount(2000..=2000, other).fallback(rest)).await;
 
-    // A client that speaks the mounted protocols and calls, all on one connection.
+    // This client uses the mounted protocols and makes calls, all on one connection.
     let (answers, mut answered) = mpsc::unbounded_channel();
     let handler = move |_connection: Connection, packet: Packet| {
         answers.send((packet.operation.number(), packet.body)).ok();
@@ -186,7 +186,7 @@ async fn routers_and_services_share_port_and_see_all_events() {
         connection.send(&Packet::new(PacketId(1), operation(number), "?")).await.unwrap();
         assert_eq!(answered.recv().await.unwrap(), (number, Bytes::from(name)));
     }
-    // Streams go where their first packet says, and the fallback has the rest.
+    // The first packet of a stream determines its router. The fallback receives all other streams.
     for (first, name, content) in [
         (opening::new(operation(1000), b"rest"), "one", "rest"),
         (opening::new(operation(2000), b""), "other", ""),
@@ -196,7 +196,7 @@ async fn routers_and_services_share_port_and_see_all_events() {
         assert_eq!(stream.recv().await.unwrap(), name);
         assert_eq!(stream.recv().await.unwrap(), content);
     }
-    // What no router and no service has.
+    // No router and no service has this operation.
     let mut nobodys = connection.open_stream(&opening::new(operation(3000), b"")).await.unwrap();
     assert!(nobodys.recv().await.is_none_or(|error| error.starts_with(&[0x10])), "it is refused");
     let hello = connection.peer().hello().cloned().unwrap();
@@ -213,14 +213,14 @@ async fn routers_and_services_share_port_and_see_all_events() {
         while calls.last() != Some(&"disconnected") {
             calls.push(next_event(events).await);
         }
-        // The task of a connection may take its first turn before anything has come.
+        // The connection's task may have its first turn before anything has been received.
         let batch = calls.iter().position(|what| *what == "turn").expect("turn should be recorded");
         calls.remove(batch);
         assert_eq!(calls, ["connected", "ours", "cancelled", "disconnected"]);
     }
 }
 
-/// Two routers on one server, without a service and with one; their events are not checked here.
+/// Returns two routers on one server, without and with a service. Their events are not checked here.
 async fn served_with_little_memory() -> [SocketAddr; 2] {
     let [one, other, third, fourth] = ["one", "other", "one", "other"].map(|name| Named::new(name).0);
     let mounts = Mounts::new().mount(1000..1100, one).mount(2000..=2000, other);
@@ -256,7 +256,8 @@ async fn router_refuses_bodies_of_its_operation_without_memory() {
             let refused = raw.next().await.expect("connection should stay open");
             assert_eq!((refused.id.0, refused.operation.number(), &refused.body[..]), (5, number, expected.as_bytes()));
         }
-        // An unknown operation is dropped without services, or when its body is short, and answered with one.
+        // Without services or with a short body, a packet of an unknown operation is dropped. With a service it is
+        // answered.
         raw.write(&[packet(6, 3000, &[0; 4 << 20]), packet(7, 1000, b"")].concat()).await;
         let ids: &[u16] = if has_service { &[6, 7] } else { &[7] };
         for id in ids {
@@ -272,13 +273,13 @@ async fn default_router_closes_connection_on_body_without_memory() {
     let (address, stats) = (server.local_addr(), server.stats());
     tokio::spawn(server.serve());
     let mut raw = Raw::connect(address).await;
-    // Bytes unwritten when the server closes are lost.
+    // Bytes that are unwritten when the server closes are lost.
     let _ = AsyncWriteExt::write_all(&mut raw.socket, &packet(5, 10, &[0; 4 << 20])).await;
     raw.closed().await;
     assert_eq!((stats.rejected(), stats.closed_by(CloseKind::Router)), (1, 1));
 }
 
-/// Closes at the first packet, and counts those that come.
+/// A router that closes the connection at the first packet and counts the packets that it receives.
 struct Closing(Arc<AtomicU64>);
 
 impl Router for Closing {
@@ -295,7 +296,7 @@ impl Router for Closing {
 #[tokio::test]
 async fn closing_packet_stops_routing() {
     let packet = packet(1, 10, b"whatever");
-    // All in one read, and one for each read.
+    // All packets in one read, and one packet per read.
     for at_once in [usize::MAX, packet.len()] {
         let routed = Arc::new(AtomicU64::new(0));
         let acceptor = Server::builder().build(Closing(routed.clone())).unwrap();
@@ -397,7 +398,7 @@ async fn handlers_and_routers_share_connection_values() {
     let (count, reason, connection) = tokio::time::timeout(PATIENCE, ends.recv()).await.unwrap().unwrap();
     assert_eq!(count, Some(42), "values live until every router is notified");
     assert_eq!(reason, CloseReason::ClosedByPeer.to_string());
-    // A late hook runs at once.
+    // A hook that is added late runs at once.
     let (late, attachment_count) = std::sync::mpsc::channel();
     connection.on_close(move |_| late.send(()).unwrap());
     attachment_count.try_recv().expect("channel should hold a message");
@@ -417,7 +418,7 @@ async fn the_table_of_handlers_changes_while_it_serves() {
     let mut raw = Raw::connect(server.local_addr()).await;
     tokio::spawn(server.serve());
     let mut hand_off = async |number: u16| {
-        // The permanent one reports that nothing arrived from the other.
+        // The reply of the permanent handler shows that the other one has not replied.
         raw.write(&[packet(1, number, b""), packet(2, 99, b"")].concat()).await;
         let answer = raw.next().await.unwrap();
         if answer.operation.number() == 99 {
@@ -441,7 +442,7 @@ async fn the_table_of_handlers_changes_while_it_serves() {
     assert_eq!(table.operations(), [operation(99)]);
 }
 
-/// Remembers the address of the last body's bytes.
+/// A router that records the address of the last body's bytes.
 struct Forwarding(Arc<Mutex<Option<Connection>>>, mpsc::UnboundedSender<usize>);
 
 impl Router for Forwarding {
@@ -456,7 +457,7 @@ impl Router for Forwarding {
         let count = outbox.slices(&mut slices, usize::MAX);
         let shared = slices[before..count].iter().filter(|slice| slice.as_ptr() == packet.body.as_ptr()).count();
         self.1.send(shared).ok();
-        // It moves to another connection together with the answer.
+        // The body moves to another connection together with the reply.
         if let Some(other) = &*self.0.lock().unwrap() {
             other.send_now(|outbox| outbox.forward(&packet)).unwrap().unwrap();
         }

@@ -1,4 +1,5 @@
-//! Clients whose connections threads of their own drive: they belong to the runtimes of their callers all the same.
+//! Tests of clients whose connections are driven by separate threads. They still belong to the runtimes of their
+//! callers.
 
 use bytes::Bytes;
 use frisbee::{
@@ -20,12 +21,12 @@ use tokio::io::AsyncReadExt;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{mpsc, oneshot};
 
-/// The longest wait for an event that is due soon.
+/// Maximum time to wait for an event that is due soon.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const KINDS: [Workers; 2] = [Workers::Caller, Workers::Threads(1)];
 
-/// A runtime that is dropped by its test.
+/// Returns a runtime that the test drops.
 fn caller() -> Runtime {
     Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("runtime should start")
 }
@@ -63,13 +64,13 @@ fn calls_to_a_client_without_its_runtime_fail_at_once() {
         let address = server.block_on(serve_interop_with(builder)).to_string();
         let caller = caller();
         let offers = Channel::builder().workers(workers).add_service(InteropServer::new(Service));
-        // It is kept, and with it what would keep the connection.
+        // The channel is kept, together with everything that would keep the connection open.
         let _agent = caller.block_on(offers.connect(address)).expect("server should be listening");
         let connection = server.block_on(connections.recv()).expect("client should connect");
         let called = InteropClient::new(Channel::from_connection(&connection));
         server.block_on(called.add(AddRequest { a: 1, b: 2 })).expect("peer should answer");
         drop(caller);
-        // A handler that began would have no timers, and panic.
+        // A handler that started would have no timers and panic.
         let slept = server.block_on(called.sleep(SleepRequest { millis: 1, ..SleepRequest::default() }));
         assert_eq!(slept.expect_err("call without a server should fail").code(), Code::Unavailable, "{workers:?}");
         server.block_on(async {
@@ -109,17 +110,17 @@ fn dropping_a_blocking_client_writes_its_waiting_packets() {
         }
         drop(connection);
         drop(client);
-        // The rest is in the system's buffers, which are few.
+        // The rest is in the system's buffers, which are small.
         assert!(*read.lock().expect("lock should not be poisoned") > 4 << 20, "{workers:?}");
         reader.join().expect("thread should not panic");
         assert!(*read.lock().expect("lock should not be poisoned") > 16 << 20, "{workers:?}");
     }
 }
 
-/// Spawns a task in each of its callbacks, and records its thread.
+/// A protocol that spawns a task in each of its callbacks and records the task's thread.
 struct Spawning {
     threads: Arc<Mutex<BTreeMap<&'static str, String>>>,
-    /// Sends packets back.
+    /// Whether packets are echoed.
     echoes: bool,
 }
 
@@ -164,7 +165,7 @@ impl Protocol for Spawning {
 
 /// Waits until every callback of a router has run at both ends of a connection.
 async fn live(workers: Workers, server: Spawning, client: Spawning) {
-    // Silent for that long, it is idle.
+    // After this time of silence, the connection is idle.
     let config = Config::default().ping_interval(Duration::from_millis(20)).idle_timeout(Duration::from_secs(3600));
     let threads = [server.threads.clone(), client.threads.clone()];
     let has_done = |what: &[&str]| {
@@ -227,7 +228,7 @@ async fn tls_connection_dropped_during_handshake_is_closed() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
         let address = listener.local_addr().expect("socket should have a local address");
         let (sender, received) = oneshot::channel();
-        // Completes the handshake, requests a certificate, and sends nothing of itself.
+        // The peer completes the handshake, requests a certificate, and sends nothing else.
         let silent = tokio::spawn(async move {
             let (socket, _) = listener.accept().await.expect("client should connect");
             let mut socket =
@@ -267,7 +268,7 @@ async fn closed_connection_leaves_no_state() {
     }
 }
 
-/// Occupies a thread that drives connections, as any router may, once it is called.
+/// A protocol that occupies the thread of its connection, as any router may, after its first call.
 struct Busy;
 
 impl Protocol for Busy {
@@ -291,7 +292,7 @@ impl Protocol for Busy {
     fn disconnected(&self, _: bool, _reason: &CloseReason) {}
 }
 
-/// A server, and clients driven by other threads than the caller's, which are all busy.
+/// Returns a server and clients whose driving threads are all busy.
 async fn busy() -> (String, Vec<ChannelBuilder>) {
     let address = serve_interop_with(Server::builder()).await.to_string();
     let mut builders =
@@ -327,7 +328,7 @@ async fn client_without_hello_treats_peer_as_go_at_once() {
         let builder = builder.config(Config::default().hello(false));
         let channel = builder.connect(address.as_str()).await.expect("server should accept the connection");
         let connection = channel.connection().expect("channel should be connected");
-        // In a task of its own, which is polled when it is woken and not otherwise.
+        // This runs in a task of its own, which is polled only when it is woken.
         let verdict = tokio::spawn(async move { connection.peer_known().await });
         let verdict = tokio::time::timeout(PATIENCE, verdict)
             .await

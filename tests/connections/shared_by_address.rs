@@ -1,4 +1,4 @@
-//! Shared memory by an address of a channel, and by a setting of a server.
+//! Tests of shared memory selected by a channel's address or by a setting of the server.
 
 use super::transports::expect_service;
 use frisbee_shm::hostile::Peer;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 use tokio::sync::Notify;
 
-/// The longest wait of a test. Events are due in milliseconds; a machine may be busy.
+/// Maximum time to wait for events that take milliseconds, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct TempSocket(TempDir);
@@ -42,12 +42,12 @@ fn sharing() -> ServerBuilder {
     interop().shared_memory(Listener::builder())
 }
 
-/// Serves on a place until the test is over.
+/// Serves on a socket until the test ends.
 async fn serve(builder: ServerBuilder, socket: &TempSocket) {
     tokio::spawn(builder.bind_unix(socket.path()).await.expect("server should bind to a free path").serve());
 }
 
-/// Whether a channel to this address shares memory with a server that shares it with all.
+/// Returns whether a channel to this address shares memory with a server that offers it to all.
 async fn shares(builder: ChannelBuilder, scheme: &str) -> bool {
     let socket = TempSocket::new();
     let listener = Listener::bind(socket.path()).expect("address should be free");
@@ -142,7 +142,7 @@ async fn endpoints_of_a_resolver_are_reached_through_shared_memory() {
     tokio::time::timeout(PATIENCE, expect_service(&channel)).await.expect("service should answer within the timeout");
 }
 
-/// Calls of `Sleep` say that they have come, and wait for the test.
+/// A service whose `Sleep` reports each call and waits for the test.
 #[derive(Clone, Default)]
 struct HoldingService {
     come: Arc<Notify>,

@@ -1,4 +1,4 @@
-//! Services and topics through shared memory, and all cases without shared memory.
+//! Tests of services and topics through shared memory, and of all cases without it.
 
 use super::transports::expect_service;
 use frisbee_pubsub::{Broker, ClientRouter};
@@ -13,14 +13,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// The longest wait of a test. Events are due in milliseconds; a machine may be busy.
+/// Maximum time to wait for events that take milliseconds, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn acceptor() -> Acceptor {
     Server::builder().add_service(InteropServer::new(Service)).build().expect("services should not overlap")
 }
 
-/// A server on a path, and how many of its connections share memory.
+/// A server on a path, and the number of its connections that share memory.
 struct Served {
     folder: TempDir,
     shared: Arc<AtomicU32>,
@@ -43,7 +43,7 @@ impl Served {
         self.folder.path().join("socket")
     }
 
-    /// A channel whose connections are counted if they share memory.
+    /// Returns a channel whose connections are counted if they share memory.
     async fn connect(&self, connector: Connector) -> Channel {
         let connect = connector.to(self.path());
         let shared = self.shared.clone();
@@ -63,7 +63,7 @@ impl Served {
     }
 }
 
-/// Streams in each direction and in both.
+/// Makes calls with streams in each direction and in both.
 async fn expect_streams(channel: &Channel) {
     let client = InteropClient::new(channel.clone());
     let mut counted = client.count_up(Range { from: 1, count: 2000 }).await.expect("stream should open").into_inner();
@@ -197,7 +197,7 @@ async fn calls_continue_despite_hostile_peers() {
                 let value = number.wrapping_mul(0x9E37_79B9).rotate_left(round);
                 peer.overwrite(number % 2 == 0, value, &[0, 15, 0, 1, 0, 0]);
                 peer.set(if number % 3 == 0 { Index::Written } else { Index::Read }, value % 70_000);
-                // The server may have left.
+                // The server may have closed the connection.
                 let _ = peer.ring();
             }
         }

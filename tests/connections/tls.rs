@@ -1,4 +1,4 @@
-//! TLS: accepted and rejected peers, and the errors of the latter.
+//! Tests of TLS: accepted and rejected peers, and the errors of rejected ones.
 
 use super::transports::expect_service;
 use frisbee::tls::rustls::server::{ServerSessionMemoryCache, StoresServerSessions};
@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// No error may take longer than a second; a machine may be busy.
+/// Maximum time until an error. Errors take less than a second, but the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 async fn serve(tls: &ServerTls) -> SocketAddr {
@@ -123,8 +123,8 @@ async fn tls_connect_without_client_auth_skips_server_hello_wait() {
     silent.await.unwrap();
 }
 
-/// Serves one client with a handshake of TLS, and closes the socket without an alert, as a system does for a process that
-/// was killed.
+/// Serves one client with a TLS handshake and closes the socket without an alert, like the operating system for a
+/// killed process.
 async fn killed_after_handshake(authority: &Authority) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -132,7 +132,7 @@ async fn killed_after_handshake(authority: &Authority) -> SocketAddr {
     tokio::spawn(async move {
         let (socket, _) = listener.accept().await.unwrap();
         let (mut socket, _session) = acceptor.accept(socket).await.unwrap().into_inner();
-        // What the client has sent would turn the end into a reset.
+        // Unread bytes of the client would turn the end into a reset.
         let mut sent = [0; 4096];
         let _ = tokio::time::timeout(Duration::from_secs(1), socket.read(&mut sent)).await;
     });
@@ -163,7 +163,7 @@ async fn refused_tls_client_is_counted_by_kind() {
     };
     assert_eq!(serve(b"GET / HTTP/1.1\r\n\r\n".to_vec()).await, CloseKind::NotTls);
     assert_eq!(serve(authority.client_hello()).await, CloseKind::TlsHandshake);
-    // A health check of a load balancer.
+    // This is how a load balancer's health check connects.
     assert_eq!(serve(Vec::new()).await, CloseKind::ClosedByPeer);
     let stats = acceptor.stats();
     let counted = [CloseKind::NotTls, CloseKind::TlsHandshake, CloseKind::ClosedByPeer];
@@ -200,7 +200,7 @@ async fn sessions_are_resumed_only_without_client_certificates() {
             let socket = TcpStream::connect(&address).await.unwrap();
             let (mut stream, _) = client.connect(socket, &address, None).await.unwrap();
             kind = stream.get_ref().1.handshake_kind();
-            // The server closes a connection of an unknown protocol. Its tickets are read before.
+            // The server closes a connection with an unknown protocol. Its tickets are read before.
             stream.write_all(&[0xFF; 64]).await.unwrap();
             let _ = stream.read_to_end(&mut Vec::new()).await;
         }
@@ -208,7 +208,7 @@ async fn sessions_are_resumed_only_without_client_certificates() {
     }
 }
 
-/// The sessions of a server, and the number of lookups.
+/// The sessions of a server and the number of lookups.
 #[derive(Debug)]
 struct Sessions {
     cache: Arc<ServerSessionMemoryCache>,
@@ -327,7 +327,7 @@ async fn replaced_client_authorities_admit_their_clients_alone() {
     let tls = before.mutual_server();
     let address = serve(&tls).await;
     tls.reload_mutual(before.issue("127.0.0.1"), after.trusted()).unwrap();
-    // It keeps the new authorities.
+    // The replaced authority remains in effect.
     tls.reload(before.issue("127.0.0.1")).unwrap();
     let client = |issuer: &Authority| before.client().with_identity(issuer.issue("client.test")).unwrap();
     assert!(matches!(tls_error(connect(address, &client(&before)).await), TlsError::Refused(_)));
@@ -356,7 +356,7 @@ async fn tls_on_a_plain_port_is_closed_and_both_ends_say_why() {
     let error = tls_error(connect(address, &Authority::default().client()).await);
     assert_eq!(error, TlsError::Closed);
 
-    // A server that talks first, in plain text.
+    // A plaintext server that sends first.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {

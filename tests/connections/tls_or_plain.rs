@@ -1,4 +1,4 @@
-//! TLS and plain text on one port.
+//! Tests of TLS and plaintext on one port.
 
 use super::transports::expect_service;
 use bytes::Bytes;
@@ -16,7 +16,7 @@ use tokio_rustls::TlsConnector;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Calls a method for clients that begin with a brace, in JSON.
+/// Adds an adapter that calls a method in JSON for clients whose first byte is a brace.
 fn with_json(builder: ServerBuilder) -> ServerBuilder {
     builder.adapter(
         |beginning| beginning[0] == b'{',
@@ -110,7 +110,7 @@ async fn tls_or_plain_goes_over_any_transport() {
     expect_service(&Channel::connect_io(memory()).await.unwrap()).await;
 }
 
-/// Lets those in who present a certificate.
+/// Admits callers that present a certificate.
 async fn identified(call: Call, next: Next) -> Result<CallResponse, Status> {
     match call.peer_certificates() {
         Some(certificates) if !certificates.is_empty() => next.run(call).await,
@@ -178,7 +178,7 @@ async fn stalled_handshake_is_evicted_for_others() {
     }
     let channel = Channel::builder().tls(authority.client()).connect(address.to_string()).await.unwrap();
     expect_service(&channel).await;
-    // It may be closed after its first second, when others arrive.
+    // The stalled handshake may be evicted after its first second, when others arrive.
     let arriving = tokio::spawn(async move {
         let (mut arrived, mut pause) = (Vec::new(), tokio::time::interval(Duration::from_millis(100)));
         loop {

@@ -1,4 +1,4 @@
-//! Transports of connections: memory, Unix sockets, TLS, and custom ones.
+//! Tests of transports: memory, Unix sockets, TLS and custom ones.
 
 use frisbee::{Operation, Packet, PacketId};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload};
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::net::{UnixListener, UnixStream};
 
-/// A path for a socket, in a directory of its own that goes with it.
+/// A socket path in a directory of its own, which is removed on drop.
 struct SocketPath(PathBuf);
 
 impl SocketPath {
@@ -44,7 +44,7 @@ async fn bound(path: &SocketPath) -> Result<UnixServer, frpc::Error> {
     Server::builder().add_service(InteropServer::new(Service)).bind_unix(path.socket()).await
 }
 
-/// Calls of every size, many at one time.
+/// Makes concurrent calls of every size.
 pub(super) async fn expect_service(channel: &Channel) {
     let client = InteropClient::new(channel.clone());
     let sum = client.add(AddRequest { a: 20, b: 22 }).await.expect("call should succeed");
@@ -89,7 +89,7 @@ async fn transport_that_buffers_until_flush_is_served() {
     expect_service(&Channel::connect_io(tokio::io::BufStream::new(here)).await.unwrap()).await;
 }
 
-/// A transport that spends 5 ms of virtual time on each read into a large buffer.
+/// A transport whose reads into large buffers take 5 ms of virtual time.
 struct Laborious(DuplexStream);
 
 impl AsyncRead for Laborious {
@@ -98,7 +98,7 @@ impl AsyncRead for Laborious {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        /// The read size of reads that are not for the body of one packet.
+        /// The buffer size of reads that are not for the body of a single packet.
         const USUAL: usize = 64 * 1024;
         let (room, filled) = (buffer.remaining(), buffer.filled().len());
         let read = Pin::new(&mut self.0).poll_read(context, buffer);
@@ -124,7 +124,7 @@ impl AsyncWrite for Laborious {
     }
 }
 
-/// Records the task in which it runs.
+/// A service that records the task in which it runs.
 struct Placed;
 
 impl Parrot for Placed {
@@ -194,7 +194,7 @@ async fn channel_with_connector_reconnects() {
     assert_eq!(made.load(Ordering::Relaxed), 3);
 }
 
-/// Carries bytes, so many each tenth of a second.
+/// Transfers `bytes` bytes per tenth of a second.
 async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, bytes: u64) {
     while let Ok(1..) = tokio::io::copy(&mut (&mut from).take(bytes), &mut to).await {
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -206,7 +206,7 @@ async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin
 #[tokio::test(start_paused = true)]
 async fn large_bodies_pass_slow_buffered_link_both_ways() {
     const BUFFER: usize = 4 << 20;
-    /// 100 KB a second.
+    /// This is 100 kB per second.
     const BYTES: u64 = 10_000;
     let (here, near) = tokio::io::duplex(BUFFER);
     let (there, far) = tokio::io::duplex(BUFFER);
@@ -262,7 +262,7 @@ async fn many_clients_may_connect_at_a_time_before_any_is_accepted() {
     let server = Server::builder().add_service(service).bind("127.0.0.1:0").await.unwrap();
     let (address, mut sockets) = (server.local_addr(), Vec::new());
     for _ in 0..CLIENTS {
-        // Clients without a place are not refused: they retry.
+        // Clients that find no room in the queue are not refused, but retry.
         let socket = tokio::time::timeout(Duration::from_secs(20), tokio::net::TcpStream::connect(address)).await;
         sockets.push(socket.expect("backlog should have a free place").unwrap());
     }
@@ -292,7 +292,7 @@ async fn the_socket_file_goes_with_its_server() {
 #[tokio::test]
 async fn only_stale_socket_file_is_replaced() {
     let path = SocketPath::new("stale");
-    // The listener is closed, the file stays: the state after a server was killed.
+    // The listener is closed and the file remains, as after a server was killed.
     drop(UnixListener::bind(path.socket()).unwrap());
     assert!(UnixStream::connect(path.socket()).await.is_err());
     let server = bound(&path).await.unwrap();

@@ -1,5 +1,5 @@
-//! Tasks that wait for a connection or a stream: they are woken, may go at any moment, and may use the connection when
-//! they do.
+//! Tests of tasks that wait for a connection or a stream: they are woken, may be dropped at any time, and may use the
+//! connection in their destructors.
 
 use bytes::Bytes;
 use frisbee::{Client, Config, Connection, Handlers, Operation, Outbox, Packet, PacketId, Policy, Routed, Router};
@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// The longest wait for an event that is due at once.
+/// Maximum time to wait for an event that should occur at once.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const SUM: AddRequest = AddRequest { a: 1, b: 1 };
@@ -32,7 +32,7 @@ fn user(number: u16) -> Operation {
     Operation::user(number).expect("operation should be in the range of users")
 }
 
-/// A connection to a server with these handlers.
+/// Returns a connection to a server with the given handlers.
 async fn connect(handlers: Handlers) -> Connection {
     let server =
         frisbee::Server::builder().bind("127.0.0.1:0", handlers).await.expect("server should bind to a free address");
@@ -41,12 +41,12 @@ async fn connect(handlers: Handlers) -> Connection {
     Client::builder().connect(address, Handlers::new()).await.expect("server should accept the connection")
 }
 
-/// A connection to a server that keeps streams and does nothing with them.
+/// Returns a connection to a server that keeps streams without reading them.
 async fn connect_to_deaf() -> Connection {
     connect(Handlers::new().on_stream(|_, stream| std::mem::forget(stream))).await
 }
 
-/// Wakers under test.
+/// A waker that does nothing, whose references are counted.
 #[derive(Default)]
 struct Sleeper;
 
@@ -54,7 +54,7 @@ impl Wake for Sleeper {
     fn wake(self: Arc<Self>) {}
 }
 
-/// Counts how often it is woken.
+/// A waker that counts wake-ups.
 #[derive(Default)]
 struct Counting(AtomicUsize);
 
@@ -64,7 +64,7 @@ impl Wake for Counting {
     }
 }
 
-/// The number of wakers left by a thousand futures that were polled once and dropped.
+/// Returns how many wakers are left after a thousand futures were polled once and dropped.
 fn left_behind<F: Future>(make: impl Fn() -> F) -> usize {
     let sleepers: Vec<_> = (0..1000).map(|_| Arc::new(Sleeper)).collect();
     for sleeper in &sleepers {
@@ -74,8 +74,8 @@ fn left_behind<F: Future>(make: impl Fn() -> F) -> usize {
     sleepers.iter().filter(|sleeper| Arc::strong_count(sleeper) > 1).count()
 }
 
-/// Uses a connection when it is woken or dropped, like the waker of a task that owns handles, and shared memory whose
-/// owner has some.
+/// A waker that uses a connection when it is woken or dropped, like that of a task with handles. Also an owner of bytes
+/// that does so.
 struct Nosy(Connection);
 
 impl Nosy {
@@ -102,7 +102,7 @@ impl Drop for Nosy {
     }
 }
 
-/// Says 64 KiB as soon as there is a connection, and echoes.
+/// A router that sends 64 KiB as soon as there is a connection, and echoes packets.
 struct Eager;
 
 impl Router for Eager {
@@ -120,14 +120,14 @@ impl Router for Eager {
     }
 }
 
-/// Polls with a waker that uses the connection when it is dropped, and with another one.
+/// Polls with a waker that uses the connection when it is dropped, and then with another one.
 fn poll_by_two<T>(connection: &Connection, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) {
     for waker in [Nosy::waker(connection), Waker::from(Arc::new(Sleeper))] {
         assert!(poll(&mut Context::from_waker(&waker)).is_pending());
     }
 }
 
-/// A client whose peer says nothing, with a mailbox that is full as soon as something is in it.
+/// Returns a client with a silent peer, whose mailbox is full as soon as it contains a packet.
 async fn alone() -> (Connection, DuplexStream) {
     let (here, there) = frisbee::memory();
     let config = Config::default().backlog_max(1).hello(false);
@@ -135,7 +135,7 @@ async fn alone() -> (Connection, DuplexStream) {
     (connection.expect("connection in memory should succeed"), there)
 }
 
-/// Runs a test that may deadlock on its own thread.
+/// Runs a test that may deadlock on a thread of its own.
 fn in_time(test: impl Future<Output = ()> + Send + 'static) {
     let (done, is_done) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -146,7 +146,7 @@ fn in_time(test: impl Future<Output = ()> + Send + 'static) {
     is_done.recv_timeout(PATIENCE).expect("channel should receive a message in time");
 }
 
-/// An error that makes a call when it is shown and when it is dropped.
+/// An error that makes a call when it is formatted and when it is dropped.
 #[derive(Debug)]
 struct Curious(Arc<OnceLock<InteropClient>>);
 
@@ -215,7 +215,7 @@ fn connection_is_usable_after_overlong_hand_off_request() {
         let nosy = Nosy::waker(&connection);
         assert!(asking.as_mut().poll(&mut Context::from_waker(&nosy)).is_pending());
         for _ in 0..10 {
-            tokio::task::yield_now().await; // The driver has seen it.
+            tokio::task::yield_now().await; // The driver has processed the request.
         }
         assert!(asking.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
     });
@@ -263,7 +263,7 @@ async fn a_dropped_batch_returns_its_credit() {
     let connection = connect_to_deaf().await;
     let stream = connection.open_stream(&Bytes::from_static(b"open")).await.expect("stream should open");
     let sender = stream.sender();
-    // More than the credit of a stream.
+    // This exceeds the credit of a stream.
     for count in 0..20 {
         let mut batch = sender.batch();
         let ready = tokio::time::timeout(PATIENCE, poll_fn(|context| batch.poll_ready(context))).await;
