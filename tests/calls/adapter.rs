@@ -1,4 +1,4 @@
-//! Calls through gateways: messages as bytes, with the same middleware and limits.
+//! Tests of calls through gateways: messages as bytes, with the same middleware and limits.
 
 use bytes::Bytes;
 use frisbee_tests::interop::InteropServer;
@@ -16,13 +16,13 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 static LAYOUT: Layout = Layout::new("words.Words", &[10, 11, 12, 13], 1, &[]);
-/// The longest wait for an event that is due soon.
+/// Maximum time to wait for an event that is due soon.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const UPPER: &str = "Upper";
 const NAMES: [&str; 4] = [UPPER, "Split", "Join", "Echo"];
 
-/// Methods of every kind on words. Its unary method waits for a permit.
+/// A service with methods of every kind. Its unary method waits for a permit.
 #[derive(Clone)]
 struct Words {
     gate: Arc<Semaphore>,
@@ -91,13 +91,13 @@ impl Service for Words {
     }
 }
 
-/// A server, and the context of an adapter connection to it.
+/// A server and the context of an adapter connection to it.
 struct Host {
     context: AdapterContext,
     began: mpsc::UnboundedReceiver<()>,
     dropped: mpsc::UnboundedReceiver<()>,
     gate: Arc<Semaphore>,
-    /// The client's end.
+    /// The client's end of the connection.
     _client: tokio::io::DuplexStream,
     _over: oneshot::Sender<()>,
     _server: Acceptor,
@@ -152,7 +152,7 @@ fn words(words: &[&'static str]) -> impl futures_util::Stream<Item = Result<Byte
     frpc::iter(words)
 }
 
-/// The answer of a method to these words.
+/// Returns the replies of a method to the given requests.
 async fn stream(method: AdapterMethod, requests: &[&'static str]) -> Result<Vec<String>, Status> {
     let mut responses = method.streaming(Request::new(words(requests)), "text").await?.into_inner();
     let mut all = Vec::new();
@@ -162,7 +162,7 @@ async fn stream(method: AdapterMethod, requests: &[&'static str]) -> Result<Vec<
     Ok(all)
 }
 
-/// The next item, which comes soon.
+/// Returns the next item, which must arrive in time.
 async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
     tokio::time::timeout(PATIENCE, items.recv())
         .await
@@ -242,7 +242,7 @@ async fn generated_service_accepts_json_calls_by_schema_names() {
     assert_eq!(counted, [r#"{"value":"7"}"#, r#"{"value":"8"}"#]);
 }
 
-/// Denies every call.
+/// Middleware that denies every call.
 struct Closed;
 
 impl Middleware for Closed {
@@ -275,7 +275,7 @@ async fn deadline_ends_gateway_handlers_and_streams() {
             .expect("call should complete within the timeout");
         assert_eq!(code(called), Code::DeadlineExceeded, "{policy:?}");
         soon(&mut host.dropped).await;
-        // A stream whose requests never end.
+        // A stream of requests without an end.
         let requests = words(&["a"]).chain(futures_util::stream::pending());
         let mut request = Request::new(requests);
         request.set_timeout(Duration::from_secs(1));
@@ -326,7 +326,7 @@ async fn adapter_calls_keep_to_the_policy_of_their_method() {
     let mut host = Host::open(|builder| builder.method_policy("words.Words/Upper", Policy::AtMost(1))).await;
     let calls = [host.call("a"), host.call("b")];
     soon(&mut host.began).await;
-    // The other one waits for a permit, and this one answers first.
+    // The other call waits for a permit until this one has been answered.
     assert_eq!(stream(host.method("Join"), &["a"]).await.expect("peer should answer"), ["a"]);
     assert_eq!(host.began.try_recv().ok(), None);
     host.gate.add_permits(2);

@@ -1,4 +1,4 @@
-//! Calls from programs without async.
+//! Tests of calls from programs without async.
 
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, InteropServer, Range, SleepRequest, Text};
 use frisbee_tests::raw::packet;
@@ -13,10 +13,10 @@ use std::thread;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// The longest wait for an event that must happen; a machine may be busy.
+/// Maximum time to wait for an event, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A server on its own threads, which end when the returned value is dropped.
+/// Returns a client of a server on its own threads, which end when the runtime is dropped.
 fn served() -> (Runtime, Blocking<InteropClient>) {
     let runtime = Runtime::new().expect("runtime should start");
     let address = runtime.block_on(serve_interop());
@@ -84,7 +84,7 @@ fn pings_are_answered_while_the_caller_does_nothing() {
     let mut socket = listener.accept().unwrap().0;
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     socket.write_all(&packet(0, 0, b"")).unwrap();
-    // HELLO and a PING of its own come first.
+    // The client first sends HELLO and a PING of its own.
     let mut received = Vec::new();
     let pong = packet(0, 1, b"");
     while !received.windows(pong.len()).any(|bytes| bytes == pong) {
@@ -93,7 +93,7 @@ fn pings_are_answered_while_the_caller_does_nothing() {
         assert_ne!(count, 0, "the connection lives");
         received.extend_from_slice(&bytes[..count]);
     }
-    // And the caller is notified of the end when the client is dropped.
+    // The caller is also notified of the end when the client is dropped.
     let reading = thread::spawn(move || while socket.read(&mut [0; 1024]).expect("read should succeed") > 0 {});
     drop(client);
     reading.join().unwrap();
@@ -109,7 +109,7 @@ fn a_blocking_client_goes_on_with_the_servers_that_are_left() {
     add().expect("both servers should be reachable");
     let [gone, _left] = servers;
     gone.shutdown_timeout(PATIENCE);
-    // The client may learn of the loss by the call that it makes there.
+    // The client may learn of the loss by its first call to that server.
     let failed = (0..20).filter(|_| add().is_err()).count();
     assert!(failed <= 1, "{failed} calls failed");
 }

@@ -1,4 +1,4 @@
-//! Deadlines of calls: what counts against them, on busy threads as well.
+//! Tests of deadlines: what counts against them, on busy threads as well.
 
 use frisbee::Config;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Range, SleepRequest};
@@ -118,7 +118,7 @@ async fn stream_past_deadline_fails_despite_its_server() {
         Channel::builder().config(config).connect_io(here).await.expect("connection in memory should be accepted");
     let counts = InteropClient::new(channel).count_up(within(100 * MS, Range { from: 0, count: 1_000_000 })).await;
     let mut counts = counts.expect("stream should open").into_inner();
-    tokio::time::sleep(300 * MS).await; // The server is told of the deadline and ends the stream with an error.
+    tokio::time::sleep(300 * MS).await; // The server knows the deadline and ends the stream with an error.
     let status = loop {
         match counts.message().await {
             Ok(count) => assert!(count.is_some(), "it has no end"),
@@ -148,7 +148,7 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("runtime should start")
 }
 
-/// Polls a call once in a runtime that ends, and then to its end from the other one.
+/// Polls a call once in a runtime that then ends, and completes it in another one.
 fn finish_elsewhere<T>(home: &Runtime, call: impl Future<Output = Result<T, Status>>) -> Code {
     let (mut call, away) = (pin!(call), runtime());
     away.block_on(poll_fn(|context| {
@@ -217,7 +217,7 @@ fn deadline_outlives_the_runtime_a_call_began_in() {
 fn client_reads_received_bytes_before_timing_out() {
     let (listens, address) = mpsc::channel();
     let (answered, has_answered) = mpsc::channel();
-    // A server that answers a PING with a PONG, as Go does, and every later packet with a sum.
+    // A server that replies to a PING with a PONG, like Go, and to every later packet with a sum.
     let server = std::thread::spawn(move || {
         runtime().block_on(async {
             let (address, accepted) = Raw::listen().await;

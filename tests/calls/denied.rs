@@ -1,4 +1,4 @@
-//! Every path of a peer to a handler, with a middleware that denies every call.
+//! Tests of every path from a peer to a handler, with middleware that denies every call.
 
 use frisbee::{Handlers, Operation};
 use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 
 type Answer<T> = Result<Response<T>, Status>;
 
-/// Denies every call, and counts the calls.
+/// Middleware that denies and counts every call.
 #[derive(Clone, Default)]
 struct Closed(Arc<AtomicUsize>);
 
@@ -30,7 +30,7 @@ impl Middleware for Closed {
     }
 }
 
-/// Counts the handlers that run.
+/// A service that counts its handlers.
 #[derive(Clone, Default)]
 struct Vault(Arc<AtomicUsize>);
 
@@ -74,7 +74,7 @@ struct Fort {
 impl Fort {
     async fn new(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
         let (vault, closed) = (Vault::default(), Closed::default());
-        // Regardless of the order of registration.
+        // The order of registration has no effect.
         let server = Server::builder().add_service(InteropServer::new(vault.clone())).middleware(closed.clone());
         let channel = Channel::connect(serve(settings(server)).await.to_string())
             .await
@@ -91,7 +91,7 @@ impl Fort {
     }
 }
 
-/// No call has passed, out of so many.
+/// Asserts that none of `knocked` calls has reached a handler.
 fn assert_closed(vault: &Vault, closed: &Closed, knocked: usize) {
     assert_eq!(vault.0.load(Ordering::SeqCst), 0, "a handler has run");
     assert_eq!(closed.0.load(Ordering::SeqCst), knocked);
@@ -189,7 +189,7 @@ async fn dialling_end_denies_calls_of_accepting_end() {
     denied(fort.client().sum_up(frpc::iter([Count { value: 1 }])).await);
     denied_stream(fort.client().chat(frpc::iter([Text::default()])).await).await;
     fort.assert_closed(4);
-    // Only the dialling end requests a hand-off.
+    // Only the dialling end can request a hand-off.
     let (asking, _handed) = fort.channel.request_hand_off();
     let status = InteropClient::new(asking).add(AddRequest::default()).await.expect_err("call should fail");
     assert_eq!(status.code(), Code::Unimplemented, "{status}");
@@ -232,7 +232,7 @@ async fn a_call_that_is_made_once_more_is_denied() {
         let (server, is_first) = (server.clone(), dialled.fetch_add(1, Ordering::SeqCst) == 0);
         tokio::spawn(async move {
             if is_first {
-                // It takes the call, and is lost.
+                // The server reads the call and is then lost.
                 let _ = there.read(&mut [0; 4096]).await;
                 return;
             }

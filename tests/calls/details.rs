@@ -1,4 +1,4 @@
-//! The details of a status in gRPC's form, from `frpc::details`.
+//! Tests of status details in the form of gRPC, from `frpc::details`.
 
 use frpc::details::{BadRequest, ErrorInfo, Help, HelpLink, LocalizedMessage, QuotaFailure, QuotaViolation, RetryInfo};
 use frpc::{Code, Status};
@@ -10,7 +10,7 @@ fn details_are_the_bytes_of_google_rpc_status() {
         Status::not_found("gone").with_detail(&LocalizedMessage { locale: "de".to_owned(), message: "weg".to_owned() });
     let mut expected = b"\x08\x05\x12\x04gone\x1a\x3b\x0a\x2e".to_vec();
     expected.extend(b"type.googleapis.com/google.rpc.LocalizedMessage\x12\x09\x0a\x02de\x12\x03weg");
-    // The lengths of the URL and of what holds it.
+    // The lengths of the URL and of the message that contains it.
     let url = "type.googleapis.com/google.rpc.LocalizedMessage".len() as u8;
     (expected[11], expected[9]) = (url, url + 2 + 11);
     assert_eq!(status.details(), expected);

@@ -1,4 +1,4 @@
-//! Calls of a channel whose runtime ends, made by tasks of another runtime.
+//! Tests of calls on a channel whose runtime ends, made by tasks of another runtime.
 
 use frpc::{Call, CallResponse, Channel, Code, Next, Request, Response, ResponseStream, Server, Status};
 use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
@@ -8,10 +8,10 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 
-/// How long a test waits for an event.
+/// Maximum time to wait for an event.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Reports each call, and answers none.
+/// A service that reports each call and never replies.
 struct Silent(Arc<Semaphore>);
 
 impl Greeter for Silent {
@@ -29,7 +29,8 @@ fn runtime() -> Runtime {
     Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("runtime should start")
 }
 
-/// The code of a call in progress at the end of the runtime of its channel, which `change` changes before.
+/// Returns the code of a call that is in progress when the runtime of its channel ends. `change` is applied to the
+/// channel before.
 fn code_of_call(change: impl FnOnce(Channel, Arc<Semaphore>) -> Channel) -> Code {
     let [own, other, serving] = [(); 3].map(|()| runtime());
     let (began, (here, there)) = (Arc::new(Semaphore::new(0)), frpc::memory());

@@ -1,4 +1,5 @@
-//! Examples whose programs have tests. A program of each would link the same libraries again.
+//! Tests of example programs. They share one binary, because each program of its own would link the same libraries
+//! again.
 
 #[allow(dead_code, reason = "the program has a main function")]
 #[path = "../../examples/fleet/main.rs"]

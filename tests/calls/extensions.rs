@@ -1,4 +1,5 @@
-//! Features of native peers beyond Go's protocol: deadlines, cancellation, metadata, statuses, credit, drain.
+//! Tests of features of native peers beyond Go's protocol: deadlines, cancellation, metadata, statuses, credit and
+//! draining.
 
 use frisbee::tlv;
 use frisbee::{Config, PeerKind};
@@ -78,7 +79,7 @@ async fn presence_towards_go_is_dropped_or_refused_as_configured() {
             .expect("server should accept the connection");
         let client = ExtensionClient::new(channel);
         let mut go = accepted.await;
-        go.write(&packet(0, 1, &[])).await; // A PONG and no HELLO.
+        go.write(&packet(0, 1, &[])).await; // A PONG without a HELLO.
         let call = tokio::spawn(async move { client.echo(Maybe::default()).await });
         if strict {
             let refused = call.await.expect("task should not panic").expect_err("absent fields should be rejected");
@@ -109,7 +110,7 @@ async fn simple_call_does_not_wait_for_peer_kind() {
     silent.write(&packet(request.id.0, request.operation.number(), &request.body)).await;
     plain.await.expect("task should not panic").expect("call should succeed");
     assert_eq!(client.clone().get(labelled(Time::default())).await.map_err(|status| status.code()).err(), {
-        // A call that needs the verdict waits for it, and fails with the connection when there is none.
+        // A call that needs the kind of the server waits for it, and fails with the connection if it is not received.
         Some(Code::Unavailable)
     });
 }
@@ -173,7 +174,7 @@ async fn dropping_a_call_drops_its_handler_and_frees_its_id() {
         calls.abort_all();
         while calls.join_next().await.is_some() {}
     }
-    // More calls were cancelled than there are ids; if those ids stayed in use, this would wait for ever.
+    // More calls are cancelled than there are ids. If their ids stayed in use, this would wait forever.
     let calls: JoinSet<_> = (0..5 * IDS)
         .map(|_| {
             let client = client.clone();
@@ -186,7 +187,7 @@ async fn dropping_a_call_drops_its_handler_and_frees_its_id() {
     until("the handlers are gone", || state.waiting.load(Ordering::SeqCst) == 0).await;
 }
 
-/// Calls in `calls_and_cancellations_in_any_order_never_mix_replies`; a million in the long run.
+/// Number of calls in `calls_and_cancellations_in_any_order_never_mix_replies`; one million in the long run.
 fn many() -> u64 {
     std::env::var("FRISBEE_MANY").ok().and_then(|many| many.parse().ok()).unwrap_or(100_000)
 }
@@ -202,7 +203,7 @@ async fn calls_and_cancellations_in_any_order_never_mix_replies() {
                 for call in 0..many() / CALLERS {
                     let nonce = caller << 32 | call;
                     if call % 10 == caller % 10 {
-                        // Cancelled at once, or while it runs, or never: by the first event.
+                        // Each call is cancelled at once, while it runs, or never, depending on the first event.
                         let call = client.wait(Time { millis: call % 3 });
                         let _ = tokio::time::timeout(Duration::from_micros(nonce % 2_000), call).await;
                         continue;
@@ -222,7 +223,7 @@ async fn calls_and_cancellations_in_any_order_never_mix_replies() {
 async fn an_unread_stream_holds_back_only_its_sender() {
     let service = Service::default();
     let state = service.state.clone();
-    // Sixteen times as much, which a stream may have whose reader keeps up, is still known.
+    // The window of a stream whose reader keeps up may be sixteen times as large, which is still a known bound.
     let config = Config::default().stream_credit(16 * 1024);
     let channel = Channel::builder().config(config).connect(start(service).await.to_string());
     let client = ExtensionClient::new(channel.await.expect("server should be listening"));
@@ -239,7 +240,7 @@ async fn an_unread_stream_holds_back_only_its_sender() {
         );
     }
     drop(other);
-    // The abandoned stream is notified; then no further items are produced.
+    // The abandoned stream is notified. Afterwards no further items are produced.
     let mut produced = 0;
     let still = async {
         while std::mem::replace(&mut produced, state.flooded.load(Ordering::SeqCst)) != produced {
@@ -247,7 +248,7 @@ async fn an_unread_stream_holds_back_only_its_sender() {
         }
     };
     tokio::time::timeout(Duration::from_secs(20), still).await.expect("producer should stop within the timeout");
-    // 256 KiB of credit at most, in messages that cost 64 bytes more than they are long, and the one that overdraws.
+    // At most 256 KiB of credit, in messages that cost 64 bytes more than their length, plus the one that overdraws.
     assert!(produced < 2_000 + 2 * 300, "{produced} messages were produced");
     for _ in 0..2_000 {
         unread.message().await.expect("stream should not fail").expect("stream should continue");
@@ -258,7 +259,7 @@ async fn an_unread_stream_holds_back_only_its_sender() {
 async fn late_reading_server_slows_client_without_loss() {
     let (client, _) = served().await;
     let (sender, chunks) = RequestStream::channel(1);
-    // Before the call, so that no pause of this thread can hide the wait.
+    // Measured from before the call, so that no pause of this thread can hide the wait.
     let started = Instant::now();
     let sending = tokio::spawn(async move {
         for _ in 0..1_000 {
@@ -275,7 +276,7 @@ async fn late_reading_server_slows_client_without_loss() {
 #[tokio::test]
 async fn consecutive_streams_use_up_no_ids_or_credit() {
     let (client, _) = served().await;
-    // More than the 32 767 ids that a client has.
+    // This exceeds the 32 767 ids of a client.
     for n in 0..33_000 {
         let mut chunks = client.flood(Time { millis: 1 }).await.expect("stream should open").into_inner();
         chunks.message().await.expect("stream should not fail").expect("stream should have a message");

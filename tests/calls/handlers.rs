@@ -1,4 +1,4 @@
-//! Calls between a native client and server under disturbances.
+//! Tests of calls between a native client and server with failures and unusual handlers.
 
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, Payload, SleepRequest, Text};
 use frisbee_tests::raw::{Raw, packet};
@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// Counts running handlers, and holds them until they are released.
+/// Counts running handlers and blocks them until they are released.
 #[derive(Default)]
 struct Probe {
     running: AtomicUsize,
@@ -44,7 +44,7 @@ impl Drop for Inside {
     }
 }
 
-/// A service whose handlers misbehave on demand; other methods are left to [`Service`].
+/// A service whose handlers misbehave on demand. Other methods are passed to [`Service`].
 struct Probed(Arc<Probe>);
 
 impl Interop for Probed {
@@ -56,19 +56,19 @@ impl Interop for Probed {
         self.0.go_on.notified().await;
         Ok(Response::new(interop::Empty {}))
     }
-    /// Panics, before or after it has waited.
+    /// Panics, at once or after a wait.
     async fn fail(&self, request: Request<Text>) -> Reply<Text> {
         if request.get_ref().value == "later" {
             tokio::task::yield_now().await;
         }
         panic!("a secret: {}", request.into_inner().value);
     }
-    /// Answers with so many bytes.
+    /// Replies with the requested number of bytes.
     async fn echo_payload(&self, request: Request<Payload>) -> Reply<Payload> {
         let seq = request.get_ref().seq;
         Ok(Response::new(Payload { seq, data: vec![7; seq as usize] }))
     }
-    /// Keeps its thread for a while, and says which that is.
+    /// Occupies its thread for a while and returns its name.
     async fn describe(&self, _request: Request<interop::Scalars>) -> Reply<Text> {
         thread::sleep(Duration::from_millis(2));
         Ok(Response::new(Text { value: format!("{:?}", thread::current().id()) }))
@@ -77,7 +77,7 @@ impl Interop for Probed {
         let _inside = self.0.enter();
         Service.sleep(request).await
     }
-    /// Never ends by itself.
+    /// Does not end by itself.
     async fn count_up(&self, _request: Request<interop::Range>) -> Reply<ResponseStream<interop::Count>> {
         let (counts, stream) = ResponseStream::channel(1);
         let inside = self.0.enter();
@@ -90,7 +90,7 @@ impl Interop for Probed {
         });
         Ok(Response::new(stream))
     }
-    /// Answers after the first message, and ignores later ones.
+    /// Replies after the first message and ignores later ones.
     async fn sum_up(&self, request: Request<Streaming<interop::Count>>) -> Reply<interop::Sum> {
         let first = request.into_inner().message().await?;
         Ok(Response::new(interop::Sum { total: first.map_or(-1, |count| count.value), count: 1 }))
@@ -98,14 +98,14 @@ impl Interop for Probed {
     async fn chat(&self, request: Request<Streaming<Text>>) -> Reply<ResponseStream<Text>> {
         let inside = self.0.enter();
         let mut texts = request.into_inner();
-        // Reads in silence until the client is gone.
+        // Reads without replying until the client is gone.
         while texts.message().await?.is_some() {}
         drop(inside);
         Err(Status::aborted("EOF"))
     }
 }
 
-/// A server of [`Probed`] with a handle to stop it.
+/// A server of [`Probed`] that can be stopped.
 struct Probing {
     probe: Arc<Probe>,
     serving: Serving,
@@ -120,14 +120,14 @@ impl Probing {
     }
 
     async fn client(&self) -> InteropClient {
-        // A server that is gone stays gone here, so there is no point in waiting for it.
+        // A stopped server does not return in these tests, so waiting for it is pointless.
         let builder = Channel::builder().reconnect_timeout(Duration::from_millis(50));
         InteropClient::new(
             builder.connect(self.serving.address.to_string()).await.expect("server should accept the connection"),
         )
     }
 
-    /// Waits until so many handlers run.
+    /// Waits until the given number of handlers runs.
     async fn reaches(&self, count: usize) {
         let reached = async {
             while self.probe.running.load(Ordering::SeqCst) != count {
@@ -178,7 +178,7 @@ async fn calls_in_flight_fail_when_the_server_is_lost() {
 async fn a_lost_client_cancels_its_handlers() {
     const DO_NOTHING: u16 = 15;
     let server = Probing::start(|builder| builder).await;
-    // It cancels nothing and leaves no stream: it is gone from one moment to the next.
+    // The client cancels nothing and ends no stream before it is gone.
     let mut client = Raw::connect(server.serving.address).await;
     let streams = [21, 23].map(|operation| packet(operation.into(), 2, &[9, operation]));
     let range = packet(21, 2, &[8, 0, 0x0d, 0, 0x0d, 0]);
@@ -350,7 +350,7 @@ async fn shutdown_drains_calls_and_refuses_connections() {
     let refused = async { while InteropClient::connect(server.serving.address.to_string()).await.is_ok() {} };
     tokio::time::timeout(Duration::from_secs(10), refused).await.expect("rejection should arrive within the timeout");
     assert!(!server.serving.is_over());
-    // As soon as the client has heard of it, new calls go to a new connection, and there is none to be had.
+    // Once the client is notified, new calls use a new connection, which cannot be made.
     let turned_away = async {
         loop {
             if let Err(status) = client.add(AddRequest { a: 1, b: 1 }).await {
@@ -384,7 +384,7 @@ async fn a_shutdown_ends_at_its_time_limit() {
 async fn large_replies_to_a_client_that_reads_late_all_arrive() {
     let server = Probing::start(|builder| builder).await;
     let mut peer = Raw::connect(server.serving.address).await;
-    // Sixteen replies of 1 MiB: more than the server writes before it holds requests back.
+    // Sixteen replies of 1 MiB exceed what the server writes before it defers requests.
     let request = [8, 0, 0x0a, 0x80, 0x80, 0x40, 4, 0x0a, 0];
     let requests: Vec<_> = (0..16).map(|id| packet(id, 17, &request)).collect();
     peer.write(&requests.concat()).await;
@@ -426,7 +426,7 @@ async fn timeout_at_go_server_mentions_missing_method() {
     let channel = Channel::builder().calls::<InteropClient>().timeout(Duration::from_millis(50)).connect(address).await;
     let channel = channel.expect("server should be listening");
     let mut go = accepted.await;
-    go.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
+    go.write(&packet(0, 1, &[])).await; // A PONG, as sent by Go.
     channel
         .connection()
         .expect("channel should be connected")
@@ -452,7 +452,7 @@ async fn replies_that_make_no_sense_are_errors_or_ignored() {
     let (id, operation) = (request.id.0, request.operation.number());
     liar.write(&packet(id.wrapping_add(1), operation, &[8, 0, 0x0d, 2, 0x0d, 2])).await;
     liar.write(&packet(id, operation + 1, &[8, 0, 0x0d, 2, 0x0d, 2])).await;
-    liar.write(&packet(7, 2, &[9, 0x15])).await; // A stream that it has no business to open.
+    liar.write(&packet(7, 2, &[9, 0x15])).await; // A stream that the server must not open.
     liar.write(&packet(id, operation, &[8, 0, 0x0d, 2])).await; // Half a sum.
     let status = call.await.expect("caller should not panic").expect_err("partial sum should be rejected");
     assert_eq!(status.code(), Code::Internal);
@@ -547,7 +547,7 @@ async fn stream_ended_by_server_is_not_reset_before_client_ends() {
         let packet = raw.next().await.unwrap();
         assert_eq!((packet.operation.number(), &packet.body[..]), expected);
     }
-    // Whatever else the server had to say of the stream would come before the answer to this.
+    // Any other packet of the stream would precede the reply to this one.
     raw.write(&packet(5, 9999, b"")).await;
     assert_eq!(raw.next().await.unwrap().operation.number(), 9999);
     raw.write(&[packet(1, 7, b""), packet(6, 9999, b"")].concat()).await;

@@ -1,5 +1,5 @@
-//! Peers whose schemas differ: compatible layouts are decoded, with defaults for missing fields, and others are
-//! refused.
+//! Tests of peers whose schemas differ: compatible layouts are decoded, with defaults for missing fields, and others
+//! are rejected.
 
 use frisbee::PacketId;
 use frisbee_tests::raw::{Raw, packet};
@@ -116,7 +116,7 @@ fn new(word: &str) -> second::Ask {
 #[tokio::test]
 async fn fields_missing_in_requests_of_an_earlier_layout_get_defaults() {
     let client = first::ParrotClient::connect(serve_second().await.to_string()).await.unwrap();
-    // At once, in the flat form, and when the server is known, in the rich form.
+    // First in the flat form, and in the rich form once the server is known.
     assert_eq!(client.say(old("ab")).await.unwrap().into_inner().words, "abab");
     client_verdict(&client).await;
     assert_eq!(client.say(old("cd")).await.unwrap().into_inner().words, "cdcd");
@@ -127,7 +127,7 @@ async fn fields_missing_in_requests_of_an_earlier_layout_get_defaults() {
     assert_eq!(answers.message().await.unwrap(), None);
 }
 
-/// Waits until the client knows what its server is: what opens a stream waits for that.
+/// Waits until the client knows the kind of its server, as opening a stream does.
 async fn client_verdict(client: &first::ParrotClient) {
     let mut none = client.chat(frpc::iter([])).await.unwrap().into_inner();
     assert_eq!(none.message().await.unwrap(), None);
@@ -160,7 +160,7 @@ async fn equal_layouts_miss_nothing() {
 #[tokio::test]
 async fn layouts_that_do_not_fit_are_refused_and_never_misread() {
     let address = serve_first().await.to_string();
-    // The server refuses the first call, which does not wait for HELLO; afterwards the client knows the layout.
+    // The server rejects the first call, which does not wait for HELLO. Afterwards the client knows the layout.
     let client = broken::ParrotClient::connect(&address).await.unwrap();
     let ask = || broken::Ask { times: 1, word: "a".into() };
     let by_server = client.say(ask()).await.unwrap_err();
@@ -169,12 +169,12 @@ async fn layouts_that_do_not_fit_are_refused_and_never_misread() {
     let by_client = client.chat(frpc::iter([ask()])).await.unwrap_err();
     assert_eq!(by_client.code(), Code::FailedPrecondition, "{by_client}");
     assert!(!by_client.may_have_run());
-    // A service outside the channel's list waits for HELLO of the server.
+    // A call to a service that is not in the channel's list waits for the server's HELLO.
     let client = broken::ParrotClient::new(Channel::connect(&address).await.unwrap());
     let by_client = client.say(ask()).await.unwrap_err();
     assert_eq!(by_client.code(), Code::FailedPrecondition, "{by_client}");
     assert!(!by_client.may_have_run());
-    // And the other way round.
+    // The same in the other direction.
     let address = serve(Server::builder().add_service(broken::ParrotServer::new(Parrot))).await;
     let client = second::ParrotClient::connect(address.to_string()).await.unwrap();
     assert_eq!(client.say(new("a")).await.unwrap_err().code(), Code::FailedPrecondition);
@@ -202,14 +202,14 @@ async fn missing_service_is_not_mistaken_for_its_successor() {
     let by_client = unnamed.say(old("a")).await.unwrap_err();
     assert_eq!(by_client.code(), Code::Unimplemented, "{by_client}");
     assert!(by_client.message().contains("versions.Counter"), "{by_client}");
-    // The existing one can still be called.
+    // The existing service can still be called.
     let there = stranger::CounterClient::new(Channel::connect(&address).await.unwrap());
     assert_eq!(there.count(stranger::Number { value: 7 }).await.unwrap().into_inner().value, 7);
 }
 
 #[tokio::test]
 async fn fields_may_be_missing_only_where_an_earlier_layout_was_shown() {
-    // Like Go, which sends no layout.
+    // The peer sends no layout, like Go.
     let mut go = Raw::connect(serve_second().await).await;
     let cut = [0x08, 0x00, 0x05, 0x0a, 0x01, b'a', 0x0c, 0x02];
     go.write(&packet(1, 10, &cut)).await;

@@ -1,4 +1,4 @@
-//! Overlong, excessive and late messages, and the status that their sender gets.
+//! Tests of messages that are too long, too many or too late, and of the status that their sender receives.
 
 use frisbee::tlv;
 use frisbee::{Config, Operation, Packet};
@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
 
-/// As much metadata as there may be.
+/// Returns the maximum amount of metadata.
 fn most() -> Metadata {
     let mut metadata = Metadata::new();
     let full = (0..256).find_map(|number| metadata.insert(format!("sent-{number:03}"), "v".repeat(1000)).err());
@@ -37,7 +37,7 @@ async fn largest_metadata_passes_with_every_call_and_reply_kind() {
     let mut request = Request::new(Maybe::default());
     *request.metadata_mut() = most();
     let reply = client.echo(request).await.expect("call should succeed");
-    // Each key is shorter by a byte on its way back.
+    // Each key is one byte shorter in replies.
     assert_eq!(reply.metadata().len(), most().len());
     let mut flood = client.flood(with(Time { millis: 1 })).await.expect("stream should open").into_inner();
     flood.message().await.expect("stream should not fail").expect("stream should have a message");
@@ -159,7 +159,7 @@ async fn reply_names_request_stream_failure_after_client_drop() {
     let client = InteropClient::new(channel);
     let (sender, requests) = RequestStream::channel(1);
     let mut replies = client.chat(requests).await.expect("stream should open").into_inner();
-    // The call alone keeps the connection, as in `connect(..).await?.chat(requests).await?`.
+    // Only the call keeps the connection, as in `connect(..).await?.chat(requests).await?`.
     drop(client);
     let _ = sender.send(Text { value: "x".repeat(6 << 20) }).await;
     connection.closed().await;
@@ -167,7 +167,7 @@ async fn reply_names_request_stream_failure_after_client_drop() {
     assert_eq!(failed.code(), Code::ResourceExhausted, "{failed}");
 }
 
-/// Reports the timeouts of its callers.
+/// A service that reports the timeouts of its callers.
 struct Timed(tokio::sync::mpsc::UnboundedSender<Option<Duration>>);
 
 impl Extension for Timed {
@@ -179,7 +179,7 @@ impl Extension for Timed {
     }
 }
 
-/// A prefix of these items.
+/// Returns a prefix of the given items.
 fn prefix(items: &[u8]) -> Vec<u8> {
     let mut prefix = vec![0x10];
     tlv::put_varint(&mut prefix, items.len() as u64);
@@ -192,7 +192,7 @@ fn entry(key: &str, value: &[u8]) -> Vec<u8> {
     item
 }
 
-/// The next message of a stream.
+/// Returns the next message of a stream.
 async fn next_message(client: &mut Raw) -> Packet {
     loop {
         let packet = client.next().await.expect("connection should stay open");
@@ -206,14 +206,14 @@ async fn next_message(client: &mut Raw) -> Packet {
 async fn stream_reply_with_excess_metadata_fails() {
     let mut client =
         Raw::connect(serve(Server::builder().add_service(ExtensionServer::new(Service::default()))).await).await;
-    // It takes 16 KiB, and gives credit enough.
+    // The client accepts 16 KiB and grants enough credit.
     client.write(&packet(0, 3, b"fris\x01\x01\x03\x80\x80\x01\x04\x03\xff\xff\x03")).await;
     let flood = [prefix(&entry("sent-x", &[b'v'; 20_000])), vec![9, 15]].concat();
     client
         .write(&[packet(1, 2, &flood), packet(1, 2, &encoded(&Time { millis: 1 })), packet(1, 7, b"")].concat())
         .await;
     let failed = next_message(&mut client).await;
-    // A status in front: of type 3, and of code 8.
+    // The packet starts with a status item of type 3 with code 8.
     assert_eq!(failed.body[..5], [0x10, 3, 3, 1, Code::ResourceExhausted as u8], "{failed:?}");
 }
 
@@ -221,17 +221,17 @@ async fn stream_reply_with_excess_metadata_fails() {
 async fn stream_with_malformed_prefix_is_refused() {
     let mut client = Raw::connect(serve_interop_with(Server::builder()).await).await;
     client.write(&packet(0, 3, b"fris\x01\x04\x02\xff\x7f")).await;
-    // More metadata than there may be, an item that is cut, and a key that is none.
+    // More metadata than permitted, a truncated item, and an invalid key.
     let much = entry("k", &[b'v'; 62 * 1024]);
     for (id, items) in (1..).zip([&much[..], &much[..9], &entry("K", b"v")]) {
-        // A method that there is.
+        // The method exists.
         client.write(&packet(id, 2, &[prefix(items), vec![9, 23]].concat())).await;
         let refused = next_message(&mut client).await;
         assert_eq!((refused.id.0, refused.body[0]), (id, 0x10), "a status");
     }
 }
 
-/// Answers a message of a stream with how many entries of metadata the stream has.
+/// Replies to a stream message with the number of metadata entries of the stream.
 struct Telling;
 
 impl Parrot for Telling {
@@ -247,7 +247,7 @@ impl Parrot for Telling {
     }
 }
 
-/// Never answers, and never reads its requests.
+/// A service that neither replies nor reads its requests.
 struct Stuck(Arc<()>);
 
 impl Parrot for Stuck {
@@ -261,7 +261,7 @@ impl Parrot for Stuck {
     }
 }
 
-/// The other end of a connection that [`Stuck`] is served on, and what its handlers hold.
+/// Returns the client's end of a connection to a server of [`Stuck`], and the value that its handlers hold.
 fn stuck() -> (DuplexStream, Arc<()>) {
     let canary = Arc::new(());
     let server = Server::builder().add_service(ParrotServer::new(Stuck(canary.clone()))).build();

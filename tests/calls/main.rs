@@ -1,4 +1,5 @@
-//! Calls of services: between two native peers, with Go and other programs, and by the other protocols of a server.
+//! Tests of calls to services: between native peers, with Go and other programs, and through a server's other
+//! protocols.
 
 mod adapter;
 mod blocking;

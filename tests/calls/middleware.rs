@@ -1,4 +1,4 @@
-//! What runs around calls, of each kind and at both ends.
+//! Tests of middleware around calls of each kind, at both ends.
 
 use frisbee_tests::interop::{
     AddRequest, Count, Interop, InteropClient, InteropServer, Range, SleepRequest, Sum, Text,
@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 type CallRecord = (&'static str, &'static str, CallKind, &'static str, &'static str, bool);
 
-/// Records its calls, waits for a moment, and adds to the metadata of requests and replies.
+/// Middleware that records its calls, waits for a moment, and adds to the metadata of requests and replies.
 #[derive(Clone, Default)]
 struct Witness {
     name: &'static str,
@@ -45,7 +45,7 @@ impl Middleware for Witness {
     }
 }
 
-/// Denies every call.
+/// Middleware that denies every call.
 struct Closed;
 
 impl Middleware for Closed {
@@ -86,7 +86,7 @@ async fn every_kind_of_call_is_seen_with_its_names_at_both_ends() {
     call_every_kind(&InteropClient::new(channel.with_middleware(client.clone()))).await;
     assert_eq!(*client.records.lock().unwrap(), expected(false));
     assert_eq!(*server.records.lock().unwrap(), expected(true));
-    // The channel that it was added to is as it was.
+    // The original channel is unchanged.
     call_every_kind(&InteropClient::new(channel)).await;
     assert_eq!(client.records.lock().unwrap().len(), 4);
 }
@@ -100,7 +100,7 @@ async fn the_first_middleware_is_the_outermost() {
     let channel = channel.with_middleware(witness("a")).with_middleware(witness("b"));
     let reply = InteropClient::new(channel.clone()).add(AddRequest::default()).await.unwrap();
     assert_eq!(reply.metadata().get("way"), Some("<d<c<b<a"));
-    // The handler's view, returned in the text of its error.
+    // The handler returns the metadata that it received in the text of its error.
     let circles = (0..40).fold(channel, |channel, _| channel.with_middleware(witness("xyz")));
     let status = InteropClient::new(circles).add(AddRequest::default()).await.unwrap_err();
     assert_eq!(status.code(), Code::Aborted);
@@ -192,11 +192,12 @@ async fn a_denied_call_does_not_reach_inner_middleware_or_the_handler() {
     assert_eq!(closed.chat(frpc::iter([])).await.unwrap_err().code(), Code::PermissionDenied);
 }
 
-/// The caller, kept by both ends as a value of the request.
+/// The caller, stored by both ends as an extension of the request.
 #[derive(Clone, Debug, PartialEq)]
 struct Caller(String);
 
-/// At a client, sends the caller's name; at a server, gives it to the handler, and records the answering peer.
+/// Middleware that sends the caller's name at a client. At a server, it passes the name to the handler and records the
+/// replying peer.
 struct Introduction;
 
 impl Middleware for Introduction {
@@ -219,11 +220,11 @@ impl Middleware for Introduction {
     }
 }
 
-/// The answering peer, as a value of a reply.
+/// The replying peer, as an extension of a reply.
 #[derive(Clone)]
 struct Answerer(&'static str);
 
-/// Answers with who calls.
+/// A service that replies with the name of its caller.
 struct Mirror;
 
 impl Mirror {
@@ -293,7 +294,7 @@ async fn middleware_runs_around_the_methods_that_a_client_serves() {
     assert_eq!(*witness.records.lock().unwrap(), expected(true));
 }
 
-/// Waits before it continues.
+/// Middleware that waits before it continues.
 struct Slow(Duration);
 
 impl Middleware for Slow {
@@ -316,7 +317,7 @@ async fn a_deadline_bounds_all_that_runs_around_a_call() {
     let (here, there) = frpc::memory();
     tokio::spawn(async move { server.serve_connection(there).await });
     let channel = Channel::connect_io(here).await.unwrap();
-    // The call itself would never end, but for the deadline.
+    // Without the deadline, the call would never end.
     for slow in [TIMEOUT / 2, 100 * TIMEOUT] {
         let client = InteropClient::new(channel.with_middleware(Slow(slow)));
         let sleep = SleepRequest { millis: 60_000, tag: 0 };
@@ -337,7 +338,7 @@ async fn a_deadline_bounds_all_that_runs_around_a_call() {
     }
 }
 
-/// Counts how many calls are inside of it at one time.
+/// Middleware that records the maximum number of concurrent calls inside it.
 #[derive(Clone, Default)]
 struct Inside(Arc<(AtomicUsize, AtomicUsize)>);
 
@@ -369,7 +370,7 @@ async fn layers_of_tower_run_around_calls() {
     assert_eq!(inside.0.1.load(Ordering::SeqCst), 3);
 }
 
-/// A layer whose services fail in a way of their own.
+/// A layer whose services fail with an error type of their own.
 struct Failing;
 
 #[derive(Clone)]
@@ -426,7 +427,7 @@ async fn tower_layers_end_calls_with_matching_status() {
     assert_eq!(code(late).await, Code::DeadlineExceeded);
 }
 
-/// A service that never answers.
+/// A service that never replies.
 #[derive(Clone)]
 struct Silent;
 

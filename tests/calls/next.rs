@@ -1,4 +1,4 @@
-//! What middleware may do with the rest of a chain, and what one call leaves to the next.
+//! Tests of what middleware may do with the rest of a chain, and of independence between calls.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, SleepRequest};
 use frisbee_tests::{serve_interop, serve_interop_with};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
 
-/// Runs the rest in a task of its own.
+/// Runs the rest of the chain in a task of its own.
 async fn apart(call: Call, next: Next) -> Result<CallResponse, Status> {
     tokio::spawn(next.run(call)).await.map_err(|_| Status::internal("the task has panicked"))?
 }
@@ -23,7 +23,7 @@ async fn middleware_may_spawn_rest_of_chain_at_both_ends() {
     }
 }
 
-/// Cancels every second call: drops the rest of the chain, or the running future.
+/// Middleware that cancels every second call: it drops the rest of the chain or the running future.
 #[derive(Clone, Default)]
 struct GivesUp(Arc<AtomicUsize>);
 
@@ -54,7 +54,7 @@ async fn middleware_that_drops_next_leaves_later_calls_intact() {
     let at_client = InteropClient::new(plain.with_middleware(GivesUp::default()));
     for client in [at_server, at_client] {
         for number in 0..12 {
-            // It does not end at its first poll.
+            // The call does not complete at its first poll.
             let slept = client.sleep(SleepRequest { millis: 1, tag: number }).await;
             let code = slept.as_ref().map_or_else(Status::code, |_| Code::Ok);
             assert_eq!(code, if number % 4 == 3 { Code::Ok } else { Code::Aborted });
@@ -62,7 +62,7 @@ async fn middleware_that_drops_next_leaves_later_calls_intact() {
     }
 }
 
-/// Lets others go first, now and then.
+/// Middleware that yields to other calls from time to time.
 async fn dawdle(call: Call, next: Next) -> Result<CallResponse, Status> {
     let number: u32 = call.metadata().get("number").and_then(|number| number.parse().ok()).unwrap_or_default();
     for _ in 0..number % 3 {
@@ -96,7 +96,7 @@ async fn calls_at_the_same_time_stay_apart_in_the_same_middleware() {
     callers.join_all().await;
 }
 
-/// Panics in every second call, after the rest of the chain.
+/// Middleware that panics in every second call, after the rest of the chain.
 #[derive(Clone, Default)]
 struct Panics(Arc<AtomicUsize>);
 
@@ -144,7 +144,7 @@ async fn nothing_of_a_call_is_kept_for_the_next_at_either_end() {
         let mut request = Request::new(AddRequest { a: 1, b: 2 });
         request.extensions_mut().insert(Canary(canary.clone()));
         assert_eq!(client.add(request).await.unwrap().into_inner().total, 3);
-        // Here, and in the server's middleware itself.
+        // The references here and in the server's middleware itself.
         assert_eq!(Arc::strong_count(&canary), 2);
     }
 }

@@ -1,4 +1,4 @@
-//! What counters and observers of either end see of calls.
+//! Tests of what counters and observers at either end report about calls.
 
 use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::observed::{Service, State, UNTIL_RELEASED};
@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::io::DuplexStream;
 use tokio::task::AbortHandle;
 
-/// A server in memory, whose connections can be cut.
+/// An in-memory server whose connections can be cut.
 #[derive(Clone)]
 struct Cuttable {
     acceptor: Acceptor,
@@ -51,7 +51,7 @@ impl Cuttable {
     }
 }
 
-/// A server with both ends' counters, its state, and a client.
+/// Returns a server counted at both ends, its state, and a client.
 async fn counted(counters: &Counters) -> (Cuttable, Arc<State>, ExtensionClient) {
     let service = Service::default();
     let state = service.state.clone();
@@ -61,7 +61,7 @@ async fn counted(counters: &Counters) -> (Cuttable, Arc<State>, ExtensionClient)
     (server, state, client)
 }
 
-/// The number of calls by method and code.
+/// Returns the number of calls by method and code.
 fn sums(snapshot: &Snapshot, side: CallSide) -> BTreeMap<(&'static str, u8), u64> {
     let calls = snapshot.calls.iter().filter(|calls| calls.side == side);
     calls.map(|calls| ((calls.method, calls.code as u8), calls.durations.count())).collect()
@@ -105,7 +105,7 @@ async fn every_call_kind_is_counted_by_code_at_both_ends() {
         (("Sink", Code::Ok as u8), 1),
     ]);
     assert_eq!(sums(&counters.snapshot(), CallSide::Client), expected);
-    // The server may learn of the client's deadline by a CANCEL, or by its own clock.
+    // The server learns of the client's deadline by a CANCEL or by its own clock.
     let whole = |snapshot: &Snapshot| {
         let mut sums = sums(snapshot, CallSide::Server);
         let cancelled = sums.remove(&("Wait", Code::Cancelled as u8));
@@ -161,7 +161,7 @@ async fn histogram_sums_equal_calls_despite_cancels_and_retries() {
     let code = |reply: Result<frpc::Response<Time>, Status>| reply.map_or_else(|status| status.code(), |_| Code::Ok);
     for number in 0..CALLS {
         if number % 10 == 3 {
-            // Its future is dropped while it waits.
+            // The future of the call is dropped while it is pending.
             let waits = client.wait(time(UNTIL_RELEASED));
             tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("future should stay pending");
             count("Wait", Code::Cancelled);
@@ -192,7 +192,7 @@ async fn histogram_sums_equal_calls_despite_cancels_and_retries() {
     let retried: u64 = snapshot.retried.iter().map(|retried| retried.count).sum();
     assert!(retried >= CALLS / 200, "only {retried} attempts were made again");
     assert!(snapshot.retried.iter().all(|retried| (retried.method, retried.code) == ("Get", Code::Unavailable)));
-    // A handler that is cut off may be noticed a moment later.
+    // The end of an aborted handler may be recorded slightly later.
     let all = || {
         let snapshot = counters.snapshot();
         [total(&snapshot, CallSide::Server, "Get"), total(&snapshot, CallSide::Server, "Wait")]
@@ -230,7 +230,7 @@ async fn replies_that_come_too_late_are_counted() {
 /// A call that has ended.
 type Noted = (&'static str, CallSide, CallEnd);
 
-/// Notes which calls have begun and not ended.
+/// An observer that records which calls have started and not ended.
 #[derive(Clone, Default)]
 struct Noting {
     next: Arc<AtomicU64>,
@@ -306,7 +306,7 @@ async fn observer_sees_begin_attempts_and_end_of_each_call() {
     assert!(echoed.is_some_and(|(_, _, end)| end.reply_bytes > 0), "{echoed:?}");
 }
 
-/// Observes the end of every other call.
+/// An observer that observes the end of every second call.
 #[derive(Clone, Default)]
 struct EveryOther {
     started: Arc<AtomicU64>,
@@ -345,7 +345,7 @@ async fn unobserved_call_end_is_counted_and_keeps_trace() {
         let waits = client.wait(time(UNTIL_RELEASED));
         tokio::time::timeout(Duration::from_millis(5), waits).await.expect_err("future should stay pending");
     }
-    // Either of the two is observed: both are retried.
+    // One of the two calls is observed, and both are retried.
     for number in 1..=2 {
         let again = tokio::spawn({
             let client = client.clone();
@@ -383,7 +383,7 @@ async fn client_knows_sizes_of_cancelled_request_stream() {
     };
     let answered = sizes(CallSide::Client, Code::Ok);
     let served = sizes(CallSide::Server, Code::Ok);
-    // Messages that share a packet have its header in front of them, which only one of the ends may count.
+    // Messages in a common packet have its header before them, which only one of the ends may count.
     assert!((6..=answered.0).contains(&served.0), "{served:?} {answered:?}");
     assert!(answered.1 > 0 && answered.1 == served.1, "{served:?} {answered:?}");
     assert_eq!(sizes(CallSide::Client, Code::Cancelled), (answered.0, 0));

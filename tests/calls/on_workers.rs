@@ -1,5 +1,5 @@
-//! Handlers on the workers of their connections: which thread polls them, what belongs to the runtime of their caller
-//! all the same, and which handlers run there. Handlers that hold up their thread are in `tests/process/blocked.rs`.
+//! Tests of handlers on the workers of their connections: which thread polls them, what still belongs to their caller's
+//! runtime, and which handlers run there. Handlers that block their thread are tested in `tests/process/blocked.rs`.
 
 use frisbee_tests::interop::{AddRequest, Count, Interop, InteropClient, InteropServer, Scalars, Sum, Text};
 use frisbee_tests::{backends, left_to_service, serve, until};
@@ -23,7 +23,7 @@ type Reply<T> = Result<Response<T>, Status>;
 
 const CALLER: &str = "caller";
 
-/// The runtime of a server.
+/// Returns the runtime of a server.
 fn caller() -> Runtime {
     let caller = Builder::new_multi_thread().worker_threads(2).thread_name(CALLER).enable_all().build();
     caller.expect("thread should start")
@@ -37,7 +37,7 @@ fn is_worker(thread: &str) -> bool {
     thread.starts_with("frisbee-")
 }
 
-/// Notes the thread of each poll of its handlers.
+/// A service that records the thread of each poll of its handlers.
 #[derive(Clone, Default)]
 struct Noting(Arc<Mutex<Vec<String>>>);
 
@@ -52,7 +52,7 @@ impl Noting {
 }
 
 impl Interop for Noting {
-    /// Uses a timer, a socket and a task, which all belong to the runtime of the caller.
+    /// Uses a timer, a socket and a task, which must all belong to the caller's runtime.
     async fn describe(&self, _request: Request<Scalars>) -> Reply<Text> {
         let runtime = Handle::current().id();
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -93,13 +93,13 @@ impl Interop for Noting {
     left_to_service!(echoes, do_nothing, fail, echo_payload, add, sleep, count_up);
 }
 
-/// A client of a server with a single worker.
+/// Returns a client of a server with a single worker.
 async fn client(service: impl Interop, server: ServerBuilder) -> InteropClient {
     let address = serve(server.workers(Workers::Threads(1)).add_service(InteropServer::new(service))).await;
     InteropClient::connect(address.to_string()).await.expect("server should accept the connection")
 }
 
-/// Messages that wait for one another.
+/// Exchanges messages that wait for one another.
 async fn play_ping_pong(client: &InteropClient) {
     let (sender, pings) = RequestStream::channel(1);
     let mut pongs = client.chat(pings).await.expect("stream should open").into_inner();
@@ -111,8 +111,8 @@ async fn play_ping_pong(client: &InteropClient) {
     assert_eq!(pongs.message().await, Ok(None));
 }
 
-/// Calls a new server until all `polls` of its handlers were on a worker. The system may keep a thread from running for
-/// longer than a handler may hold it up, and the handler then goes to the runtime of its caller, as it should.
+/// Calls new servers until all `polls` of the handlers were on a worker. The operating system may suspend a thread for
+/// longer than a handler may block it, and the handler then correctly moves to its caller's runtime.
 fn assert_polled_on_a_worker(polls: usize, call: impl AsyncFn(InteropClient)) {
     for backend in backends() {
         let on_a_worker = (0..50).any(|_| {
@@ -167,11 +167,11 @@ fn concurrent_handlers_run_in_runtime_of_caller() {
     }
 }
 
-/// Always has work: it receives its own messages. Counts its steps within one poll.
+/// A service that always has work, because it receives its own messages. It counts its steps within one poll.
 #[derive(Clone, Default)]
 struct Busy(Arc<AtomicUsize>);
 
-/// As many as no budget allows at once.
+/// A number that exceeds every cooperative budget.
 const FAR_TOO_MANY: usize = 100_000;
 
 impl Interop for Busy {
@@ -219,7 +219,7 @@ impl Drop for Dropped {
     }
 }
 
-/// Waits for ever once it has begun.
+/// A service that reports its start and waits forever.
 #[derive(Clone)]
 struct WaitingService {
     started: mpsc::UnboundedSender<()>,
@@ -257,7 +257,7 @@ fn cancelled_handlers_drop_in_runtime_of_caller() {
         caller().block_on(async {
             let client =
                 InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
-            // From its reply on the client knows that the server takes cancellations.
+            // After its reply, the client knows that the server supports cancellation.
             client.add(AddRequest::default()).await.expect("call should succeed");
             let mut call = Box::pin(client.describe(Scalars::default()));
             tokio::select! { _ = &mut call => panic!("it waits"), _ = begins.recv() => {} }
@@ -272,7 +272,7 @@ fn cancelled_handlers_drop_in_runtime_of_caller() {
     }
 }
 
-/// Holds something as long as its handlers run.
+/// A service that holds a value while its handlers run.
 #[derive(Clone)]
 struct HoldingService(Arc<()>, mpsc::UnboundedSender<()>);
 
@@ -315,7 +315,7 @@ fn handlers_on_workers_end_with_the_runtime_of_their_server() {
                 _ = &mut call => panic!("it takes an hour"),
                 () = async { for _ in 0..2 { started.recv().await.expect("channel should stay open"); } } => {}
             }
-            // Those of its handlers, of its methods, and this one.
+            // The references of the handlers, of the methods, and this one.
             assert!(Arc::strong_count(&canary) > 2);
             serving.shutdown_background();
             until("handlers and methods have been dropped", || Arc::strong_count(&canary) == 1).await;

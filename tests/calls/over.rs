@@ -1,4 +1,4 @@
-//! Messages of streams that are read over one another.
+//! Tests of stream messages that are read in place over previous ones.
 
 use frisbee_tests::interop::{Interop, InteropClient, InteropServer, Range, Text};
 use frisbee_tests::{interop, left_to_service, serve, serve_interop};
@@ -6,7 +6,7 @@ use frpc::{Code, Request, Response, ResponseStream, Server, Status, Streaming};
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// Replies with texts that are ready at the same time. The tenth is long.
+/// A service that replies with texts which are ready at the same time. The tenth is long.
 struct Texts;
 
 impl Interop for Texts {
@@ -32,14 +32,14 @@ async fn short_messages_in_a_row_are_read_into_the_same_memory() {
         let roomy = String::with_capacity(text.value.len() + 64);
         let mine = (roomy.as_ptr(), roomy.capacity());
         text.value = roomy;
-        // Whether the next message is where this one was is known when it has come.
+        // Only a received message shows whether it reuses the memory of the previous one.
         if let Some(next) = read(&mut messages, &mut text).await {
             moved += usize::from((text.value.as_ptr(), text.value.capacity()) != mine);
             received.push(next);
         }
     }
     assert_eq!(received, texts().collect::<Vec<_>>());
-    // The first two, the long one, and its successor.
+    // The first two messages, the long one and its successor need memory of their own.
     assert!(moved <= 4, "{moved} of 15 texts have memory of their own");
 }
 

@@ -1,4 +1,4 @@
-//! Packed messages: which peers pack which messages, and their bytes.
+//! Tests of compressed messages: which peers compress which messages, and the resulting bytes.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, Text};
 use frisbee_tests::packed::{EXAMPLE, hello, parts};
@@ -18,7 +18,7 @@ fn server() -> ServerBuilder {
     Server::builder().add_service(InteropServer::new(Service))
 }
 
-/// A text that gets shorter, of so many bytes.
+/// Returns a compressible text of the given length.
 fn text(length: usize) -> String {
     let mut random = fastrand::Rng::with_seed(7);
     let words = ["the ", "library ", "lends ", "books ", "to ", "readers "];
@@ -34,7 +34,7 @@ fn payload(length: usize) -> Payload {
     Payload { seq: 7, data: text(length).into_bytes() }
 }
 
-/// The message in a body, unpacked if it is packed; and whether it was.
+/// Returns whether the message in a body is compressed, and the decompressed message.
 fn unpacked(body: &[u8]) -> (bool, Vec<u8>) {
     match parts(body) {
         None => (false, body.to_vec()),
@@ -70,7 +70,7 @@ async fn client_packs_named_long_requests_only_for_able_servers() {
         (builder().compress(METHODS), hello(true), 2000, true),
         (builder().compress(METHODS), hello(true), 1000, false),
         (builder().compress(METHODS), hello(false), 2000, false),
-        (builder().compress(METHODS), packet(0, 1, &[]), 2000, false), // A PONG, as Go gives.
+        (builder().compress(METHODS), packet(0, 1, &[]), 2000, false), // A PONG, as sent by Go.
         (builder().compress(["interop.Interop/Chat"]), hello(true), 2000, false),
         (builder().accept_compressed(), hello(true), 2000, false),
     ];
@@ -95,7 +95,7 @@ async fn stream_items_pack_singly_and_short_ones_stay() {
     let items = texts.iter().map(|value| packet(1, 2, &encoded(&Text { value: value.clone() })));
     let open = packet(1, 2, &[9, CHAT as u8]);
     peer.write(&[hello(true), open, items.collect::<Vec<_>>().concat(), packet(1, 7, &[])].concat()).await;
-    // There is no credit without an item for it, and so the answers wait for some.
+    // Without credit for an item, the replies wait for some.
     peer.write(&packet(1, 5, &[0xFF, 0xFF, 0x3F])).await;
     for (text, is_packed) in texts.into_iter().zip([true, false, true]) {
         let answer = peer.next().await.expect("connection should stay open");
@@ -141,7 +141,7 @@ async fn a_packed_message_is_these_bytes() {
     assert_eq!(error_text(&reply.body).as_deref(), Some(&*"a".repeat(1200)));
 }
 
-/// Returns names, and the caller as metadata.
+/// A service that returns names, and the caller as metadata.
 struct Host;
 
 impl Greeter for Host {

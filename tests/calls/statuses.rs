@@ -1,4 +1,4 @@
-//! Statuses of failed calls, and that they do not depend on races.
+//! Tests of the statuses of failed calls, which must not depend on races.
 
 use frisbee_tests::interop::{
     AddRequest, Count, Empty, Interop, InteropClient, InteropServer, Range, SleepRequest, Sum, Text,
@@ -20,17 +20,17 @@ use tokio::task::JoinSet;
 
 type Answer<T> = Result<Response<T>, Status>;
 
-/// The longest wait for an event that must happen; a machine may be busy.
+/// Maximum time to wait for an event, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The outcome of a stream.
+/// Returns the result of reading a stream to its end.
 async fn whole<M: polyglot::Message>(answer: Answer<Streaming<M>>) -> Result<(), Status> {
     let mut stream = answer?.into_inner();
     while stream.message().await?.is_some() {}
     Ok(())
 }
 
-/// Makes a call of one of the four kinds, with a timeout if there is one.
+/// Makes a call of one of the four kinds, with an optional timeout.
 async fn call(client: &InteropClient, kind: usize, timeout: Option<Duration>) -> Result<(), Status> {
     fn request<T>(message: T, timeout: Option<Duration>) -> Request<T> {
         let mut request = Request::new(message);
@@ -116,7 +116,7 @@ async fn a_request_without_time_left_is_refused_before_its_handler() {
     let unary = packet(7, 18, &[&late[..], &[8, 0]].concat());
     let stream = packet(1, 2, &[&late[..], &[9, 21]].concat());
     let hand_off = packet(0, 8, &[&[15][..], &late, &[8, 0]].concat());
-    // A status of the code 4, and that the call has not been run.
+    // A status with code 4, which states that the call has not run.
     let refused = [0x10, 5, 3, 1, 4, 5, 0];
     for (request, before) in [(unary, 0), (stream, 0), (hand_off, 1)] {
         peer.write(&request).await;
@@ -128,7 +128,7 @@ async fn a_request_without_time_left_is_refused_before_its_handler() {
     }
 }
 
-/// Is never called.
+/// Middleware that must not be called.
 struct Unreachable;
 
 impl Middleware for Unreachable {
@@ -151,7 +151,7 @@ async fn a_refusal_passed_on_by_a_handler_counts_as_an_executed_call() {
     }
 }
 
-/// Passes calls on.
+/// A service that forwards its calls.
 struct Proxy(InteropClient);
 
 impl Interop for Proxy {
@@ -171,17 +171,17 @@ impl Interop for Proxy {
     }
 }
 
-/// Answers early, or panics late.
+/// A service that replies early or panics late.
 #[derive(Default)]
 struct Odd {
-    /// Returns the reason for which the peer takes no more replies.
+    /// Receives the reason why the peer no longer accepts replies.
     refused: Option<mpsc::UnboundedSender<Status>>,
 }
 
 impl Interop for Odd {
     left_to_service!(echoes, do_nothing, fail, echo_payload, add, sleep, describe);
 
-    /// Panics after so many messages.
+    /// Panics after the requested number of messages.
     async fn count_up(&self, request: Request<Range>) -> Answer<ResponseStream<Count>> {
         let last = request.get_ref().count;
         Ok(Response::new(ResponseStream::new(frpc::iter((0..).map(move |value| {
@@ -190,7 +190,7 @@ impl Interop for Odd {
         })))))
     }
 
-    /// Answers the first message.
+    /// Replies to the first message.
     async fn sum_up(&self, request: Request<Streaming<Count>>) -> Answer<Sum> {
         let first = request.into_inner().message().await?;
         Ok(Response::new(Sum { total: first.map_or(0, |first| first.value), count: 1 }))
@@ -245,7 +245,7 @@ async fn messages_sent_before_a_stream_panics_arrive() {
     }
 }
 
-/// A client of a server in memory, over a link that can be silenced.
+/// Returns a client of an in-memory server, over a link that can be silenced.
 async fn wired(odd: Odd) -> (InteropClient, Arc<Notify>) {
     let server = Server::builder().add_service(InteropServer::new(odd)).build().expect("services should not overlap");
     let ((here, mut near), (mut far, there)) = (frpc::memory(), frpc::memory());
@@ -293,7 +293,7 @@ async fn stream_sender_distinguishes_finished_peer_from_lost_one() {
     }
 }
 
-/// Wakes a thread.
+/// A waker that unparks a thread.
 struct Unpark(Thread);
 
 impl Wake for Unpark {
@@ -302,7 +302,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Runs a future on this thread, which knows nothing of tokio.
+/// Runs a future on this thread, without tokio.
 fn block_on<F: Future>(future: F) -> F::Output {
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut future = pin!(future);
@@ -336,7 +336,7 @@ async fn calls_of_every_kind_are_made_outside_of_tokio() {
                 request.set_timeout(PATIENCE);
                 block_on(asking.do_nothing(request))
             };
-            // The server may not have taken in yet that the last stream is over.
+            // The server may not have processed the end of the last stream yet.
             let answered = std::iter::repeat_with(send_call)
                 .find(|answered| !answered.as_ref().is_err_and(|status| status.code() == Code::FailedPrecondition));
             answered.expect("call should succeed").expect("call should succeed");
@@ -352,7 +352,7 @@ async fn calls_of_every_kind_are_made_outside_of_tokio() {
         .expect("task should not panic");
 }
 
-/// Permits every caller.
+/// Middleware that permits every call.
 struct Through;
 
 impl Middleware for Through {

@@ -1,4 +1,4 @@
-//! How calls carry their place in a trace from end to end, and what handlers pass on.
+//! Tests of how calls carry their trace context from end to end, and of what handlers pass on.
 
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Maybe, Time};
 use frisbee_tests::observed::Service;
@@ -9,7 +9,7 @@ use frpc::{Channel, Code, Metadata, Request, Server, Status};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// A call as an observer has seen it.
+/// A call as reported to an observer.
 #[derive(Clone, Copy, Debug)]
 struct ObservedCall {
     side: CallSide,
@@ -19,7 +19,7 @@ struct ObservedCall {
     ended: Option<CallEnd>,
 }
 
-/// Gives each call its own span, in the trace of the caller.
+/// An observer that gives each call its own span in the trace of the caller.
 #[derive(Clone, Default)]
 struct Marking {
     observed: Arc<Mutex<Vec<ObservedCall>>>,
@@ -71,7 +71,7 @@ async fn channel(address: impl ToString, marking: Option<&Marking>) -> Channel {
     builder.connect(address.to_string()).await.expect("server should accept the connection")
 }
 
-/// A server whose `Ask` calls another one, and a client.
+/// Returns a client of a server whose `Ask` calls another server.
 async fn relayed(marking: &Marking, between: Option<&Marking>) -> ExtensionClient {
     let last = Server::builder().observer(marking.clone()).add_service(ExtensionServer::new(Service::default()));
     let last = serve(last).await;
@@ -171,7 +171,7 @@ async fn observers_of_both_ends_get_stream_sizes() {
         .await;
     let [here, there] = [CallSide::Client, CallSide::Server].map(|side| marking.of(side)[0].ended.unwrap());
     assert!(here.reply_bytes >= longest && longest > 0, "{here:?} has {longest} bytes of data");
-    // The sender's count has the headers of packets.
+    // The sender also counts the headers of packets.
     assert!((here.reply_bytes..here.reply_bytes * 21 / 20).contains(&there.reply_bytes), "{there:?}, {here:?}");
     assert_eq!(there.request_bytes, here.request_bytes);
     assert!((1..100).contains(&here.request_bytes), "{here:?}");
@@ -187,7 +187,7 @@ async fn a_plain_peer_gets_no_context() {
     let marking = Marking::default();
     let connecting = tokio::spawn(async move { client(address, Some(&marking)).await });
     let mut server = connected.await;
-    // A PONG without a HELLO before it.
+    // A PONG without a preceding HELLO.
     server.write(&packet(0, 1, &[])).await;
     let client = connecting.await.expect("task should not panic");
     let call = tokio::spawn(async move { client.get(Time { millis: 1 }).await });
