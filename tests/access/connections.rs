@@ -1,4 +1,4 @@
-//! Peer identity of a connection: certificates, users of this machine, and signing in.
+//! Tests of the identity of a connection's peer: certificates, users of this machine, and signing in.
 
 use super::support::{access, by, code};
 use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropServer, SleepRequest, Sum};
@@ -21,7 +21,7 @@ const ADD: &str = "interop.Interop/Add";
 const SLEEP: &str = "interop.Interop/Sleep";
 const SIGN_IN: &str = "interop.Interop/DoNothing";
 
-/// Records the callers of `Add`. `DoNothing` signs the caller in.
+/// A service that records the callers of `Add`. `DoNothing` signs the caller in.
 #[derive(Clone, Default)]
 struct Desk(Arc<Mutex<Vec<String>>>);
 
@@ -56,7 +56,7 @@ fn host(text: &str) -> SanType {
     SanType::DnsName(text.try_into().expect("name should be ASCII"))
 }
 
-/// A server that requests certificates.
+/// Returns a server that requests certificates.
 async fn secured(authority: &Authority, access: Access) -> (SocketAddr, Desk) {
     let desk = Desk::default();
     let gateway = Gateway::new().http(Http::new().connect());
@@ -64,7 +64,7 @@ async fn secured(authority: &Authority, access: Access) -> (SocketAddr, Desk) {
     (serve(server.add_service(InteropServer::new(desk.clone())).access(access.certificates())).await, desk)
 }
 
-/// Calls with a certificate, natively and by HTTP.
+/// Calls with a certificate, natively and over HTTP, and returns the codes.
 async fn calls(authority: &Authority, address: SocketAddr, identity: Identity) -> [Code; 2] {
     let tls = authority.client().with_identity(identity).expect("key should match the certificate");
     let channel = Channel::builder()
@@ -79,7 +79,7 @@ async fn calls(authority: &Authority, address: SocketAddr, identity: Identity) -
     let request = format!("{head}connection: close\r\ncontent-length: 2\r\n\r\n{{}}");
     secured.write_all(request.as_bytes()).await.expect("write should succeed");
     let mut answer = Vec::new();
-    // The end may come without a farewell of TLS.
+    // The connection may end without a TLS alert.
     let _ = secured.read_to_end(&mut answer).await;
     let http = match &answer[9..12] {
         b"200" => Code::Ok,
@@ -122,7 +122,7 @@ async fn exclusion_applies_to_certificate_beside_a_token() {
     let authority = Authority::default();
     let who = Who::known().except(Who::host("evil.example.org"));
     let (address, _desk) = secured(&authority, access().0.allow([ADD], who)).await;
-    // The verdict on the token is cached for all connections, and must not pass from one to the other.
+    // The result for the token is cached for all connections and must not affect the check of the certificate.
     for round in 0..2 {
         for (name, expected) in [("evil.example.org", Code::PermissionDenied), ("good.example.org", Code::Ok)] {
             let identity = authority.issue_names(vec![host(name)], "");
@@ -218,7 +218,7 @@ async fn a_caller_on_a_unix_socket_is_known_by_its_user() {
     assert_eq!(code(client.sleep(SleepRequest::default()).await), Code::PermissionDenied);
 }
 
-/// A server in memory.
+/// Returns an in-memory server.
 fn server() -> (Acceptor, Desk) {
     let (desk, (access, _)) = (Desk::default(), access());
     let access = access.allow([ADD, SIGN_IN], Who::known());

@@ -1,4 +1,4 @@
-//! Authentication and authorization: the same rules for every protocol.
+//! Tests of authentication and authorization, with the same rules for every protocol.
 
 mod connections;
 mod malformed;

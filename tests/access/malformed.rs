@@ -1,4 +1,4 @@
-//! Tokens that are malformed, repeated, oversized or absent, in every protocol.
+//! Tests of malformed, repeated, oversized and absent tokens in every protocol.
 
 use super::protocols::Host;
 use super::support::{PATIENCE, access};
@@ -21,14 +21,14 @@ use tokio::net::TcpStream;
 /// The operation of `greet.Greeter/Greet`.
 const GREET: u16 = 10;
 
-/// Fields of a request. The last one is `authorization` unless it is absent.
+/// The fields of a request. The last one is `authorization`, unless it is absent.
 type Fields = Vec<(String, Vec<u8>)>;
 
 fn authorization(values: &[&[u8]]) -> Fields {
     values.iter().map(|value| ("authorization".to_owned(), value.to_vec())).collect()
 }
 
-/// Tokens that are not those of the clerk, although some programs would read them so.
+/// Returns tokens that are not those of the clerk, although some programs would parse them so.
 fn malformed_tokens() -> Vec<(&'static str, Fields)> {
     let among_others = |count: usize| {
         let others = (0..count).map(|number| (format!("x{number}"), Vec::new()));
@@ -54,7 +54,7 @@ fn malformed_tokens() -> Vec<(&'static str, Fields)> {
     ]
 }
 
-/// Sends a request of HTTP/1.1, and reads until the end or a reply of JSON-RPC.
+/// Sends an HTTP/1.1 request and reads until the end or a JSON-RPC reply.
 async fn send_http1(address: SocketAddr, line: &str, fields: &Fields, rest: &[u8]) {
     let mut request = format!("{line} HTTP/1.1\r\nhost: localhost\r\n").into_bytes();
     for (name, value) in fields {
@@ -72,7 +72,7 @@ async fn send_http1(address: SocketAddr, line: &str, fields: &Fields, rest: &[u8
     tokio::time::timeout(PATIENCE, reading).await.expect("read should complete within the timeout");
 }
 
-/// Sends a request of HTTP/2, and reads its response if it is one that can be sent.
+/// Sends an HTTP/2 request, if it can be sent, and reads its response.
 async fn send_http2(address: SocketAddr, path: &str, fields: &Fields, content_type: &str, body: &'static [u8]) {
     let io = TokioIo::new(TcpStream::connect(address).await.expect("server should accept the connection"));
     let (mut client, connection) =
@@ -92,7 +92,7 @@ async fn send_http2(address: SocketAddr, path: &str, fields: &Fields, content_ty
     connection.abort();
 }
 
-/// Calls once in each protocol whose requests have fields.
+/// Makes one call in each protocol whose requests have fields.
 async fn call_protocols_with_fields(address: SocketAddr, fields: &Fields, mut called: impl FnMut(&'static str)) {
     let json_rpc = br#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{}}"#;
     let tool =
@@ -132,7 +132,7 @@ async fn call_protocols_with_fields(address: SocketAddr, fields: &Fields, mut ca
     }
 }
 
-/// A server of the greeter with a rule, and the count of its calls.
+/// Returns a server of the greeter with a rule, and the count of its calls.
 fn builder(who: Who) -> (ServerBuilder, Arc<AtomicUsize>) {
     let host = Host::default();
     let calls = host.calls.clone();
@@ -143,7 +143,7 @@ fn builder(who: Who) -> (ServerBuilder, Arc<AtomicUsize>) {
     (Server::builder().add_service(GreeterServer::new(host)).gateway(gateway).access(access), calls)
 }
 
-/// A server with all protocols and a rule, and the count of its calls.
+/// Starts a server with all protocols and a rule. Returns its address and the count of its calls.
 async fn open_to(who: Who) -> (SocketAddr, Arc<AtomicUsize>) {
     let (server, calls) = builder(who);
     (serve(server).await, calls)
@@ -151,13 +151,13 @@ async fn open_to(who: Who) -> (SocketAddr, Arc<AtomicUsize>) {
 
 #[tokio::test]
 async fn malformed_token_is_refused_in_every_protocol() {
-    // A rule for every caller shows that the token is refused, and not dropped.
+    // A rule for every caller shows that the token is rejected and not ignored.
     for who in [Who::anybody(), Who::role("clerk")] {
         let (address, calls) = open_to(who).await;
         for (way, fields) in malformed_tokens() {
             let is_long = fields.len() > 256;
             call_protocols_with_fields(address, &fields, |protocol| {
-                // The other fields are few enough for HTTP/2.
+                // HTTP/2 permits this number of other fields.
                 let is_valid = way == "after 99 fields" && (protocol.contains("http/2") || protocol == "grpc");
                 let expected = usize::from(is_valid && !is_long);
                 assert_eq!(calls.swap(0, Ordering::SeqCst), expected, "{protocol}: {way}");
@@ -185,7 +185,7 @@ async fn absent_token_is_refused_unless_the_rule_allows_anybody() {
     }
 }
 
-/// A native call with these entries of metadata, behind the bytes that begin a native connection.
+/// Returns a native call with the given metadata entries, after the first bytes of a native connection.
 fn native_call(fields: &Fields) -> Vec<u8> {
     let number = |mut value: usize| {
         let mut bytes = Vec::new();
@@ -206,19 +206,19 @@ fn native_call(fields: &Fields) -> Vec<u8> {
     [&hello[..], &packet(7, GREET, &[prefix, encoded(&Name::default())].concat())].concat()
 }
 
-/// Makes a native call, and waits for its reply or the end of the connection.
+/// Makes a native call and waits for its reply or the end of the connection.
 async fn call_natively(transport: impl AsyncRead + AsyncWrite + Unpin, fields: &Fields) {
     let mut peer = Raw::over(transport);
     peer.write(&native_call(fields)).await;
     peer.next().await;
 }
 
-/// Makes a native call in a message of WebSocket, and waits for the message with its reply, or the end.
+/// Makes a native call in a WebSocket message and waits for the message with its reply, or the end.
 async fn call_by_frames(address: SocketAddr, field: &str, fields: &Fields) {
     let (mut client, answer) = Client::connect_with(address, &format!("{FRAMES}{field}")).await;
     assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
     client.send(&frame(true, BINARY, &native_call(fields))).await;
-    // The HELLO of the server comes first, maybe in a message of its own.
+    // The server's HELLO comes first, possibly in a message of its own.
     let mut received = 0;
     while received < 2 {
         let (_, opcode, payload) = client.frame().await;
@@ -246,7 +246,7 @@ async fn malformed_token_is_refused_by_every_native_transport() {
             ("valid", valid),
         ]);
         for (way, fields) in ways {
-            // The other fields are few enough.
+            // This number of other fields is permitted.
             let is_valid = ["after 99 fields", "valid"].contains(&way) || way == "absent" && is_open;
             let expected = usize::from(is_valid);
             let called = |protocol: &str, calls: &AtomicUsize| {
@@ -269,7 +269,7 @@ async fn malformed_token_is_refused_by_every_native_transport() {
     }
 }
 
-/// Calls once in each protocol for messages in JSON, whose metadata is this text.
+/// Makes one call in each protocol with JSON messages, with the given text as metadata.
 async fn call_protocols_with_json(address: SocketAddr, metadata: &str, mut called: impl FnMut(&'static str)) {
     for (name, path, method, params) in [
         ("json-rpc", "/", "greet.Greeter/Greet", "{}"),

@@ -1,4 +1,4 @@
-//! Every path to a handler or a mounted router: for a permitted caller, a denied caller and a stranger.
+//! Tests of every path to a handler or a mounted router, for a permitted caller, a denied caller and an unknown one.
 
 use super::support::{METHODS, PATIENCE, access, by, code, code_of_stream};
 use frisbee::{Handlers, Operation};
@@ -21,11 +21,11 @@ use tokio::sync::mpsc;
 use tonic::client::Grpc;
 use tonic_prost::ProstCodec;
 
-/// An operation of a mounted router that echoes, and one of a router that is closed to all.
+/// The operations of a mounted router that echoes, and of one that is closed to all callers.
 const ECHO: u16 = 2000;
 const CLOSED: u16 = 3000;
 
-/// Counts its calls.
+/// A service that counts its calls.
 #[derive(Clone, Default)]
 pub(super) struct Host {
     pub(super) calls: Arc<AtomicUsize>,
@@ -44,7 +44,7 @@ impl Greeter for Host {
     }
 }
 
-/// Rules that let the clerk in.
+/// Returns rules that permit the clerk.
 fn rules(methods: impl IntoIterator<Item = &'static str>) -> Access {
     let clerk = || Who::role("clerk");
     access().0.allow(methods, clerk()).allow_mounted(OPERATIONS, clerk()).allow_mounted(ECHO..=ECHO, clerk())
@@ -55,7 +55,7 @@ fn echo(operation: u16) -> Handlers {
     Handlers::new().on(operation, |_connection, packet| async { Some(packet) })
 }
 
-/// A server with all protocols, whose native connections are those of `signed_in`, if given.
+/// Starts a server with all protocols. Its native connections are signed in as `signed_in`, unless that is empty.
 async fn open(signed_in: &str) -> SocketAddr {
     let principal = (!signed_in.is_empty()).then(|| Principal::new(signed_in, Proof::Other).with_role(signed_in));
     let gateway = Gateway::new().json_rpc().web_socket().http(Http::new().connect().grpc());
@@ -75,14 +75,14 @@ async fn open(signed_in: &str) -> SocketAddr {
     serve(server).await
 }
 
-/// As [`open`], with a service whose messages are those of gRPC as well.
+/// Like [`open`], with a service whose messages are also those of gRPC.
 async fn open_to_grpc() -> SocketAddr {
     let gateway = Gateway::new().http(Http::new().connect().grpc());
     let server = Server::builder().add_service(GreeterServer::new(Host::default())).gateway(gateway);
     serve(server.access(rules(["greet.Greeter/Greet", "greet.Greeter/Recite"]))).await
 }
 
-/// The four kinds of calls.
+/// Makes the four kinds of calls and returns their codes.
 async fn kinds(client: &InteropClient, token: &str) -> [Code; 4] {
     [
         code(client.add(by(token, AddRequest::default())).await),
@@ -96,12 +96,12 @@ async fn hand_off(address: SocketAddr, token: &str) -> Code {
     let channel = Channel::connect(address.to_string()).await.expect("server should accept the connection");
     let (asking, handed) = channel.request_hand_off();
     let answered = code(InteropClient::new(asking).do_nothing(by(token, Empty {})).await);
-    // The handler hands nothing off: the test checks whether it was called.
+    // The handler hands nothing off. The test only checks whether it was called.
     assert!(handed.take().is_none());
     answered
 }
 
-/// Calls of a server to a client with the same rules.
+/// Makes calls from a server to a client with the same rules.
 async fn backward(token: &str) -> [Code; 4] {
     let (sender, mut connections) = mpsc::unbounded_channel();
     let server = Server::builder().on_connect(move |connection: &Connection| drop(sender.send(connection.clone())));
@@ -112,7 +112,7 @@ async fn backward(token: &str) -> [Code; 4] {
     kinds(&InteropClient::new(channel), token).await
 }
 
-/// The status and the body of the answer to a request of HTTP/1.1.
+/// Returns the status and the body of the response to an HTTP/1.1 request.
 async fn http(address: SocketAddr, path: &str, token: &str, body: &str) -> (u16, String) {
     let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     let bearer = if token.is_empty() { String::new() } else { format!("authorization: Bearer {token}\r\n") };
@@ -154,7 +154,7 @@ fn json_rpc(method: &str, token: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{}},"metadata":{{{metadata}}}}}"#)
 }
 
-/// By TCP: the last line of the answer, which follows the items of a stream.
+/// Makes a call by JSON-RPC over TCP. Returns the code of the last line, which follows the items of a stream.
 async fn json_rpc_tcp(address: SocketAddr, method: &str, token: &str) -> Code {
     let mut socket = BufReader::new(TcpStream::connect(address).await.expect("server should accept the connection"));
     socket.write_all(json_rpc(method, token).as_bytes()).await.expect("write should succeed");
@@ -199,7 +199,7 @@ async fn grpc(address: SocketAddr, token: &str) -> [Code; 2] {
     [code(unary.map(|_| ())), code(streaming)]
 }
 
-/// By gRPC-Web over HTTP/1.1, with an empty message. The status is in the trailers at the end of the body.
+/// Makes a call by gRPC-Web over HTTP/1.1 with an empty message. The status is in the trailers at the end of the body.
 async fn grpc_web(address: SocketAddr, method: &str, token: &str) -> Code {
     let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     let bearer = if token.is_empty() { String::new() } else { format!("authorization: Bearer {token}\r\n") };
@@ -220,7 +220,7 @@ async fn grpc_web(address: SocketAddr, method: &str, token: &str) -> Code {
     Code::from_i32(digits.parse().expect("text should be a number"))
 }
 
-/// The answer to a packet for a mounted router: the echo, or a refusal.
+/// Returns the code of the reply to a packet for a mounted router: an echo or a rejection.
 async fn mounted(address: SocketAddr, operation: u16) -> Code {
     let mut peer = Raw::connect(address).await;
     peer.write(&packet(7, operation, b"anybody")).await;
@@ -235,7 +235,7 @@ async fn mounted(address: SocketAddr, operation: u16) -> Code {
     }
 }
 
-/// Whether a subscriber gets its own message.
+/// Returns whether a subscriber receives its own message.
 async fn topics(address: SocketAddr) -> bool {
     let client = Client::connect(address).await.expect("server should accept the connection");
     let subscribing = tokio::time::timeout(PATIENCE, client.subscribe("news"))
@@ -248,7 +248,7 @@ async fn topics(address: SocketAddr) -> bool {
     message.is_ok_and(|message| message.payload() == "today")
 }
 
-/// Whether a subscriber on a channel gets its own message, and the code of a call without a token.
+/// Returns whether a subscriber on a channel receives its own message, and the code of a call without a token.
 async fn channel_with_topics(address: SocketAddr) -> (bool, Code) {
     let router = ClientRouter::new();
     let client = router.client();
@@ -264,7 +264,7 @@ async fn channel_with_topics(address: SocketAddr) -> (bool, Code) {
     (subscribed.is_ok(), called)
 }
 
-/// The codes of calls in all protocols, for the bearer of a token.
+/// Returns the codes of calls in all protocols for the bearer of a token.
 async fn walk([address, with_grpc]: [SocketAddr; 2], token: &str) -> BTreeMap<&'static str, Code> {
     let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     let connector = move || async move { web_socket::connect(&format!("ws://{address}/")).await };
@@ -290,7 +290,7 @@ async fn walk([address, with_grpc]: [SocketAddr; 2], token: &str) -> BTreeMap<&'
     codes
 }
 
-/// The protocols in which a caller got something else.
+/// Returns the protocols in which a caller received another code.
 fn others(codes: &BTreeMap<&'static str, Code>, expected: Code) -> Vec<String> {
     let others = codes.iter().filter(|(_, code)| **code != expected);
     others.map(|(protocol, code)| format!("{protocol}: {code:?}")).collect()

@@ -1,4 +1,4 @@
-//! A server with rules, and callers with tokens that are easy to read.
+//! A server with rules, and callers with readable tokens.
 
 use frpc::{Code, Request, Response, Status, Streaming};
 use frpc_access::{Access, Principal, Proof, TokenError, Tokens};
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// The longest wait for an event that is due soon.
+/// Maximum time to wait for an event that is due soon.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// All methods of the interop schema that the tests call.
+/// The methods of the interop schema that the tests call.
 pub(crate) const METHODS: [&str; 5] = [
     "interop.Interop/Add",
     "interop.Interop/CountUp",
@@ -18,7 +18,7 @@ pub(crate) const METHODS: [&str; 5] = [
     "interop.Interop/DoNothing",
 ];
 
-/// Accepts tokens such as `clerk`, or `clerk.60` with its lifetime in seconds. Clones are the same.
+/// Accepts tokens such as `clerk`, or `clerk.60` with its lifetime in seconds. Clones count verifications together.
 #[derive(Clone, Default)]
 pub(crate) struct Names {
     pub(crate) verified: Arc<AtomicUsize>,
@@ -44,13 +44,13 @@ impl Tokens for Names {
     }
 }
 
-/// Rules that know the bearers of tokens.
+/// Returns rules that accept these tokens.
 pub(crate) fn access() -> (Access, Names) {
     let names = Names::default();
     (Access::new().tokens(names.clone()), names)
 }
 
-/// A request with a token.
+/// Returns a request with a token.
 pub(crate) fn by<T>(token: &str, message: T) -> Request<T> {
     let mut request = Request::new(message);
     if !token.is_empty() {
@@ -62,12 +62,12 @@ pub(crate) fn by<T>(token: &str, message: T) -> Request<T> {
     request
 }
 
-/// The code of an answer.
+/// Returns the code of an answer.
 pub(crate) fn code<T>(answer: Result<T, Status>) -> Code {
     answer.err().map_or(Code::Ok, |status| status.code())
 }
 
-/// The code of an answer that is a stream, which is read to its end.
+/// Reads a stream to its end and returns its code.
 pub(crate) async fn code_of_stream<M: polyglot::Message>(answer: Result<Response<Streaming<M>>, Status>) -> Code {
     let mut messages = match answer {
         Ok(messages) => messages.into_inner(),

@@ -1,4 +1,4 @@
-//! Tokens: how often they are verified, and when they end.
+//! Tests of tokens: how often they are verified, and when they expire.
 
 use super::support::{access, by, code, code_of_stream};
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Text};
@@ -23,7 +23,7 @@ const ADD: &str = "interop.Interop/Add";
 const CHAT: &str = "interop.Interop/Chat";
 const SUM_UP: &str = "interop.Interop/SumUp";
 
-/// A server in memory, so that nothing but time passes in between.
+/// Returns an in-memory server, so that virtual time is the only other factor.
 fn server(settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Acceptor {
     let server = Server::builder().add_service(InteropServer::new(Service)).gateway(Gateway::new().json_rpc());
     settings(server).build().expect("settings should be valid")
@@ -155,7 +155,7 @@ async fn gateway_stream_ends_when_token_expires() {
     }
 }
 
-/// Recites one verse, and does not end.
+/// A service that recites one verse and does not end the stream.
 struct Endless;
 
 impl Greeter for Endless {
@@ -316,7 +316,7 @@ async fn call_refused_by_general_limit_keeps_its_methods_allowance() {
     assert_eq!(add(&client, "clerk").await, Code::ResourceExhausted, "its method is limited as well");
 }
 
-/// The time of so many calls on one connection. Each answer contains the mark once.
+/// Returns the duration of the given number of calls on one connection. Each reply contains the mark once.
 async fn time_of_calls(server: &Acceptor, calls: usize, request: &str, mark: &[u8]) -> Duration {
     let (here, there) = frpc::memory();
     let server = server.clone();
@@ -348,7 +348,7 @@ async fn useless_calls_by_other_protocols_are_read_at_waste_rate() {
     let server = server.config(Config::default().waste_rate(64 * 1024)).access(access().0.allow([CHAT], Who::known()));
     let server = server.build().expect("settings should be valid");
     let json_rpc = |method: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
-    // Each is charged its own length and 64 bytes.
+    // Each call is charged its own length plus 64 bytes.
     for call in [json_rpc(ADD), json_rpc("interop.Interop/None")] {
         let took = time_of_calls(&server, 4000, &call, b"\n").await;
         assert!(took > Duration::from_secs(3), "{took:?}: {call}");

@@ -1,4 +1,4 @@
-//! Rules for single topics: publishers, and the patterns of subscribers.
+//! Tests of rules for topics: publishers, and the patterns of subscribers.
 
 use super::support::PATIENCE;
 use frisbee_pubsub::{Broker, Client, ClientRouter, OPERATIONS, PubSubError};
@@ -8,7 +8,7 @@ use frpc_access::{Access, Principal, Proof, TopicRules, Who};
 use std::net::SocketAddr;
 use tokio::sync::mpsc;
 
-/// Rules for a till and for every known caller.
+/// Returns rules for a till and for every known caller.
 fn rules() -> TopicRules {
     TopicRules::new()
         .publish(["orders.*.created", "news"], Who::role("till"))
@@ -16,7 +16,7 @@ fn rules() -> TopicRules {
         .subscribe(["news"], Who::known())
 }
 
-/// A server with topics, whose connections `connected` sees, and its broker.
+/// Starts a server with topics and calls `connected` for its connections. Returns its address and broker.
 async fn open(connected: impl Fn(&Connection) + Send + Sync + 'static) -> (SocketAddr, Broker) {
     let rules = rules();
     let broker = Broker::builder().permit(move |connection, wish| rules.may(connection, wish)).build();
@@ -25,18 +25,18 @@ async fn open(connected: impl Fn(&Connection) + Send + Sync + 'static) -> (Socke
     (serve(server).await, broker)
 }
 
-/// Signs a principal in that has a role of the same name.
+/// Signs in a principal with the given name and a role of the same name.
 fn sign_in(name: &str, connection: &Connection) {
     let somebody = Principal::new(name, Proof::Other).with_role(name).expiring_in(PATIENCE);
     somebody.sign_in(connection).expect("previous principal should have expired");
 }
 
-/// As [`open`], with connections of `somebody`.
+/// Like [`open`], with connections signed in as `name`.
 async fn open_for(name: &'static str) -> (SocketAddr, Broker) {
     open(move |connection| sign_in(name, connection)).await
 }
 
-/// Publishes, and waits until the broker has it. Says whether all of it was allowed.
+/// Publishes and waits until the broker has handled all messages. Returns whether all were permitted.
 async fn publish(client: &Client, topics: &[&str]) -> bool {
     for topic in topics {
         client.publish(topic, "today").await.expect("broker should accept the message");
@@ -51,7 +51,7 @@ async fn publish(client: &Client, topics: &[&str]) -> bool {
     }
 }
 
-/// A client of its own, and one on the connection of a channel.
+/// Returns a separate client, and one on the connection of a channel.
 async fn clients(address: SocketAddr) -> [(Client, Option<Channel>); 2] {
     let router = ClientRouter::new();
     let local = router.client();
@@ -63,7 +63,7 @@ async fn clients(address: SocketAddr) -> [(Client, Option<Channel>); 2] {
     [(Client::connect(address).await.expect("server should accept the connection"), None), (local, Some(channel))]
 }
 
-/// The patterns of `tried` to which a client may subscribe.
+/// Returns the patterns to which a client may subscribe.
 async fn open_to(client: &Client) -> Vec<&'static str> {
     let mut open = Vec::new();
     for pattern in ["news", "orders.north.created", "orders.*.>", "orders.*", "orders.>", "*", ">"] {

@@ -1,4 +1,4 @@
-//! Handlers of generated services that hand their connections off, to an echo through a gateway.
+//! Tests of generated services whose handlers hand their connections off, to an echo through a gateway.
 
 use super::expect_echo;
 use frisbee_tests::extension::maybe::Choice;
@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-/// A target that echoes.
+/// Starts a target that echoes.
 async fn echo() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -67,7 +67,7 @@ async fn a_handler_gives_its_connection_away_after_calls_on_it() {
     assert!(matches!(connection.closed().await, frisbee::CloseReason::HandedOff));
     expect_echo(raw).await;
     assert!(handed.take().is_none());
-    // Calls go to a new connection, which is not logged in.
+    // Calls use a new connection, which is not signed in.
     let status = client.open(target("echo")).await.unwrap_err();
     assert_eq!(status.code(), Code::Unauthenticated);
 }
@@ -159,11 +159,11 @@ async fn pending_calls_prevent_hand_off_and_later_calls_wait() {
     request.set_timeout(Duration::from_millis(20));
     assert_eq!(client.sleep(request).await.unwrap_err().code(), Code::DeadlineExceeded);
     while asking.sleep(sleep(0)).await.is_err() {
-        // It was cancelled as well, and answers in a moment.
+        // This call was cancelled as well and will be answered shortly.
         tokio::task::yield_now().await;
     }
 
-    // The service hands nothing off. Calls made during the request wait, and are answered after it.
+    // The service hands nothing off. Calls made during the request wait and are answered afterwards.
     let mut sleeping = std::pin::pin!(asking.sleep(sleep(1)));
     begin(sleeping.as_mut()).await;
     let mut waits = std::pin::pin!(client.sleep(sleep(0)));
@@ -180,7 +180,7 @@ async fn hand_off_to_go_server_fails_at_once() {
     let (here, mut there) = frisbee::memory();
     tokio::spawn(async move {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
-        // Go answers a PING with a PONG, and skips HELLO.
+        // Go replies to a PING with a PONG and skips HELLO.
         there.write_all(&frisbee_tests::raw::packet(0, 1, &[])).await.unwrap();
         there.read_to_end(&mut Vec::new()).await.unwrap();
     });
@@ -189,7 +189,7 @@ async fn hand_off_to_go_server_fails_at_once() {
     assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, false), "{status}");
 }
 
-/// Hands its connection off by `DoNothing`. The new owner closes it.
+/// A service whose `DoNothing` hands the connection off. The new owner closes it.
 struct Giving;
 
 impl Interop for Giving {
@@ -207,7 +207,7 @@ impl Interop for Giving {
     }
 }
 
-/// Hands its connection off, with a reply that nests.
+/// A service that hands its connection off with a nested reply.
 struct Deep;
 
 impl Extension for Deep {

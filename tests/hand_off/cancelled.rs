@@ -1,4 +1,4 @@
-//! Cancelled hand-off requests: the notification of the peer, and the effect on other calls.
+//! Tests of cancelled hand-off requests: the notification of the peer, and the effect on other calls.
 
 use super::segments::{hello, read_until};
 use super::{Gateway, PATIENCE, TUNNEL, client, packet, served};
@@ -14,13 +14,13 @@ use std::task::Poll;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::sync::mpsc;
 
-/// Polls once what cannot be ready.
+/// Polls a future once, which must stay pending.
 async fn begin<F: Future>(mut future: Pin<&mut F>) {
     let is_ready = poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready())).await;
     assert!(!is_ready, "no answer can have been sent");
 }
 
-/// A server that holds hand-off requests.
+/// Returns a server that leaves hand-off requests undecided.
 fn holding() -> (Acceptor<Gateway>, mpsc::UnboundedReceiver<frisbee::HandOffRequest>) {
     let (holds, held) = mpsc::unbounded_channel();
     (Server::builder().build(Gateway { held: Some(holds) }).unwrap(), held)
@@ -53,7 +53,7 @@ async fn a_hand_off_that_was_given_up_before_it_was_sent_is_not_sent() {
     let (connection, mut received) = client(served(&Server::builder().build(Gateway { held: None }).unwrap())).await;
     connection.peer_known().await.unwrap();
     connection.send_now(|outbox| outbox.forward(&packet("before"))).unwrap().unwrap();
-    // The connection's task has had no turn yet.
+    // The connection's task has not run yet.
     begin(Box::pin(connection.hand_off(TUNNEL, "hold")).as_mut()).await;
     connection.send_now(|outbox| outbox.forward(&packet("behind"))).unwrap().unwrap();
     for body in ["before", "behind"] {
@@ -63,7 +63,7 @@ async fn a_hand_off_that_was_given_up_before_it_was_sent_is_not_sent() {
     assert!(matches!(refused, HandOffError::Refused(_)), "{refused}");
 }
 
-/// The packet that cancels a request for [`TUNNEL`].
+/// Returns the packet that cancels a request for [`TUNNEL`].
 fn cancel() -> Vec<u8> {
     raw::packet(0, 6, &[10])
 }
@@ -94,7 +94,7 @@ async fn connection_granted_after_cancelled_request_is_closed() {
     }
 }
 
-/// A channel whose first connection is to a server controlled by the test, and whose next is to one that serves.
+/// Returns a channel whose first connection goes to a server controlled by the test and whose next one is served.
 async fn scripted<F>(script: impl FnOnce(DuplexStream) -> F + Send + 'static) -> Channel
 where
     F: Future<Output = ()> + Send + 'static,
@@ -145,7 +145,7 @@ async fn calls_after_cancelled_granted_hand_off_use_new_connection() {
     assert!(counts.await.unwrap().into_inner().message().await.unwrap().is_some());
 }
 
-/// Waits without end in handlers of hand-off requests, and counts them.
+/// A service whose hand-off handlers wait forever, and are counted.
 #[derive(Clone, Default)]
 struct Endless(Arc<AtomicUsize>);
 
@@ -174,7 +174,7 @@ impl Interop for Endless {
 async fn cancelled_call_drops_handler_and_keeps_connection() {
     let inside = Endless::default();
     let server = frpc::Server::builder().add_service(InteropServer::new(inside.clone()));
-    // One at a time, so that a place that is not given back shows.
+    // Only one handler may run, so that a permit which is not released is detected.
     let policy = Policy::AtMost(1);
     let server = server.method_hand_off("interop.Interop/DoNothing").method_policy("interop.Interop/DoNothing", policy);
     let channel = Channel::connect(frisbee_tests::serve(server).await.to_string()).await.unwrap();
@@ -183,7 +183,7 @@ async fn cancelled_call_drops_handler_and_keeps_connection() {
     let asking = InteropClient::new(asking);
     let client = InteropClient::new(channel);
     for _ in 0..20 {
-        // Waits until the earlier request has been answered. After that the connection is idle.
+        // This waits until the earlier request has been answered. Afterwards the connection is idle.
         client.do_nothing(Empty {}).await.unwrap();
         let mut request = Box::pin(asking.do_nothing(Empty {}));
         let entered = until("the handler runs", || inside.0.load(Ordering::SeqCst) == 1);
@@ -203,7 +203,7 @@ async fn cancelled_hand_off_drops_its_handler() {
     let address = frisbee_tests::serve(server.method_hand_off("interop.Interop/DoNothing")).await;
     let mut peer = raw::Raw::connect(address).await;
     peer.write(&raw::packet(0, 3, b"fris\x01")).await;
-    // For operation 15, from a caller that waits for 10 ms, with an empty message.
+    // A request for operation 15 with an empty message, from a caller with a timeout of 10 ms.
     let request = [15, 0x10, 4, 1, 2, 0x90, 0x4E, 8, 0];
     peer.write(&raw::packet(0, 8, &request)).await;
     let reply = peer.next().await.expect("connection should stay open");

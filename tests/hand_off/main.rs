@@ -1,4 +1,4 @@
-//! Connections that are handed off: on every transport, and when things do not go smoothly.
+//! Tests of connections that are handed off, on every transport and under disturbances.
 
 mod calls;
 mod cancelled;
@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::sync::{mpsc, oneshot};
 
-/// The longest wait for a peer. Events are due in milliseconds; a machine may be busy.
+/// Maximum time to wait for events that take milliseconds, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const TUNNEL: Operation = Operation::FIRST_USER;
@@ -28,9 +28,10 @@ fn operation(number: u16) -> Operation {
     Operation::user(number).unwrap()
 }
 
-/// Hands its connections off as the request says, and echoes: packets, and raw bytes after a greeting.
+/// A protocol that decides hand-offs as requested and echoes packets. After a hand-off it sends a greeting and echoes
+/// bytes.
 struct Gateway {
-    /// Requests that are decided elsewhere.
+    /// The receiver of requests that the test decides.
     held: Option<mpsc::UnboundedSender<HandOffRequest>>,
 }
 
@@ -38,7 +39,7 @@ const GREETING: &[u8] = b"state your request";
 
 async fn greet_and_echo(mut raw: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
     raw.write_all(GREETING).await?;
-    // TLS may keep bytes that the socket did not take at once.
+    // TLS may buffer bytes that the socket did not accept at once.
     raw.flush().await?;
     echo(raw).await
 }
@@ -94,7 +95,7 @@ fn gateway() -> Acceptor<Gateway> {
     Server::builder().build(Gateway { held: None }).unwrap()
 }
 
-/// Serves one connection in memory; the other end of it.
+/// Serves one in-memory connection and returns its other end.
 fn served(acceptor: &Acceptor<Gateway>) -> DuplexStream {
     let (here, there) = frisbee::memory();
     let acceptor = acceptor.clone();
@@ -102,7 +103,7 @@ fn served(acceptor: &Acceptor<Gateway>) -> DuplexStream {
     here
 }
 
-/// A client that echoes nothing, and its received packets.
+/// Returns a client that records received packets.
 async fn client(io: DuplexStream) -> (Connection, mpsc::UnboundedReceiver<Packet>) {
     let (packets, received) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on(TUNNEL, move |_, packet| {
@@ -116,7 +117,7 @@ fn packet(body: &'static str) -> Packet {
     Packet::new(PacketId(1), TUNNEL, body)
 }
 
-/// Sends and gets back a mebibyte, both ways at once.
+/// Sends a mebibyte and receives its echo concurrently.
 async fn expect_echo(raw: impl AsyncRead + AsyncWrite + Unpin) {
     let sent: Vec<u8> = (0_u32..1 << 18).flat_map(u32::to_be_bytes).collect();
     let (mut read, mut write) = tokio::io::split(raw);
@@ -179,7 +180,7 @@ async fn packets_after_hand_off_request_wait_for_answer() {
     });
     let request = held.recv().await.unwrap();
     connection.send(&packet("behind")).await.unwrap();
-    // Packets that the server sends during this are received.
+    // Packets that the server sends during the request are received.
     request.connection().send(&packet("crossing")).await.unwrap();
     assert_eq!(received.recv().await.unwrap().body, "crossing");
     let again = connection.hand_off(TUNNEL, "accept").await.unwrap_err();
@@ -223,7 +224,7 @@ async fn streams_and_work_at_either_end_prevent_hand_off() {
     assert!(matches!(refused, Err(HandOffError::Busy)), "{refused:?}");
     drop(stream);
 
-    // Work that the client knows nothing of.
+    // The client does not know about this work.
     connection.send(&packet("work")).await.unwrap();
     received.recv().await.unwrap();
     busy(&connection).await;
@@ -293,7 +294,7 @@ async fn hand_off_of_ended_connection_releases_new_owner() {
     connection.abort();
     asking.await.unwrap().unwrap_err();
     requested_connection.closed().await;
-    // Who takes it has a handle to it, as is usual.
+    // The new owner has a handle to the connection, as is usual.
     let (takes, transport) = oneshot::channel();
     requests.accept("", HandOffTarget::new(move |_| async move { drop(takes.send(requested_connection)) }));
     tokio::time::timeout(PATIENCE, transport).await.expect("transport should arrive within the timeout").unwrap_err();
@@ -332,7 +333,7 @@ async fn prearranged_ends_take_transport_without_request() {
     assert!(matches!(again, HandOffError::Closed(CloseReason::HandedOff)), "{again}");
 }
 
-/// Gives its connections out, and echoes packets.
+/// A router that passes its connections to the test and echoes packets.
 struct Lends(mpsc::UnboundedSender<Connection>);
 
 impl Router for Lends {
@@ -358,7 +359,7 @@ async fn the_first_packet_of_a_go_client_is_routed_during_a_hand_off() {
         let connection = lent_connections.recv().await.unwrap();
         let leaving = tokio::spawn(connection.into_transport());
         for _ in 0..10 {
-            tokio::task::yield_now().await; // The driver has heard of it.
+            tokio::task::yield_now().await; // The driver has processed the request.
         }
         let first = raw::packet(1, 10, b"first");
         here.write_all(&[&first, behind.as_bytes()].concat()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Bytes after the last packet in the same segment, a hundred times on every transport.
+//! Tests of bytes in the same segment as the last packet, a hundred times on every transport.
 
 use super::{GREETING, Gateway, PATIENCE, TUNNEL, operation};
 use bytes::Bytes;
@@ -21,7 +21,7 @@ trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {}
 
-/// The first packet of a native peer.
+/// Returns the first packet of a native peer.
 pub(super) fn hello() -> Vec<u8> {
     packet(0, 3, b"fris\x01")
 }
@@ -38,7 +38,7 @@ async fn expect_raw(io: &mut (impl AsyncRead + Unpin)) {
     }
 }
 
-/// Reads packets until one of an operation, and returns the bytes after it.
+/// Reads packets until one of the given operation, and returns the bytes after it.
 pub(super) async fn read_until(io: &mut (impl AsyncRead + Unpin), wanted: u16) -> Bytes {
     let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
     loop {
@@ -55,7 +55,8 @@ pub(super) async fn read_until(io: &mut (impl AsyncRead + Unpin), wanted: u16) -
     }
 }
 
-/// A native client gets the connection from a peer that writes packets, the reply and a mebibyte at once.
+/// Checks that a native client receives the connection and all bytes from a peer that writes packets, the reply and a
+/// mebibyte at once.
 async fn client_gets_all(here: impl Io, mut there: impl Io) {
     let (bodies, mut received) = mpsc::unbounded_channel();
     let handlers = Handlers::new().on(TUNNEL, move |_, packet| {
@@ -83,7 +84,8 @@ async fn client_gets_all(here: impl Io, mut there: impl Io) {
     peer.await.unwrap();
 }
 
-/// A native server gets the connection from a peer that writes packets and a mebibyte at once.
+/// Checks that a native server receives the connection and all bytes from a peer that writes packets and a mebibyte at
+/// once.
 async fn server_gets_all(mut here: impl Io, there: impl Io) {
     let acceptor = Server::builder().build(Gateway { held: None }).unwrap();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
@@ -149,7 +151,7 @@ async fn bytes_after_last_packet_reach_new_owner_on_tls() {
     .await;
 }
 
-/// An ordinary client and server; the types of their transports are checked.
+/// Checks that the transport has the given type.
 async fn expect_kind<T: 'static>(raw: RawTransport) {
     assert!(raw.is::<T>());
     assert!(!raw.is::<u8>());
