@@ -1,4 +1,4 @@
-//! Peers that make a server hold as much as they can, a service with handlers that wait, and a witness.
+//! Peers that make a server hold as much memory as possible, a service with pending handlers, and a healthy client.
 
 use frisbee::{Config, Stats};
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, Payload};
@@ -11,11 +11,11 @@ use std::time::Duration;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::sync::watch;
 
-/// The operation of [`Waiting::echo_payload`].
+/// The operation of [`WaitingService::echo_payload`].
 pub(crate) const PAYLOAD: u16 = 17;
 pub(crate) const MIB: usize = 1024 * 1024;
 
-/// Waits with every payload until it is released, and answers with so many bytes then.
+/// A service that holds every payload until it is released, and then replies with the given number of bytes.
 #[derive(Clone)]
 pub(crate) struct WaitingService {
     pub(crate) started: Arc<AtomicUsize>,
@@ -25,14 +25,14 @@ pub(crate) struct WaitingService {
 }
 
 impl WaitingService {
-    /// The service, and what releases its handlers.
+    /// Returns the service and a sender that releases its handlers.
     pub(crate) fn new(reply: usize) -> (Self, watch::Sender<bool>) {
         let (release, released) = watch::channel(false);
         (Self { started: Arc::default(), ended: Arc::default(), released, reply }, release)
     }
 }
 
-/// Counts the end of a handler, whatever that is.
+/// Counts the end of a handler, whatever its reason.
 struct Ending(Arc<AtomicUsize>);
 
 impl Drop for Ending {
@@ -53,13 +53,13 @@ impl Interop for WaitingService {
     left_to_service!(echoes, do_nothing, fail, add, sleep, describe, count_up, sum_up, chat);
 }
 
-/// Settings under which a peer that takes nothing keeps its connection, however slow the machine is.
+/// Returns a configuration with which an unreading peer keeps its connection, however slow the machine is.
 pub(crate) fn unhurried() -> Config {
     const HOUR: Duration = Duration::from_secs(3600);
     Config::default().idle_timeout(HOUR).write_timeout(HOUR).least_rate_window(HOUR)
 }
 
-/// A server without sockets that may hold so much.
+/// Returns a server without sockets and with the given memory limit.
 pub(crate) fn server(service: impl Interop, memory_max: usize) -> Acceptor {
     server_with(Config::default(), service, memory_max)
 }
@@ -69,7 +69,7 @@ pub(crate) fn server_with(config: Config, service: impl Interop, memory_max: usi
     builder.add_service(InteropServer::new(service)).build().expect("services should not overlap")
 }
 
-/// A peer that writes bytes and reads only as much as the test reads.
+/// Returns a peer that writes bytes and reads only as much as the test reads.
 pub(crate) fn peer(acceptor: &Acceptor) -> DuplexStream {
     let (here, there) = tokio::io::duplex(1024);
     let acceptor = acceptor.clone();
@@ -77,12 +77,12 @@ pub(crate) fn peer(acceptor: &Acceptor) -> DuplexStream {
     here
 }
 
-/// A request with a payload of so many bytes.
+/// Returns a request with a payload of the given length.
 pub(crate) fn request(id: u16, length: usize) -> Vec<u8> {
     packet(id, PAYLOAD, &encoded(&Payload { seq: id.into(), data: vec![1; length] }))
 }
 
-/// Writes as long as the server reads; stops once `stats` shows that so many requests were refused.
+/// Writes as long as the server reads, until `stats` shows the given number of rejected requests.
 pub(crate) async fn write_until_rejected(peer: &mut DuplexStream, bytes: &[u8], stats: &Stats, rejected: u64) {
     let watching = async {
         while stats.rejected() < rejected {
@@ -106,7 +106,7 @@ impl Witness {
         Self(InteropClient::new(Channel::connect_io(here).await.expect("connection in memory should be accepted")))
     }
 
-    /// Makes so many calls. None of them may fail.
+    /// Makes the given number of calls, none of which may fail.
     pub(crate) async fn is_served(&self, calls: i64) {
         for number in 0..calls {
             let sum = self.0.add(AddRequest { a: number, b: 1 }).await.expect("call should succeed");

@@ -1,4 +1,4 @@
-//! Clients of other protocols that make a server hold as much as they can.
+//! Tests of clients of other protocols that make a server hold as much memory as possible.
 
 use super::attackers::{MIB, Witness};
 use frisbee_tests::hoard::Hoard;
@@ -17,7 +17,7 @@ use tokio::sync::watch;
 /// The memory limit of the server.
 const MEMORY: usize = 16 * MIB;
 
-/// A server with all protocols, where a peer that takes nothing keeps its connection.
+/// Returns a server with all protocols, at which an unreading peer keeps its connection.
 fn server() -> (Acceptor, Stats, Hoard, watch::Sender<bool>) {
     const HOUR: Duration = Duration::from_secs(3600);
     let config = Config::default().idle_timeout(HOUR).write_timeout(HOUR).least_rate_window(HOUR);
@@ -30,7 +30,7 @@ fn server() -> (Acceptor, Stats, Hoard, watch::Sender<bool>) {
     (acceptor, stats, service, release)
 }
 
-/// A peer that reads as much as the test reads.
+/// Returns a peer that reads only as much as the test reads.
 fn peer(acceptor: &Acceptor) -> DuplexStream {
     let (here, there) = tokio::io::duplex(1024);
     let acceptor = acceptor.clone();
@@ -38,7 +38,7 @@ fn peer(acceptor: &Acceptor) -> DuplexStream {
     here
 }
 
-/// A call of JSON-RPC in a line.
+/// Returns a JSON-RPC call as a line.
 fn call(id: &str, method: &str, params: &str, metadata: &str) -> String {
     format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":\"{id}\",\"method\":\"interop.Interop/{method}\",\"params\":{params}{metadata}}}\n"
@@ -52,7 +52,7 @@ fn post(path: &str, body: &str) -> String {
     )
 }
 
-/// Checks that the server holds no more than it may, and serves a healthy client.
+/// Asserts that the server stays within its memory limit and serves a healthy client.
 async fn is_well(acceptor: &Acceptor, stats: &Stats) {
     let witness = Witness::of(acceptor).await;
     witness.is_served(50).await;
@@ -110,7 +110,7 @@ async fn http_replies_beyond_memory_are_refused() {
     until("nothing is held", || stats.memory_held() == 0).await;
 }
 
-/// Writes calls until the server refuses one. No more than `most` may wait.
+/// Writes calls until the server rejects one. At most `most` calls may be pending.
 async fn waits_for_less_than(most: usize, next: impl Fn(usize) -> String) {
     let (acceptor, stats, service, _release) = server();
     let (mut reader, mut writer) = tokio::io::split(peer(&acceptor));
@@ -131,7 +131,7 @@ async fn waits_for_less_than(most: usize, next: impl Fn(usize) -> String) {
         let (next, rejected) = (next(sent), until("one is refused", is_refused));
         tokio::select! {
             written = writer.write_all(next.as_bytes()) => written.expect("server should read the requests"),
-            // The server reads no more.
+            // The server has stopped reading.
             () = rejected => {}
         }
         sent += 1;
@@ -170,7 +170,7 @@ async fn unread_streams_wait_for_memory() {
             format!(r#"{{"jsonrpc":"2.0","method":"rpc.item","params":{{"id":"{id}","item":{{"value":"1000000"}}}}}}"#);
         calls += &(open + &item);
     }
-    // The server stops reading when a client takes nothing.
+    // The server stops reading when a client reads nothing.
     let writing = tokio::spawn(async move { writer.write_all(calls.as_bytes()).await });
     until("some have begun", || service.started.load(Ordering::SeqCst) > 2).await;
     until("items wait", || stats.memory_held() > MIB).await;
@@ -201,7 +201,7 @@ async fn unread_web_socket_stream_is_bounded() {
     until("it has begun", || service.started.load(Ordering::SeqCst) == 1).await;
     let mut read = vec![0; 1024];
     for _ in 0..2000 {
-        // A slow reader: its unread output must not pile up.
+        // The client reads slowly. Its unread output must not accumulate.
         let _ = hog.read(&mut read).await.expect("read should succeed");
         tokio::task::yield_now().await;
     }
@@ -212,22 +212,22 @@ async fn unread_web_socket_stream_is_bounded() {
     until("nothing is held", || stats.memory_held() == 0).await;
 }
 
-/// How many requests of a greedy client begin and do not continue.
+/// Number of requests that a greedy client starts and does not continue.
 const BEGUN: usize = 100;
 
-/// The frame of HTTP/2 with this type, flags and stream.
+/// Returns an HTTP/2 frame with the given type, flags and stream.
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).expect("payload should be short").to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Requests over HTTP/2 that promise a long body and have sent one byte of it.
+/// Returns HTTP/2 requests that announce a long body and contain one byte of it.
 fn half_bodies_of_http2(path: &str, content_type: &str) -> Vec<u8> {
     let field = |index: &[u8], value: &str| {
         let length = u8::try_from(value.len()).expect("value should be short");
         [index, &[length], value.as_bytes()].concat()
     };
-    // Of HPACK's static table: POST, http, the path, the host, the type and the length.
+    // Indices of HPACK's static table: POST, http, the path, the host, the type and the length.
     let head = [
         vec![0x83, 0x86],
         field(&[0x04], path),
@@ -262,10 +262,11 @@ async fn half_bodies_of_one_address_refuse_no_call_of_another() {
              content-length: 100000\r\n\r\n"
         )
     };
-    // A masked frame of text that promises 100 000 bytes.
+    // A masked text frame that announces 100 000 bytes.
     let frame = [0x81, 0xFF, 0, 0, 0, 0, 0, 1, 0x86, 0xA0, 0, 0, 0, 0];
     let path = "/interop.Interop/EchoPayload";
-    // The connections, the parts that each sends, after an answer to the one before or not.
+    // The number of connections and the parts that each sends, with or without waiting for a response to the previous
+    // one.
     let attacks: [(&str, usize, Vec<Vec<u8>>); 6] = [
         ("HTTP/1.1", BEGUN, vec![http("application/json").into(), b"{".to_vec(), b" ".to_vec()]),
         ("MCP", BEGUN, vec![http("application/json").replace(path, "/mcp").into(), b"{".to_vec(), b" ".to_vec()]),
@@ -289,7 +290,7 @@ async fn half_bodies_of_one_address_refuse_no_call_of_another() {
         }
         for part in &parts {
             for peer in &mut greedy {
-                // The server may have refused it.
+                // The server may have rejected the request.
                 let _ = peer.write_all(part).await;
             }
             for number in 0..20 {

@@ -1,4 +1,4 @@
-//! Held requests, and concurrent requests of others.
+//! Tests of held requests and of concurrent requests of other clients.
 
 use super::attackers::{MIB, WaitingService, Witness, peer, request, server, write_until_rejected};
 use super::output::replies;
@@ -7,7 +7,7 @@ use frisbee_tests::until;
 use std::sync::atomic::Ordering;
 use tokio::io::AsyncWriteExt;
 
-/// An item of metadata: an entry with a key and a value of so many bytes.
+/// Returns a metadata item: an entry with a key and a value of the given length.
 fn metadata(length: usize) -> Vec<u8> {
     let mut entry = vec![1, b'k'];
     entry.resize(length, b'v');
@@ -16,7 +16,7 @@ fn metadata(length: usize) -> Vec<u8> {
     items
 }
 
-/// The first packet of a native peer.
+/// Returns the first packet of a native peer.
 fn hello() -> Vec<u8> {
     packet(0, 3, b"fris\x01")
 }
@@ -97,7 +97,7 @@ async fn expanding_message_is_refused_without_memory() {
     let stats = acceptor.stats();
     let witness = Witness::of(&acceptor).await;
     let mut hog = peer(&acceptor);
-    // A list of messages that are nil, of a byte each, where a place in the list takes 32.
+    // A list of empty messages with one byte each, whose elements take 32 bytes in memory.
     let mut body = frisbee_tests::raw::encoded(&frisbee_tests::interop::Lists::default());
     assert!(body.ends_with(&[1, 3, 0x0a, 0]), "its last list is of messages");
     body.truncate(body.len() - 4);

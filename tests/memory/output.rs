@@ -1,4 +1,4 @@
-//! Output queued for peers that do not read it.
+//! Tests of output queued for peers that do not read it.
 
 use super::attackers::{MIB, PAYLOAD, WaitingService, Witness, peer, request, server, server_with, unhurried};
 use frisbee_core::{BODY_MAX, Decoder, HeaderForm};
@@ -7,7 +7,8 @@ use frisbee_tests::until;
 use std::sync::atomic::Ordering;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
-/// Reads so many replies, as long as the server lives: how many of them are refusals, and the bytes of all.
+/// Reads the given number of replies, as long as the server runs. Returns the number of rejections and the total number
+/// of bytes.
 pub(crate) async fn replies(peer: &mut DuplexStream, count: usize) -> (usize, usize) {
     let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
     let (mut refused, mut answered, mut bytes) = (0, 0, 0);
@@ -44,7 +45,7 @@ async fn replies_without_memory_are_refused_and_all_calls_answered() {
     witness.is_served(100).await;
     assert!((6 * MIB..=16 * MIB).contains(&stats.memory_held()), "{} bytes are held", stats.memory_held());
     let (refused, bytes) = replies(&mut hog, CALLS).await;
-    // A caller alone gets three quarters.
+    // A single caller receives three quarters of the memory.
     assert!(bytes <= 12 * MIB && refused >= CALLS - 24, "{bytes} bytes came, {refused} calls were refused");
     until("nothing is held", || stats.memory_held() == 0).await;
 }

@@ -1,5 +1,5 @@
-//! The memory that the system counts for a process while its server is attacked, and afterwards. Alone in its process,
-//! whose memory it measures.
+//! Tests the resident memory of a process while its server is attacked, and afterwards. The test runs alone in its
+//! process, whose memory it measures.
 
 #[allow(dead_code)] // The rest of it is for peers without sockets.
 mod attackers;
@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 /// The memory limit of the server.
 const MEMORY: usize = 64 * MIB;
 
-/// Resident memory beyond that: the allocator's own, the sockets' buffers of both ends, and the attackers.
+/// Additional resident memory: that of the allocator, of the socket buffers at both ends, and of the attackers.
 const BESIDE: usize = 96 * MIB;
 
-/// Resident memory ten seconds after an attack beyond that before it.
+/// Maximum increase of resident memory ten seconds after an attack.
 const LEFT: usize = 64 * MIB;
 
 fn resident() -> usize {
@@ -36,7 +36,7 @@ async fn serve(service: WaitingService) -> (SocketAddr, frisbee::Stats) {
     (address, stats)
 }
 
-/// Requests whose handlers wait until all have arrived, and then answer with megabytes that are never read.
+/// Sends requests whose handlers wait until all have arrived, and then reply with megabytes that are never read.
 async fn unread_replies() {
     const CALLS: u16 = 1000;
     let (service, release) = WaitingService::new(MIB);
@@ -48,7 +48,7 @@ async fn unread_replies() {
     until("all handlers have answered", || service.ended.load(Ordering::SeqCst) == usize::from(CALLS)).await;
 }
 
-/// Small requests whose handlers wait, on many connections.
+/// Sends small requests with pending handlers on many connections.
 async fn waiting_handlers() {
     let (service, _release) = WaitingService::new(0);
     let (address, stats) = serve(service.clone()).await;
@@ -62,7 +62,7 @@ async fn waiting_handlers() {
     until("no more are begun", || stats.rejected() > 0).await;
 }
 
-/// Subscribers that read nothing of small messages.
+/// Subscribes and reads none of many small messages.
 async fn stalled_subscribers() {
     let broker = Broker::new();
     let server = frisbee::Server::builder().memory_max(MEMORY).bind("127.0.0.1:0", broker.clone()).await;

@@ -1,4 +1,4 @@
-//! What subscribers and open streams make a server hold.
+//! Tests of the memory that subscribers and open streams make a server hold.
 
 use super::attackers::{MIB, WaitingService, server, unhurried};
 use frisbee::{Acceptor, Server};
@@ -7,7 +7,7 @@ use frisbee_tests::raw::packet;
 use frisbee_tests::until;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
-/// A broker that may hold so much.
+/// Serves a broker with the given memory limit.
 fn serve(broker: &Broker, memory_max: usize) -> Acceptor<Broker> {
     Server::builder()
         .config(unhurried())
@@ -27,7 +27,7 @@ async fn client(acceptor: &Acceptor<Broker>) -> Client {
     let router = ClientRouter::new();
     let client = router.client();
     let connection = frisbee::Client::builder().connect_io(peer(acceptor, MIB), router).await;
-    // Its handles keep it.
+    // The client's handles keep the connection open.
     std::mem::forget(connection.expect("connection in memory should succeed"));
     client
 }
@@ -57,7 +57,7 @@ async fn unread_subscriber_queues_stay_within_server_memory() {
         let message = messages.recv().await.expect("channel should stay open");
         assert_eq!(message.payload()[..4], number.to_be_bytes());
     }
-    // 4 MiB for each of 32.
+    // This is 4 MiB for each of 32 subscribers.
     assert!(broker.waiting() < 8 * MIB, "{} bytes wait", broker.waiting());
     let held = stats.memory_held();
     assert!((2 * MIB..8 * MIB).contains(&held), "{held} bytes are held");
@@ -100,7 +100,7 @@ async fn streams_that_are_open_are_charged_until_nobody_has_them() {
     let mut peers = Vec::new();
     for _ in 0..8 {
         let mut one = super::attackers::peer(&acceptor);
-        // The operation of a method that takes messages. None arrive.
+        // The operation of a method that accepts messages. None are sent.
         let opens: Vec<_> = (1..=256).flat_map(|id| packet(id, 2, &[9, 23])).collect();
         one.write_all(&opens).await.expect("write should succeed");
         peers.push(one);

@@ -1,5 +1,5 @@
-//! Handlers that block the thread which drives their connections: other connections continue, and the method is named
-//! in the log. Alone in its process, since it reads all of the log.
+//! Tests of handlers that block the thread which drives their connections: other connections continue, and the log
+//! names the method. They run alone in their process, because they read the whole log.
 
 use frisbee::{Connection, Handlers, IoBackend, Operation, Outbox, Packet, PacketId, Protocol, Routed, Router};
 use frisbee_tests::interop::{AddRequest, Interop, InteropClient, InteropServer, SleepRequest, Text};
@@ -24,14 +24,14 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// The longest wait for an event that is due soon.
+/// Maximum time to wait for an event that is due soon.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Connections other than the one whose handler blocks, and calls that each of them makes during that.
+/// Number of other connections, and of the calls that each makes while a handler blocks.
 const OTHERS: usize = 15;
 const CALLS: usize = 20;
 
-/// How the handler of `sleep` holds up its thread, until it is released.
+/// How the handler of `sleep` occupies its thread until it is released.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum How {
     Blocks,
@@ -41,18 +41,18 @@ enum How {
 
 const ALL: [How; 3] = [How::Blocks, How::BlocksInPlace, How::Computes];
 
-/// Adds at once, and holds up its thread when it is to sleep.
+/// A service whose `add` replies at once and whose `sleep` occupies its thread.
 #[derive(Clone)]
 struct Holding {
     how: How,
     started: events::UnboundedSender<String>,
     released: Arc<Mutex<mpsc::Receiver<()>>>,
-    /// Computing handlers check this.
+    /// The flag that computing handlers check.
     is_released: Arc<AtomicBool>,
 }
 
 impl Holding {
-    /// Holds up the thread until it is released.
+    /// Occupies the thread until it is released.
     fn hold(&self) {
         self.started.send(thread_name()).expect("receiver should be waiting");
         let wait = || {
@@ -88,9 +88,9 @@ fn thread_name() -> String {
     thread::current().name().unwrap_or_default().to_owned()
 }
 
-/// A handler that holds up its thread, as its test sees it.
+/// The test's control of a handler that occupies its thread.
 struct Holder {
-    /// The threads in which it begins.
+    /// Receives the threads on which handlers start.
     started: events::UnboundedReceiver<String>,
     release: mpsc::Sender<()>,
     is_released: Arc<AtomicBool>,
@@ -121,7 +121,7 @@ async fn add(client: &InteropClient) {
     assert_eq!(sum.into_inner().total, 3);
 }
 
-/// Connections that have been used, so that they have their threads.
+/// Returns connections that have been used, so that they are assigned to threads.
 async fn others(address: &str) -> Vec<InteropClient> {
     let mut others = Vec::new();
     for _ in 0..OTHERS {
@@ -132,7 +132,7 @@ async fn others(address: &str) -> Vec<InteropClient> {
     others
 }
 
-/// Lets each of them make its calls.
+/// Makes the calls of each connection.
 async fn call(others: &[InteropClient]) {
     let mut calling = JoinSet::new();
     for client in others {
@@ -209,13 +209,13 @@ impl Subscriber for Keeping {
     fn exit(&self, _: &Id) {}
 }
 
-/// The lines of the log about a peer.
+/// Returns the log lines about a peer.
 fn lines_about(peer: impl fmt::Debug) -> Vec<String> {
     let peer = format!("peer=Some({peer:?})");
     LINES.lock().expect("lock should not be poisoned").iter().filter(|line| line.contains(&peer)).cloned().collect()
 }
 
-/// The lines about a peer, once there is one: the log waits for a panic first.
+/// Waits until there are log lines about a peer, and returns them. Logging is delayed to detect a panic.
 async fn line_about(peer: impl fmt::Debug) -> Vec<String> {
     until("it is noticed", || !lines_about(&peer).is_empty()).await;
     lines_about(peer)
@@ -227,7 +227,7 @@ fn listen_to_the_log() {
         .call_once(|| tracing::subscriber::set_global_default(Keeping).expect("no other subscriber should be set"));
 }
 
-/// Whether all servers are to use io_uring, whatever their builders say. A ring is bound to its thread.
+/// Returns whether all servers use io_uring, regardless of their builders. A ring is bound to its thread.
 fn uring_is_required() -> bool {
     let is_required = std::env::var_os("FRISBEE_IO_BACKEND").is_some_and(|backend| backend == "require");
     if is_required {
@@ -236,7 +236,7 @@ fn uring_is_required() -> bool {
     is_required
 }
 
-/// A runtime for a server.
+/// Returns a runtime for a server.
 fn caller() -> Runtime {
     let caller = Builder::new_multi_thread().worker_threads(2).thread_name("caller").enable_all().build();
     caller.expect("thread should start")
@@ -261,7 +261,7 @@ fn blocking_method_gets_tasks_and_one_log_line() {
                 .expect("socket should have a local address");
             let client = InteropClient::new(channel);
             let mut threads = Vec::new();
-            // Not the second time if more than a second has passed since the first: it is tried in place again.
+            // After more than a second, the handler is tried in place again.
             while threads.last().is_none_or(|thread: &String| thread != "caller") {
                 let sleeping = tokio::spawn({
                     let client = client.clone();
@@ -285,7 +285,7 @@ fn blocking_method_gets_tasks_and_one_log_line() {
     }
 }
 
-/// Answers messages of a stream, and holds up its thread before it does with some.
+/// A service that replies to the messages of a stream, and occupies its thread before some replies.
 #[derive(Clone)]
 struct Chatting(Holding);
 
@@ -320,7 +320,7 @@ impl Chat {
         self.sender.send(Text { value: value.to_owned() }).await.expect("message should be sent");
     }
 
-    /// The thread on which a message is answered.
+    /// Returns the thread on which a message is answered.
     async fn answer(&mut self) -> String {
         self.answers.message().await.expect("stream should not fail").expect("stream should be open").value
     }
@@ -353,7 +353,7 @@ fn blocking_stream_handler_moves_and_is_logged() {
             until("it is noticed", || !lines_about(peer).is_empty()).await;
             if backend == IoBackend::Tokio && !uring_is_required() {
                 call(&others).await;
-                // That connection as well.
+                // The blocking connection makes calls as well.
                 call(std::slice::from_ref(&client)).await;
             }
             holder.release();
@@ -449,7 +449,7 @@ async fn blocking_client_handler_does_not_delay_other_channels() {
 const HOLDS: Operation = Operation::user(70).unwrap();
 const ECHOES: Operation = Operation::user(71).unwrap();
 
-/// Sends packets back, and holds up its thread before it does with some.
+/// A router that echoes packets, and occupies its thread before some of them.
 struct Blocking(Holding);
 
 impl Router for Blocking {
@@ -466,7 +466,7 @@ impl Router for Blocking {
     }
 }
 
-/// Counts echoes.
+/// Connects a client and returns the echoes that it receives.
 async fn echoing(address: std::net::SocketAddr) -> (Connection, events::UnboundedReceiver<Packet>) {
     let (sender, packets) = events::unbounded_channel();
     let respond = move |_: Connection, packet: Packet| {
@@ -477,8 +477,8 @@ async fn echoing(address: std::net::SocketAddr) -> (Connection, events::Unbounde
     (frisbee::Client::builder().connect(address, handlers).await.expect("server should accept the connection"), packets)
 }
 
-/// Lets a router or handler block its thread, and other connections continue. The handlers of an operation that is
-/// known to block run in the caller's runtime, which needs a thread for its clients then, also on one processor.
+/// Lets a router or handler block its thread, and checks that other connections continue. The handlers of an operation
+/// known to block run in the caller's runtime, which therefore needs a thread for its clients even on one processor.
 async fn hold_one_and_echo_on_others(router: impl Protocol, holder: &mut Holder) -> (Connection, Vec<String>) {
     let server = frisbee::Server::builder().workers(Workers::Threads(1)).io_backend(IoBackend::Tokio);
     let server = server.bind("127.0.0.1:0", router).await.expect("server should bind to a free address");
@@ -544,7 +544,7 @@ async fn one_blocking_handler_is_logged_and_delays_no_connection() {
     assert!(lines[0].contains("method=70"), "{lines:#?}");
 }
 
-/// Panics once its thread counts as held up, as one that prints a long backtrace does.
+/// A service that panics once its thread is considered blocked, like one that prints a long backtrace.
 struct Panicking(Arc<AtomicBool>);
 
 impl Interop for Panicking {
@@ -560,7 +560,7 @@ impl Interop for Panicking {
     }
 }
 
-/// The lines about a handler that panics, while the panic hook takes as long as this.
+/// Returns the log lines about a handler that panics, while the panic hook takes the given time.
 fn lines_of_a_panic(hook: Duration) -> Vec<String> {
     listen_to_the_log();
     std::panic::set_hook(Box::new(move |_| thread::sleep(hook)));
@@ -572,7 +572,7 @@ fn lines_of_a_panic(hook: Duration) -> Vec<String> {
         let client = connect(&address).await;
         client.sleep(SleepRequest::default()).await.expect_err("panicking handler should fail the call");
         assert!(has_run.load(Ordering::Relaxed));
-        // Longer than the log waits for a panic.
+        // This is longer than the log waits for a panic.
         tokio::time::sleep(Duration::from_secs(1)).await;
         LINES.lock().expect("lock should not be poisoned").clone()
     })

@@ -1,5 +1,5 @@
-//! Publishing and subscribing over sockets. What holds on any network is in `simulation`: `pubsub.rs`, `stalled.rs` and
-//! `subscribers.rs`.
+//! Tests of publishing and subscribing over sockets. Behaviour on any network is tested in `simulation`: `pubsub.rs`,
+//! `stalled.rs` and `subscribers.rs`.
 
 use bytes::Bytes;
 use frisbee::{CloseReason, Config, Operation, Packet, PacketId, SendError, Server};
@@ -23,13 +23,13 @@ const MESSAGE: u16 = FIRST_OPERATION + 2;
 const SYNC: u16 = FIRST_OPERATION + 3;
 const LAGGED: u16 = FIRST_OPERATION + 4;
 
-/// The longest wait of a test. Events are due in milliseconds; a machine may be busy.
+/// Maximum time to wait for events that take milliseconds, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Serves in the current runtime, for as long as that runs.
+/// Serves as long as the current runtime runs.
 async fn serve(settings: BrokerBuilder) -> (SocketAddr, Broker) {
     let broker = settings.build();
-    // A stalled peer is here to be dealt with by the broker, not by the connection's own time.
+    // The broker and not the connection's timeouts must handle a stalled peer.
     let config = Config::default().write_timeout(2 * PATIENCE).idle_timeout(2 * PATIENCE);
     let server = Server::builder().config(config).bind("127.0.0.1:0", broker.clone()).await;
     let server = server.expect("loopback port should be free");
@@ -51,7 +51,7 @@ async fn text(subscription: &mut Subscription) -> String {
     format!("{} {}", message.topic(), String::from_utf8_lossy(message.payload()))
 }
 
-/// The content of a packet that names a topic or pattern of less than 128 bytes.
+/// Returns the content of a packet with a topic or pattern of less than 128 bytes.
 fn content(name: &str, rest: &[u8]) -> Vec<u8> {
     [&[name.len() as u8], name.as_bytes(), rest].concat()
 }
@@ -89,7 +89,7 @@ async fn messages_reach_exactly_the_subscribers_whose_patterns_match() {
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_of_publisher_arrive_in_order_for_all_sizes() {
     const PUBLISHERS: usize = 4;
-    // All of them may wait, at the broker or the client: a busy machine loses none.
+    // All messages fit into the queues of the broker and the client, so that a busy machine loses none.
     const MESSAGES: usize = 160;
     let (address, _broker) = serve(Broker::builder()).await;
     let reader = client(address).await;
@@ -123,7 +123,7 @@ async fn messages_of_publisher_arrive_in_order_for_all_sizes() {
     }
 }
 
-/// A peer that has subscribed and reads nothing more, with as little room as the system allows.
+/// Returns a peer that has subscribed and reads nothing more, with the smallest possible buffers.
 async fn stalled(address: SocketAddr, pattern: &str) -> Raw {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
@@ -140,7 +140,7 @@ const PER_ROUND: usize = 10;
 const LENGTH: usize = 8 * 1024;
 const QUEUE_MAX: usize = 256 * 1024;
 
-/// Publishes to many who read, one round after the other, and checks that they get all of it.
+/// Publishes to many reading subscribers in rounds and checks that they receive all messages.
 async fn publish_rounds(address: SocketAddr) {
     let (done, mut finished) = tokio::sync::mpsc::channel(SUBSCRIBERS);
     let mut readers = JoinSet::new();
@@ -179,7 +179,7 @@ async fn stalled_subscriber_of_hundred_loses_oldest_messages_alone() {
     let (address, _broker) = serve(Broker::builder().queue_max(QUEUE_MAX)).await;
     let mut stalled = stalled(address, "ticks").await;
     publish_rounds(address).await;
-    // It resumes reading: the sent messages, the number of lost ones, and the newest messages.
+    // The resumed subscriber reads the messages sent before, the number of lost ones, and the latest messages.
     let (mut received, mut lost, mut behind_loss) = (0, 0, 0);
     stalled.write(&packet(0, SYNC, b"")).await;
     loop {
@@ -228,7 +228,7 @@ async fn unread_client_messages_are_bounded_and_loss_reported() {
 async fn disconnected_subscribers_leave_no_state() {
     let (address, broker) = serve(Broker::builder()).await;
     let writer = client(address).await;
-    // Messages wait for them when they go.
+    // Messages are pending for these subscribers when they leave.
     for resets in [true, false] {
         let gone = stalled(address, "stalled").await;
         while broker.waiting() == 0 {
@@ -255,7 +255,7 @@ async fn disconnected_subscribers_leave_no_state() {
         assert_eq!(broker.subscriptions(), 210);
         for (number, (reader, subscriptions, group)) in gone.into_iter().enumerate() {
             match number % 3 {
-                // They are dropped one by one, the connection is closed, or torn down.
+                // The subscriptions are dropped individually, or the connection is closed, or it is aborted.
                 0 => drop((subscriptions, group)),
                 1 => reader.connection().unwrap().close(),
                 _ => reader.connection().unwrap().abort(),
@@ -277,7 +277,7 @@ async fn subscriptions_last_as_long_as_they_are_held() {
     assert_eq!(broker.subscriptions(), 1);
     client.publish("a", "x").await.unwrap();
     assert_eq!(text(&mut subscription).await, "a x");
-    // A future that is not waited for takes the subscription back.
+    // A future that is dropped early revokes the subscription.
     let mut subscribing = Box::pin(client.subscribe("b"));
     assert!(poll_once(&mut subscribing).await.is_none());
     drop(subscribing);
@@ -285,7 +285,7 @@ async fn subscriptions_last_as_long_as_they_are_held() {
     assert_eq!(broker.subscriptions(), 1);
 }
 
-/// Polls once.
+/// Polls a future once.
 async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
     std::future::poll_fn(|context| {
         std::task::Poll::Ready(match std::pin::Pin::new(&mut *future).poll(context) {
@@ -389,12 +389,12 @@ async fn hostile_packets_close_or_are_refused_while_others_go_on() {
         assert_eq!((refused.id.0, refused.operation.number()), (3, FIRST_OPERATION + 5));
         assert_eq!(refused.body[0], 1, "{name:?}");
     }
-    // Operations that have no meaning yet, or none in this direction.
+    // Operations that are undefined, or undefined in this direction.
     for operation in [LAGGED, FIRST_OPERATION + 5, FIRST_OPERATION + 6, FIRST_OPERATION + 7] {
         peer.write(&packet(4, operation, b"")).await;
         assert_eq!(peer.next().await.expect("connection should stay open after a rejection").body[0], 4);
     }
-    // As many subscriptions as there are ids are more than a connection may have.
+    // A connection may have fewer subscriptions than there are ids.
     let mut accepted = 0;
     for id in 1..=u16::MAX {
         peer.write(&packet(id, SUBSCRIBE, &content(&format!("t.{id}"), b""))).await;
@@ -461,7 +461,7 @@ async fn messages_of_a_schema_arrive_with_absent_fields_kept_absent() {
         assert_eq!((received.topic(), received.get_ref()), ("maybe.this", message));
         assert_eq!(jobs.recv().await.unwrap().into_inner(), *message);
     }
-    // An invalid one is reported, and the next one read.
+    // An invalid message is reported, and the next one is read.
     writer.publish("maybe.that", "no message").await.unwrap();
     topic.publish(&writer, &sent[2]).await.unwrap();
     let failed = messages.recv().await.unwrap_err();
@@ -484,7 +484,7 @@ async fn typed_topics_are_for_peers_of_ours() {
         (refused.code(), refused.message()),
         (Code::FailedPrecondition, "subscribing to a typed topic needs a native peer",)
     );
-    // Bytes are for all subscribers.
+    // Messages of bytes are accepted from all subscribers.
     let mut bytes = reader.subscribe("a").await.unwrap();
     reader.publish("a", "x").await.unwrap();
     assert_eq!(text(&mut bytes).await, "a x");
@@ -502,7 +502,7 @@ async fn broker_and_service_share_port_and_connection() {
     let calls = InteropClient::new(channel);
     let mut ticks = subscriber.subscribe("ticks.*").await.unwrap();
     let writer = client(address).await;
-    // More than the outbox takes at one time, with calls in between.
+    // The messages exceed the outbox, with calls in between.
     const MESSAGES: usize = 60;
     let publishing = tokio::spawn(async move {
         for number in 0..MESSAGES {
@@ -528,7 +528,7 @@ async fn peer_owing_many_answers_gets_no_more_requests() {
     let client = client(silent.local_addr().expect("socket should have a local address")).await;
     let _peer = silent.accept().await.expect("client should connect");
     let mut requested = 0;
-    // It does not wait for any, and the requests are not taken back.
+    // The client does not wait for any reply, and the requests are not revoked.
     while std::pin::pin!(client.sync()).as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
         requested += 1;
         assert!(requested <= 16_384, "requests are unbounded");
@@ -585,7 +585,7 @@ async fn client_reconnects_and_subscriptions_resume_with_notice() {
     client.publish("a.c", "4").await.unwrap();
     assert_eq!((text(&mut all).await, text(&mut job).await), ("a.b 3".to_owned(), "a.b 3".to_owned()));
     assert_eq!(text(&mut all).await, "a.c 4");
-    // Once more, and then it is unused.
+    // The client reconnects once more and is then unused.
     drop(stop);
     serving.await.unwrap().unwrap();
     let (_, _stop, _serving) = serve(address).await;

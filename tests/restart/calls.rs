@@ -1,4 +1,4 @@
-//! Calls of all four kinds, at a constant load, over restarts.
+//! Tests of calls of all four kinds under constant load across restarts.
 
 use super::{Program, Programs, is_socket, number};
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, Range, Text};
@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// Channels to the TCP socket; as many go to the Unix socket.
+/// Number of channels to the TCP socket. The same number goes to the Unix socket.
 const CHANNELS: usize = 4;
 
-/// Callers on each channel, whose calls follow each other.
+/// Number of callers per channel, which make successive calls.
 const CALLERS: usize = 4;
 
-/// Counts of concurrent calls.
+/// The common state of concurrent callers.
 #[derive(Default)]
 struct Load {
     is_over: AtomicBool,
@@ -54,7 +54,7 @@ async fn chat(client: &InteropClient) -> Result<bool, Status> {
     Ok(answers.message().await?.is_none())
 }
 
-/// Calls until the load is over. Returns the failures, and the times of the calls in microseconds.
+/// Makes calls until the load ends. Returns the failures and the durations of the calls in microseconds.
 async fn call(client: InteropClient, load: Arc<Load>, first: usize) -> (Vec<String>, Vec<u32>) {
     let (mut failures, mut times) = (Vec::new(), Vec::new());
     let mut round = first;
@@ -78,7 +78,7 @@ async fn call(client: InteropClient, load: Arc<Load>, first: usize) -> (Vec<Stri
     (failures, times)
 }
 
-/// Calls without end, and their outcomes.
+/// Continuous calls and their results.
 struct Calling {
     load: Arc<Load>,
     callers: JoinSet<(Vec<String>, Vec<u32>)>,
@@ -103,13 +103,13 @@ impl Calling {
         Self { load, callers }
     }
 
-    /// Waits until so many calls more have been made.
+    /// Waits until the given number of further calls has been made.
     async fn go_on(&self, calls: usize) {
         let until = self.load.calls.load(Ordering::Relaxed) + calls;
         frisbee_tests::until("the callers continue", || self.load.calls.load(Ordering::Relaxed) >= until).await;
     }
 
-    /// Ends the load. Returns how many calls were made, and the times at a half and 99 of 100 of them.
+    /// Ends the load. Returns the number of calls, and the median and 99th percentile of their durations.
     async fn end(self) -> (usize, [Duration; 2]) {
         self.load.is_over.store(true, Ordering::Relaxed);
         let (failures, times): (Vec<_>, Vec<_>) = self.callers.join_all().await.into_iter().unzip();
@@ -177,7 +177,7 @@ async fn shutdown_timeout_of_predecessor_ends_endless_stream() {
     texts.send(Text { value: "a".into() }).await.expect("message should be sent");
     answers.message().await.expect("stream should not fail");
     programs.replace(&mut program).await;
-    // The predecessor has ended, so the stream has, and calls go to the successor.
+    // The predecessor and the stream have ended, and calls go to the successor.
     answers.message().await.expect_err("stream should fail");
     assert!(add(&client, 1).await.expect("call should succeed"));
     program.stop().await;

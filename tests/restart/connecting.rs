@@ -1,5 +1,5 @@
-//! Clients that connect, make one call and leave, without end and without HELLO, as programs in Go do: none is refused,
-//! reset or left without a reply.
+//! Tests of clients that continuously connect, make one call and leave, without HELLO, like programs in Go. None may be
+//! refused, reset or left without a reply.
 
 use super::{Programs, number};
 use frisbee_tests::interop::{AddRequest, Sum};
@@ -10,16 +10,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-/// Threads that connect.
+/// Number of connecting threads.
 const THREADS: usize = 24;
 
-/// Connections between two restarts, at least.
+/// Minimum number of connections between two restarts.
 const BETWEEN: usize = 400;
 
 /// The operation of `Add`, the ninth method of the schema.
 const ADD: u16 = 18;
 
-/// Connects, calls and leaves.
+/// Connects, makes a call and disconnects.
 fn call(address: SocketAddr, request: &[u8], reply: &[u8]) -> io::Result<()> {
     let mut socket = TcpStream::connect(address)?;
     socket.set_nodelay(true)?;

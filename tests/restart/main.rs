@@ -1,5 +1,5 @@
-//! Restarts of whole processes, under calls of all kinds and under clients that connect without end: nothing is lost.
-//! The failure modes of a successor are tested in the crate frisbee-restart; here they are tried under load.
+//! Tests that restarts of whole processes lose nothing, under calls of all kinds and under clients that connect
+//! continuously. The crate frisbee-restart tests the failures of successors; here they are tested under load.
 
 mod calls;
 mod connecting;
@@ -14,7 +14,7 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::timeout;
 
-/// How long a test waits for another process. A machine may be busy.
+/// Maximum time to wait for another process, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The programs that serve one after the other.
@@ -22,11 +22,11 @@ struct Programs {
     folder: TempDir,
 }
 
-/// A program that runs.
+/// A running program.
 struct Program {
     child: Child,
     output: Lines<BufReader<ChildStdout>>,
-    /// Where it listens.
+    /// The address on which the program listens.
     address: SocketAddr,
 }
 
@@ -50,7 +50,7 @@ impl Programs {
         Program::of(command).await
     }
 
-    /// Starts a program, which serves in place of the other then.
+    /// Starts a program that replaces the given one.
     async fn replace(&self, program: &mut Program) {
         let successor = self.start("serve").await;
         std::mem::replace(program, successor).expect("Replaced").await;
@@ -67,7 +67,7 @@ impl Program {
         Self { child, output, address: address.expect("address should be valid") }
     }
 
-    /// Waits for the end of the program, and returns its output about it.
+    /// Waits for the end of the program and checks its output about it.
     async fn expect(mut self, ending: &str) {
         assert_eq!(line(&mut self.output).await.as_deref(), Some(ending));
         let status = timeout(PATIENCE, self.child.wait())
@@ -77,7 +77,7 @@ impl Program {
         assert!(status.success(), "{status}");
     }
 
-    /// Has it finish its work, and end.
+    /// Makes the program finish its work and exit.
     async fn stop(mut self) {
         drop(self.child.stdin.take());
         self.expect("Stopped").await;
@@ -100,7 +100,7 @@ fn is_socket(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
 }
 
-/// A number from the environment, for runs that take longer.
+/// Returns a number from the environment, which extends a run.
 fn number(variable: &str, default: usize) -> usize {
     std::env::var(variable).map_or(default, |value| value.parse().expect("text should be a number"))
 }

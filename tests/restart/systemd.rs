@@ -1,4 +1,4 @@
-//! Sockets passed by systemd, and states reported to it, with a shell in its place.
+//! Tests of sockets passed by systemd and of states reported to it. A shell replaces systemd.
 
 use super::{PATIENCE, Program, Programs};
 use frisbee_tests::interop::{AddRequest, InteropClient};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Stdio;
 use tokio::process::Command;
 
-/// Passes the socket as systemd does, with systemd's notifications at `notify`. The shell becomes the program.
+/// Passes the socket like systemd, with notifications to `notify`. The shell replaces itself by the program.
 async fn activated(programs: &Programs, socket: OwnedFd, notify: &Path) -> Program {
     let script = "LISTEN_PID=$$ exec \"$0\" \"$1\" serve 3>&2 2>/dev/null";
     let mut command = Command::new("sh");
@@ -18,7 +18,7 @@ async fn activated(programs: &Programs, socket: OwnedFd, notify: &Path) -> Progr
     Program::of(command).await
 }
 
-/// The next state of the service.
+/// Returns the next state of the service.
 fn notifications(manager: &UnixDatagram) -> Vec<String> {
     let mut bytes = [0; 256];
     let count = manager.recv(&mut bytes).expect("channel should stay open");
