@@ -1,4 +1,4 @@
-//! Effects of broken and hostile peers on a server with a healthy client.
+//! Tests of the effects of broken and hostile peers on a server with a healthy client.
 
 use bytes::Bytes;
 use frisbee::Config;
@@ -21,7 +21,7 @@ use tokio::time::Instant;
 const DO_NOTHING: u16 = 15;
 const COUNT_UP: u16 = 21;
 
-/// Add(20, 22) and its sum, which shows that a connection lives.
+/// Returns the call Add(20, 22), whose reply shows that a connection is open.
 fn add(id: u16) -> Vec<u8> {
     packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))
 }
@@ -32,7 +32,7 @@ async fn expect_sum(peer: &mut Raw, id: u16) {
     assert_eq!(reply.body, [8, 0, 0x0d, 84, 0x0d, 4][..]);
 }
 
-/// Bodies of every unary method, valid to the last byte.
+/// Returns complete valid bodies for every unary method.
 fn valid_bodies() -> Vec<(u16, Vec<u8>)> {
     let inner = Inner { id: -70_000, name: "inner".into() };
     let middle = Middle { inner: Some(inner.clone()), weight: u64::MAX };
@@ -166,7 +166,7 @@ async fn finished_stream_frees_its_slot_at_once() {
     let mut peer = Raw::connect(serve_interop().await).await;
     let range = [8, 0, 0x0d, 0, 0x0d, 2]; // One number from 0.
     for id in 1..=600 {
-        // As Go does it: the client never closes a stream.
+        // The client does not close streams, like Go.
         peer.write(&[packet(id, 2, &[9, COUNT_UP as u8]), packet(id, 2, &range)].concat()).await;
         let mut bodies = Vec::new();
         while bodies.last().is_none_or(|body: &Bytes| !body.is_empty()) {
@@ -186,7 +186,7 @@ async fn invalid_openings_are_refused_and_stray_packets_ignored() {
         assert_eq!(error_text(&peer.next().await.expect("stream should end").body).as_deref(), Some("EOF"));
         assert_eq!(peer.next().await.expect("stream should be closed").body, Bytes::new());
     }
-    // What belongs to no stream, a varint that is cut, and a close of nothing.
+    // A message that belongs to no stream, a truncated varint, and a close without a stream.
     for stray in [&[6, 5, 0x0a, 3, b'E', b'O', b'F'][..], &[8, 0], &[9, 0x80], &[]] {
         peer.write(&packet(4, 2, stray)).await;
     }
@@ -238,7 +238,7 @@ async fn half_closed_client_still_gets_replies() {
         replies.push((reply.operation.number(), reply.id.0));
     }
     replies.sort_unstable();
-    // The stream: three messages, its end, and the close that frees its id.
+    // The stream consists of three messages, its end, and the close that frees its id.
     assert_eq!(replies, [(2, 1), (2, 1), (2, 1), (2, 1), (2, 1), (ADD, 2), (19, 1)]);
 }
 
@@ -303,7 +303,7 @@ async fn requests_cut_anywhere_by_the_network_are_put_together() {
     }
 }
 
-/// The virtual time that it takes to answer bytes sent at once.
+/// Returns the virtual time that it takes to answer bytes sent at once.
 async fn time_to_answer(bytes: Vec<u8>) -> Duration {
     let server =
         Server::builder().add_service(InteropServer::new(Service)).build().expect("services should not overlap");
@@ -325,7 +325,7 @@ async fn time_to_answer(bytes: Vec<u8>) -> Duration {
     elapsed
 }
 
-/// So many of a packet; those that open streams with ids of their own.
+/// Repeats a packet. Packets that open streams get distinct ids.
 fn repeated(packet: &[u8], count: usize) -> Vec<u8> {
     let mut all = packet.repeat(count);
     if packet[4..6] == [0, 2] {
@@ -343,7 +343,7 @@ async fn peer_exceeding_useless_packets_is_paused_without_loss() {
     let metadata = [&[0x10, 0xb0, 0x09][..], &entry, &[8, 0]].concat();
     let sleep = packet(7, 19, &encoded(&SleepRequest { millis: 3_600_000, tag: 1 }));
     let cancel = packet(7, 6, &[19]);
-    // The call pays for a part.
+    // The call pays for a part of the cancellation.
     let cancelled = (cancel.len() + 64 - sleep.len(), [sleep, cancel].concat());
     let useless = [
         packet(0, 1, &[]),
@@ -371,7 +371,7 @@ async fn peer_exceeding_useless_packets_is_paused_without_loss() {
 async fn a_peer_that_sends_useful_packets_is_never_paused() {
     let elapsed = time_to_answer(add(1).repeat(200_000)).await;
     assert!(elapsed < Duration::from_millis(10), "{elapsed:?}");
-    // One in two is of no use, and no more than the other.
+    // Every second packet is useless, and no longer than the useful one.
     let mixed = [packet(1, 999, b""), packet(1, 16, &encoded(&Text { value: "x".repeat(100) }))].concat();
     let elapsed = time_to_answer(mixed.repeat(50_000)).await;
     assert!(elapsed < Duration::from_millis(10), "{elapsed:?}");
@@ -381,7 +381,7 @@ async fn a_peer_that_sends_useful_packets_is_never_paused() {
 #[tokio::test]
 async fn endless_stream_openings_do_not_starve_others() {
     const OPENS: usize = 20_000;
-    // 1024 packets in each turn, and no rest.
+    // Each turn routes 1024 packets, without pauses.
     let config = Config::default().turn_max(Duration::MAX).waste_rate(u32::MAX);
     let server = Server::builder().add_service(InteropServer::new(Service)).config(config);
     let acceptor = server.build().expect("settings should be valid");
@@ -400,7 +400,7 @@ async fn endless_stream_openings_do_not_starve_others() {
             }
         }
     });
-    let mut answers = vec![0; OPENS * 50]; // Each refusal has some more.
+    let mut answers = vec![0; OPENS * 50]; // Each rejection takes some more.
 
     let answered = tokio::time::timeout(Duration::from_secs(10), reading.read_exact(&mut answers)).await;
     answered.expect("all calls should be rejected in time").expect("connection should stay open");

@@ -1,5 +1,5 @@
-//! Effects of broken and hostile servers on a client: it keeps its deadlines, holds little, and never takes a failure
-//! for a success.
+//! Tests of the effects of broken and hostile servers on a client: it keeps its deadlines, holds little memory, and
+//! never takes a failure for a success.
 
 use frisbee::Config;
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, Payload, Range};
@@ -24,9 +24,9 @@ async fn stray_replies_answer_no_call() {
         let (id, operation) = (request.id.0, request.operation.number());
         let wrong = [8, 0, 0x0d, 0x7e, 0x0d, 4];
         let lies = [
-            packet(id ^ 0x4000, operation, &wrong), // Of another use of the slot.
+            packet(id ^ 0x4000, operation, &wrong), // The id of an earlier use of the slot.
             packet(id.wrapping_add(1), operation, &wrong),
-            packet(id ^ 0x2000, operation, &wrong), // A slot that there is not.
+            packet(id ^ 0x2000, operation, &wrong), // A slot that does not exist.
             packet(id, operation + 1, &wrong),
             packet(id, u16::MAX, &wrong),
             packet(id, 2, &wrong),
@@ -42,7 +42,7 @@ async fn stray_replies_answer_no_call() {
 #[tokio::test]
 async fn no_reply_that_is_cut_or_changed_is_taken_for_another_message() {
     let (client, mut liar) = deceived(|builder| builder).await;
-    // Each cut; bodies of other kinds; lengths beyond the end; an error without text that is one.
+    // Truncated bodies, bodies of other kinds, lengths beyond the end, and an error without a text.
     let mut bodies: Vec<Vec<u8>> = (0..SUM.len()).map(|cut| SUM[..cut].to_vec()).filter(|cut| cut.len() != 2).collect();
     bodies.extend([vec![9, 0], vec![0xff; 64], vec![8], vec![6, 5, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f], vec![6, 6]]);
     for body in bodies {
@@ -71,7 +71,7 @@ async fn a_server_that_opens_unrequested_streams_is_left() {
         written += 1;
     }
     let status = call.await.expect("caller should not panic").expect_err("call without a reply should fail");
-    // Bytes in the pipe at the end were written and not read.
+    // Bytes that are in the pipe at the end were written but not read.
     assert!((100..110).contains(&written), "it took {written} thousand lies: {status}");
     assert_eq!(status.code(), Code::Unavailable);
     ignoring.abort();
@@ -98,7 +98,7 @@ async fn a_reply_that_trickles_costs_no_more_than_the_deadline() {
     let reply = packet(request.id.0, request.operation.number(), &SUM);
     slow.write(&reply[..reply.len() - 1]).await;
     assert_eq!(code(call.await.expect("caller should not panic")), Code::DeadlineExceeded);
-    // Its remaining part arrives now, and answers no call.
+    // The rest of the reply arrives now and answers no call.
     slow.write(&reply[reply.len() - 1..]).await;
     let call = calling(&client, 2);
     let request = slow.next().await.expect("connection should stay open");
@@ -109,8 +109,8 @@ async fn a_reply_that_trickles_costs_no_more_than_the_deadline() {
 #[tokio::test]
 async fn slowly_reading_server_costs_calls_only_their_deadlines() {
     let (client, mut slow) = deceived(|builder| builder.timeout(Duration::from_millis(300))).await;
-    slow.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
-    // More than the sockets take, and a waiting call after that.
+    slow.write(&packet(0, 1, &[])).await; // A PONG, as sent by Go.
+    // These requests exceed the sockets' buffers and leave a further call pending.
     let mut fillers = tokio::task::JoinSet::new();
     for _ in 0..6 {
         let mut filling = Request::new(Payload { seq: 1, data: vec![1; 5_000_000] });
@@ -118,7 +118,7 @@ async fn slowly_reading_server_costs_calls_only_their_deadlines() {
         let client = client.clone();
         fillers.spawn(async move { client.echo_payload(filling).await.map(drop) });
     }
-    // It takes a little now and then, so that it is not closed for taking nothing.
+    // The server reads a little from time to time, so that it is not disconnected because it reads nothing.
     let reading = tokio::spawn(async move {
         loop {
             let _ = slow.socket.read(&mut [0; 100_000]).await;
@@ -181,7 +181,7 @@ async fn messages_crossing_stream_end_are_not_faults_of_server() {
     let call = calling(&client, 1);
     let request = loop {
         let packet = peer.next().await.expect("connection should stay open");
-        // The requested range of the stream and its close precede this.
+        // The requested range of the stream and its close precede this packet.
         if packet.operation.number() != 2 {
             break packet;
         }
@@ -236,7 +236,7 @@ async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
     let now = std::time::Instant::now();
     let mut core = frisbee_core::Connection::client(&Default::default(), now);
     let begins = core.outbox().take_bytes();
-    liar.write(&begins[..begins.len() - 10]).await; // HELLO without the PING behind it.
+    liar.write(&begins[..begins.len() - 10]).await; // HELLO, without the PING after it.
     let opened = tokio::spawn({
         let client = client.clone();
         async move { client.count_up(Range { from: 0, count: 1 }).await }
@@ -249,7 +249,7 @@ async fn a_server_of_ours_that_ignores_its_credit_loses_the_stream() {
     for _ in 0..10 {
         liar.write(&packet(id, 2, &bytes).repeat(1_000)).await;
     }
-    // The reset follows the request and its end, and precedes any read, which would give credit.
+    // The reset follows the request and its end. It precedes any read, which would grant credit.
     loop {
         let packet = liar.next().await.expect("connection should stay open");
         if packet.operation.number() == 7 && !packet.body.is_empty() {
@@ -284,7 +284,7 @@ async fn stream_resetting_server_gets_few_streams() {
         let config = Config::default();
         let mut core = frisbee_core::Connection::client(&config.clone().into(), std::time::Instant::now());
         let begins = core.outbox().take_bytes();
-        liar.write(&begins[..begins.len() - 10]).await; // HELLO without the PING behind it.
+        liar.write(&begins[..begins.len() - 10]).await; // HELLO, without the PING after it.
         while let Some(sent) = liar.next().await {
             if sent.operation.number() == 2 {
                 liar.write(&packet(sent.id.0, 7, &[Code::Unavailable as u8])).await;

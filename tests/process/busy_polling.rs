@@ -1,4 +1,4 @@
-//! Busy polling, which is seen in what threads have consumed.
+//! Tests of busy polling, by the processor time that threads consume.
 
 use frisbee_tests::interop::{AddRequest, InteropClient};
 use frisbee_tests::process::ran_alone;
@@ -10,13 +10,13 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long a connection keeps its worker awake here.
+/// How long a connection busy-polls in these tests.
 const BUSY: Duration = Duration::from_millis(400);
 
-/// The number of tries, since a busy machine may give the worker too little time to measure.
+/// Maximum number of attempts, because a busy machine may give the worker too little time to measure.
 const ATTEMPTS_MAX: usize = 20;
 
-/// The time that each worker's thread has run, in nanoseconds, by the thread's number.
+/// Returns the run time of each worker's thread in nanoseconds, by thread id.
 fn worked() -> BTreeMap<OsString, u64> {
     let threads = fs::read_dir("/proc/self/task").expect("folder should be readable").flatten();
     let is_worker = |path: &Path| fs::read_to_string(path.join("comm")).is_ok_and(|name| name.starts_with("frisbee-"));
@@ -28,8 +28,8 @@ fn worked() -> BTreeMap<OsString, u64> {
     workers.filter_map(|thread| Some((thread.file_name(), ran(&thread.path())?))).collect()
 }
 
-/// The run time of workers in the interval, in nanoseconds; `None` if one moved to another thread, since the machine
-/// was so busy that it seemed to be blocked.
+/// Returns the run time of workers during the interval in nanoseconds. Returns `None` if a worker moved to another
+/// thread, because it seemed to be blocked on a busy machine.
 async fn working(time: Duration) -> Option<u64> {
     let before = worked();
     tokio::time::sleep(time).await;
@@ -48,7 +48,7 @@ async fn a_busy_worker_stays_awake_for_its_time_and_then_sleeps() {
     while times.len() < ATTEMPTS_MAX {
         client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
         let awake = working(BUSY).await;
-        // Its time is up, and a busy machine may be late.
+        // The polling time is over, plus a margin for a busy machine.
         tokio::time::sleep(BUSY / 2).await;
         let asleep = working(BUSY).await;
         if let (Some(awake), Some(asleep)) = (awake, asleep)

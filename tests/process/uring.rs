@@ -1,5 +1,5 @@
-//! Properties of io_uring alone: operations that outlive their tasks, methods that depend on the size of transfers, and
-//! systems without it. Everything else runs on it too, with `FRISBEE_IO_BACKEND=require`.
+//! Tests specific to io_uring: operations that outlive their tasks, methods that depend on the size of transfers, and
+//! systems without io_uring. All other tests also run on it, with `FRISBEE_IO_BACKEND=require`.
 
 use bytes::Bytes;
 use frisbee::{Config, Handlers, HeaderForm, Operation, PacketId};
@@ -30,7 +30,7 @@ fn payload(seed: u32, length: usize) -> Payload {
     Payload { seq: seed, data: data.collect() }
 }
 
-/// The sockets that this process has open.
+/// Returns the number of open sockets of this process.
 fn sockets() -> usize {
     let links = std::fs::read_dir("/proc/self/fd").expect("folder should be readable");
     let is_socket = |link: &std::fs::DirEntry| {
@@ -42,7 +42,7 @@ fn sockets() -> usize {
 #[tokio::test(flavor = "multi_thread")]
 async fn transfers_of_every_size_arrive_as_they_were_sent() {
     let client = client(serve().await).await;
-    // Up and down again: from shared buffers to reads in bulk and back.
+    // The sizes rise and fall, which switches from shared buffers to reads in bulk and back.
     let sizes = [0, 1, 100, 4_000, 16_447, 16_448, 70_000, 300_000, 2_000_000, 300_000, 16_000, 50, 1];
     for round in 0..3 {
         for size in sizes {
@@ -92,7 +92,7 @@ async fn dropped_calls_and_connections_leave_no_state() {
                 calls.iter().for_each(tokio::task::JoinHandle::abort);
             }));
             peers.push(tokio::spawn(async move {
-                // Requests more than it reads, stops within a request, and disconnects.
+                // The peer requests more than it reads, stops within a request, and disconnects.
                 let mut peer = Raw::connect(address).await;
                 let request = packet(1, 17, &[&[8, 0, 0x0a, 1, 4, 0x0a, 0xe0, 0xa7, 0x12][..], &[7; 300_000]].concat());
                 let requests = [&request[..], &request[..], &request[..1_000 * number as usize + 1]].concat();
@@ -110,7 +110,7 @@ async fn dropped_calls_and_connections_leave_no_state() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    // Tests that run at the same time open sockets too, for a while.
+    // Concurrent tests also open sockets temporarily.
     tokio::time::timeout(Duration::from_secs(60), gone).await.expect("sockets should close within the timeout");
 }
 
@@ -148,7 +148,8 @@ async fn a_peer_that_takes_little_at_once_gets_every_byte() {
     let request = [&[8, 0, 0x0a, 1, 4, 0x0a, 0xe8, 0x07][..], &[7; 1_000]].concat();
     let requests: Vec<u8> = (1..=CALLS).flat_map(|id| packet(id, 17, &request)).collect();
     let writing = tokio::spawn(async move { { writer }.write_all(&requests).await });
-    // Mostly in order; but a handler may get a task, such as when another process has the processor.
+    // Replies are mostly in order, but a handler may move to a task, for example when another process occupies the
+    // processor.
     let mut unanswered: BTreeSet<u16> = (1..=CALLS).collect();
     while !unanswered.is_empty() {
         let reply = peer.next().await.expect("connection should stay open");
@@ -159,7 +160,7 @@ async fn a_peer_that_takes_little_at_once_gets_every_byte() {
     writing.await.expect("task should not panic").expect("server should read everything");
 }
 
-/// Runs `child.rs` with a system call failing; `None`, and a line that is seen, where strace cannot be used.
+/// Runs `child.rs` with a failing system call. Returns `None` and prints a line where strace cannot be used.
 fn with_fault(runtime: &str, fault: &str) -> Option<String> {
     let works = |output: &Output| output.status.success();
     if !Command::new("strace").args(["-o", "/dev/null", "true"]).output().as_ref().is_ok_and(works) {
@@ -178,7 +179,7 @@ fn with_fault(runtime: &str, fault: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Forbidden by a seccomp profile, absent, out of memory, and too old for the required features.
+/// io_uring is forbidden by a seccomp profile, absent, out of memory, or too old for the required features.
 const ABSENT: [&str; 4] = [
     "io_uring_setup:error=EPERM",
     "io_uring_setup:error=ENOSYS",
@@ -221,7 +222,7 @@ fn interrupted_system_calls_lose_nothing() {
     }
 }
 
-/// Hands each connection off to an echo, on request or at a packet that says so.
+/// Hands each connection off to an echo, on request or after a certain packet.
 struct Echoes;
 
 impl frisbee::Protocol for Echoes {
@@ -256,7 +257,7 @@ fn echo() -> frisbee::HandOffTarget {
     })
 }
 
-/// Sends and gets back two mebibytes, both ways at once; `received` has the bytes that arrived before.
+/// Sends two mebibytes and receives their echo concurrently. `received` contains the bytes that arrived before.
 async fn expect_echo(io: impl AsyncRead + AsyncWrite + Unpin, mut received: Vec<u8>, sent: &[u8], sent_already: usize) {
     let (mut read, mut write) = tokio::io::split(io);
     let writing = async {
@@ -276,7 +277,7 @@ async fn handed_off_socket_leaves_ring_with_every_byte() {
     tokio::spawn(server.serve());
     let sent: Vec<u8> = (0_u32..1 << 19).flat_map(u32::to_le_bytes).collect();
     for _ in 0..50 {
-        // Requested by a client whose own socket is on a ring as well.
+        // The hand-off is requested by a client whose own socket is also on a ring.
         let operation = Operation::FIRST_USER;
         let builder = frisbee::Client::builder().io_backend(IoBackend::Uring);
         let connection = builder.connect(address, Handlers::new()).await.unwrap();
@@ -284,7 +285,7 @@ async fn handed_off_socket_leaves_ring_with_every_byte() {
         assert!(accepted.transport.is::<TcpStream>());
         expect_echo(accepted.transport, Vec::new(), &sent, 0).await;
 
-        // Without a word, and with raw bytes in the same segment as the packet.
+        // The hand-off is not announced, and raw bytes are in the same segment as the packet.
         let mut socket = TcpStream::connect(address).await.unwrap();
         let last = packet(1, 10, b"raw from here on");
         let already = 300_000;
@@ -300,7 +301,7 @@ async fn handed_off_socket_leaves_ring_with_every_byte() {
 async fn old_headers_client_sends_header_before_first_packet() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    // The ring begins with a connection after the caller has it, so that the caller may be the first to send.
+    // The caller receives the connection before the ring starts to drive it, and may thus be the first to send.
     for round in 0..50 {
         let config = Config::default().hello(false);
         let client = frisbee::Client::builder().io_backend(IoBackend::Uring).config(config);

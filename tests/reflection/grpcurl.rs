@@ -1,4 +1,4 @@
-//! The schema of a server through grpcurl, the reference client of gRPC's reflection.
+//! Tests of a server's schema with grpcurl, the reference client of gRPC reflection.
 
 use super::support::builder;
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 const MODULE: &str = "github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.3";
 
-/// Grpcurl, if there is Go to build it.
+/// Returns grpcurl, if Go is available to build it.
 fn grpcurl() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let build = || {
@@ -27,14 +27,14 @@ fn grpcurl() -> Option<&'static Path> {
         };
         assert!(std::env::var_os("FRISBEE_REQUIRE_GO").is_none(), "grpcurl is required here: {problem}");
         let line = format!("\nSKIPPED: nothing was tested with grpcurl: {problem}\n");
-        // The test's own output is shown only when it fails; this line is to be seen always.
+        // Captured output is shown only for failed tests, but this line must always be visible.
         let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), line.as_bytes());
         None
     };
     BUILT.get_or_init(build).as_deref()
 }
 
-/// A server with all protocols, and its address.
+/// Starts a server with all protocols and returns its address.
 async fn serve() -> String {
     let gateway = Gateway::new().http(Http::new().connect().grpc());
     let builder = builder().add_service(Reflection::new().hide("catalog.Admin")).add_service(Health::new());
@@ -44,7 +44,7 @@ async fn serve() -> String {
     address
 }
 
-/// What grpcurl prints, or its error.
+/// Returns the output of grpcurl, or its error.
 async fn run(grpcurl: &Path, arguments: &[&str]) -> Result<String, String> {
     let mut command = tokio::process::Command::new(grpcurl);
     command.args(["-plaintext", "-max-time", "60"]).args(arguments).kill_on_drop(true);

@@ -1,4 +1,4 @@
-//! The health of a server, in every protocol.
+//! Tests of a server's health in every protocol.
 
 use super::support::catalog::ShopServer;
 use super::support::{House, PATIENCE, builder, connect};
@@ -26,7 +26,7 @@ fn acceptor(health: &Health) -> Acceptor {
     builder().add_service(health.clone()).build().expect("services should not overlap")
 }
 
-/// A client that writes frames by hand.
+/// Returns a client that writes frames manually.
 fn raw(server: &Acceptor) -> Raw<DuplexStream> {
     let (here, there) = tokio::io::duplex(64 * 1024);
     let server = server.clone();
@@ -173,7 +173,7 @@ async fn unreading_health_watcher_cannot_prevent_stop() {
     let health = Health::new();
     let server = acceptor(&health);
     let mut raw = raw(&server);
-    // Without credit the first message is sent, and no other.
+    // Without credit, only the first message is sent.
     let hello = packet(0, 3, b"fris\x01\x04\x01\x01");
     let open = packet(1, 2, &[0x09, 0xfd, 0xfb, 0x03]);
     let request = packet(1, 2, &encoded(&check_request("")));
@@ -250,7 +250,7 @@ async fn connect_and_json_rpc_and_grpc_answer_as_native_calls_do() {
     let mut watch = watch.into_inner();
     assert_eq!(watch.message().await.unwrap().map(|it| it.status()), Some(ServingStatus::Serving));
 
-    // All of them are notified of a stop.
+    // All watchers are notified of a stop.
     let _ = open.stop.send(());
     assert_eq!(watch.message().await.unwrap().map(|it| it.status()), Some(ServingStatus::NotServing));
     assert_eq!(watch.message().await.unwrap_err().code(), tonic::Code::Unavailable);
@@ -271,7 +271,7 @@ async fn readyz_agrees_with_the_status_of_the_server() {
     assert_eq!(open.ready().await, "HTTP/1.1 200 OK");
 }
 
-/// A health whose server also notifies another of its stop, as the registration in a registry does.
+/// A health service whose server also notifies another object of its stop, such as a registration in a registry.
 struct Accompanied(Health, Arc<StopNotice>);
 
 #[derive(Default)]

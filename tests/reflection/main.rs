@@ -1,4 +1,5 @@
-//! Information about a server: its schema, natively and by grpcurl, its health on every protocol, and its activity.
+//! Tests of information about a server: its schema, natively and by grpcurl, its health in every protocol, and its
+//! activity.
 
 mod grpcurl;
 mod health;

@@ -1,10 +1,10 @@
-//! A server that shows its schema.
+//! A server with reflection.
 
 use frpc::{Acceptor, Channel, Request, Response, ResponseStream, Server, ServerBuilder, Status};
 use frpc_reflection::Reflection;
 use std::time::Duration;
 
-/// The longest wait for an event that is due soon.
+/// Maximum time to wait for an event that is due soon.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The services of `tests/proto/catalog.proto`.
@@ -52,7 +52,7 @@ impl long::Long for House {
     }
 }
 
-/// A server of the services of the catalog.
+/// Returns a server with the services of the catalog.
 pub(crate) fn builder() -> ServerBuilder {
     Server::builder()
         .add_service(ShopServer::new(House))
@@ -60,12 +60,12 @@ pub(crate) fn builder() -> ServerBuilder {
         .add_service(AuditServer::new(House))
 }
 
-/// The same with reflection.
+/// Returns a server with the services of the catalog and with reflection.
 pub(crate) fn server(reflection: Reflection) -> Acceptor {
     builder().add_service(reflection).build().expect("services should not overlap")
 }
 
-/// A client in memory.
+/// Connects a client to an in-memory server.
 pub(crate) async fn connect(server: &Acceptor) -> Channel {
     connect_with(server, frpc::Config::default()).await
 }
