@@ -190,7 +190,7 @@ async fn requests_over_connection_share_are_refused_before_start(world: World) {
     let mut peer = peer(&world).await;
     let sleeps = (0..SENT).map(|id| packet(id, SLEEP, &encoded(&SleepRequest { millis: 1, tag: 1 })));
     peer.write(&sleeps.collect::<Vec<_>>().concat()).await;
-    world.eventually("the rest is refused", MINUTE, || stats.rejected() > u64::from(SENT) - 300).await;
+    world.eventually("the rest is refused", MINUTE, || stats.rejected() > u64::from(SENT) - 400).await;
     client(&world).sleep(SleepRequest { millis: 0, tag: 2 }).await.expect("other clients should have their own share");
     // Handlers that have started succeed, and later requests are answered.
     gated.open();
@@ -199,7 +199,8 @@ async fn requests_over_connection_share_are_refused_before_start(world: World) {
         answered += usize::from(error_text(&peer.next().await.expect("connection should stay open").body).is_none());
     }
     assert_eq!(answered as u64 + stats.rejected(), u64::from(SENT));
-    assert!((200..300).contains(&answered), "{answered} were answered");
+    // A caller alone gets three quarters of the memory.
+    assert!((250..400).contains(&answered), "{answered} were answered");
     leave(&world, peer, &stats).await;
 }
 

@@ -27,7 +27,7 @@ mod trim;
 mod waiters;
 
 pub(crate) use self::caller::CallerKey;
-use self::caller::{Callers, ConnectionMemory};
+use self::caller::{Callers, Pool};
 pub(crate) use self::connection::Account;
 use self::counts::LimitCounts;
 pub use self::counts::{LastClose, Stats};
@@ -37,7 +37,6 @@ pub(crate) use self::traffic::{Traffic, TrafficCounts};
 use self::trim::Trim;
 pub use self::waiters::MemoryWaiter;
 use self::waiters::Waiters;
-use crate::sync::AtomicIsize;
 use std::sync::atomic::Ordering;
 
 /// Minimum size of bodies that may be slices of their read buffer and keep all of it.
@@ -67,15 +66,17 @@ pub const fn body_memory(length: usize) -> usize {
 /// requests with pending handlers, unwritten output, streams and subscriptions.
 #[derive(Debug)]
 pub(crate) struct Budget {
-    /// Free memory in bytes. Negative if existing objects have overdrawn it.
-    free: AtomicIsize,
+    memory: Pool,
     /// Threshold of free memory at which shares are enforced.
     short: isize,
-    total: usize,
     /// Maximum memory of a stream whose peer does not support credit. One message may exceed it.
     per_stream: u64,
+    /// Memory of connections themselves: state, buffers and, with TLS, keys. It is separate, so that idle connections
+    /// leave the memory for work alone.
+    connections: Pool,
+    /// Memory of one connection, in bytes.
+    connection_cost: usize,
     callers: Callers,
-    connections: ConnectionMemory,
     waiters: Waiters,
     trim: Trim,
     pub(crate) counts: LimitCounts,
@@ -83,23 +84,23 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(total: usize, per_stream: usize) -> Self {
-        let total = total.min(isize::MAX as usize);
+        let memory = Pool::new(total);
         Self {
-            free: AtomicIsize::new(total as isize),
-            short: total as isize / 2,
-            total,
+            short: memory.total as isize / 2,
+            trim: Trim::new(memory.total as isize),
+            memory,
+            connections: Pool::new(usize::MAX),
+            connection_cost: 0,
             per_stream: per_stream as u64,
             callers: Callers::default(),
-            connections: ConnectionMemory::new(usize::MAX, 0),
             waiters: Waiters::default(),
-            trim: Trim::new(total as isize),
             counts: LimitCounts::default(),
         }
     }
 
     /// Bounds the fixed memory of connections, each of which takes this many bytes.
     pub(crate) fn with_connections(self, total: usize, each: usize) -> Self {
-        Self { connections: ConnectionMemory::new(total, each), ..self }
+        Self { connections: Pool::new(total), connection_cost: each, ..self }
     }
 
     pub(crate) fn per_stream(&self) -> u64 {
@@ -109,7 +110,7 @@ impl Budget {
     /// Returns the free memory in bytes.
     #[inline]
     pub(crate) fn available(&self) -> isize {
-        self.free.load(Ordering::Relaxed)
+        self.memory.free.load(Ordering::Relaxed)
     }
 
     /// Returns whether so little memory is free that shares are enforced.
@@ -121,7 +122,7 @@ impl Budget {
     /// Takes `count` bytes if `allows` agrees, given the free bytes. Writes nothing otherwise.
     fn take_if(&self, count: usize, allows: impl Fn(isize) -> bool) -> bool {
         let take = |free: isize| allows(free).then(|| free.saturating_sub_unsigned(count));
-        let is_taken = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
+        let is_taken = self.memory.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
         self.trim.record(self.available());
         is_taken
     }
@@ -129,22 +130,22 @@ impl Budget {
     /// Charges `count` bytes for an existing object.
     pub(crate) fn charge(&self, count: usize) {
         let count = isize::try_from(count).unwrap_or(isize::MAX);
-        let before = self.free.fetch_sub(count, Ordering::Relaxed);
+        let before = self.memory.free.fetch_sub(count, Ordering::Relaxed);
         self.trim.record(before.saturating_sub(count));
     }
 
     pub(crate) fn release(&self, count: usize) {
-        self.free.fetch_add(isize::try_from(count).unwrap_or(isize::MAX), Ordering::Relaxed);
+        self.memory.free.fetch_add(isize::try_from(count).unwrap_or(isize::MAX), Ordering::Relaxed);
         self.wake_waiters();
     }
 
     /// Returns the maximum memory in bytes.
     pub(crate) fn total(&self) -> usize {
-        self.total
+        self.memory.total
     }
 
     /// Returns the charged memory in bytes.
     pub(crate) fn charged(&self) -> usize {
-        usize::try_from((self.total as isize).saturating_sub(self.available())).unwrap_or(0)
+        usize::try_from((self.total() as isize).saturating_sub(self.available())).unwrap_or(0)
     }
 }

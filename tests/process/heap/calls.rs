@@ -1,7 +1,7 @@
 //! Allocations of a call, at the server and at the client, each measured against a peer that allocates nothing: plain
 //! sockets and buffers.
 
-use super::allocator::allocations;
+use super::allocator::{allocations, live};
 use frisbee_tests::parrot::{Echo, Listener, REQUEST};
 use frisbee_tests::process::ran_alone;
 use frisbee_tests::raw::packet;
@@ -10,6 +10,8 @@ use frisbee_tests::versions::viewed;
 use frpc::{Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming, Workers};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Counted calls, after as many that let buffers and tables grow.
 const CALLS: u64 = 500;
@@ -50,6 +52,52 @@ fn a_call_allocates_once_at_the_server_and_twice_at_the_client() {
     assert!(per_call(waiting) <= 2.05, "{} at the server of a handler that waits: {what}", per_call(waiting));
     assert!(per_call(viewing) <= 0.05, "{} at the server of a handler with a view", per_call(viewing));
     assert!(per_call(client) <= 2.05, "{} at the client: the request's string and the reply's", per_call(client));
+}
+
+/// Never answers.
+struct Silent(Arc<AtomicUsize>);
+
+impl Parrot for Silent {
+    async fn say(&self, _: Request<Ask>) -> Result<Response<Answer>, Status> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        std::future::pending().await
+    }
+
+    async fn chat(&self, request: Request<Streaming<Ask>>) -> Result<Response<ResponseStream<Answer>>, Status> {
+        Echo.chat(request).await
+    }
+}
+
+/// Regression: each was charged 768 bytes, whatever its handler took.
+#[test]
+fn waiting_calls_are_charged_as_allocated() {
+    const WARM: u16 = 200;
+    const WAITING: u16 = 2200;
+    if ran_alone(|| ()) {
+        return;
+    }
+    let started = Arc::<AtomicUsize>::default();
+    let builder = Server::builder().workers(Workers::Caller).add_service(ParrotServer::new(Silent(started.clone())));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
+    let server = runtime.block_on(builder.bind("127.0.0.1:0")).expect("loopback port should be free");
+    let (address, stats) = (server.local_addr(), server.stats());
+    std::thread::spawn(move || runtime.block_on(server.serve()));
+    let mut socket = TcpStream::connect(address).expect("server should accept the connection");
+    let mut call_until = |count: u16| {
+        for id in started.load(Ordering::Relaxed) as u16..count {
+            socket.write_all(&packet(id, 10, &REQUEST)).expect("write should succeed");
+        }
+        while started.load(Ordering::Relaxed) < usize::from(count) {
+            std::thread::yield_now();
+        }
+        (live(), stats.memory_held())
+    };
+    let before = call_until(WARM);
+    let after = call_until(WAITING);
+    let calls = usize::from(WAITING - WARM);
+    let (taken, charged) = ((after.0 - before.0) / calls, (after.1 - before.1) / calls);
+    println!("{taken} bytes a call, {charged} charged");
+    assert!((taken * 9 / 10..taken * 12 / 10).contains(&charged), "{taken} bytes a call, {charged} charged");
 }
 
 /// Allocations of the server for requests of a plain socket.

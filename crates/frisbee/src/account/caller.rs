@@ -54,11 +54,7 @@ impl CallerKey {
 
 /// The callers that have connections.
 #[derive(Debug, Default)]
-pub(super) struct Callers {
-    by_key: Mutex<HashMap<CallerKey, CallerEntry>>,
-    /// Number of large callers.
-    large: AtomicUsize,
-}
+pub(super) struct Callers(Mutex<HashMap<CallerKey, CallerEntry>>);
 
 #[derive(Debug)]
 struct CallerEntry {
@@ -72,73 +68,59 @@ pub(super) struct Caller {
     key: CallerKey,
     /// Memory granted to its connections, in bytes.
     held: AtomicUsize,
-    /// Fixed memory of its connections, in bytes.
+    /// Memory of the connections themselves, in bytes.
     fixed: AtomicUsize,
 }
 
-/// The fixed memory of connections: state, buffers and, with TLS, keys. It has an account of its own, so that idle
-/// connections leave the memory for work alone.
+/// Memory that callers share.
 #[derive(Debug)]
-pub(super) struct ConnectionMemory {
-    total: usize,
-    /// Memory of one connection, in bytes.
-    each: usize,
-    free: AtomicIsize,
+pub(super) struct Pool {
+    /// Free memory in bytes. Negative if existing objects have overdrawn it.
+    pub(super) free: AtomicIsize,
+    pub(super) total: usize,
     /// Number of large callers.
     large: AtomicUsize,
 }
 
-impl ConnectionMemory {
-    pub(super) fn new(total: usize, each: usize) -> Self {
+impl Pool {
+    pub(super) fn new(total: usize) -> Self {
         let total = total.min(isize::MAX as usize);
-        Self { total, each, free: AtomicIsize::new(total as isize), large: AtomicUsize::new(0) }
+        Self { free: AtomicIsize::new(total as isize), total, large: AtomicUsize::new(0) }
     }
-}
 
-/// A change of the memory of a caller.
-#[derive(Clone, Copy)]
-enum Change {
-    Add,
-    Remove,
-}
+    fn is_large(&self, held: usize) -> bool {
+        held > self.total / LARGE_PART
+    }
 
-/// Changes the memory of a caller, and the number of large ones.
-fn change(held: &AtomicUsize, large: &AtomicUsize, total: usize, change: Change, count: usize) {
-    let is_large = |held| is_large(held, total);
-    match change {
-        Change::Add => {
-            let before = held.fetch_add(count, Ordering::Relaxed);
-            if !is_large(before) && is_large(before + count) {
-                large.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-        Change::Remove => {
-            let before = held.fetch_sub(count, Ordering::Relaxed);
-            if is_large(before) && !is_large(before - count) {
-                large.fetch_sub(1, Ordering::Relaxed);
-            }
+    fn add_held(&self, held: &AtomicUsize, count: usize) {
+        let before = held.fetch_add(count, Ordering::Relaxed);
+        if !self.is_large(before) && self.is_large(before + count) {
+            self.large.fetch_add(1, Ordering::Relaxed);
         }
     }
-}
 
-fn is_large(held: usize, total: usize) -> bool {
-    held > total / LARGE_PART
-}
+    fn remove_held(&self, held: &AtomicUsize, count: usize) {
+        let before = held.fetch_sub(count, Ordering::Relaxed);
+        if self.is_large(before) && !self.is_large(before - count) {
+            self.large.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
 
-/// Returns how many more bytes a caller may hold.
-fn share(total: usize, free: usize, held: usize, large: &AtomicUsize) -> usize {
-    let has_rivals = large.load(Ordering::Relaxed) > usize::from(is_large(held, total));
-    // Bytes that are taken no longer remain free: held + share <= times * (free - share).
-    let share = match has_rivals {
-        true => free.saturating_sub(held.saturating_mul(SHARED_PART)) / (SHARED_PART + 1),
-        false => free.saturating_mul(ALONE_TIMES).saturating_sub(held) / (ALONE_TIMES + 1),
-    };
-    share.min(free.saturating_sub(total / REPLIES_PART)).max(free.saturating_sub(total / 2))
+    /// Returns how many more bytes a caller with `held` bytes may hold.
+    fn share(&self, held: usize, free: usize) -> usize {
+        let has_rivals = self.large.load(Ordering::Relaxed) > usize::from(self.is_large(held));
+        // Bytes that are taken no longer remain free: held + share <= times * (free - share).
+        let share = match has_rivals {
+            true => free.saturating_sub(held.saturating_mul(SHARED_PART)) / (SHARED_PART + 1),
+            false => free.saturating_mul(ALONE_TIMES).saturating_sub(held) / (ALONE_TIMES + 1),
+        };
+        share.min(free.saturating_sub(self.total / REPLIES_PART)).max(free.saturating_sub(self.total / 2))
+    }
 }
 
 impl Callers {
     pub(super) fn enter(&self, key: CallerKey) -> Arc<Caller> {
-        let mut by_key = self.by_key.lock();
+        let mut by_key = self.0.lock();
         let entry = by_key.entry(key).or_insert_with(|| CallerEntry {
             connections: 0,
             caller: Arc::new(Caller { key, held: AtomicUsize::new(0), fixed: AtomicUsize::new(0) }),
@@ -148,7 +130,7 @@ impl Callers {
     }
 
     pub(super) fn leave(&self, caller: &Caller) {
-        let mut by_key = self.by_key.lock();
+        let mut by_key = self.0.lock();
         let Some(entry) = by_key.get_mut(&caller.key) else { return };
         entry.connections -= 1;
         if entry.connections == 0 {
@@ -161,56 +143,52 @@ impl Callers {
 
     #[cfg(all(test, not(frisbee_loom)))]
     pub(super) fn len(&self) -> usize {
-        self.by_key.lock().len()
-    }
-
-    #[cfg(all(test, not(frisbee_loom)))]
-    pub(super) fn large(&self) -> usize {
-        self.large.load(Ordering::Relaxed)
+        self.0.lock().len()
     }
 }
 
 impl Budget {
     /// Returns whether a further connection of this caller fits into the memory of connections.
     pub(crate) fn admits(&self, key: CallerKey) -> bool {
-        let ConnectionMemory { total, each, free, large } = &self.connections;
-        let by_key = self.callers.by_key.lock();
-        let held = by_key.get(&key).map_or(0, |entry| entry.caller.fixed.load(Ordering::Relaxed));
-        drop(by_key);
-        let free = usize::try_from(free.load(Ordering::Relaxed)).unwrap_or(0);
-        *each <= share(*total, free, held, large)
+        let callers = self.callers.0.lock();
+        let held = callers.get(&key).map_or(0, |entry| entry.caller.fixed.load(Ordering::Relaxed));
+        drop(callers);
+        let free = usize::try_from(self.connections.free.load(Ordering::Relaxed)).unwrap_or(0);
+        self.connection_cost <= self.connections.share(held, free)
     }
 
-    /// Counts a connection of a caller, which has been admitted.
     fn enter(&self, key: CallerKey) -> Arc<Caller> {
         let caller = self.callers.enter(key);
-        let ConnectionMemory { total, each, free, large } = &self.connections;
-        free.fetch_sub(*each as isize, Ordering::Relaxed);
-        change(&caller.fixed, large, *total, Change::Add, *each);
+        self.connections.free.fetch_sub(self.connection_cost as isize, Ordering::Relaxed);
+        self.connections.add_held(&caller.fixed, self.connection_cost);
         caller
     }
 
     pub(super) fn leave(&self, caller: &Caller) {
-        let ConnectionMemory { total, each, free, large } = &self.connections;
-        change(&caller.fixed, large, *total, Change::Remove, *each);
-        free.fetch_add(*each as isize, Ordering::Relaxed);
+        self.connections.remove_held(&caller.fixed, self.connection_cost);
+        self.connections.free.fetch_add(self.connection_cost as isize, Ordering::Relaxed);
         self.callers.leave(caller);
     }
 
     pub(super) fn add_held(&self, caller: &Caller, count: usize) {
-        change(&caller.held, &self.callers.large, self.total, Change::Add, count);
+        self.memory.add_held(&caller.held, count);
     }
 
     pub(super) fn remove_held(&self, caller: &Caller, count: usize) {
-        change(&caller.held, &self.callers.large, self.total, Change::Remove, count);
+        self.memory.remove_held(&caller.held, count);
     }
 
     /// Returns how many more bytes a connection with `granted` bytes may hold.
     #[cold]
     pub(super) fn room(&self, caller: &Caller, granted: usize, free: isize) -> usize {
         let Ok(free) = usize::try_from(free) else { return 0 };
-        let small = SMALL.saturating_sub(granted).min(free.saturating_sub(self.total / SMALL_PART));
-        share(self.total, free, caller.held.load(Ordering::Relaxed), &self.callers.large).max(small)
+        let small = SMALL.saturating_sub(granted).min(free.saturating_sub(self.total() / SMALL_PART));
+        self.memory.share(caller.held.load(Ordering::Relaxed), free).max(small)
+    }
+
+    #[cfg(all(test, not(frisbee_loom)))]
+    pub(super) fn large_callers(&self) -> usize {
+        self.memory.large.load(Ordering::Relaxed)
     }
 }
 

@@ -303,7 +303,7 @@ proptest! {
             accounts[at].release(bytes);
         }
         prop_assert_eq!(budget.available(), MIB as isize);
-        prop_assert_eq!(budget.callers.large(), 0);
+        prop_assert_eq!(budget.large_callers(), 0);
     }
 }
 

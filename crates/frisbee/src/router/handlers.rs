@@ -413,6 +413,7 @@ fn spawn(
     parked: ParkedFuture<Option<Packet>, Answer>,
     permits: Option<Arc<Semaphore>>,
 ) {
+    let memory = memory + parked.size();
     // Tasks that are not calls have no limit.
     let _ = connection.spawn_within(None, None, Some(memory), placement, |task| match permits {
         None => parked.then(Answer(task)),

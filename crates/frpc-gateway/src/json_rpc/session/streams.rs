@@ -35,8 +35,8 @@ const WINDOW: usize = 64 * 1024;
 /// Overhead of an item in the window in bytes.
 const ITEM_COST: usize = 64;
 
-/// Memory reserved before the first item is taken, in bytes. For later ones it is the length of the largest recent
-/// item.
+/// Memory reserved before the first item is taken, in bytes. For later ones it is the length of the largest recent item,
+/// up to [`WINDOW`].
 const FIRST_ITEM: usize = 1024;
 
 /// A session's state of a stream.
@@ -319,7 +319,7 @@ impl ResponseSink {
                 self.context.connection().count_rejected();
                 return Err(overloaded());
             }
-            usual = item.len().max(usual - usual / 8);
+            usual = item.len().max(usual - usual / 8).min(WINDOW);
             let permits = (item.len() + ITEM_COST).min(WINDOW);
             unless_expired(responses.get_mut(), self.permit(permits)).await?;
             self.mail.send(SessionMessage::Item(self.number, item, permits, hold));

@@ -172,6 +172,7 @@ impl AdapterMethod {
         let caller = &self.methods.caller;
         let mut call = InProgress::entered(caller, false);
         call.observed_call = observed_call;
+        let memory = memory + size_of_val(&*work);
         let (hold, done) = (caller.connection.charge_request(memory), make());
         let task = caller.connection.runtime_handle().spawn(async move {
             let connection = &call.caller.connection;
