@@ -521,6 +521,7 @@ impl Publisher {
         poll_fn(|context| waiter.poll_send(context, |outbox| self.put(outbox, write))).await
     }
 
+    #[inline(always)] // The slow path would otherwise keep it out of the fast one.
     fn put<T>(&self, outbox: &mut Outbox, write: &mut impl FnMut(PacketWriter<'_>) -> T) -> T {
         let mut packet = outbox.packet(PacketId(0), self.operations.of(Kind::Message));
         packet.put_slice(&self.head);
