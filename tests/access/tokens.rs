@@ -1,7 +1,7 @@
 //! Tests of tokens: how often they are verified, and when they expire.
 
 use super::support::{access, by, code, code_of_stream};
-use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Text};
+use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Range, Text};
 use frisbee_tests::raw::{Raw, error_text, packet};
 use frisbee_tests::service::Service;
 use frpc::details::RetryInfo;
@@ -21,6 +21,7 @@ use tokio::time::{Instant, advance};
 
 const ADD: &str = "interop.Interop/Add";
 const CHAT: &str = "interop.Interop/Chat";
+const COUNT_UP: &str = "interop.Interop/CountUp";
 const SUM_UP: &str = "interop.Interop/SumUp";
 
 /// Returns an in-memory server, so that virtual time is the only other factor.
@@ -134,6 +135,24 @@ async fn a_stream_ends_when_the_token_of_its_caller_expires() {
     let (_open, requests) = RequestStream::channel(1);
     assert_eq!(code(client.sum_up(by("clerk.30", requests)).await), Code::Unauthenticated);
     assert_eq!(started.elapsed().as_secs(), 90);
+}
+
+/// The error was a message without credit, so the reader learned of lost messages.
+#[tokio::test(start_paused = true)]
+async fn token_expiring_on_unread_stream_keeps_its_code() {
+    let (access, _) = access();
+    let server = server(|server| server.access(access.allow([COUNT_UP], Who::role("clerk"))));
+    let client = connect(&server).await;
+    let range = Range { from: 0, count: i64::MAX };
+    let mut counts = client.count_up(by("clerk.60", range)).await.expect("stream should open").into_inner();
+    tokio::time::sleep(Duration::from_secs(61)).await;
+    let status = loop {
+        if let Err(status) = counts.message().await {
+            break status;
+        }
+    };
+    assert_eq!(status.code(), Code::Unauthenticated, "{status}");
+    assert!(status.message().contains("expired"), "{status}");
 }
 
 #[tokio::test(start_paused = true)]

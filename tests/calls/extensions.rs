@@ -4,14 +4,15 @@
 use frisbee::tlv;
 use frisbee::{Config, PeerKind};
 use frisbee_tests::extension::maybe::Choice;
-use frisbee_tests::extension::{Chunk, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
+use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use frisbee_tests::observed::{Service, served, start};
 use frisbee_tests::raw::{Raw, encoded, packet};
-use frisbee_tests::{serve, until};
-use frpc::{Channel, Code, Metadata, Request, RequestStream, Server};
+use frisbee_tests::{not_served, serve, until};
+use frpc::{Channel, Code, Metadata, Request, RequestStream, Response, ResponseStream, Server, Status};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
+use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 
 fn labelled<T>(message: T) -> Request<T> {
@@ -285,6 +286,48 @@ async fn consecutive_streams_use_up_no_ids_or_credit() {
         }
     }
     assert_eq!(client.get(Time { millis: 1 }).await.expect("connection should stay open").into_inner().millis, 1);
+}
+
+/// Has a stream that sends nothing before it is told to, with metadata or without.
+#[derive(Clone)]
+struct Silent(broadcast::Sender<Chunk>);
+
+impl Extension for Silent {
+    not_served!(echo, fail, wait, ask, get, sink);
+
+    async fn flood(&self, request: Request<Time>) -> Result<Response<ResponseStream<Chunk>>, Status> {
+        let mut events = self.0.subscribe();
+        let (chunks, stream) = ResponseStream::channel(1);
+        tokio::spawn(async move {
+            while let Ok(event) = events.recv().await {
+                if chunks.send(Ok(event)).await.is_err() {
+                    return;
+                }
+            }
+        });
+        let mut response = Response::new(stream);
+        if let Some(value) = request.metadata().get("sent-text") {
+            response.metadata_mut().insert("got-text", value)?;
+        }
+        Ok(response)
+    }
+}
+
+/// The call was answered by the first message alone: one that subscribes and then causes the event waited for ever.
+#[tokio::test]
+async fn silent_stream_is_open_once_its_handler_returns() {
+    let (events, _) = broadcast::channel(1);
+    let server = Server::builder().add_service(ExtensionServer::new(Silent(events.clone())));
+    let channel = Channel::connect(serve(server).await.to_string()).await.expect("server should be listening");
+    let client = ExtensionClient::new(channel);
+    for request in [Request::new(Time::default()), labelled(Time::default())] {
+        let label = request.metadata().get("sent-text").map(str::to_owned);
+        let mut stream = client.flood(request).await.expect("stream should open").into_inner();
+        stream.opened().await.expect("handler should have returned");
+        assert_eq!(stream.metadata().get("got-text").map(str::to_owned), label);
+        events.send(Chunk::default()).expect("handler should have subscribed");
+        assert!(stream.message().await.expect("stream should not fail").is_some());
+    }
 }
 
 #[tokio::test]

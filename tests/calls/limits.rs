@@ -196,14 +196,14 @@ fn entry(key: &str, value: &[u8]) -> Vec<u8> {
 async fn next_message(client: &mut Raw) -> Packet {
     loop {
         let packet = client.next().await.expect("connection should stay open");
-        if packet.operation == Operation::STREAM {
+        if matches!(packet.operation, Operation::STREAM | Operation::EXTENSION) {
             return packet;
         }
     }
 }
 
 #[tokio::test]
-async fn stream_reply_with_excess_metadata_fails() {
+async fn metadata_of_stream_may_exceed_body_limit() {
     let mut client =
         Raw::connect(serve(Server::builder().add_service(ExtensionServer::new(Service::default()))).await).await;
     // The client accepts 16 KiB and grants enough credit.
@@ -212,9 +212,9 @@ async fn stream_reply_with_excess_metadata_fails() {
     client
         .write(&[packet(1, 2, &flood), packet(1, 2, &encoded(&Time { millis: 1 })), packet(1, 7, b"")].concat())
         .await;
-    let failed = next_message(&mut client).await;
-    // The packet starts with a status item of type 3 with code 8.
-    assert_eq!(failed.body[..5], [0x10, 3, 3, 1, Code::ResourceExhausted as u8], "{failed:?}");
+    let headers = next_message(&mut client).await;
+    // HEADERS of stream 1 have up to 64 KiB.
+    assert_eq!((headers.id.0, headers.body[0], headers.body.ends_with(&[b'v'; 20_000])), (5, 1, true));
 }
 
 #[tokio::test]
@@ -227,7 +227,8 @@ async fn stream_with_malformed_prefix_is_refused() {
         // The method exists.
         client.write(&packet(id, 2, &[prefix(items), vec![9, 23]].concat())).await;
         let refused = next_message(&mut client).await;
-        assert_eq!((refused.id.0, refused.body[0]), (id, 0x10), "a status");
+        let start = [id.try_into().expect("id should be small"), 3, 1, Code::InvalidArgument as u8, 5, 0];
+        assert_eq!((refused.id.0, &refused.body[..6]), (6, &start[..]), "TRAILERS with the status of a refusal");
     }
 }
 
@@ -351,12 +352,12 @@ async fn stream_handler_is_dropped_at_deadline_by_server_alone() {
 }
 
 #[tokio::test]
-async fn metadata_within_a_stream_of_requests_is_not_kept() {
+async fn headers_of_a_client_are_ignored() {
     let mut client = Raw::connect(serve(Server::builder().add_service(ParrotServer::new(Telling))).await).await;
     client.write(&packet(0, 3, b"fris\x01\x04\x02\xff\x7f")).await;
     let message = encoded(&Ask::default());
-    let within = prefix(&entry("k", b"v"));
-    client.write(&[packet(1, 2, &[9, 11]), packet(1, 2, &within), packet(1, 2, &message)].concat()).await;
+    let headers = packet(5, 3, &[&[1][..], &entry("k", b"v")].concat());
+    client.write(&[packet(1, 2, &[9, 11]), headers, packet(1, 2, &message)].concat()).await;
     let answer = next_message(&mut client).await;
     assert!(answer.body.ends_with(&encoded(&Answer { words: "0".to_owned() })), "{answer:?}");
 }

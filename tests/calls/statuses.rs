@@ -116,15 +116,15 @@ async fn a_request_without_time_left_is_refused_before_its_handler() {
     let unary = packet(7, 18, &[&late[..], &[8, 0]].concat());
     let stream = packet(1, 2, &[&late[..], &[9, 21]].concat());
     let hand_off = packet(0, 8, &[&[15][..], &late, &[8, 0]].concat());
-    // A status with code 4, which states that the call has not run.
-    let refused = [0x10, 5, 3, 1, 4, 5, 0];
-    for (request, before) in [(unary, 0), (stream, 0), (hand_off, 1)] {
+    // A status of the code 4, and that the call has not been run, in a prefix or in TRAILERS of stream 1.
+    let refused = [3, 1, 4, 5, 0];
+    for (request, before) in [(unary, &[0x10, 5][..]), (stream, &[1]), (hand_off, &[0, 0x10, 5])] {
         peer.write(&request).await;
         let mut reply = peer.next().await.expect("connection should stay open");
         while reply.operation.number() == 7 {
-            reply = peer.next().await.expect("connection should stay open"); // The end of the stream, which says nothing.
+            reply = peer.next().await.expect("connection should stay open"); // The reset after the failure.
         }
-        assert_eq!(reply.body[before..][..refused.len()], refused);
+        assert!(reply.body.starts_with(&[before, &refused].concat()), "{reply:?}");
     }
 }
 

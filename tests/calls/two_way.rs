@@ -239,7 +239,8 @@ async fn a_stream_opened_at_a_client_that_serves_nothing_is_refused() {
     let mut raw = accepted.await;
     raw.write(&[packet(0, 3, b"fris\x01"), packet(0x8001, 2, &[0x09, 20])].concat()).await;
     let refusal = raw.next().await.unwrap();
-    assert_eq!((refusal.id.0, refusal.operation.number()), (0x8001, 2));
+    // TRAILERS of stream 32 769.
+    assert_eq!((refusal.id.0, refusal.operation.number(), &refusal.body[..3]), (6, 3, &[0x81, 0x80, 2][..]));
     assert!(refusal.body.ends_with(b"this end offers no service"), "{:?}", refusal.body);
 }
 

@@ -135,7 +135,7 @@ async fn stop_notifies_health_watchers_before_connections() {
     while operations.last() != Some(&4) {
         operations.push(raw.next().await.expect("server should announce its shutdown").operation.number());
     }
-    assert!(operations.contains(&7), "the stream has ended before: {operations:?}");
+    assert!(operations.contains(&3), "TRAILERS have ended the stream before: {operations:?}");
     raw.write(&packet(0, 4, b"")).await;
     drop(raw);
     stopping.await.expect("task should not panic");

@@ -1,7 +1,7 @@
 //! A peer that writes arbitrary bytes.
 
 use bytes::Bytes;
-use frisbee_core::{BODY_MAX, Decoder, Header, HeaderForm, Packet};
+use frisbee_core::{BODY_MAX, Decoder, Header, HeaderForm, Operation, Packet, PacketId};
 use polyglot::{Encoder, Message, encode_root};
 use std::io;
 use std::net::SocketAddr;
@@ -116,8 +116,9 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Raw<T> {
     pub async fn next(&mut self) -> Option<Packet> {
         tokio::time::timeout(PATIENCE, async {
             loop {
-                match self.decoder.next(&mut self.received).expect("peer should follow the protocol") {
-                    Some(packet) if [0, 1, 3].contains(&packet.operation.number()) => {}
+                match self.decoder.next(&mut self.received).expect("the peer keeps to the protocol") {
+                    Some(Packet { id: PacketId(0), operation: Operation::EXTENSION, .. }) => {}
+                    Some(packet) if packet.operation.number() < 2 => {}
                     Some(packet) => return Some(packet),
                     None => self.read().await?,
                 }

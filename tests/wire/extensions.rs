@@ -2,11 +2,15 @@
 
 use crate::wire::measured::{hex, list, text};
 use bytes::Bytes;
-use frisbee_core::{Connection, Decoder, HeaderForm, Hello, Operation, ProtocolError, ServerConfig, extension};
+use frisbee_core::{
+    CloseReason, Connection, Decoder, HeaderForm, Hello, Operation, ProtocolError, ServerConfig, extension,
+};
+use frisbee_tests::extension::{ExtensionClient, Time};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::serve_interop;
 use frisbee_tests::vec::VSparse;
 use frpc::polyglot::{self, Encoder, Form, Root};
+use frpc::{Channel, Code, Status};
 use serde_json::Value as Json;
 use std::time::Instant;
 
@@ -48,8 +52,50 @@ fn extension_packets_are_accepted_or_refused_as_listed() {
         let fed = feed(&mut bytes.clone());
         match &vector["error"] {
             Json::Null => fed.unwrap_or_else(|error| panic!("{vector}: {error}")),
-            expected => assert!(fed.is_err_and(|error| error.to_string().contains(text(expected))), "{vector}"),
+            expected => {
+                let reason = fed.expect_err("the packet breaks a rule");
+                assert!(CloseReason::from(reason).to_string().contains(text(expected)), "{vector}");
+            }
         }
+    }
+}
+
+/// A connection whose server is the test, which sends packets of stream 1, and the first read of that stream.
+async fn read_stream(packets: &[u8]) -> (Vec<String>, Option<Status>) {
+    let (address, accepted) = Raw::listen().await;
+    let channel = Channel::builder().calls::<ExtensionClient>().connect(address).await;
+    let client = ExtensionClient::new(channel.expect("server should be listening"));
+    let mut server = accepted.await;
+    server.write(&packet(0, 3, b"fris\x01")).await;
+    let mut replies = client.flood(Time::default()).await.expect("stream should open").into_inner();
+    server.write(packets).await;
+    let failure = replies.message().await.err();
+    (replies.metadata().get_all("k").map(str::to_owned).collect(), failure)
+}
+
+#[tokio::test]
+async fn headers_are_accepted_or_refused_as_listed() {
+    for vector in vectors("headers") {
+        let headers = packet(5, 3, &[&[1][..], &hex(text(&vector["hex"]))].concat());
+        let (metadata, failure) = read_stream(&[headers, packet(1, 7, &[])].concat()).await;
+        let expected = vector["metadata"].as_array().cloned().unwrap_or_default();
+        assert_eq!(serde_json::json!(metadata), Json::from(expected), "{vector}");
+        let code = vector["error"].as_str().map(|_| Code::Internal);
+        assert_eq!(failure.map(|status| status.code()), code, "{vector}");
+    }
+}
+
+#[tokio::test]
+async fn trailers_end_streams_as_listed() {
+    for vector in vectors("trailers") {
+        let (_, failure) = read_stream(&packet(6, 3, &[&[1][..], &hex(text(&vector["hex"]))].concat())).await;
+        assert_eq!(failure.is_some(), vector["code"].is_number(), "{vector}");
+        let Some(failure) = failure else { continue };
+        assert_eq!(failure.code() as i64, vector["code"], "{vector}");
+        assert_eq!(failure.may_have_run(), vector["may_have_run"], "{vector}");
+        assert!(vector["text"].as_str().is_none_or(|text| text == failure.message()), "{vector}");
+        let metadata = failure.metadata().map_or(0, |metadata| metadata.get_all("k").count());
+        assert_eq!(metadata, vector["metadata"].as_array().map_or(0, Vec::len), "{vector}");
     }
 }
 

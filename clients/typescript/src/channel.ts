@@ -39,7 +39,7 @@ export interface CallOptions {
   /** The timeout of the call in milliseconds, which is also sent to the server. */
   readonly timeout?: number | undefined;
   readonly metadata?: Metadata | undefined;
-  /** Called with the metadata of the reply, if it has any. */
+  /** Called with the metadata of the reply if it has any, and once a server has accepted a call with a stream of replies. */
   readonly onMetadata?: ((metadata: Metadata) => void) | undefined;
 }
 

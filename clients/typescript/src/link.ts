@@ -3,7 +3,7 @@
  * implements streams, `serve.ts` the server's calls, and `topics.ts` requests to a broker.
  */
 
-import { remaining, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeNumber, takeText, takeVarint, takeView, utf8, writer, written, type Cursor } from "./bytes.js";
+import { remaining, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeNumber, takeRest, takeText, takeVarint, takeView, utf8, writer, written, type Cursor } from "./bytes.js";
 import { EARLIER, Fit, fit, readEarlier, readLayout, whole, writeLayout, type AnyService, type PeerLayout } from "./service.js";
 import { Is, Status, notRun, textOf } from "./status.js";
 import type { Stream } from "./stream.js";
@@ -19,6 +19,12 @@ export const enum Op {
   Cancel,
   End,
   HandOff,
+}
+
+/** Types of packets of operation 3 that belong to streams. */
+export const enum Extension {
+  Headers = 5,
+  Trailers,
 }
 
 /** The byte transport of a connection. */
@@ -335,7 +341,10 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
 
   const handle = (id: number, operation: number, body: Uint8Array): void => {
     const from = reader(body);
-    const stream = streams.get(id);
+    const isOfStream = operation === Op.Extension && (id === Extension.Headers || id === Extension.Trailers);
+    const streamId = isOfStream ? takeVarint(from, 3) : id;
+    if (streamId > 0xffff) malformed(`stream ${streamId}`);
+    const stream = streams.get(streamId);
     if (operation >= 10) {
       if (!link.isUp) malformed("a packet before HELLO");
       const isRequest = id >= ACCEPTING_IDS;
@@ -365,9 +374,9 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     else if (operation === Op.GoingAway) return drain();
     else if (operation === Op.Cancel) return session?.cancel(id, takeVarint(from));
     else if (operation === Op.HandOff) malformed("a stray hand-off");
-    else if (stream && operation !== Op.Extension && operation < Op.HandOff) {
+    else if (stream && (isOfStream || (operation !== Op.Extension && operation < Op.HandOff))) {
       owner.answered();
-      return stream.packet(operation, body);
+      return isOfStream ? stream.items(id === Extension.Trailers, takeRest(from)) : stream.packet(operation, body);
     } else if (operation === Op.Stream) {
       // Either the server opens a stream, or a message has crossed the end of its stream.
       const ahead = (id - theirStream) & 0x7fff;

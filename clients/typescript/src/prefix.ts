@@ -7,6 +7,8 @@ import { Is, type Code, Status, codeOf, notRun, type Metadata } from "./status.j
 const PREFIX = 0x10;
 /** Maximum length of a prefix in bytes. */
 const PREFIX_MAX = 64 << 10;
+/** Maximum length of a sent text of TRAILERS, in UTF-16 units: with the longest metadata they have at most 64 KiB. */
+const SENT_TEXT_MAX = 1000;
 /** Maximum number of metadata entries, and their maximum total length, with eight additional bytes per entry. */
 const ENTRIES_MAX = 256;
 const METADATA_MAX = 61_440;
@@ -26,9 +28,11 @@ export interface Prefix {
   code?: Code;
   details?: Uint8Array;
   isRefused?: boolean;
+  /** The text of a status, in TRAILERS. */
+  text?: string;
 }
 
-const NOTHING: Prefix = { metadata: {} };
+export const NOTHING: Prefix = { metadata: {} };
 
 /** Returns the values of a key. */
 const valuesOf = (values: Metadata[string]): readonly (string | Uint8Array)[] => [values].flat() as (string | Uint8Array)[];
@@ -47,32 +51,35 @@ export function bytesOf(content: string | Uint8Array): Uint8Array {
 }
 
 /** Writes a prefix unless it would be empty. Throws a `Status` for invalid metadata. */
-export function writePrefix(to: Cursor, { timeout, metadata = {}, status }: PrefixFields): void {
+export function writePrefix(to: Cursor, fields: PrefixFields): void {
   const { at } = to;
-  const hasItems = putItem(to, PREFIX, () => {
-    if (timeout !== undefined) putItem(to, 1, () => putVarint(to, Math.min(Math.max(0, Math.round(timeout * 1000)), Number.MAX_SAFE_INTEGER)));
-    let total = 0;
-    let count = 0;
-    for (const [key, entries] of Object.entries(metadata)) for (const entry of valuesOf(entries)) {
-      if (!fits(key, entry)) throw notRun(Is.INVALID_ARGUMENT, `invalid metadata entry ${key}: keys have a-z 0-9 - _ . and values printable ASCII, or bytes under -bin`);
-      total += key.length + entry.length + 8;
-      if (++count > ENTRIES_MAX || total > METADATA_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too much metadata");
-      putItem(to, 2, () => {
-        putText(to, key);
-        putRaw(to, bytesOf(entry));
-      });
-    }
-    if (status) {
-      const { code, details, mayHaveRun } = status;
-      putItem(to, 3, () => {
-        putVarint(to, code);
-        // Details that would make the prefix too long are omitted, so that the rest can be read.
-        if (to.at - at + details.length + 32 <= PREFIX_MAX) putRaw(to, details);
-      });
-      if (!mayHaveRun) putItem(to, 5, () => {});
-    }
-  });
-  if (!hasItems) to.at = at;
+  if (!putItem(to, PREFIX, () => writeItems(to, fields))) to.at = at;
+}
+
+/** Writes the items of a prefix, without its head. */
+export function writeItems(to: Cursor, { timeout, metadata = {}, status }: PrefixFields): void {
+  const { at } = to;
+  if (timeout !== undefined) putItem(to, 1, () => putVarint(to, Math.min(Math.max(0, Math.round(timeout * 1000)), Number.MAX_SAFE_INTEGER)));
+  let total = 0;
+  let count = 0;
+  for (const [key, entries] of Object.entries(metadata)) for (const entry of valuesOf(entries)) {
+    if (!fits(key, entry)) throw notRun(Is.INVALID_ARGUMENT, `invalid metadata entry ${key}: keys have a-z 0-9 - _ . and values printable ASCII, or bytes under -bin`);
+    total += key.length + entry.length + 8;
+    if (++count > ENTRIES_MAX || total > METADATA_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too much metadata");
+    putItem(to, 2, () => {
+      putText(to, key);
+      putRaw(to, bytesOf(entry));
+    });
+  }
+  if (status) {
+    const { code, details, mayHaveRun } = status;
+    putItem(to, 3, () => {
+      putVarint(to, code);
+      // Details that would make the prefix too long are omitted, so that the rest can be read.
+      if (to.at - at + details.length + 32 <= PREFIX_MAX) putRaw(to, details);
+    });
+    if (!mayHaveRun) putItem(to, 5, () => {});
+  }
 }
 
 /** Reads the prefix, if there is one. Rejects a request that has an unknown item which must be understood. */
@@ -81,6 +88,11 @@ export function readPrefix(from: Cursor, isRequest = false): Prefix {
   from.at++;
   const items = reader(takeView(from));
   if (remaining(items) > PREFIX_MAX) malformed("a prefix is too long");
+  return readItems(items, isRequest);
+}
+
+/** Reads the items of a prefix, HEADERS or TRAILERS. */
+export function readItems(items: Cursor, isRequest = false): Prefix {
   // Created without a prototype, because the peer chooses the keys.
   const metadata: Record<string, Metadata[string]> = Object.create(null) as {};
   const prefix: Prefix = { metadata };
@@ -94,7 +106,7 @@ export function readPrefix(from: Cursor, isRequest = false): Prefix {
       throw isRequest ? notRun(Is.UNIMPLEMENTED, problem) : new Malformed(problem);
     }
     // Metadata and unknown items may be repeated.
-    if (type !== 2 && type < 7) {
+    if (type !== 2 && type !== 7 && type < 9) {
       if ((seen >> type) & 1) malformed(`prefix item ${type} occurs twice`);
       seen |= 1 << type;
     }
@@ -108,17 +120,36 @@ export function readPrefix(from: Cursor, isRequest = false): Prefix {
       prefix.code = codeOf(takeVarint(value, 10));
       prefix.details = takeRest(value);
     } else if (type === 5) prefix.isRefused = true;
+    else if (type === 8) prefix.text = lossy(value);
   }
   return prefix;
 }
 
+/** Decodes a text that may be truncated anywhere. */
+export const lossy = (from: Cursor, most?: number): string => new TextDecoder().decode(takeRest(from).subarray(0, most));
+
+const statusOf = ({ metadata, code, details, isRefused }: Prefix, text = ""): Status =>
+  new Status(code ?? Is.UNKNOWN, text, { metadata, mayHaveRun: !isRefused, ...(details && { details }) });
+
 /** Returns the status that replaces a message, if there is one. */
-export function readStatus(from: Cursor, { metadata, code, details, isRefused }: Prefix): Status | undefined {
+export function readStatus(from: Cursor, prefix: Prefix): Status | undefined {
   if (peek(from) !== 6) return;
   from.at++;
   expect(from, 5);
   expect(from, 10);
-  return new Status(code ?? Is.UNKNOWN, takeText(from), { metadata, mayHaveRun: !isRefused, ...(details && { details }) });
+  return statusOf(prefix, takeText(from));
+}
+
+/** Returns the failure in TRAILERS. `undefined` if the direction ended without one. */
+export function readTrailers(items: Cursor): Status | undefined {
+  const prefix = readItems(items);
+  return prefix.code || prefix.isRefused ? statusOf(prefix, prefix.text) : undefined;
+}
+
+/** Writes the items of TRAILERS. Long texts are truncated. */
+export function writeTrailers(to: Cursor, status: Status): void {
+  writeItems(to, { status, metadata: status.metadata });
+  putItem(to, 8, () => putRaw(to, utf8(status.message.slice(0, SENT_TEXT_MAX))));
 }
 
 /** Writes a status instead of a message. */

@@ -3,11 +3,11 @@
  * the two ends of a call.
  */
 
-import { Malformed, remaining, putVarint, reader, takeRest, takeVarint } from "./bytes.js";
+import { Malformed, malformed, putVarint, reader, takeVarint, type Cursor } from "./bytes.js";
 import { read, write, type Init, type Type } from "./codec.js";
 import { inbox } from "./inbox.js";
-import { Op, WINDOW, type Link } from "./link.js";
-import { readPrefix, readStatus, writeStatus } from "./prefix.js";
+import { Extension, Op, WINDOW, type Link } from "./link.js";
+import { NOTHING, lossy, readItems, readStatus, readTrailers, writeTrailers } from "./prefix.js";
 import type { Source } from "./service.js";
 import { Is, Status, codeOf, givenUp, mayHaveRun, notRun, type Metadata } from "./status.js";
 
@@ -24,7 +24,7 @@ export const unread = (error: unknown, type: Type<unknown>): Status =>
 
 /** The replies of a call. Leaving a loop over them early cancels the call. */
 export interface Replies<T> extends AsyncIterableIterator<T, undefined> {
-  /** The metadata of the reply, once the first message has been read. */
+  /** The metadata of the reply, which arrives before the first message. */
   readonly metadata: Metadata;
 }
 
@@ -35,6 +35,8 @@ export interface Stream<A = never, B = unknown> {
   begin(link: Link, id: number, credit: number, missing: number): void;
   /** Handles a packet: a message, credit or the end. */
   packet(operation: number, body: Uint8Array): void;
+  /** Handles the items of HEADERS or TRAILERS. */
+  items(ofTrailers: boolean, items: Cursor): void;
   /** Sends a message, or a failure and the end. */
   send(message: Init<A> | Status): void;
   /**
@@ -67,6 +69,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
   let isSending = true;
   let isReceiving = true;
   let isDiscarding = false;
+  let hasBegun = false;
   let isRefused = false;
   let wake = (): void => {};
   let stopSource: (() => unknown) | undefined;
@@ -83,12 +86,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
     }
     try {
       const from = reader(body);
-      const prefix = readPrefix(from);
-      if (from.at) {
-        whenMetadata?.((replies.metadata = prefix.metadata));
-        if (!remaining(from)) return;
-      }
-      const status = readStatus(from, prefix);
+      const status = readStatus(from, NOTHING);
       if (status) throw status;
       return read(from, receives, missing);
     } catch (error) {
@@ -105,6 +103,12 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
     link?.over(id);
     link = stopSource = undefined;
     whenOver();
+  };
+  /** The peer has ended its direction. */
+  const ended = (status: Status | true): void => {
+    isReceiving = false;
+    end(status);
+    release();
   };
   const finish = (): void => {
     if (!isSending) return;
@@ -129,15 +133,22 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
   };
   const send = (message: Init<A> | Status): void => {
     if (!link || !isSending) return;
-    const isFailure = message instanceof Status;
+    if (message instanceof Status) {
+      putItems(Extension.Trailers, (to) => writeTrailers(to, message));
+      isSending = false;
+      return release();
+    }
     link.write(id, Op.Stream, (to) => {
       const { at } = to;
-      if (isFailure) writeStatus(to, message);
-      else write(to, sends, message);
+      write(to, sends, message);
       credit -= to.at - at + MESSAGE_COST;
     });
-    if (isFailure) finish();
   };
+  const putItems = (type: Extension, put: (to: Cursor) => void): void =>
+    link?.write(type, Op.Extension, (to) => {
+      putVarint(to, id);
+      put(to);
+    });
 
   return {
     messages: replies,
@@ -149,6 +160,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
     },
     packet(operation, body) {
       if (operation === Op.Stream) {
+        hasBegun = true;
         if (!isReceiving || isDiscarding) return;
         // The peer may overdraw its credit by one message.
         if (unreadCost + consumed >= WINDOW) return fail(new Status(Is.RESOURCE_EXHAUSTED, "the peer exceeded its credit"));
@@ -165,11 +177,18 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
       } else if (body.length) {
         // Both directions have ended. The text may be truncated anywhere.
         const code = codeOf(takeVarint(from));
-        lost(new Status(code, new TextDecoder().decode(takeRest(from).subarray(0, TEXT_MAX)), { mayHaveRun: !isRefused }));
-      } else {
-        isReceiving = false;
-        end(true);
-        release();
+        lost(new Status(code, lossy(from, TEXT_MAX), { mayHaveRun: !isRefused }));
+      } else ended(true);
+    },
+    items(ofTrailers, items) {
+      if (!isReceiving) return;
+      if (!ofTrailers && hasBegun) malformed("late HEADERS");
+      hasBegun = true;
+      try {
+        if (ofTrailers) return ended(readTrailers(items) ?? true);
+        whenMetadata?.((replies.metadata = readItems(items).metadata));
+      } catch (error) {
+        fail(unread(error, receives));
       }
     },
     send,
@@ -185,6 +204,8 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
             // The call has ended with its outcome.
           }
         };
+        // Answers the call, because the source may be silent at first.
+        if (!ours) putItems(Extension.Headers, () => {});
         for (;;) {
           while (credit <= 0 && !isOver()) await new Promise<void>((resolve) => (wake = resolve));
           if (isOver()) return;

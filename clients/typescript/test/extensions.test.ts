@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { Status, decode, encode } from "frisbee-rpc";
 import { reader } from "../src/bytes.js";
 import { makeLink, type Owner, type TransportEvents } from "../src/link.js";
-import { readPrefix } from "../src/prefix.js";
+import { readItems, readPrefix, readTrailers } from "../src/prefix.js";
 import { frame } from "./frame.js";
 import * as vec from "../../../crates/frpc-languages/tests/golden/typescript/vec.js";
 
@@ -18,9 +18,12 @@ interface Vector {
   readonly number?: number;
   readonly metadata?: readonly string[];
   readonly timeout_us?: number;
+  readonly code?: number;
+  readonly text?: string;
+  readonly may_have_run?: boolean;
 }
 
-const vectors = JSON.parse(readFileSync("../../tests/wire/extensions.json", "utf8")) as Record<"packets" | "hello" | "prefix" | "enums", readonly Vector[]>;
+const vectors = JSON.parse(readFileSync("../../tests/wire/extensions.json", "utf8")) as Record<"packets" | "hello" | "prefix" | "headers" | "trailers" | "enums", readonly Vector[]>;
 const bytes = ({ hex }: Vector): Buffer => Buffer.from(hex, "hex");
 
 /** Why a connection ends whose server sends these bytes; `undefined` if it does not. */
@@ -62,6 +65,25 @@ for (const vector of vectors.prefix) {
       assert.throws(() => readPrefix(reader(bytes(vector)), true), (error: Status) => error.code === 12 && !error.mayHaveRun);
       assert.throws(() => readPrefix(reader(bytes(vector))), { name: "Malformed" });
     } else assert.throws(() => readPrefix(reader(bytes(vector)), true), { name: "Malformed" });
+  });
+}
+
+for (const vector of vectors.headers) {
+  test(`HEADERS: ${vector.meaning}`, () => {
+    const read = (): unknown => readItems(reader(bytes(vector))).metadata["k"];
+    if (vector.error) assert.throws(read, { name: "Malformed" });
+    else assert.deepEqual([read() ?? []].flat(), vector.metadata ?? []);
+  });
+}
+
+for (const vector of vectors.trailers) {
+  test(`TRAILERS: ${vector.meaning}`, () => {
+    const read = (): Status | undefined => readTrailers(reader(bytes(vector)));
+    if (vector.code === 13) return void assert.throws(read, { name: "Malformed" });
+    const status = read();
+    assert.equal(status?.code, vector.code);
+    assert.equal(status?.message, vector.text);
+    assert.equal(status?.mayHaveRun, vector.may_have_run);
   });
 }
 

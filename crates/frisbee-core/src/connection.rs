@@ -3,7 +3,6 @@
 pub(crate) mod hand_off;
 
 use crate::decode::BodyMut;
-use crate::hello::HELLO_MAX;
 use crate::idle_tracker::IdleTracker;
 use crate::keepalive::millis;
 use crate::{
@@ -481,11 +480,8 @@ impl Connection {
 
     fn send_hello(&mut self) {
         let Some(hello) = self.hello.take() else { return };
-        let limit = self.outbox.limit();
-        self.outbox.set_limit(limit.max(HELLO_MAX));
-        let sent = self.outbox.push(extension::HELLO, Operation::EXTENSION, hello.encode());
-        debug_assert!(sent.is_ok(), "HELLO is within every limit");
-        self.outbox.set_limit(limit);
+        let sent = self.outbox.push_extension(extension::HELLO, hello.encode());
+        debug_assert!(sent.is_ok(), "HELLO should be within its limit");
     }
 
     #[inline(never)]
@@ -515,6 +511,11 @@ impl Connection {
             }
             Operation::EXTENSION if ours && packet.id >= extension::MUST_UNDERSTAND => {
                 return Err(ProtocolError::NotUnderstood(packet.id));
+            }
+            Operation::EXTENSION if ours && matches!(packet.id, extension::HEADERS | extension::TRAILERS) => {
+                let is_malformed = packet.stream().is_none();
+                let malformed = Err(ProtocolError::Malformed(Operation::EXTENSION));
+                return if is_malformed { malformed } else { Ok(Event::Control(packet)) };
             }
             Operation::GOING_AWAY | Operation::CREDIT | Operation::CANCEL | Operation::END | Operation::BATCH
                 if ours =>

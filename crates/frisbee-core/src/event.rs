@@ -11,8 +11,9 @@ pub enum Event {
     /// The kind of the peer was determined; see [`Connection::peer`](crate::Connection::peer).
     PeerKnown,
     /// A native peer's packet about a stream, a call or the connection: [`CREDIT`](crate::Operation::CREDIT),
-    /// [`CANCEL`](crate::Operation::CANCEL), [`END`](crate::Operation::END) or
-    /// [`GOING_AWAY`](crate::Operation::GOING_AWAY).
+    /// [`CANCEL`](crate::Operation::CANCEL), [`END`](crate::Operation::END), [`BATCH`](crate::Operation::BATCH),
+    /// [`GOING_AWAY`](crate::Operation::GOING_AWAY), or [`EXTENSION`](crate::Operation::EXTENSION) of a type that this
+    /// version knows.
     Control(Packet),
     /// An event of a hand-off.
     HandOff(HandOffEvent),

@@ -4,7 +4,9 @@
 //! skips a type that it does not know, unless it is [`MUST_UNDERSTAND`] or above: 32 768 + n is type n when the
 //! connection depends on it.
 
-use crate::PacketId;
+use crate::hello::HELLO_MAX;
+use crate::{Body, Operation, Outbox, Packet, PacketId, TooLong, tlv};
+use bytes::{Buf, Bytes};
 
 /// The first packet of each native peer: its kind, limits and services; see [`Hello`](crate::Hello).
 pub const HELLO: PacketId = PacketId(0);
@@ -16,12 +18,101 @@ pub const LAYOUT: PacketId = PacketId(2);
 pub const CALLS: PacketId = PacketId(3);
 /// The sender's reason to close the connection. Reserved.
 pub const CLOSE: PacketId = PacketId(4);
-/// The metadata at the beginning of a direction of a stream. Reserved.
+/// The metadata at the beginning of a direction of a stream: the id of the stream, and items.
 pub const HEADERS: PacketId = PacketId(5);
-/// The metadata and status at the end of a direction of a stream. Reserved.
+/// The metadata and status that end a direction of a stream: the id of the stream, and items.
 pub const TRAILERS: PacketId = PacketId(6);
 /// A part of a long body. Reserved.
 pub const FRAGMENT: PacketId = PacketId(7);
 
 /// The first type that a receiver must understand, or close the connection.
 pub const MUST_UNDERSTAND: PacketId = PacketId(0x8000);
+
+impl Packet {
+    /// Returns the stream that the packet is about. `None` if it is about none, or malformed.
+    pub fn stream(&self) -> Option<PacketId> {
+        match self.operation {
+            Operation::STREAM | Operation::CREDIT | Operation::END | Operation::BATCH => Some(self.id),
+            Operation::EXTENSION if matches!(self.id, HEADERS | TRAILERS) => {
+                u16::try_from(tlv::take_varint(&mut &self.body[..])?).ok().map(PacketId)
+            }
+            _ => None,
+        }
+    }
+
+    /// Splits [`HEADERS`] or [`TRAILERS`] into the id of the stream and the items.
+    pub fn into_stream_items(mut self) -> Option<(PacketId, Bytes)> {
+        let stream = self.stream()?;
+        let mut items = &self.body[..];
+        tlv::take_varint(&mut items)?;
+        self.body.advance(self.body.len().saturating_sub(items.len()));
+        Some((stream, self.body))
+    }
+}
+
+impl Outbox {
+    /// Returns the maximum length of a body of operation 3: 64 KiB, or less while a server is short of memory.
+    pub fn extension_max(&self) -> usize {
+        let max = if self.room() < self.limit() { self.room().min(HELLO_MAX) } else { HELLO_MAX };
+        usize::try_from(max).unwrap_or(usize::MAX)
+    }
+
+    /// Appends a packet of operation 3. The limit of other bodies does not apply.
+    ///
+    /// # Errors
+    /// If the body is longer than [`extension_max`](Self::extension_max).
+    pub fn push_extension(&mut self, kind: PacketId, body: impl Body) -> Result<(), TooLong> {
+        let room = u32::try_from(self.extension_max()).unwrap_or(u32::MAX);
+        self.with_room(room, |outbox| outbox.push(kind, Operation::EXTENSION, body))
+    }
+
+    /// Appends [`HEADERS`] or [`TRAILERS`] of a stream. `items` gets their maximum length.
+    ///
+    /// # Errors
+    /// If the items are longer.
+    pub fn push_stream_items(
+        &mut self,
+        kind: PacketId,
+        stream: PacketId,
+        items: impl FnOnce(usize) -> Vec<u8>,
+    ) -> Result<(), TooLong> {
+        let mut body = Vec::new();
+        tlv::put_varint(&mut body, stream.0.into());
+        body.extend(items(self.extension_max().saturating_sub(body.len())));
+        self.push_extension(kind, body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stream_items_round_trip_whatever_the_body_limit() {
+        let mut outbox = Outbox::default();
+        outbox.set_limit(1024);
+        let items = |max: usize| {
+            assert_eq!(max, 64 * 1024 - 2);
+            vec![7; max]
+        };
+        outbox.push_stream_items(TRAILERS, PacketId(300), items).expect("they are within the limit");
+        assert!(outbox.push_stream_items(HEADERS, PacketId(300), |max| vec![7; max + 1]).is_err());
+        let body = outbox.take_bytes().slice(10..);
+        let packet = |kind, body| Packet::new(kind, Operation::EXTENSION, body);
+        assert_eq!(packet(TRAILERS, body.clone()).stream(), Some(PacketId(300)));
+        assert_eq!(packet(TRAILERS, body.clone()).into_stream_items(), Some((PacketId(300), body.slice(2..))));
+        assert_eq!(packet(FRAGMENT, body).stream(), None);
+        for malformed in [&[][..], &[0x80], &[0x80, 0x80, 4]] {
+            assert_eq!(packet(HEADERS, Bytes::from_static(malformed)).into_stream_items(), None, "{malformed:?}");
+        }
+    }
+
+    #[test]
+    fn stream_items_have_less_room_while_memory_is_short() {
+        let mut outbox = Outbox::default();
+        for (room, max) in [(Some(1024), 1024), (Some(1 << 20), 64 * 1024), (None, 64 * 1024)] {
+            outbox.set_room(room);
+            assert_eq!(outbox.extension_max(), max);
+        }
+    }
+}

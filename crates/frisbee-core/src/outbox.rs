@@ -132,6 +132,19 @@ impl Outbox {
         self.limit
     }
 
+    /// Returns the current maximum body size, which may be below the [limit](Self::limit), in bytes.
+    pub(crate) fn room(&self) -> u32 {
+        self.room
+    }
+
+    /// Calls `write` with another maximum body size.
+    pub(crate) fn with_room<T>(&mut self, room: u32, write: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.room, room);
+        let written = write(self);
+        self.room = before;
+        written
+    }
+
     /// Sets the form of later headers.
     pub fn set_form(&mut self, form: HeaderForm) {
         self.form = form;

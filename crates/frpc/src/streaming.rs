@@ -7,7 +7,7 @@ mod detached;
 mod opened;
 mod sending;
 
-pub(crate) use self::sending::{send, send_all, send_end, send_error, send_metadata, send_refusal};
+pub(crate) use self::sending::{send, send_all, send_end, send_error, send_headers, send_refusal};
 use crate::api::metadata::Metadata;
 use crate::calls::attachments::ConnectionEnd;
 use crate::calls::failures::closed_status;
@@ -16,13 +16,13 @@ use crate::observe::observers::ObservedCall;
 use crate::wire::body;
 use crate::wire::body::DecodeOptions;
 use crate::wire::packed;
-use crate::wire::prefix::{self, Prefix};
+use crate::wire::prefix::{self, PrefixError};
 use crate::{Code, Status};
 use bytes::Bytes;
 use frisbee::{Connection, StreamEnd, StreamMessage, StreamReceiver};
 use futures_core::Stream;
 use parking_lot::Mutex;
-use polyglot::{DecodeError, Decoder, Message, Root};
+use polyglot::{Decoder, Message, Root};
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -63,6 +63,8 @@ pub struct Streaming<M> {
     in_a_row: u8,
     /// Whether the peer has answered.
     answered: bool,
+    /// Whether the peer has sent HEADERS.
+    has_headers: bool,
     message: PhantomData<fn() -> M>,
     /// The unread first message, or the failure after metadata, received by [`opened`](Self::opened). The lock is never
     /// taken; it makes the type `Sync`.
@@ -129,6 +131,7 @@ impl<M: Message> Streaming<M> {
             deadline,
             in_a_row: 0,
             answered: false,
+            has_headers: false,
             message: PhantomData,
             first: Mutex::new(None),
             elsewhere: None,
@@ -205,7 +208,7 @@ impl<M: Message> Streaming<M> {
     fn read_short(&mut self) -> Option<M> {
         let in_a_row = self.in_a_row.checked_sub(1)?;
         let receiver = self.receiver.as_mut()?;
-        let body = receiver.peek_short().filter(|body| prefix::is_bare(body))?;
+        let body = receiver.peek_short()?;
         // Other packets are left for the general path.
         let Ok(Root::Message(message)) = polyglot::decode_root(&mut self.reading.copied(body)) else { return None };
         let length = body.len();
@@ -218,7 +221,7 @@ impl<M: Message> Streaming<M> {
     fn read_short_over(&mut self, message: &mut M) -> bool {
         let Some(in_a_row) = self.in_a_row.checked_sub(1) else { return false };
         let Some(receiver) = self.receiver.as_mut() else { return false };
-        let Some(body) = receiver.peek_short().filter(|body| prefix::is_bare(body)) else { return false };
+        let Some(body) = receiver.peek_short() else { return false };
         // Other packets are left for the general path.
         let Ok(Root::Message(())) = message.decode_root_over(&mut self.reading.copied(body)) else { return false };
         let length = body.len();
@@ -247,26 +250,28 @@ impl<M: Message> Streaming<M> {
             return Poll::Ready(Some(first.map(|message| *message)));
         }
         let reading = self.reading;
-        loop {
-            let Some(receiver) = &mut self.receiver else { return self.poll_detached(context) };
-            match receiver.poll_recv_with(context, |message| read(message, reading)) {
-                Poll::Ready(Some(Read::Message(message))) => {
-                    if !self.answered {
-                        self.handle_answer(Code::Ok);
-                    }
-                    return Poll::Ready(Some(Ok(message)));
+        let Some(receiver) = &mut self.receiver else { return self.poll_detached(context) };
+        let polled = receiver.poll_recv_with(context, |message| read(message, reading));
+        // HEADERS arrive before the first message and wake the reader.
+        if !self.answered
+            && let Some(items) = receiver.take_headers()
+            && let Err(error) = self.handle_headers(&items)
+        {
+            return Poll::Ready(Some(Err(self.fail(error.of_reply("reply")))));
+        }
+        match polled {
+            Poll::Ready(Some(Read::Message(message))) => {
+                if !self.answered {
+                    self.handle_answer(Code::Ok);
                 }
-                Poll::Ready(Some(Read::Other(other))) => {
-                    if let Some(last) = self.handle_other(*other) {
-                        return Poll::Ready(last);
-                    }
-                }
-                Poll::Ready(None) => return Poll::Ready(self.handle_end()),
-                Poll::Pending => {
-                    let Some(deadline) = &mut self.deadline else { return Poll::Pending };
-                    std::task::ready!(deadline.as_mut().poll(context));
-                    return self.fail_late();
-                }
+                Poll::Ready(Some(Ok(message)))
+            }
+            Poll::Ready(Some(Read::Other(other))) => Poll::Ready(self.handle_other(*other)),
+            Poll::Ready(None) => Poll::Ready(self.handle_end()),
+            Poll::Pending => {
+                let Some(deadline) = &mut self.deadline else { return Poll::Pending };
+                std::task::ready!(deadline.as_mut().poll(context));
+                self.fail_late()
             }
         }
     }
@@ -279,40 +284,50 @@ impl<M: Message> Streaming<M> {
         Poll::Ready(Some(Err(late())))
     }
 
-    /// Handles an item other than a message. Returns `Some` if it ends the stream: an error, or `None` for a regular
-    /// end.
-    fn handle_other(&mut self, other: StreamControl) -> Option<Option<Result<M, Status>>> {
+    /// Stores the metadata of HEADERS. They answer the call.
+    #[cold]
+    fn handle_headers(&mut self, items: &[u8]) -> Result<(), PrefixError> {
+        let metadata = prefix::read_headers(items)?;
+        self.has_headers = true;
+        self.handle_answer(Code::Ok);
+        // The metadata of requests is part of the call.
+        if matches!(self.end, ReceiverEnd::Client(..)) {
+            self.metadata = metadata;
+        }
+        Ok(())
+    }
+
+    /// Ends the stream because of an invalid packet or a failure of the peer.
+    fn fail(&mut self, status: Status) -> Status {
+        self.record_end(status.code());
+        self.finish(false);
+        status
+    }
+
+    /// Handles an item other than an uncompressed message. Returns the next item of the stream.
+    fn handle_other(&mut self, other: StreamControl) -> Option<Result<M, Status>> {
         let status = match other {
-            StreamControl::Metadata(metadata) => {
-                // The metadata of requests is part of the call.
-                if matches!(self.end, ReceiverEnd::Client(..)) {
-                    self.metadata = metadata;
-                }
-                return None;
-            }
-            StreamControl::Error(text, _) if text == body::EOF && !self.is_native => {
+            StreamControl::Error(text) if text == body::EOF && !self.is_native => {
                 self.handle_answer(Code::Ok);
                 self.record_end(Code::Ok);
                 self.finish(true);
-                return Some(None);
+                return None;
             }
-            StreamControl::Error(text, prefix) => {
-                let status = Status::received(text, prefix);
+            StreamControl::Error(text) => {
+                let status = Status::unknown(text);
                 self.handle_answer(status.code());
                 status
             }
             StreamControl::Packed(body) => match self.unpack(body) {
                 Ok(message) => {
                     self.handle_answer(Code::Ok);
-                    return Some(Some(Ok(message)));
+                    return Some(Ok(message));
                 }
                 Err(status) => status,
             },
             StreamControl::Bad(status) => status,
         };
-        self.record_end(status.code());
-        self.finish(false);
-        Some(Some(Err(status)))
+        Some(Err(self.fail(status)))
     }
 
     /// Decompresses and decodes a message.
@@ -331,7 +346,7 @@ impl<M: Message> Streaming<M> {
     fn handle_end(&mut self) -> Option<Result<M, Status>> {
         // A deadline that has passed takes precedence over packets from the server.
         let is_late = self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now());
-        let broken = self.broken();
+        let broken = self.trailers().or_else(|| self.broken());
         if let StreamEnd::Ended | StreamEnd::Reset { .. } | StreamEnd::Refused { .. } = self.close_reason() {
             self.handle_answer(broken.as_ref().map_or(Code::Ok, Status::code));
         }
@@ -372,6 +387,12 @@ impl<M: Message> Streaming<M> {
         self.receiver.as_ref().map_or(StreamEnd::Closed, StreamReceiver::close_reason)
     }
 
+    /// Returns the failure in TRAILERS.
+    fn trailers(&self) -> Option<Status> {
+        let items = self.receiver.as_ref()?.take_trailers()?;
+        prefix::read_trailers(&items).unwrap_or_else(|error| Some(error.of_reply("reply")))
+    }
+
     /// Returns the reason why a stream has ended, or `None` if it ended without a failure.
     fn broken(&self) -> Option<Status> {
         Some(match (self.close_reason(), &self.end) {
@@ -407,62 +428,30 @@ enum Read<M> {
 
 /// Items of a stream other than messages.
 enum StreamControl {
-    /// A prefix without a message.
-    Metadata(Metadata),
     Packed(Bytes),
-    Error(String, Option<Prefix>),
+    Error(String),
     Bad(Status),
 }
 
 /// Decodes a packet of a stream from its buffer.
 fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> Read<M> {
-    match message {
-        StreamMessage::Copied(body) if prefix::is_bare(body) => {
-            read_root(polyglot::decode_root(&mut reading.copied(body)), None)
-        }
-        message => read_any(message, reading),
-    }
-}
-
-/// Like [`read`], for messages that are long or compressed or have a prefix.
-fn read_any<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> Read<M> {
-    let (root, prefix) = match message {
-        StreamMessage::Copied(mut body) => match prefix::take_slice(&mut body) {
-            Ok(Some(prefix)) if body.is_empty() => return Read::metadata(prefix),
-            Ok(_) if packed::is_present(body) => return Read::packed(Bytes::copy_from_slice(body)),
-            Ok(prefix) => (polyglot::decode_root(&mut reading.copied(body)), prefix),
-            Err(error) => return Read::bad(error.of_reply("message")),
-        },
-        StreamMessage::Shared(mut body) => match prefix::take(&mut body) {
-            Ok(Some(prefix)) if body.is_empty() => return Read::metadata(prefix),
-            Ok(_) if packed::is_present(&body) => return Read::packed(body),
-            Ok(prefix) => (body::message(&body, reading), prefix),
-            Err(error) => return Read::bad(error.of_reply("message")),
-        },
+    let root = match message {
+        StreamMessage::Copied(body) if packed::is_present(body) => return Read::packed(Bytes::copy_from_slice(body)),
+        StreamMessage::Shared(body) if packed::is_present(&body) => return Read::packed(body),
+        StreamMessage::Copied(body) => polyglot::decode_root(&mut reading.copied(body)),
+        StreamMessage::Shared(body) => body::message(&body, reading),
     };
-    read_root(root, prefix)
-}
-
-fn read_root<M: Message>(root: Result<Root<M>, DecodeError>, prefix: Option<Prefix>) -> Read<M> {
     match root {
         Ok(Root::Message(message)) => Read::Message(message),
-        Ok(Root::Error(text)) => Read::Other(Box::new(StreamControl::Error(text, prefix))),
-        Err(error) => Read::bad(body::undecodable::<M>("message", &error)),
+        Ok(Root::Error(text)) => Read::Other(Box::new(StreamControl::Error(text))),
+        Err(error) => Read::Other(Box::new(StreamControl::Bad(body::undecodable::<M>("message", &error)))),
     }
 }
 
 impl<M> Read<M> {
-    fn metadata(prefix: Prefix) -> Self {
-        Self::Other(Box::new(StreamControl::Metadata(prefix.into_metadata())))
-    }
-
     /// A compressed message. It is decompressed later, because locks are held here.
     fn packed(body: Bytes) -> Self {
         Self::Other(Box::new(StreamControl::Packed(body)))
-    }
-
-    fn bad(status: Status) -> Self {
-        Self::Other(Box::new(StreamControl::Bad(status)))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::sync::wake_all;
 use crate::{Operation, Outbox, PacketId, PacketWriter, PeerKind, SendError, TrySendError};
 pub use batch::StreamBatch;
 use bytes::Bytes;
-use frisbee_core::{Role, StreamSignal, StreamState, tlv};
+use frisbee_core::{Role, StreamSignal, StreamState, extension, tlv};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -307,6 +307,34 @@ impl StreamSender {
         self.0.waiter()
     }
 
+    /// Sends HEADERS: metadata before the first message. They need neither room nor credit. Call this at most once. Does
+    /// nothing with a Go peer, which does not support this.
+    ///
+    /// # Errors
+    /// If the stream or the connection has ended, or the items are too long: they have at most 64 KiB.
+    pub fn send_headers(&self, items: &[u8]) -> Result<(), SendError> {
+        let shared = &self.0.shared;
+        if !shared.is_native {
+            return Ok(());
+        }
+        let written = self.0.connection.mailbox.write(|outbox| {
+            shared.inner.lock().check_open()?;
+            Ok(outbox.push_stream_items(extension::HEADERS, shared.id, |_| items.to_vec())?)
+        });
+        written.and_then(|written| written)
+    }
+
+    /// Ends the sending direction like [`end`](Self::end), but with TRAILERS: metadata and a status. They need neither
+    /// room nor credit. `items` receives their maximum length: 64 KiB, or less if memory is short. Longer items are
+    /// omitted.
+    pub fn end_with(&self, items: impl FnOnce(usize) -> Vec<u8>) {
+        self.0.change(StreamState::end, |id, _, outbox| {
+            if outbox.push_stream_items(extension::TRAILERS, id, items).is_err() {
+                StreamSignal::End.put(outbox, id, 0, "");
+            }
+        });
+    }
+
     /// Calls `write` with the outbox immediately, regardless of the backlog. It writes one message as a packet with the
     /// given id and [`Operation::STREAM`]. For short messages that must not wait.
     ///
@@ -405,6 +433,17 @@ impl StreamReceiver {
         if self.1.count(length) {
             self.0.account(&mut self.1);
         }
+    }
+
+    /// Takes the items of the peer's [HEADERS](StreamSender::send_headers), if they have arrived. Their arrival wakes the
+    /// task that waits for a message.
+    pub fn take_headers(&self) -> Option<Bytes> {
+        self.0.shared.take_items(false)
+    }
+
+    /// Takes the items of the peer's [TRAILERS](StreamSender::end_with), if the stream has ended with them.
+    pub fn take_trailers(&self) -> Option<Bytes> {
+        self.0.shared.take_items(true)
     }
 
     /// Returns how receiving ended, like [`Stream::close_reason`].
@@ -572,11 +611,11 @@ impl Guard {
     }
 
     fn end(&self) {
-        self.change(StreamState::end, 0, "");
+        self.change(StreamState::end, |id, signal, outbox| signal.put(outbox, id, 0, ""));
     }
 
     fn close(&self, code: u32, message: &str) {
-        self.change(StreamState::close, code, message);
+        self.change(StreamState::close, |id, signal, outbox| signal.put(outbox, id, code, message));
     }
 
     /// Closes the stream without a reason of the user.
@@ -591,9 +630,13 @@ impl Guard {
         self.connection.mailbox.notify();
     }
 
-    /// Changes the state from this end and notifies the peer, with the reason if the change is a reset. Takes the
-    /// connection's lock first, like sending, so that no packet follows the closing one.
-    fn change(&self, change: impl FnOnce(&mut StreamState) -> StreamSignal, code: u32, reason: &str) {
+    /// Changes the state from this end and notifies the peer by `put`. Takes the connection's lock first, like sending,
+    /// so that no packet follows the closing one.
+    fn change(
+        &self,
+        change: impl FnOnce(&mut StreamState) -> StreamSignal,
+        put: impl FnOnce(PacketId, StreamSignal, &mut Outbox),
+    ) {
         let mut connection = self.connection.mailbox.lock();
         let mut inner = self.shared.inner.lock();
         let signal = change(&mut inner.state);
@@ -608,7 +651,9 @@ impl Guard {
         }
         let open = connection.closed.is_none();
         if open {
-            signal.put(&mut connection.outbox, self.shared.id, code, reason);
+            connection.update_charge(&self.connection.mailbox.account);
+            put(self.shared.id, signal, &mut connection.outbox);
+            connection.charge(&self.connection.mailbox.account);
         }
         drop(connection);
         if open {

@@ -46,10 +46,10 @@ impl Deferred {
         let charge = account.charge_request(packet.body.len());
         let mut queue = self.0.lock();
         let queue = queue.get_or_insert_default();
-        if is_of_stream(packet)
-            && let Err(at) = queue.streams.binary_search(&packet.id)
+        if let Some(stream) = packet.stream()
+            && let Err(at) = queue.streams.binary_search(&stream)
         {
-            queue.streams.insert(at, packet.id);
+            queue.streams.insert(at, stream);
         }
         queue.charged += charge;
         queue.stops = entry.stops;
@@ -85,7 +85,7 @@ impl Deferred {
         let mut freed = 0;
         let before = queue.packets.len();
         queue.packets.retain(|(DeferredPacket { packet, .. }, charge)| {
-            let leaves = packet.id == id && is_of_stream(packet);
+            let leaves = packet.stream() == Some(id);
             freed += if leaves { *charge } else { 0 };
             !leaves
         });
@@ -132,10 +132,6 @@ impl Queue {
         self.stops &= !self.packets.is_empty();
         account.release(charge);
     }
-}
-
-fn is_of_stream(packet: &Packet) -> bool {
-    matches!(packet.operation, Operation::STREAM | Operation::CREDIT | Operation::END | Operation::BATCH)
 }
 
 #[cfg(test)]

@@ -175,6 +175,11 @@ pub(crate) struct Messages {
     pub(crate) inbox: Inbox,
     /// Total size of messages in both directions.
     pub(crate) bytes: StreamBytes,
+    /// Whether a message or HEADERS have arrived.
+    has_begun: bool,
+    /// The items of HEADERS and of TRAILERS that have not been taken.
+    headers: Option<Bytes>,
+    trailers: Option<Bytes>,
     /// Memory of messages that were received and are not yet accounted for.
     held: usize,
     /// Charged part of it: all whole steps.
@@ -268,14 +273,18 @@ impl Messages {
         if cost == 0 {
             return (0, None);
         }
-        let memory = usize::try_from(cost).unwrap_or(usize::MAX).saturating_add(surplus);
-        self.held = self.held.saturating_sub(memory);
-        let charged = whole_steps(self.held);
-        let freed = self.charged.saturating_sub(charged);
-        self.charged -= freed;
+        let freed = self.release(usize::try_from(cost).unwrap_or(usize::MAX).saturating_add(surplus));
         let credit = self.window.consume(cost).filter(|_| self.state.is_native() && self.state.receives());
         let credit = credit.map(|credit| self.window.adapt(credit, clock::now()));
         (freed, credit.filter(|credit| *credit > 0))
+    }
+
+    /// Accounts for memory that is no longer held. Returns the bytes to release from the budget.
+    fn release(&mut self, memory: usize) -> usize {
+        self.held = self.held.saturating_sub(memory);
+        let freed = self.charged.saturating_sub(whole_steps(self.held));
+        self.charged -= freed;
+        freed
     }
 
     /// Charges a received message. Returns `false` if there is no memory for it.
@@ -332,6 +341,9 @@ impl StreamShared {
             window: Window::new(window),
             inbox: Inbox::default(),
             bytes: StreamBytes::default(),
+            has_begun: false,
+            headers: None,
+            trailers: None,
             held: 0,
             charged: 0,
             overflowed: false,
@@ -426,6 +438,7 @@ impl StreamShared {
             self.account.budget().counts.count_rejected();
             return Ok(Self::overflow(inner));
         }
+        inner.has_begun = true;
         inner.bytes.received += message.len() as u64;
         inner.inbox.push(message);
         let reader = inner.reader.take();
@@ -461,11 +474,50 @@ impl StreamShared {
                 inner.inbox.push(Bytes::copy_from_slice(message)); // A slice would keep the whole batch.
             }
         }
+        inner.has_begun = true;
         inner.bytes.received += body.len() as u64;
         let reader = inner.reader.take();
         drop(inner);
         wake(reader);
         Some(StreamSignal::Nothing)
+    }
+
+    /// Accepts the items of HEADERS, or of TRAILERS, which end the peer's direction. They need memory, but no credit.
+    /// Returns `None` for HEADERS that are not the first packet of the direction.
+    pub(crate) fn handle_items(&self, items: &[u8], is_last: bool) -> Option<StreamSignal> {
+        let mut inner = self.inner.lock();
+        if !inner.state.receives() {
+            return Some(StreamSignal::Nothing);
+        }
+        if std::mem::replace(&mut inner.has_begun, true) && !is_last {
+            return None;
+        }
+        if !inner.charge_message(memory_of(items.len()), &self.account) {
+            self.account.budget().counts.count_rejected();
+            return Some(Self::overflow(inner));
+        }
+        let items = Some(Bytes::copy_from_slice(items)); // A slice would keep its whole read buffer.
+        let wakers = if is_last {
+            inner.trailers = items;
+            inner.state.handle_end();
+            inner.take_wakers()
+        } else {
+            inner.headers = items;
+            Vec::from_iter(inner.reader.take())
+        };
+        drop(inner);
+        wake_all(wakers);
+        Some(StreamSignal::Nothing)
+    }
+
+    /// Takes the items of HEADERS or TRAILERS.
+    pub(crate) fn take_items(&self, of_trailers: bool) -> Option<Bytes> {
+        let mut inner = self.inner.lock();
+        let items = if of_trailers { inner.trailers.take() } else { inner.headers.take() }?;
+        let freed = inner.release(memory_of(items.len()));
+        drop(inner);
+        self.account.release(freed);
+        Some(items)
     }
 
     /// Handles a message that was discarded for lack of memory. The stream is over, and the signal informs the peer.

@@ -544,6 +544,7 @@ impl<R: Protocol> Engine<R> {
         let Packet { id, operation, body } = packet;
         match operation {
             Operation::BATCH => return self.handle_batch(id, &body),
+            Operation::EXTENSION => return self.handle_stream_items(Packet { id, operation, body }),
             Operation::CREDIT | Operation::END => {
                 let stream = self.handle.0.mailbox.lock().streams.get(id).cloned();
                 // The peer may not know yet that the stream has ended.

@@ -184,7 +184,8 @@ impl WatchedConnection {
             }
             3 => {
                 self.is_native |= side == FrameSender::Server && id == 0 && body.starts_with(b"fris");
-                write!(out, "{}", extension(id, body))
+                step = self.stream_items(side, id, body, &mut out);
+                Ok(())
             }
             4 => write!(out, "GOING_AWAY"),
             5 => write!(out, "CREDIT of stream {id}: {}", number(body).map_or(0, |(credit, _)| credit)),
@@ -226,6 +227,24 @@ impl WatchedConnection {
             }
         };
         ShownFrame { side, header: Some((id, operation, body.len())), text: out, message: json, step }
+    }
+
+    /// Describes a packet of operation 3. HEADERS and TRAILERS belong to a stream.
+    fn stream_items(&self, side: FrameSender, kind: u16, body: &[u8], out: &mut String) -> Option<Step> {
+        let stream = number(body).and_then(|(stream, items)| Some((u16::try_from(stream).ok()?, items)));
+        let (name, (id, items)) = match (kind, stream) {
+            (5, Some(stream)) => ("HEADERS", stream),
+            (6, Some(stream)) => ("TRAILERS", stream),
+            _ => {
+                out.push_str(&extension(kind, body));
+                return None;
+            }
+        };
+        let Prefix { text, status } = Prefix::read(items);
+        let _ = write!(out, "{name} of stream {id}{text}");
+        let (opener, operation) = self.streams.get(&id).copied().filter(|(opener, _)| side != *opener)?;
+        let what = if kind == 6 { FrameEvent::Ended(status) } else { FrameEvent::Sent(None, 0) };
+        Some(Step { opener, is_stream: true, id, operation, what })
     }
 
     fn stream(&mut self, side: FrameSender, id: u16, body: &[u8], out: &mut String) -> (Option<Step>, Option<String>) {
@@ -382,37 +401,46 @@ const PACKED: u8 = 0x11;
 
 /// Splits a body into its prefix and the rest.
 fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
-    let mut prefix = Prefix::default();
-    let whole = (prefix_items(body), body);
-    let (Some((mut items, message)), _) = whole else { return (prefix, body) };
-    while let Some((kind, value, rest)) = item(items) {
-        items = rest;
-        let _ = match kind {
-            1 => write!(prefix.text, ", timeout {} us", number(value).map_or(0, |(micros, _)| micros)),
-            2 => {
-                let entry =
-                    number(value).and_then(|(length, rest)| rest.split_at_checked(usize::try_from(length).ok()?));
-                let (key, value) = entry.unwrap_or((b"?", value));
-                // Secrets are hidden.
-                let key = String::from_utf8_lossy(key).into_owned();
-                write!(prefix.text, ", metadata {key} of {} bytes", value.len())
-            }
-            3 => {
-                let (code, details) = number(value).unwrap_or((2, &[]));
-                let code = Code::from_i32(i32::try_from(code).unwrap_or(2));
-                prefix.status = Some(code);
-                write!(prefix.text, ", {} with {} bytes of details", code.name(), details.len())
-            }
-            5 => write!(prefix.text, ", not run"),
-            6 => {
-                let digits = |bytes: &[u8]| bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
-                let (trace, span) = value.split_at_checked(16).unwrap_or((value, &[]));
-                write!(prefix.text, ", trace {} span {}", digits(trace), digits(span.get(..8).unwrap_or(span)))
-            }
-            other => write!(prefix.text, ", item {other} of {} bytes", value.len()),
-        };
+    match prefix_items(body) {
+        Some((items, message)) => (Prefix::read(items), message),
+        None => (Prefix::default(), body),
     }
-    (prefix, message)
+}
+
+impl Prefix {
+    fn read(mut items: &[u8]) -> Self {
+        let mut prefix = Self::default();
+        while let Some((kind, value, rest)) = item(items) {
+            items = rest;
+            let _ = match kind {
+                1 => write!(prefix.text, ", timeout {} us", number(value).map_or(0, |(micros, _)| micros)),
+                2 => {
+                    let entry =
+                        number(value).and_then(|(length, rest)| rest.split_at_checked(usize::try_from(length).ok()?));
+                    let (key, value) = entry.unwrap_or((b"?", value));
+                    // Secrets are hidden.
+                    let key = String::from_utf8_lossy(key).into_owned();
+                    write!(prefix.text, ", metadata {key} of {} bytes", value.len())
+                }
+                3 => {
+                    let (code, details) = number(value).unwrap_or((2, &[]));
+                    let code = Code::from_i32(i32::try_from(code).unwrap_or(2));
+                    prefix.status = Some(code);
+                    write!(prefix.text, ", {} with {} bytes of details", code.name(), details.len())
+                }
+                5 => write!(prefix.text, ", not run"),
+                6 => {
+                    let digits =
+                        |bytes: &[u8]| bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+                    let (trace, span) = value.split_at_checked(16).unwrap_or((value, &[]));
+                    write!(prefix.text, ", trace {} span {}", digits(trace), digits(span.get(..8).unwrap_or(span)))
+                }
+                8 => write!(prefix.text, ", \"{}\"", String::from_utf8_lossy(value).escape_debug()),
+                other => write!(prefix.text, ", item {other} of {} bytes", value.len()),
+            };
+        }
+        prefix
+    }
 }
 
 fn prefix_items(body: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -554,6 +582,9 @@ mod tests {
             (FrameSender::Client, &frame(1, 2, b"")),
             (FrameSender::Server, &frame(2, 3, b"\0")),
             (FrameSender::Server, &frame(99, 3, b"")),
+            (FrameSender::Server, &frame(5, 3, b"\x01\x02\x03\x01kv")),
+            (FrameSender::Server, &frame(6, 3, b"\x01\x03\x01\x10\x08\x02no")),
+            (FrameSender::Server, &frame(6, 3, b"")),
         ]);
         assert_eq!(
             lines,
@@ -570,6 +601,9 @@ mod tests {
                 "> STREAM 1 closed",
                 "< LAYOUT of 1 bytes",
                 "< type 99 of operation 3, 0 bytes",
+                "< HEADERS of stream 1, metadata k of 1 bytes",
+                "< TRAILERS of stream 1, UNAUTHENTICATED with 0 bytes of details, \"no\"",
+                "< TRAILERS of 0 bytes",
             ]
         );
     }

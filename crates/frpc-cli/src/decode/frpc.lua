@@ -125,13 +125,10 @@ local function code(value)
   return CODES[value or 2] or ("code " .. tostring(value))
 end
 
--- Shows the prefix of a body. Returns the place behind it, and the status in it.
-local function prefix(tvb, at, stop, tree)
-  if at >= stop or tvb(at, 1):uint() ~= 0x10 then return at, nil end
-  local length, from = varint(tvb, at + 1, stop)
-  if not length or from + length > stop then return at, nil end
+-- Shows the items of a prefix, of HEADERS or of TRAILERS. Returns the status in them.
+local function prefix_items(tvb, at, stop, tree)
   local status = nil
-  items(tvb, from, from + length, function(kind, first, last)
+  items(tvb, at, stop, function(kind, first, last)
     if kind == 1 and last > first then
       add_number(tree, f.timeout, tvb, first, last)
     elseif kind == 2 then
@@ -145,9 +142,19 @@ local function prefix(tvb, at, stop, tree)
       tree:add(f.trace, tvb(first, 16))
       tree:add(f.span, tvb(first + 16, 8))
       tree:add(f.sampled, tvb(first + 24, 1))
+    elseif kind == 8 and last > first then
+      tree:add(f.error, tvb(first, last - first), text(tvb, first, last))
     end
   end)
-  return from + length, status
+  return status
+end
+
+-- Shows the prefix of a body. Returns the place behind it, and the status in it.
+local function prefix(tvb, at, stop, tree)
+  if at >= stop or tvb(at, 1):uint() ~= 0x10 then return at, nil end
+  local length, from = varint(tvb, at + 1, stop)
+  if not length or from + length > stop then return at, nil end
+  return from + length, prefix_items(tvb, from, from + length, tree)
 end
 
 -- Shows that a message is packed, and how long it is otherwise.
@@ -199,6 +206,12 @@ local function frame(tvb, pinfo, tree, connection, frame_at, at, stop, id, opera
     if id == 0 then
       hello(tvb, at, stop, tree)
       if not is_client then connection.is_native = true end
+    elseif id == 5 or id == 6 then
+      local stream, from = varint(tvb, at, stop)
+      if stream then
+        local status = prefix_items(tvb, from, stop, tree)
+        return EXTENSIONS[id] .. " " .. stream .. (status and (" " .. status) or "")
+      end
     end
     return EXTENSIONS[id] or (name .. " " .. id)
   elseif operation == 5 and stop > at then

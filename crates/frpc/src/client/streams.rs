@@ -430,7 +430,7 @@ where
     S::Item: Message,
 {
     let failure = |_| unreachable!("each item is a message");
-    send_all(sender, messages, flags, |message| Some(message), failure, |_| {}).await?;
+    send_all(sender, messages, flags, |message| Some(message), failure, |_| {}, || {}).await?;
     send_end(sender);
     Ok(())
 }

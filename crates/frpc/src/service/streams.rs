@@ -1,6 +1,7 @@
 //! The server side of streaming calls. Each call runs in its own task.
 
 use crate::ResponseStream;
+use crate::api::metadata::Metadata;
 use crate::context::{HandlerFuture, InheritedContext};
 use crate::observe::TraceContext;
 use crate::observe::observers::ObservedCall;
@@ -9,7 +10,7 @@ use crate::service::caller::Caller;
 use crate::service::erased::AcceptedStream;
 use crate::service::failures::{end_of_time, log, no_message, overloaded, panicked, takes_too_much};
 use crate::service::stream_method::{StreamReply, StreamRequest};
-use crate::streaming::{SharedReceiver, is_end, send_all, send_end, send_error, send_metadata, send_refusal};
+use crate::streaming::{SharedReceiver, is_end, send_all, send_end, send_error, send_headers, send_refusal};
 use crate::wire::body;
 use crate::wire::body::{DecodeOptions, Flags, Received};
 use crate::wire::packed;
@@ -44,12 +45,14 @@ pub(crate) struct ReceivedStream<'a> {
     pub(crate) shared_receiver: &'a Arc<SharedReceiver>,
     connection: &'a Connection,
     pub(crate) reading: DecodeOptions,
+    /// Whether HEADERS have been sent.
+    has_headers: bool,
 }
 
 impl ReceivedStream<'_> {
     /// Receives a request that is a single message. Rejects the call otherwise.
     pub(crate) async fn receive_one<A: Message>(self, mut receiver: StreamReceiver) -> Option<(A, MemoryCharge)> {
-        let Self { sender, shared_receiver, connection, reading } = self;
+        let Self { sender, shared_receiver, connection, reading, .. } = self;
         let Some(body) = receiver.recv().await else {
             shared_receiver.refuse(sender, &no_message());
             return None;
@@ -78,11 +81,17 @@ impl ReceivedStream<'_> {
     }
 
     pub(crate) async fn send_all<B: Message>(self, replies: ResponseStream<B>, flags: Flags) -> Result<(), Status> {
-        let Self { sender, shared_receiver, connection, .. } = self;
+        let Self { sender, shared_receiver, connection, has_headers, .. } = self;
         replies.carried_by(connection);
         let failure = |item: Result<B, Status>| item.err().unwrap_or_else(|| unreachable!("it is no message"));
         let count = |count| _ = shared_receiver.sent.fetch_add(count, Ordering::Relaxed);
-        send_all(sender, replies, flags, |item| item.as_ref().ok(), failure, count).await
+        // The caller may wait until the handler has accepted the call.
+        let silent = || {
+            if !has_headers {
+                let _ = send_headers(sender, &Metadata::new());
+            }
+        };
+        send_all(sender, replies, flags, |item| item.as_ref().ok(), failure, count, silent).await
     }
 }
 
@@ -113,12 +122,15 @@ where
     };
     let work = ParkedFuture::new(async move {
         let (shared_receiver, connection) = (&shared_receiver, &connection);
-        let stream = ReceivedStream { sender: &sender, shared_receiver, connection, reading };
+        let stream = ReceivedStream { sender: &sender, shared_receiver, connection, reading, has_headers: false };
         let Some((message, _charge)) = In::receive(stream, receiver).await else { return Ok(()) };
         let request = Request::from_parts_with_extras(message, options.timeout, origin, options.extras);
         let reply = handler(request).await?;
-        send_metadata(&sender, reply.metadata())?;
-        reply.into_inner().send(stream, flags).await
+        let has_headers = !reply.metadata().is_empty();
+        if has_headers {
+            send_headers(&sender, reply.metadata())?;
+        }
+        reply.into_inner().send(ReceivedStream { has_headers, ..stream }, flags).await
     });
     run(caller, call, placement, work);
 }
@@ -185,11 +197,14 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
         if let Some(mut observed_call) = observed_call {
             let bytes = sender.bytes();
             observed_call.set_request(bytes.received);
-            // A handler may notice that its client has disconnected when it sends.
-            let has_left = sender.is_over();
             let refused = shared_receiver.back.lock().refused;
-            let code = worked.as_ref().map_or_else(Status::code, |()| refused.unwrap_or(Code::Ok));
-            let code = if has_left && code != Code::Ok { Code::Cancelled } else { code };
+            let code = match (refused, &worked) {
+                (Some(code), _) => code,
+                (None, Ok(())) => Code::Ok,
+                // A handler may notice that its client has disconnected when it sends.
+                (None, Err(_)) if sender.is_over() => Code::Cancelled,
+                (None, Err(status)) => status.code(),
+            };
             observed_call.end(code, bytes.sent);
         }
         if let Err(status) = worked {
@@ -214,8 +229,10 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
 impl SharedReceiver {
     /// Rejects the call before a handler receives it.
     fn refuse(&self, sender: &StreamSender, status: &Status) {
+        // The request may be missing because the client has disconnected.
+        let code = if sender.is_over() { Code::Cancelled } else { status.code() };
         send_refusal(sender, status);
-        self.back.lock().refused = Some(status.code());
+        self.back.lock().refused = Some(code);
     }
 
     /// Discards messages that arrive after the handler has returned the receiver. Ready when the client has ended its

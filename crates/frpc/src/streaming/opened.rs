@@ -7,12 +7,13 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 impl<M: Message> Streaming<M> {
-    /// Waits at a client until the server has answered the call with its metadata, a message or the end of the stream.
+    /// Waits at a client until the server has accepted the call, or has answered it with a message or the end of the
+    /// stream. A handler that subscribes to events before it returns misses none that follow.
     ///
     /// A streaming call returns earlier, so a rejection arrives with the first [`message`](Self::message). This
     /// function is for callers that handle a rejection earlier, or that read the [`metadata`](Self::metadata) before
-    /// the messages. The first message is kept for the next read, and so is a failure after metadata. If a server's
-    /// stream is initially silent, the metadata of its [`Response`](crate::Response) is the answer, if there is any.
+    /// the messages. The first message is kept for the next read, and so is a later failure. A native server accepts
+    /// the call when its handler returns. A compat server (Go) answers with the first message.
     ///
     /// ```
     /// use samples::greeter::{GreeterClient, Name};
@@ -34,7 +35,7 @@ impl<M: Message> Streaming<M> {
     /// # Cancel safety
     /// Safe. Dropping the future loses no message.
     pub async fn opened(&mut self) -> Result<(), Status> {
-        if self.answered || !self.metadata.is_empty() {
+        if self.answered {
             return Ok(());
         }
         poll_fn(|context| self.poll_opened(context)).await
@@ -45,15 +46,15 @@ impl<M: Message> Streaming<M> {
             return Poll::Ready(Ok(()));
         }
         match self.poll_any(context) {
-            Poll::Ready(Some(Err(failure))) if self.metadata.is_empty() => Poll::Ready(Err(failure)),
-            // A failure after metadata is kept too, because the server has answered.
+            Poll::Ready(Some(Err(failure))) if !self.has_headers => Poll::Ready(Err(failure)),
+            // A failure after HEADERS is kept, because the server has accepted the call.
             Poll::Ready(Some(first)) => {
                 // The next read takes the general path, which returns this message.
                 (*self.first.get_mut(), self.in_a_row) = (Some(first.map(Box::new)), 0);
                 Poll::Ready(Ok(()))
             }
             Poll::Ready(None) => Poll::Ready(Ok(())),
-            Poll::Pending if !self.metadata.is_empty() => Poll::Ready(Ok(())),
+            Poll::Pending if self.has_headers => Poll::Ready(Ok(())),
             Poll::Pending => Poll::Pending,
         }
     }

@@ -4,7 +4,7 @@ use crate::Status;
 use crate::api::metadata::Metadata;
 use crate::wire::body::{self, Flags, PutError};
 use crate::wire::prefix::{self, PrefixFields};
-use frisbee::{Operation, Outbox, PacketId, PacketWriter, StreamBatch, StreamSender};
+use frisbee::{Operation, PacketWriter, SendError, StreamBatch, StreamSender};
 use futures_core::Stream;
 use polyglot::{Form, Message};
 use std::borrow::Borrow;
@@ -38,7 +38,7 @@ const SENT_AT_ONCE: usize = 128;
 
 /// Sends all messages of a stream. Messages that are ready together are sent together. `message` returns the message of
 /// an item. An item without one fails the call with the status that `failure` returns. `count` receives the number of
-/// messages sent.
+/// messages sent. `silent` is called if no message can be sent immediately.
 pub(crate) async fn send_all<S, M>(
     sender: &StreamSender,
     messages: S,
@@ -46,6 +46,7 @@ pub(crate) async fn send_all<S, M>(
     message: impl Fn(&S::Item) -> Option<&M>,
     failure: impl Fn(S::Item) -> Status,
     count: impl Fn(usize),
+    silent: impl FnOnce(),
 ) -> Result<(), Status>
 where
     S: Stream,
@@ -55,6 +56,7 @@ where
     let mut messages = pin!(messages);
     let mut batch = Batch(sender.batch());
     let batch = &mut batch.0;
+    let mut silent = Some(silent);
     poll_fn(|context| {
         let (sent, polled) = send_some(
             batch,
@@ -64,8 +66,13 @@ where
             move |message, packet| body::put_message(packet, message, form, flags, PrefixFields::default),
             &failure,
         );
+        let silent = silent.take();
         if sent > 0 {
             count(sent);
+        } else if polled.is_pending()
+            && let Some(silent) = silent
+        {
+            silent();
         }
         polled
     })
@@ -129,34 +136,30 @@ impl Drop for Batch {
     }
 }
 
-/// Sends metadata to a native peer. Fails if it is longer than the peer accepts.
-pub(crate) fn send_metadata(sender: &StreamSender, metadata: &Metadata) -> Result<(), Status> {
-    if metadata.is_empty() || !sender.is_native() {
-        return Ok(());
+/// Answers a native peer's call with the metadata of the reply. Fails if there is not enough memory for it.
+pub(crate) fn send_headers(sender: &StreamSender, metadata: &Metadata) -> Result<(), Status> {
+    match sender.send_headers(&prefix::headers(metadata)) {
+        Err(SendError::TooLong(error)) => Err(Status::resource_exhausted(format!("metadata of the reply: {error}"))),
+        // On a closed stream the metadata has no reader.
+        _ => Ok(()),
     }
-    let sent = sender.send_now(|outbox, id| {
-        let mut packet = outbox.packet(id, Operation::STREAM);
-        prefix::put(packet.buffer(), PrefixFields { metadata: Some(metadata), ..PrefixFields::default() });
-        packet.finish()
-    });
-    // On a closed stream the metadata has no reader.
-    sent.unwrap_or(Ok(())).map_err(|error| Status::resource_exhausted(format!("metadata of the reply: {error}")))
 }
 
-/// Sends the failure of a call.
+/// Sends the failure of a call. With a native peer this ends the direction.
 pub(crate) fn send_error(sender: &StreamSender, status: &Status) {
-    send_failure(sender, status, body::put_error);
+    send_failure(sender, status, false);
 }
 
-/// Sends the failure of a call that has not run.
+/// Sends the failure of a call that has not run, like [`send_error`].
 pub(crate) fn send_refusal(sender: &StreamSender, status: &Status) {
-    send_failure(sender, status, body::put_refusal);
+    send_failure(sender, status, true);
 }
 
-fn send_failure(sender: &StreamSender, status: &Status, put: fn(&mut Outbox, PacketId, Operation, &Status, Form)) {
-    // The direction needs no mark, because the id shows which end opened the stream.
-    let style = form(sender);
-    let _ = sender.send_now(|outbox, id| put(outbox, id, Operation::STREAM, status, style));
+fn send_failure(sender: &StreamSender, status: &Status, is_refused: bool) {
+    if sender.is_native() {
+        return sender.end_with(|max| prefix::trailers(status, is_refused, max));
+    }
+    let _ = sender.send_now(|outbox, id| body::put_error(outbox, id, Operation::STREAM, status, Form::Flat));
 }
 
 /// Ends this end's direction.

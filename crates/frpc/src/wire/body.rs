@@ -243,7 +243,7 @@ pub(crate) fn put_failure(
 }
 
 /// Returns the beginning of a text, at most `max` bytes long.
-fn beginning(text: &str, max: usize) -> &str {
+pub(crate) fn beginning(text: &str, max: usize) -> &str {
     let mut end = max.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -332,7 +332,7 @@ pub(crate) fn reply<M: Message>(body: &Bytes, reading: DecodeOptions, by: &Conne
 #[inline(always)]
 pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Option<Response<M>> {
     // Otherwise a missing prefix would be copied too.
-    let prefix = if prefix::is_present(body) { prefix::take_slice(&mut body).ok()? } else { None };
+    let prefix = if prefix::is_present(body) { Some(prefix::take_slice(&mut body).ok()?) } else { None };
     match polyglot::decode_root(&mut DecodeOptions::whole(nesting).copied(body)).ok()? {
         Root::Message(message) => Some(Response::received(message, prefix)),
         Root::Error(_) => None,

@@ -13,6 +13,7 @@ use crate::api::code::Code;
 use crate::api::extras::{Extras, OptionalExtras};
 use crate::api::metadata::{self, Metadata};
 use crate::observe::TraceContext;
+use crate::wire::body;
 use crate::wire::report::Report;
 use bytes::{Buf, Bytes};
 use frisbee::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
@@ -40,6 +41,9 @@ const TRACE: u8 = 6;
 /// The load of the replying end: the number of calls in progress, and the expected duration of a further call in
 /// microseconds.
 const REPORT: u8 = 7;
+
+/// The text of a status. Only in TRAILERS.
+const TEXT: u8 = 8;
 
 /// First item type that the receiver must understand.
 const MUST_UNDERSTAND: u8 = 128;
@@ -177,7 +181,7 @@ fn put_metadata(buffer: &mut Vec<u8>, metadata: &Metadata) {
 
 #[inline(never)]
 fn put_items(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
-    let PrefixFields { timeout, metadata, status, refused, trace, report } = fields;
+    let PrefixFields { metadata, trace, .. } = fields;
     let metadata = metadata.filter(|metadata| !metadata.is_empty());
     if (PrefixFields { metadata, trace: None, ..fields }).is_empty() {
         if let Some(trace) = trace {
@@ -186,6 +190,21 @@ fn put_items(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
         return;
     }
     buffer.extend_from_slice(&[PREFIX, 0]); // The length follows.
+    let begin = buffer.len();
+    put_all(buffer, PrefixFields { metadata, ..fields });
+    match u8::try_from(buffer.len() - begin) {
+        Ok(length @ ..0x80) => {
+            if let Some(first) = buffer.get_mut(begin - 1) {
+                *first = length;
+            }
+        }
+        _ => put_long_length(buffer, begin),
+    }
+}
+
+/// Writes the items, without the head of a prefix.
+fn put_all(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
+    let PrefixFields { timeout, metadata, status, refused, trace, report } = fields;
     let begin = buffer.len();
     if let Some(trace) = trace {
         put_item(buffer, TRACE, &trace.to_bytes());
@@ -216,14 +235,56 @@ fn put_items(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
         put_head(buffer, REPORT, varint_len(report.in_progress.into()) + varint_len(report.micros.into()));
         report.put(buffer);
     }
-    match u8::try_from(buffer.len() - begin) {
-        Ok(length @ ..0x80) => {
-            if let Some(first) = buffer.get_mut(begin - 1) {
-                *first = length;
-            }
-        }
-        _ => put_long_length(buffer, begin),
+}
+
+/// Returns the items of HEADERS.
+pub(crate) fn headers(metadata: &Metadata) -> Vec<u8> {
+    let mut items = Vec::new();
+    put_all(&mut items, PrefixFields { metadata: Some(metadata), ..PrefixFields::default() });
+    items
+}
+
+/// Reads the items of HEADERS.
+pub(crate) fn read_headers(items: &[u8]) -> Result<Metadata, PrefixError> {
+    let mut prefix = Prefix::default();
+    read(items, &mut prefix)?;
+    Ok(prefix.into_metadata())
+}
+
+/// Returns the items of TRAILERS with a failure, at most `max` bytes. If they would be longer, metadata and details are
+/// omitted and the text is truncated.
+pub(crate) fn trailers(status: &Status, refused: bool, max: usize) -> Vec<u8> {
+    /// Maximum length of the items without metadata, details and text, in bytes.
+    const AROUND: usize = 12;
+    let with = |text: &str, whole: bool| {
+        let mut items = Vec::new();
+        // A failure with the code `Ok` is a failure as well.
+        let code = if status.code() == Code::Ok { Code::Unknown } else { status.code() };
+        let code_and_details = (code, if whole { status.details() } else { &[] });
+        let metadata = status.metadata().filter(|_| whole);
+        put_all(
+            &mut items,
+            PrefixFields { metadata, status: Some(code_and_details), refused, ..PrefixFields::default() },
+        );
+        put_item(&mut items, TEXT, text.as_bytes());
+        items
+    };
+    let items = with(status.message(), true);
+    if items.len() <= max {
+        return items;
     }
+    with(body::beginning(status.message(), max.saturating_sub(AROUND)), false)
+}
+
+/// Reads the items of TRAILERS. Returns the failure, or `None` if the direction has ended without one.
+pub(crate) fn read_trailers(items: &[u8]) -> Result<Option<Status>, PrefixError> {
+    let mut prefix = Prefix::default();
+    read(items, &mut prefix)?;
+    if prefix.failure.as_ref().is_none_or(|failure| failure.code == Code::Ok) {
+        return Ok(None);
+    }
+    let text = Items::new(items).flatten().find(|(kind, _)| *kind == TEXT).map_or(&[][..], |(_, text)| text);
+    Ok(Some(Status::received(String::from_utf8_lossy(text).into_owned(), Some(prefix))))
 }
 
 /// Writes the length of the items that start here, if it takes more than the one byte reserved for it.
@@ -271,23 +332,14 @@ pub(crate) fn is_present(body: &[u8]) -> bool {
     body.first() == Some(&PREFIX)
 }
 
-/// Returns whether a body is an uncompressed message or an error, without a prefix.
-pub(crate) fn is_bare(body: &[u8]) -> bool {
-    body.first().is_none_or(|first| *first < PREFIX)
-}
-
 /// Removes the prefix of a body, if it has one.
 pub(crate) fn take(body: &mut Bytes) -> Result<Option<Prefix>, PrefixError> {
     if is_present(body) { take_present(body).map(Some) } else { Ok(None) }
 }
 
-/// Like [`take`], but for a slice.
-pub(crate) fn take_slice(body: &mut &[u8]) -> Result<Option<Prefix>, PrefixError> {
-    if is_present(body) { take_present_slice(body).map(Some) } else { Ok(None) }
-}
-
+/// Removes the prefix of a body that has one.
 #[cold]
-fn take_present_slice(body: &mut &[u8]) -> Result<Prefix, PrefixError> {
+pub(crate) fn take_slice(body: &mut &[u8]) -> Result<Prefix, PrefixError> {
     let (items, rest) = split(body)?;
     let mut prefix = Prefix::default();
     read(items, &mut prefix)?;
@@ -298,7 +350,7 @@ fn take_present_slice(body: &mut &[u8]) -> Result<Prefix, PrefixError> {
 #[cold]
 fn take_present(body: &mut Bytes) -> Result<Prefix, PrefixError> {
     let mut rest = &body[..];
-    let prefix = take_present_slice(&mut rest)?;
+    let prefix = take_slice(&mut rest)?;
     body.advance(body.len() - rest.len());
     Ok(prefix)
 }
@@ -313,7 +365,7 @@ pub(crate) fn split(body: &[u8]) -> Result<(&[u8], &[u8]), PrefixError> {
 /// Reads the items of a prefix, which are untrusted.
 pub(crate) fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), PrefixError> {
     // One bit for each item that may occur only once.
-    let mut seen = 0_u8;
+    let mut seen = 0_u16;
     for item in Items::new(items) {
         let (kind, mut value) = item.ok_or(Malformed)?;
         match kind {
@@ -333,10 +385,12 @@ pub(crate) fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), PrefixError>
             // An invalid context is ignored, because the call does not depend on it.
             TRACE => prefix.trace = TraceContext::from_bytes(value),
             REFUSED => prefix.failure.get_or_insert_with(Failure::unknown).is_refusal = true,
+            // Read by `read_trailers`.
+            TEXT => {}
             MUST_UNDERSTAND.. => return Err(PrefixError::Unknown(kind)),
             _ => continue,
         }
-        let bit = 1 << kind; // At most the bit of TRACE.
+        let bit = 1 << kind; // At most the bit of TEXT.
         if seen & bit != 0 {
             return Err(Malformed);
         }
@@ -487,7 +541,6 @@ mod tests {
         assert!(bytes.is_empty());
         let mut body = Bytes::from_static(&[8, 0]);
         assert_eq!(take(&mut body), Ok(None));
-        assert_eq!(take_slice(&mut &[0x08, 0][..]), Ok(None));
     }
 
     /// Regression test: a timeout of 2^64 microseconds was read as 0, which had already passed.
@@ -506,13 +559,49 @@ mod tests {
 
     #[test]
     fn repeated_item_is_malformed_but_for_metadata() {
-        for item in [&[TIMEOUT, 1, 7][..], &[STATUS, 1, 5], &[REFUSED, 0], &[TRACE, 0]] {
+        for item in [&[TIMEOUT, 1, 7][..], &[STATUS, 1, 5], &[REFUSED, 0], &[TRACE, 0], &[TEXT, 0]] {
             let mut body: Bytes = [&[PREFIX, 2 * item.len() as u8], item, item].concat().into();
             assert_eq!(take(&mut body), Err(Malformed), "{item:?}");
         }
         let mut body = Bytes::from_static(&[PREFIX, 10, 2, 3, 1, b'k', b'v', 2, 3, 1, b'k', b'w']);
         let metadata = take(&mut body).unwrap().unwrap().into_metadata();
         assert_eq!(metadata.get_all("k").collect::<Vec<_>>(), ["v", "w"]);
+    }
+
+    #[test]
+    fn trailers_carry_whole_status_and_cut_only_what_is_too_long() {
+        let mut metadata = Metadata::new();
+        metadata.insert("k", "v").expect("metadata entry should be valid");
+        let status = Status::unauthenticated("no").with_details(&b"d"[..]).with_metadata(metadata);
+        let items = trailers(&status, true, 64 * 1024);
+        assert_eq!(items, *b"\x02\x03\x01kv\x03\x02\x10d\x05\x00\x08\x02no");
+        let received = read_trailers(&items).expect("items should be valid").expect("it is a failure");
+        assert_eq!((received.code(), received.message(), received.details()), (Code::Unauthenticated, "no", &b"d"[..]));
+        assert!(!received.may_have_run() && received.metadata() == status.metadata());
+        let ok = read_trailers(&trailers(&Status::new(Code::Ok, "odd"), false, 100)).expect("items should be valid");
+        assert_eq!(ok.map(|status| status.code()), Some(Code::Unknown));
+        for max in [24, 200, 64 * 1024] {
+            let long = Status::unauthenticated("\u{20AC}".repeat(30_000)).with_details(&b"d"[..]);
+            let items = trailers(&long, false, max);
+            assert!((max - 12..=max).contains(&items.len()), "{} of {max}", items.len());
+            let received = read_trailers(&items).expect("items should be valid").expect("it is a failure");
+            assert!(long.message().starts_with(received.message()) && received.code() == Code::Unauthenticated);
+        }
+    }
+
+    #[test]
+    fn trailers_without_failure_end_and_repeated_items_are_malformed() {
+        let read = |items: &[u8]| read_trailers(items).map(|failure| failure.map(|status| status.message().to_owned()));
+        for ended in [&[][..], &[2, 3, 1, b'k', b'v'], &[3, 1, 0, 8, 1, b'x'], &[8, 1, b'x'], &[99, 1, 7]] {
+            assert_eq!(read(ended), Ok(None), "{ended:?}");
+        }
+        assert_eq!(read(&[3, 1, 16]), Ok(Some(String::new())));
+        assert_eq!(read(&[3, 1, 16, 8, 2, b'a', 0xFF]), Ok(Some("a\u{FFFD}".to_owned())));
+        for malformed in [&[3, 1][..], &[3, 0], &[3, 1, 5, 3, 1, 5], &[3, 1, 5, 8, 0, 8, 0], &[3, 1, 5, 8]] {
+            assert_eq!(read(malformed), Err(Malformed), "{malformed:?}");
+        }
+        assert_eq!(read(&[3, 1, 5, 200, 0]), Err(PrefixError::Unknown(200)));
+        assert_eq!(read_headers(&headers(&Metadata::new())), Ok(Metadata::new()));
     }
 
     #[test]

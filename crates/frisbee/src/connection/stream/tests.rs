@@ -46,8 +46,8 @@ impl End {
         let mut bytes = self.connection.0.mailbox.lock().outbox.take_bytes();
         let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
         let mut packets = Vec::new();
-        while let Some(packet) = decoder.next(&mut bytes).expect("packet should be valid") {
-            assert_eq!(packet.id, PacketId(7));
+        while let Some(packet) = decoder.next(&mut bytes).expect("they are packets") {
+            assert_eq!(packet.stream(), Some(PacketId(7)));
             packets.push((packet.operation, packet.body));
         }
         packets
@@ -489,6 +489,53 @@ async fn each_way_to_leave_a_stream_tells_the_peer_its_meaning() {
     end.connection.0.mailbox.close(&crate::CloseReason::Local);
     drop(stream);
     assert!(end.sent().is_empty());
+}
+
+#[tokio::test]
+async fn headers_and_trailers_need_no_credit() {
+    let (end, stream) = End::new(&native(0));
+    let (sender, receiver) = stream.split();
+    sender.send_headers(b"first").expect("stream should be open");
+    sender.end_with(|max| vec![9; max.min(2)]);
+    sender.end_with(|_| unreachable!("the direction has ended"));
+    assert!(sender.is_closed() && matches!(sender.send_headers(b"again"), Err(SendError::StreamClosed)));
+    let bodies = [&b"\x07first"[..], b"\x07\x09\x09"].map(|body| (Operation::EXTENSION, Bytes::from_static(body)));
+    assert_eq!(end.sent(), bodies);
+    assert!(end.is_open(), "the other direction continues");
+    assert_eq!((receiver.take_headers(), receiver.take_trailers()), (None, None));
+
+    let (end, stream) = End::new(&native(0));
+    stream.sender().end_with(|max| vec![9; max + 1]);
+    assert_eq!(end.sent(), [(Operation::END, Bytes::new())], "too long");
+}
+
+#[tokio::test]
+async fn received_headers_and_trailers_wake_reader_in_order() {
+    let (end, stream) = End::new(&native(0));
+    let (_sender, mut receiver) = stream.split();
+    let (woken, waker) = task();
+    let poll = |receiver: &mut StreamReceiver| receiver.poll_recv(&mut Context::from_waker(&waker));
+    assert!(poll(&mut receiver).is_pending());
+    let before = end.held();
+    assert_eq!(end.shared.handle_items(&[7; 5000], false), Some(StreamSignal::Nothing));
+    assert!(woken.count() == 1 && poll(&mut receiver).is_pending() && end.held() >= before + 4096);
+    assert_eq!(receiver.take_headers().map(|items| items.len()), Some(5000));
+    assert!(receiver.take_headers().is_none() && end.held() == before);
+    assert_eq!(end.comes(3), StreamSignal::Nothing);
+    assert_eq!(end.shared.handle_items(b"late", false), None, "a message came before");
+    assert_eq!(end.shared.handle_items(b"last", true), Some(StreamSignal::Nothing));
+    assert_eq!(end.shared.handle_items(b"again", true), Some(StreamSignal::Nothing), "the direction has ended");
+    assert!(matches!(poll(&mut receiver), Poll::Ready(Some(message)) if message.len() == 3));
+    assert_eq!(poll(&mut receiver), Poll::Ready(None));
+    assert_eq!((receiver.close_reason(), receiver.take_trailers().as_deref()), (StreamEnd::Ended, Some(&b"last"[..])));
+}
+
+#[tokio::test]
+async fn trailers_without_memory_reset_stream() {
+    let (end, stream) = End::with(&native(0), Config::default(), MIB);
+    let _most = end.connection.charge(MIB - 4096);
+    assert_eq!(end.shared.handle_items(&[7; 60_000], true), Some(StreamSignal::Reset));
+    assert_eq!(stream.close_reason(), StreamEnd::Overflowed);
 }
 
 #[tokio::test]

@@ -76,7 +76,7 @@ impl<R: Protocol> Engine<R> {
         let next = match packet.operation {
             Operation::STREAM if opens => self.open_stream(packet.id, packet.body),
             Operation::STREAM => self.handle_stream(packet.id, packet.body),
-            Operation::CREDIT | Operation::END | Operation::BATCH => self.handle_control(packet),
+            operation if operation.is_reserved() => self.handle_control(packet),
             _ => self.handle_packet(packet),
         };
         Some((next, length))
@@ -113,10 +113,7 @@ impl<R: Protocol> Engine<R> {
                 }
             }
             Event::Packet(packet) => (packet, false),
-            Event::Control(packet)
-                if matches!(packet.operation, Operation::CREDIT | Operation::END | Operation::BATCH)
-                    && self.handle.0.deferred.has_stream(packet.id) =>
-            {
+            Event::Control(packet) if packet.stream().is_some_and(|id| self.handle.0.deferred.has_stream(id)) => {
                 (packet, false)
             }
             event => return Some(event),

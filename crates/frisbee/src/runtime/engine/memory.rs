@@ -53,9 +53,9 @@ impl<R: Protocol> Engine<R> {
             self.reject_stream_body(packet.id, packet.operation == Operation::STREAM);
             return Ok(());
         }
-        if packet.operation == Operation::HAND_OFF {
-            // Otherwise the requesting peer would wait for half a minute.
-            let reason = CloseReason::Router("no memory for the body of a hand-off request".into());
+        if matches!(packet.operation, Operation::HAND_OFF | Operation::EXTENSION) {
+            // Otherwise the peer would wait for an answer, or the reader of a stream for its end.
+            let reason = CloseReason::Router(format!("no memory for the body of {}", packet.operation).into());
             Order::put(Order::Flush(reason), &mut self.order);
         }
         if packet.operation.is_reserved() {

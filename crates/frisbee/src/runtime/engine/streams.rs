@@ -2,9 +2,9 @@
 
 use super::Engine;
 use crate::connection::stream::{RESOURCE_EXHAUSTED, Stream};
-use crate::{CloseReason, Operation, PacketId, Protocol, ProtocolError, Routed};
+use crate::{CloseReason, Operation, Packet, PacketId, Protocol, ProtocolError, Routed};
 use bytes::Bytes;
-use frisbee_core::{BatchSize, StreamSignal};
+use frisbee_core::{BatchSize, StreamSignal, extension};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -65,6 +65,22 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
+    /// Handles HEADERS or TRAILERS of a stream. They are ignored if it is not open, because its end may have crossed them.
+    pub(super) fn handle_stream_items(&mut self, packet: Packet) -> Routed {
+        let is_last = packet.id == extension::TRAILERS;
+        let items = packet.into_stream_items();
+        let stream = items.and_then(|(id, items)| {
+            let stream = self.handle.0.mailbox.lock().streams.get(id).cloned()?;
+            Some((stream, items))
+        });
+        let Some((stream, items)) = stream else { return Routed::Useless };
+        let Some(signal) = stream.handle_items(&items, is_last) else {
+            return Routed::Close(CloseReason::Protocol(ProtocolError::Malformed(Operation::EXTENSION)));
+        };
+        self.last_stream = Some(stream);
+        self.leave_stream(signal)
+    }
+
     /// Returns whether a packet of a stream that is not open opens it. Must be called in order of arrival.
     pub(super) fn opens_stream(&mut self, id: PacketId, body: &Bytes, rich: bool) -> bool {
         // A close, or a message sent before its sender knew of this end's close, opens none. A Go client uses several
@@ -117,8 +133,9 @@ impl<R: Protocol> Engine<R> {
 mod tests {
     use super::*;
     use crate::account::Budget;
+    use crate::mailbox::Order;
     use crate::transport::endpoint::EndpointInfo;
-    use crate::{Config, Connection, Operation, Outbox, Packet};
+    use crate::{Config, Connection, Outbox};
     use std::sync::Mutex;
     use std::task::{Context, Poll, Waker};
     use std::time::Instant;
@@ -220,6 +237,35 @@ mod tests {
         assert_eq!(poll(&mut opened), Poll::Ready(None));
         let mut own = driven.handle.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
         assert_eq!(poll(&mut own), Poll::Ready(None));
+    }
+
+    /// Otherwise the stream would end before it is opened.
+    #[tokio::test]
+    async fn trailers_of_deferred_stream_are_deferred() {
+        let mut driven = Driven::new(usize::MAX, 2 << 20);
+        let trailers = packet(Operation::EXTENSION.number(), 3, b"\x01ab");
+        let trailers = [&[0, 15, 0, 6], &trailers[4..]].concat();
+        let first = whole(Operation::STREAM, b"first");
+        driven.receive(&[HELLO, &whole(Operation::FIRST_USER, b""), &first, &trailers].concat());
+        assert!(driven.stream().is_none(), "it waits for room");
+        driven.write();
+        driven.route();
+        let (_sender, mut receiver) = driven.stream().expect("there is room").split();
+        let mut context = Context::from_waker(Waker::noop());
+        assert_eq!(receiver.poll_recv(&mut context), Poll::Ready(None));
+        assert_eq!(receiver.take_trailers().as_deref(), Some(&b"ab"[..]));
+    }
+
+    #[tokio::test]
+    async fn headers_after_first_message_close_connection() {
+        let mut driven = Driven::new(usize::MAX, 0);
+        let headers = packet(Operation::EXTENSION.number(), 1, b"\x01");
+        let headers = [&[0, 15, 0, 5], &headers[4..]].concat();
+        driven.receive(&[HELLO, &whole(Operation::STREAM, b"first"), &headers].concat());
+        assert!(driven.engine.order.is_none(), "no message has come");
+        driven.receive(&[&whole(Operation::STREAM, b"other")[..], &headers].concat());
+        let Some(Order::Flush(reason)) = driven.engine.order.as_deref() else { panic!("the connection stays open") };
+        assert!(matches!(reason, CloseReason::Protocol(ProtocolError::Malformed(Operation::EXTENSION))));
     }
 
     /// Regression: senders waited forever, even after the end of the connection.
