@@ -1,7 +1,5 @@
 //! UTF-8 validation and copying of strings. Short strings are mostly ASCII; long ones are validated with SIMD.
 
-use std::string::FromUtf8Error;
-
 use crate::limits::BULK_MIN;
 
 /// Size in bytes of the chunks in which long strings are validated and copied. Source and destination together fit into
@@ -14,18 +12,29 @@ pub(super) fn string(content: &[u8]) -> Option<String> {
     if content.len() >= BULK_MIN {
         return long_string(content);
     }
-    checked(content.to_vec()).ok()
+    checked(content).map(str::to_owned)
 }
 
-/// Like `String::from_utf8`, with a fast path for ASCII. It saves 60 instructions for 32 bytes.
+/// Validates a string, with a fast path for ASCII. Checks the source and not the copy, whose bytes are still in the
+/// store buffer.
 #[inline(always)]
 #[allow(unsafe_code)]
-fn checked(bytes: Vec<u8>) -> Result<String, FromUtf8Error> {
-    if bytes.is_ascii() {
+fn checked(content: &[u8]) -> Option<&str> {
+    if is_ascii(content) {
         // SAFETY: ASCII is UTF-8.
-        return Ok(unsafe { String::from_utf8_unchecked(bytes) });
+        return Some(unsafe { str::from_utf8_unchecked(content) });
     }
-    String::from_utf8(bytes)
+    str::from_utf8(content).ok()
+}
+
+/// Like `<[u8]>::is_ascii`, but the last word overlaps its predecessor. The method of std checks the bytes after the last
+/// block of 64 one by one, which takes 12 of 35 ns for a string of 100 bytes.
+#[inline(always)]
+fn is_ascii(bytes: &[u8]) -> bool {
+    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+    let Some(last) = bytes.last_chunk() else { return bytes.iter().fold(0, |all, byte| all | byte) < 0x80 };
+    let (words, _) = bytes.as_chunks();
+    words.iter().fold(u64::from_ne_bytes(*last), |all, word| all | u64::from_ne_bytes(*word)) & HIGH_BITS == 0
 }
 
 /// Like [`string`], but overwrites `text` and reuses its allocation. Returns whether the content is valid UTF-8.
@@ -35,16 +44,13 @@ pub(super) fn string_over(content: &[u8], text: &mut String) -> bool {
         text.clear();
         return long_string_into(content, text).is_some();
     }
-    let mut bytes = std::mem::take(text).into_bytes();
-    bytes.clear();
-    bytes.extend_from_slice(content);
-    match checked(bytes) {
-        Ok(string) => {
-            // The old string has no allocation to drop.
-            std::mem::forget(std::mem::replace(text, string));
+    text.clear();
+    match checked(content) {
+        Some(valid) => {
+            text.push_str(valid);
             true
         }
-        Err(_) => false,
+        None => false,
     }
 }
 
@@ -82,4 +88,27 @@ fn long_string_into(content: &[u8], text: &mut String) -> Option<()> {
     }
     text.push_str(long_text(rest)?);
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_of_short_strings_is_checked() {
+        for length in 0..140 {
+            let text = vec![b'a'; length];
+            let mut over = "longer than before".to_owned();
+            assert!(string(&text).is_some_and(|valid| valid.len() == length) && string_over(&text, &mut over));
+            assert_eq!(over.as_bytes(), text);
+            for at in 0..length {
+                let mut invalid = text.clone();
+                invalid[at] = 0xff;
+                assert!(string(&invalid).is_none() && !string_over(&invalid, &mut over), "{at} of {length}");
+                let mut umlaut = text.clone();
+                umlaut.splice(at..=at, "\u{fc}".bytes());
+                assert_eq!(string(&umlaut).map(String::into_bytes), Some(umlaut), "{at} of {length}");
+            }
+        }
+    }
 }
