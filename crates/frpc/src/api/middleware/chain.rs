@@ -195,10 +195,13 @@ impl<B: 'static> PooledCall<Result<Response<B>, Status>> {
     }
 
     /// Returns the status of the call, given the status that its middleware returned. The call has not run if
-    /// middleware never continued it or if it was not sent, regardless of the origin of that status.
+    /// middleware never continued it or if it was not sent, regardless of the origin of that status. It may still run
+    /// while a task holds its [`Next`].
     fn verdict(&mut self, status: Status) -> Status {
-        let has_run = self.outermost().and_then(|outermost| outermost.has_run.as_ref());
-        match has_run.is_none_or(|has_run| has_run.load(Ordering::Relaxed)) {
+        let has_run = self.outermost().and_then(|outermost| outermost.has_run.as_mut());
+        // `get_mut` synchronizes with a task that has run and dropped the call.
+        let may_have_run = has_run.is_none_or(|has_run| Arc::get_mut(has_run).is_none_or(|flag| *flag.get_mut()));
+        match may_have_run {
             true => status.may_run(),
             false => status.not_run(),
         }

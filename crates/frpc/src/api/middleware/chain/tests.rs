@@ -299,6 +299,23 @@ fn metadata_and_extensions_pass_through_middleware() {
     assert_eq!(ended(&mut around).unwrap().into_inner(), "outer.inner.", "nothing is left of the call before");
 }
 
+/// A task continued the call after the middleware had returned, and the status said that it had not run.
+#[test]
+fn call_continued_after_its_middleware_may_have_run() {
+    let kept = Arc::new(Shared::new(None));
+    let keeping = kept.clone();
+    let mut chain = Chain::default();
+    chain.push(move |call: Call, next: Next| {
+        *keeping.lock().unwrap() = Some((call, next));
+        std::future::ready(Err(Status::aborted("early")))
+    });
+    let chain = chain.present().expect("it is not empty");
+    let status = ended(&mut begun(&chain, Request::new(1), double)).expect_err("the middleware fails");
+    assert!(status.may_have_run(), "the call has not been dropped");
+    let (call, next) = kept.lock().unwrap().take().expect("the middleware kept it");
+    assert!(matches!(poll(&mut Box::pin(next.run(call))), Poll::Ready(Ok(_))));
+}
+
 #[test]
 fn refused_call_has_not_run_unless_its_middleware_continued_it() {
     fn unsent() -> Status {
