@@ -9,7 +9,7 @@ mod tunnels;
 use bytes::Bytes;
 use frisbee::{
     Acceptor, Client, CloseReason, Config, Connection, HandOffError, HandOffRequest, HandOffTarget, Handlers,
-    Operation, Outbox, Packet, PacketId, Protocol, Routed, Router, Server, Stream,
+    Operation, Outbox, Packet, PacketId, Protocol, Routed, Router, SendError, Server, Stream, TrySendError,
 };
 use frisbee_tests::raw;
 use std::future::poll_fn;
@@ -168,27 +168,43 @@ async fn refused_hand_off_keeps_connection_and_may_be_retried() {
     expect_greeting(&mut accepted.transport).await;
 }
 
+/// A packet behind the request was queued, counted as sent, and lost if the request was granted.
 #[tokio::test]
 async fn packets_after_hand_off_request_wait_for_answer() {
     let (holds, mut held) = mpsc::unbounded_channel();
     let acceptor = Server::builder().build(Gateway { held: Some(holds) }).unwrap();
     let (connection, mut received) = client(served(&acceptor)).await;
     connection.peer_known().await.unwrap();
-    let asking = tokio::spawn({
-        let connection = connection.clone();
-        async move { connection.hand_off(TUNNEL, "hold").await }
-    });
-    let request = held.recv().await.unwrap();
-    connection.send(&packet("behind")).await.unwrap();
-    // Packets that the server sends during the request are received.
-    request.connection().send(&packet("crossing")).await.unwrap();
-    assert_eq!(received.recv().await.unwrap().body, "crossing");
-    let again = connection.hand_off(TUNNEL, "accept").await.unwrap_err();
-    assert!(matches!(again, HandOffError::Busy), "{again}");
-    assert!(received.try_recv().is_err());
-    request.refuse("");
-    assert!(matches!(asking.await.unwrap(), Err(HandOffError::Refused(_))));
-    assert_eq!(received.recv().await.unwrap().body, "behind");
+    for granted in [false, true] {
+        let asking = tokio::spawn({
+            let connection = connection.clone();
+            async move { connection.hand_off(TUNNEL, "hold").await }
+        });
+        let request = held.recv().await.unwrap();
+        let behind = packet("behind");
+        let mut sending = pin!(connection.send(&behind));
+        assert!(poll_fn(|context| Poll::Ready(sending.as_mut().poll(context).is_pending())).await);
+        assert!(matches!(connection.try_send(&behind), Err(TrySendError::Full)));
+        // Packets that the server sends during this are received.
+        request.connection().send(&packet("crossing")).await.unwrap();
+        assert_eq!(received.recv().await.unwrap().body, "crossing");
+        let again = connection.hand_off(TUNNEL, "accept").await.unwrap_err();
+        assert!(matches!(again, HandOffError::Busy), "{again}");
+        assert!(received.try_recv().is_err());
+        if granted {
+            request.accept("", HandOffTarget::new(async |raw| drop(raw)));
+        } else {
+            request.refuse("");
+        }
+        assert_eq!(asking.await.unwrap().is_ok(), granted);
+        let sent = tokio::time::timeout(PATIENCE, sending).await.expect("future should complete within the timeout");
+        if granted {
+            assert!(matches!(sent, Err(SendError::Closed(CloseReason::HandedOff))), "{sent:?}");
+        } else {
+            sent.expect("connection should continue");
+            assert_eq!(received.recv().await.unwrap().body, "behind");
+        }
+    }
 }
 
 #[tokio::test]

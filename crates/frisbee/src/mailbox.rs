@@ -110,6 +110,10 @@ pub(crate) struct MailboxState {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HandOffState {
     No,
+    /// This end has requested a hand-off. Senders wait for the decision, because the connection may then belong to another
+    /// owner.
+    Requested,
+    /// The peer has requested one.
     Undecided,
     /// Undecided, but the requesting peer has cancelled.
     Abandoned,
@@ -427,7 +431,7 @@ impl Mailbox {
         let mut inner = self.inner.lock();
         inner.handing_off = handing_off;
         let watchers = inner.waiters.take_watchers();
-        drop(inner);
+        self.wake_producers(inner);
         wake_all(watchers);
     }
 
@@ -509,7 +513,8 @@ impl MailboxState {
 
     /// Returns whether the backlog is full. Its limit is `usual` while there is enough memory.
     pub(crate) fn is_full(&self, usual: usize) -> bool {
-        self.outbox.len().saturating_add(self.backlog as usize) >= self.output.limit(usual)
+        let is_full = self.outbox.len().saturating_add(self.backlog as usize) >= self.output.limit(usual);
+        is_full || self.handing_off == HandOffState::Requested
     }
 
     /// Records the driver's backlog in bytes.

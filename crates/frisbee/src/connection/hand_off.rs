@@ -195,7 +195,7 @@ fn begin<T>(
     }
     let (step, result) = step(&mut inner)?;
     inner.hand_off = Some(Box::new(step));
-    inner.handing_off = HandOffState::Undecided;
+    inner.handing_off = HandOffState::Requested;
     drop(inner);
     connection.0.mailbox.notify();
     Ok(result)

@@ -10,12 +10,12 @@ use crate::debug::opaque_debug;
 use crate::mailbox::inbox::Message;
 use crate::mailbox::permits::PermitPlace;
 use crate::mailbox::stream::{ReadBatch, StreamBytes, StreamEnd, StreamShared};
-use crate::mailbox::{HandOffState, MailboxState, Place, Waiter};
+use crate::mailbox::{Place, Waiter};
 use crate::sync::wake_all;
 use crate::{Operation, Outbox, PacketId, PacketWriter, PeerKind, SendError, TrySendError};
 pub use batch::StreamBatch;
 use bytes::Bytes;
-use frisbee_core::{Role, StreamSignal, StreamState, extension, tlv};
+use frisbee_core::{StreamSignal, StreamState, extension, tlv};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -113,11 +113,6 @@ impl Stream {
         }
         let mut inner = connection.mailbox.lock();
         inner.check_open()?;
-        // A pending hand-off must be decided first, because the connection may then belong to another owner.
-        if inner.handing_off != HandOffState::No && connection.role == Role::Client {
-            MailboxState::watch(inner, context, &mut opening.room);
-            return Poll::Pending;
-        }
         let StreamOpening { room, slot } = opening;
         let mailbox = &connection.mailbox;
         inner.update_charge(&mailbox.account);

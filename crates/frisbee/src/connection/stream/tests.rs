@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::account::{Budget, Stats};
+use crate::mailbox::HandOffState;
 use crate::tests::wake_counter::task;
 use crate::transport::endpoint::EndpointInfo;
 use crate::{Config, PeerKind};
@@ -311,12 +312,13 @@ async fn client_awaiting_hand_off_opens_no_stream_but_server_may() {
     let server = Connection::server(&Default::default(), &budget, runtime(), EndpointInfo::default());
     let client = Connection::client(&Default::default(), budget, runtime(), EndpointInfo::default());
     let first = Bytes::from_static(b"first");
-    for (connection, waits) in [(client, true), (server, false)] {
+    for (connection, handing_off) in [(client, HandOffState::Requested), (server, HandOffState::Undecided)] {
+        let waits = handing_off == HandOffState::Requested;
         let (woken, waker) = task();
         let mut opening = StreamOpening::new(&connection);
         let mut open = || Stream::poll_open(&connection.0, &first, &mut Context::from_waker(&waker), &mut opening);
         assert!(open().is_ready(), "none is under way");
-        connection.0.mailbox.set_handing_off(HandOffState::Undecided);
+        connection.0.mailbox.set_handing_off(handing_off);
         assert_eq!(open().is_pending(), waits);
         connection.0.mailbox.set_handing_off(HandOffState::No);
         assert_eq!(woken.count(), usize::from(waits));
