@@ -1,9 +1,10 @@
 //! Tests of messages that are too long, too many or too late, and of the status that their sender receives.
 
+use bytes::Bytes;
 use frisbee::tlv;
 use frisbee::{Config, Operation, Packet};
 use frisbee_tests::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
-use frisbee_tests::interop::{InteropClient, Text};
+use frisbee_tests::interop::{AddRequest, InteropClient, Range, Text};
 use frisbee_tests::observed::{Service, served};
 use frisbee_tests::raw::{Raw, encoded, packet};
 use frisbee_tests::versions::first::{Answer, Ask, Parrot, ParrotClient, ParrotServer};
@@ -349,6 +350,33 @@ async fn stream_handler_is_dropped_at_deadline_by_server_alone() {
     until("the handler runs", || Arc::strong_count(&canary) == 3).await;
     until("the handler is dropped", || Arc::strong_count(&canary) == 2).await;
     assert_eq!(started.elapsed().as_secs(), 1);
+}
+
+/// The texts named limits of calls and streams that had not been reached.
+#[tokio::test(start_paused = true)]
+async fn expired_unsent_calls_name_their_obstacle() {
+    let (here, there) = tokio::io::duplex(1024);
+    let channel = Channel::connect_io(here).await.expect("connection in memory should be accepted");
+    let mut server = Raw::over(there);
+    server.write(&packet(0, 3, b"fris\x01")).await;
+    let connection = channel.connection().expect("channel should be connected");
+    connection.peer_known().await.expect("peer should complete the handshake");
+    let client = InteropClient::new(channel);
+    fn soon<T>(message: T) -> Request<T> {
+        let mut request = Request::new(message);
+        request.set_timeout(Duration::from_secs(1));
+        request
+    }
+    let range = || soon(Range { from: 0, count: 1 });
+    let status = client.count_up(range()).await.expect_err("there is no credit");
+    assert!(status.message().contains("credit") && !status.may_have_run(), "{status}");
+    let body = Bytes::from(vec![0; 4 << 20]);
+    let filled = connection.send_now(|outbox| outbox.push(frisbee::PacketId(1), Operation::FIRST_USER, &body));
+    filled.expect("connection should be open").expect("body should be within the limit");
+    let status = client.add(soon(AddRequest::default())).await.expect_err("there is no room");
+    assert!(status.message().contains("unsent bytes") && !status.may_have_run(), "{status}");
+    let status = client.count_up(range()).await.expect_err("there is no room");
+    assert!(status.message().contains("unsent bytes") && !status.may_have_run(), "{status}");
 }
 
 #[tokio::test]

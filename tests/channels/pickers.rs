@@ -3,6 +3,7 @@
 use frisbee::Config;
 use frisbee_tests::extension::{ExtensionClient, ExtensionServer, Time};
 use frisbee_tests::observed::{Service, State, UNTIL_RELEASED};
+use frisbee_tests::until;
 use frpc::observe::ServerLoad;
 use frpc::picker::{BoxFuture, Link, LinkFactory, Links, PendingCall, Pick, PickedConnection, Picker, WaitPolicy};
 use frpc::{Channel, Code, Request, Server, Status};
@@ -64,6 +65,11 @@ fn server(factory: &LinkFactory, calls_max: u32) -> (Links, Arc<State>) {
 
 /// Returns a client of two servers. Each call is a trial of the first one, which accepts `calls_max` calls at a time.
 fn trying(calls_max: u32) -> (ExtensionClient, Vec<Arc<State>>) {
+    let (channel, states) = trying_channel(calls_max);
+    (ExtensionClient::new(channel), states)
+}
+
+fn trying_channel(calls_max: u32) -> (Channel, Vec<Arc<State>>) {
     let mut states = Vec::new();
     let channel = Channel::builder().connect_picker(|factory| {
         let servers = [server(factory, calls_max), server(factory, 100)];
@@ -72,7 +78,29 @@ fn trying(calls_max: u32) -> (ExtensionClient, Vec<Arc<State>>) {
             links
         }))))
     });
-    (ExtensionClient::new(channel.expect("channel should have no overlapping services")), states)
+    (channel.expect("channel should have no overlapping services"), states)
+}
+
+/// Clones that a picker kept were counted as calls.
+#[tokio::test]
+async fn link_in_progress_counts_calls_and_not_clones() {
+    let (channel, states) = trying_channel(100);
+    let client = ExtensionClient::new(channel.clone());
+    let stream = client.flood(Time::default()).await.expect("stream should open").into_inner();
+    let call = tokio::spawn({
+        let client = client.clone();
+        async move { client.wait(Time { millis: UNTIL_RELEASED }).await }
+    });
+    until("the call runs", || states[0].waiting.load(Ordering::SeqCst) == 1).await;
+    let link = channel.picker::<Trying>().expect("it has this picker").0[0].current();
+    let link = link.expect("the link should be connected");
+    let clones = [(); 5].map(|()| link.clone());
+    assert_eq!(Link::in_progress(&link), 2);
+    states[0].released.send_replace(true);
+    call.await.expect("task should not panic").expect("call should succeed");
+    drop(stream);
+    until("the stream is over", || Link::in_progress(&link) == 0).await;
+    drop(clones);
 }
 
 /// Regression: the result of the attempt that was not sent became that of the call.

@@ -192,9 +192,9 @@ impl Link {
         self.calls.calls.lock().time_next();
     }
 
-    /// Returns the number of calls and streams in progress on a link, which its [`Links`] and the caller also hold.
-    /// Each call holds a strong reference to the link.
+    /// Returns the number of calls and streams in progress on the connection. Clones of the link do not count.
     pub fn in_progress(link: &Arc<Self>) -> usize {
-        Arc::strong_count(link).saturating_sub(2)
+        let calls = link.calls.with(|calls| calls.at_work());
+        calls.saturating_add(link.connection.view().stream_count)
     }
 }

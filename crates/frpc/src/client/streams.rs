@@ -168,7 +168,7 @@ where
         let opened = terms.open(channel, method, extras.as_deref(), &mut started).await?;
         // A server that reads slowly may delay the request.
         let sent = terms.within(time_left(terms.open_until), send::<A>(&opened.sender, &message, opened.flags)).await;
-        match sent.map_err(|_| not_opened())? {
+        match sent.map_err(|_| not_delivered())? {
             Ok(()) => break opened,
             // The server did not receive the request, so the call has not begun.
             Err(status) if status.code() == Code::Unavailable && opened.link.connection.is_closed() => {}
@@ -448,8 +448,16 @@ fn time_left(until: Option<Instant>) -> Option<Duration> {
     until.map(|until| until.saturating_duration_since(clock::now()))
 }
 
+/// Returns the status of a call whose stream was opened and whose request was not sent.
+fn not_delivered() -> Status {
+    let text = "not sent: the request waited until the deadline for credit of its stream or room on the connection";
+    Status::deadline_exceeded(text).not_run()
+}
+
+/// Returns the status of a call whose stream was not opened in time.
 fn not_opened() -> Status {
-    Status::deadline_exceeded("not sent: the limit of open streams was reached until the deadline").not_run()
+    let text = "not sent: the limit of open streams or of unsent bytes was reached until the deadline";
+    Status::deadline_exceeded(text).not_run()
 }
 
 #[cfg(test)]

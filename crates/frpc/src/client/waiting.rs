@@ -10,6 +10,7 @@ use crate::clock;
 use crate::wire::body::{AnyMessage, EncodeBody};
 use crate::{Response, Status};
 use frisbee::PermitPlace;
+use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,8 +42,8 @@ impl PendingCall<'_> {
         runtime: &Handle,
     ) -> Result<CallTicket, Box<Failure>> {
         let until = self.options.timeout.and_then(|timeout| clock::now().checked_add(timeout));
-        let is_unclear = AtomicBool::new(false);
-        let sent = self.wait_and_send(message, link, until, &is_unclear);
+        let obstacle = Mutex::new(Obstacle::Slots);
+        let sent = self.wait_and_send(message, link, until, &obstacle);
         match until {
             None => sent.await,
             Some(until) => match clock::timeout_at(runtime, until, sent).await {
@@ -52,26 +53,19 @@ impl PendingCall<'_> {
                     if !link.backward && link.calls.with(|calls| calls.is_worn_out()) {
                         link.calls.retire();
                     }
-                    let status = match is_unclear.load(Ordering::Relaxed) {
-                        true => unidentified(),
-                        false => Status::deadline_exceeded(
-                            "not sent: the limit of calls in flight was reached until the deadline",
-                        )
-                        .not_run(),
-                    };
-                    Err(Failure::new(status, SentState::Never))
+                    Err(Failure::new(obstacle.into_inner().into_status(), SentState::Never))
                 }
             },
         }
     }
 
-    /// Waits for space and sends the call. `is_unclear` is set while it waits for the server to identify itself.
+    /// Waits for space and sends the call. `obstacle` is the reason of the wait.
     async fn wait_and_send(
         &self,
         message: &AnyMessage,
         link: &Link,
         until: Option<Instant>,
-        is_unclear: &AtomicBool,
+        obstacle: &Mutex<Obstacle>,
     ) -> Result<CallTicket, Box<Failure>> {
         let (mut waiter, mut slot) = (link.connection.waiter(), SlotWaiter { link, place: PermitPlace::default() });
         loop {
@@ -89,9 +83,15 @@ impl PendingCall<'_> {
                     &mut slot.place,
                     context,
                 ) {
-                    Err(NotSent::Full) => slot.poll_wait(context),
+                    Err(NotSent::Full) => {
+                        *obstacle.lock() = Obstacle::Slots;
+                        slot.poll_wait(context)
+                    }
                     // The waiter wakes the caller.
-                    Err(NotSent::Blocked) => Poll::Pending,
+                    Err(NotSent::Blocked) => {
+                        *obstacle.lock() = Obstacle::Output;
+                        Poll::Pending
+                    }
                     sent => Poll::Ready(sent),
                 }
             });
@@ -99,16 +99,40 @@ impl PendingCall<'_> {
                 Ok(ticket) => return Ok(ticket),
                 Err(NotSent::Full | NotSent::Blocked) => {}
                 Err(NotSent::Unclear) => {
-                    is_unclear.store(true, Ordering::Relaxed);
+                    *obstacle.lock() = Obstacle::Peer;
                     if let Some(Err(error)) = link.unless_abandoned(link.connection.peer_known()).await {
                         return Err(Failure::new(error.into(), SentState::No));
                     }
-                    is_unclear.store(false, Ordering::Relaxed);
                 }
                 Err(NotSent::Over(status)) => return Err(Failure::new(status, SentState::No)),
                 Err(NotSent::Failed(status)) => return Err(Failure::new(status, SentState::Never)),
             }
         }
+    }
+}
+
+/// The reason why a call waits to be sent.
+#[derive(Clone, Copy)]
+enum Obstacle {
+    /// The limit of calls in flight.
+    Slots,
+    /// Unsent bytes of the connection.
+    Output,
+    /// The kind of the server is unknown.
+    Peer,
+}
+
+impl Obstacle {
+    /// Returns the status of a call that waited until its deadline.
+    fn into_status(self) -> Status {
+        let text = match self {
+            Self::Slots => "not sent: the limit of calls in flight was reached until the deadline",
+            Self::Output => {
+                "not sent: the limit of unsent bytes was reached until the deadline; the peer reads too slowly"
+            }
+            Self::Peer => return unidentified(),
+        };
+        Status::deadline_exceeded(text).not_run()
     }
 }
 
