@@ -70,6 +70,65 @@ async fn sent_packets_are_written_before_the_end_is_reported() {
     assert!(read.load(Ordering::SeqCst) > 16 << 20);
 }
 
+/// Closes the connection at the first packet, with the packet as its reason.
+struct Closing;
+
+impl Router for Closing {
+    type Session = ();
+
+    fn connected(&self, _connection: &Connection) {}
+
+    fn route(&self, (): &mut (), packet: Packet, _outbox: &mut Outbox) -> Routed {
+        Routed::close(String::from_utf8_lossy(&packet.body))
+    }
+}
+
+/// The code and text that the peer has stated.
+fn stated(reason: &CloseReason) -> (u32, &str) {
+    match reason {
+        CloseReason::PeerClosed { code, text } => (*code, text),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The peer learned that the connection had ended, and not why.
+#[tokio::test]
+async fn reasons_of_both_ends_reach_native_peers() {
+    let server = frisbee::Server::builder().build(Closing).expect("settings should be valid");
+    let (client, serving) = connected(&server).await;
+    let request = Packet::new(PacketId(1), Operation::FIRST_USER, format!("full {}", "x".repeat(300)));
+    client.send(&request).await.expect("message should be sent");
+    let reason = client.closed().await;
+    assert_eq!(stated(&reason), (2, &format!("full {}", "x".repeat(195))[..]));
+    assert!(matches!(serving.await.expect("task should not panic"), CloseReason::Router(text) if text.len() == 305));
+
+    let (client, serving) = connected(&server).await;
+    client.close_for("no such server");
+    let reason = serving.await.expect("task should not panic");
+    assert_eq!(stated(&reason), (2, "no such server"));
+    assert_eq!(reason.kind(), CloseKind::ClosedByPeer);
+}
+
+#[tokio::test]
+async fn broken_rule_is_stated_to_native_peer_only() {
+    let server = frisbee::Server::builder().build(Closing).expect("settings should be valid");
+    for (is_native, first) in [(true, packet(0, 3, b"fris\x01")), (false, packet(0, 0, b""))] {
+        let (here, there) = frisbee::memory();
+        let server = server.clone();
+        let serving = tokio::spawn(async move { server.serve_connection(there).await });
+        let mut raw = Raw::over(here);
+        raw.write(&[first, packet(0, 0, b"a body")].concat()).await;
+        if is_native {
+            let close = raw.next().await.expect("the reason should arrive");
+            assert_eq!((close.operation, close.id, close.body[0]), (Operation::EXTENSION, PacketId(4), 13));
+            assert!(close.body.ends_with(b"a PING or PONG declares a body of 6 bytes"), "{close:?}");
+        }
+        assert!(raw.next().await.is_none(), "the end follows");
+        drop(raw);
+        assert!(matches!(serving.await.expect("task should not panic"), CloseReason::Protocol(_)));
+    }
+}
+
 #[tokio::test]
 async fn failed_stream_opening_does_not_hide_connection_end() {
     let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new()).unwrap()).await;

@@ -3,7 +3,8 @@
 use crate::wire::measured::{hex, list, text};
 use bytes::Bytes;
 use frisbee_core::{
-    CloseReason, Connection, Decoder, HeaderForm, Hello, Operation, ProtocolError, ServerConfig, extension,
+    CloseReason, Connection, Decoder, Event, HeaderForm, Hello, Operation, Packet, ProtocolError, ServerConfig,
+    extension,
 };
 use frisbee_tests::extension::{ExtensionClient, Time};
 use frisbee_tests::raw::{Raw, packet};
@@ -45,16 +46,21 @@ fn extension_packets_are_accepted_or_refused_as_listed() {
         let mut server = Connection::server(&ServerConfig::default(), now);
         let mut input = Bytes::from(hex(text(&packets[0]["hex"])));
         let mut feed = |input: &mut Bytes| {
-            while server.poll_event(input, now)?.is_some() {}
-            Ok::<_, ProtocolError>(())
+            while let Some(event) = server.poll_event(input, now)? {
+                if let Event::Control(Packet { id: extension::CLOSE, body, .. }) = event {
+                    let malformed = CloseReason::Protocol(ProtocolError::Malformed(Operation::EXTENSION));
+                    return Err(CloseReason::from_packet(&body).unwrap_or(malformed));
+                }
+            }
+            Ok::<_, CloseReason>(())
         };
         feed(&mut input).expect("HELLO should be accepted");
         let fed = feed(&mut bytes.clone());
         match &vector["error"] {
             Json::Null => fed.unwrap_or_else(|error| panic!("{vector}: {error}")),
             expected => {
-                let reason = fed.expect_err("the packet breaks a rule");
-                assert!(CloseReason::from(reason).to_string().contains(text(expected)), "{vector}");
+                let reason = fed.expect_err("the connection should end");
+                assert!(reason.to_string().contains(text(expected)), "{vector}: {reason}");
             }
         }
     }

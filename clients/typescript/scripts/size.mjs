@@ -10,8 +10,8 @@ import { minified } from "./minified.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const CASES = [
-  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 11_910, esbuild: 12_500 } },
-  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 9_610, esbuild: 10_080 } },
+  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 12_210, esbuild: 12_810 } },
+  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 9_890, esbuild: 10_350 } },
 ];
 let isTooLarge = false;
 for (const { name, code, limits } of CASES) {

@@ -3,9 +3,10 @@
  * implements streams, `serve.ts` the server's calls, and `topics.ts` requests to a broker.
  */
 
-import { remaining, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeNumber, takeRest, takeText, takeVarint, takeView, utf8, writer, written, type Cursor } from "./bytes.js";
+import { remaining, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeNumber, takeText, takeVarint, takeView, utf8, writer, written, type Cursor } from "./bytes.js";
 import { EARLIER, Fit, fit, readEarlier, readLayout, whole, writeLayout, type AnyService, type PeerLayout } from "./service.js";
 import { Is, Status, notRun, textOf } from "./status.js";
+import { lossy } from "./prefix.js";
 import type { Stream } from "./stream.js";
 
 /** The operations of packets. */
@@ -21,9 +22,10 @@ export const enum Op {
   HandOff,
 }
 
-/** Types of packets of operation 3 that belong to streams. */
+/** Types of packets of operation 3. */
 export const enum Extension {
-  Headers = 5,
+  Close = 4,
+  Headers,
   Trailers,
 }
 
@@ -174,6 +176,9 @@ const UP_WITHIN = 10_000;
 /** The reason for closing a drained connection. */
 const GOING_AWAY = "the server is going away";
 
+/** Maximum length of the text of a CLOSE, and of a sent reset. */
+const TEXT_MAX = 200;
+
 /** Maximum delay of a timer. */
 const TIMER_MAX = 0x7fff_ffff;
 
@@ -277,7 +282,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       put?.(out, value as T);
       const end = out.at;
       const length = end - at - HEADER;
-      const most = Math.max(limits[1], BODY_MAX_LEAST);
+      const most = operation === Op.Extension ? HELLO_MAX : Math.max(limits[1], BODY_MAX_LEAST);
       if (length > most) throw notRun(Is.RESOURCE_EXHAUSTED, `the message has ${length} bytes of at most ${most}`);
       out.at = at;
       for (const half of [15, id, operation, length >>> 16, length]) putHalf(out, half);
@@ -294,10 +299,10 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     }
   };
 
-  const reset = (id: number, { code, message }: Status): void =>
-    write(id, Op.End, (to) => {
+  const reset = (id: number, { code, message }: Status, operation = Op.End): void =>
+    write(id, operation, (to) => {
       putVarint(to, code);
-      putRaw(to, utf8(message.slice(0, 256)));
+      putRaw(to, utf8(message.slice(0, TEXT_MAX)));
     });
 
   const refuse = (id: number, status: Status): void => {
@@ -335,7 +340,10 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         putRaw((partial = writer()), bytes.subarray(at));
       }
     } catch (error) {
-      fail(`the server broke the protocol: ${(error as Error).message}`);
+      const reason = (error as Error).message;
+      // The author of the server learns what was wrong.
+      if (link.isUp) reset(Extension.Close, new Status(Is.INTERNAL, reason), Op.Extension);
+      fail(`the server broke the protocol: ${reason}`);
     }
   };
 
@@ -370,13 +378,14 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       }
       return;
     } else if (operation === Op.Extension && !link.isUp && !id) return greeted(from);
+    else if (operation === Op.Extension && id === Extension.Close) return fail(`closed by the server with code ${takeVarint(from, 10)}: ${lossy(from, TEXT_MAX)}`);
     else if (operation === Op.Extension && id >= MUST_UNDERSTAND) malformed(`packet type ${id} must be understood and is unknown`);
     else if (operation === Op.GoingAway) return drain();
     else if (operation === Op.Cancel) return session?.cancel(id, takeVarint(from));
     else if (operation === Op.HandOff) malformed("a stray hand-off");
     else if (stream && (isOfStream || (operation !== Op.Extension && operation < Op.HandOff))) {
       owner.answered();
-      return isOfStream ? stream.items(id === Extension.Trailers, takeRest(from)) : stream.packet(operation, body);
+      return isOfStream ? stream.items(id === Extension.Trailers, from) : stream.packet(operation, body);
     } else if (operation === Op.Stream) {
       // Either the server opens a stream, or a message has crossed the end of its stream.
       const ahead = (id - theirStream) & 0x7fff;

@@ -1,8 +1,17 @@
 //! The reasons why connections close.
 
-use crate::ProtocolError;
+use crate::{ProtocolError, tlv};
 use std::sync::Arc;
 use std::{fmt, io};
+
+/// Maximum length of the text of a CLOSE, in bytes.
+const TEXT_MAX: usize = 200;
+
+/// The codes of a CLOSE, equal to those of gRPC.
+const UNKNOWN: u32 = 2;
+const RESOURCE_EXHAUSTED: u32 = 8;
+const INTERNAL: u32 = 13;
+const UNAVAILABLE: u32 = 14;
 
 /// The reason why a connection closed.
 #[derive(Clone, Debug)]
@@ -10,6 +19,13 @@ use std::{fmt, io};
 pub enum CloseReason {
     /// The peer closed the connection between two packets.
     ClosedByPeer,
+    /// The peer closed the connection and stated why.
+    PeerClosed {
+        /// A gRPC status code.
+        code: u32,
+        /// The reason as text.
+        text: Arc<str>,
+    },
     /// The peer closed the connection within a packet.
     Truncated,
     /// The peer violated the protocol.
@@ -61,7 +77,7 @@ impl CloseReason {
     /// Returns the kind of the reason, for metrics.
     pub fn kind(&self) -> CloseKind {
         match self {
-            Self::ClosedByPeer => CloseKind::ClosedByPeer,
+            Self::ClosedByPeer | Self::PeerClosed { .. } => CloseKind::ClosedByPeer,
             Self::Truncated => CloseKind::Truncated,
             Self::Protocol(ProtocolError::BadMagic(_) | ProtocolError::OtherProtocol(_)) => CloseKind::BadMagic,
             Self::Protocol(ProtocolError::SpeaksTls) => CloseKind::SpeaksTls,
@@ -87,6 +103,30 @@ impl CloseReason {
             Self::MaxAge => CloseKind::MaxAge,
             Self::Router(_) => CloseKind::Router,
         }
+    }
+
+    /// Returns the body of a CLOSE. `None` if the bare end of the connection says as much.
+    pub(crate) fn to_packet(&self) -> Option<Vec<u8>> {
+        let (code, text) = match self {
+            Self::Protocol(error) => (INTERNAL, error.to_string()),
+            Self::TooSlow => (RESOURCE_EXHAUSTED, self.to_string()),
+            Self::Shutdown => (UNAVAILABLE, "shutting down".to_owned()),
+            Self::MaxAge => (UNAVAILABLE, self.to_string()),
+            Self::Router(text) => (UNKNOWN, text.to_string()),
+            _ => return None,
+        };
+        let mut body = Vec::new();
+        tlv::put_varint(&mut body, code.into());
+        body.extend_from_slice(beginning(&text).as_bytes());
+        Some(body)
+    }
+
+    /// Reads the body of a CLOSE. The text may be cut anywhere, and is written to logs.
+    pub fn from_packet(mut body: &[u8]) -> Option<Self> {
+        let code = tlv::take_varint(&mut body)?;
+        let text = String::from_utf8_lossy(body.get(..TEXT_MAX).unwrap_or(body));
+        let text: String = text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
+        Some(Self::PeerClosed { code: u32::try_from(code).unwrap_or(u32::MAX), text: text.into() })
     }
 
     /// Returns whether the peer is at fault, rather than this end or the network. If only one end uses TLS, or the ends
@@ -131,7 +171,7 @@ macro_rules! close_kinds {
 }
 
 close_kinds! {
-    /// [`CloseReason::ClosedByPeer`].
+    /// [`CloseReason::ClosedByPeer`] and [`CloseReason::PeerClosed`].
     ClosedByPeer = "closed_by_peer",
     /// [`CloseReason::Truncated`].
     Truncated = "truncated",
@@ -199,6 +239,7 @@ impl fmt::Display for CloseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ClosedByPeer => f.write_str("closed by the peer"),
+            Self::PeerClosed { code, text } => write!(f, "closed by the peer: {text} (code {code})"),
             Self::Truncated => f.write_str("closed by the peer within a packet"),
             Self::Protocol(error) => write!(f, "protocol error: {error}"),
             Self::TlsHandshake(error) => write!(f, "the TLS handshake failed: {error}"),
@@ -225,6 +266,13 @@ impl fmt::Display for CloseReason {
             Self::Router(reason) => write!(f, "closed by a router: {reason}"),
         }
     }
+}
+
+/// Returns the beginning of a text that fits into a CLOSE.
+fn beginning(text: &str) -> &str {
+    let ends = text.char_indices().map(|(at, char)| at.saturating_add(char.len_utf8()));
+    let end = ends.take_while(|end| *end <= TEXT_MAX).last().unwrap_or(0);
+    text.get(..end).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -256,6 +304,27 @@ mod tests {
             CloseReason::TlsHandshake(Arc::new(io::ErrorKind::InvalidData.into())),
         ];
         assert!(!others.iter().any(CloseReason::is_peers_fault));
+    }
+
+    #[test]
+    fn close_states_code_and_text_of_200_bytes() {
+        let received = |reason: CloseReason| reason.to_packet().and_then(|body| CloseReason::from_packet(&body));
+        let text = |reason| received(reason).expect("it is worth a packet").to_string();
+        assert_eq!(CloseReason::Router("full".into()).to_packet().as_deref(), Some(&b"\x02full"[..]));
+        assert_eq!(text(CloseReason::Router("full".into())), "closed by the peer: full (code 2)");
+        assert_eq!(text(CloseReason::Protocol(ProtocolError::PingFlood)).rsplit(' ').next(), Some("13)"));
+        assert!(text(CloseReason::Shutdown).ends_with("(code 14)") && text(CloseReason::TooSlow).ends_with("(code 8)"));
+        for silent in [CloseReason::Local, CloseReason::ClosedByPeer, CloseReason::IdleTimeout, CloseReason::HandedOff]
+        {
+            assert!(received(silent).is_none());
+        }
+        let long = CloseReason::Router("\u{20AC}".repeat(100).into());
+        assert_eq!(long.to_packet().map(|body| body.len()), Some(1 + 198), "cut between two characters");
+        let long = CloseReason::from_packet(&[&[7][..], &[b'a'; 300]].concat()).expect("it has a code");
+        assert_eq!(long.to_string().matches('a').count(), 200);
+        let line = CloseReason::from_packet(b"\x07two\nlines\xff").expect("it has a code").to_string();
+        assert!(line.contains("two lines\u{FFFD}"), "{line}");
+        assert!([&[][..], &[0x80]].iter().all(|body| CloseReason::from_packet(body).is_none()));
     }
 
     #[test]

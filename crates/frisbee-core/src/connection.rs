@@ -346,6 +346,14 @@ impl Connection {
         self.shows_by = now.checked_add(self.write_progress.patience().saturating_add(self.pace.time_for(unsent)));
     }
 
+    /// Queues a CLOSE with the reason as the last packet, if it is of use to a native peer.
+    pub fn send_close(&mut self, reason: &CloseReason) {
+        let is_native = matches!(self.peer, PeerKind::Native(_)) && self.hand_off.is_none();
+        let Some(body) = reason.to_packet().filter(|_| is_native) else { return };
+        let sent = self.outbox.push_extension(extension::CLOSE, body);
+        debug_assert!(sent.is_ok(), "CLOSE should be within every limit");
+    }
+
     /// Expires the timeout of a client's first header, unless the header has arrived.
     pub fn expire(&mut self, now: Instant) {
         if self.role == Role::Server {
@@ -512,6 +520,7 @@ impl Connection {
             Operation::EXTENSION if ours && packet.id >= extension::MUST_UNDERSTAND => {
                 return Err(ProtocolError::NotUnderstood(packet.id));
             }
+            Operation::EXTENSION if ours && packet.id == extension::CLOSE => return Ok(Event::Control(packet)),
             Operation::EXTENSION if ours && matches!(packet.id, extension::HEADERS | extension::TRAILERS) => {
                 let is_malformed = packet.stream().is_none();
                 let malformed = Err(ProtocolError::Malformed(Operation::EXTENSION));

@@ -16,7 +16,7 @@ pub const ASK: PacketId = PacketId(1);
 pub const LAYOUT: PacketId = PacketId(2);
 /// Names a service that the sender is going to call. Reserved.
 pub const CALLS: PacketId = PacketId(3);
-/// The sender's reason to close the connection. Reserved.
+/// The last packet of an end that closes the connection: its reason, a code and a text.
 pub const CLOSE: PacketId = PacketId(4);
 /// The metadata at the beginning of a direction of a stream: the id of the stream, and items.
 pub const HEADERS: PacketId = PacketId(5);

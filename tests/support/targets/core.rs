@@ -2,8 +2,8 @@
 
 use bytes::{BufMut, Bytes};
 use frisbee_core::{
-    Batch, BatchSize, Config, Connection, Decoder, Event, Header, HeaderForm, Hello, HelloError, Operation, Outbox,
-    Packet, PacketId, ProtocolError, ServerConfig, tlv,
+    Batch, BatchSize, CloseReason, Config, Connection, Decoder, Event, Header, HeaderForm, Hello, HelloError,
+    Operation, Outbox, Packet, PacketId, ProtocolError, ServerConfig, extension, tlv,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -86,6 +86,21 @@ fn read(mut decoder: Decoder, stream: &[u8], size: usize, in_place: bool) -> Rea
     (packets, None)
 }
 
+/// HEADERS, TRAILERS and CLOSE of any bytes have bounded parts.
+fn extensions(data: &[u8]) {
+    for kind in [extension::HEADERS, extension::TRAILERS] {
+        let packet = Packet::new(kind, Operation::EXTENSION, Bytes::copy_from_slice(data));
+        let stream = packet.stream();
+        match packet.into_stream_items() {
+            Some((id, items)) => assert!(stream == Some(id) && data.ends_with(&items) && items.len() < data.len()),
+            None => assert_eq!(stream, None),
+        }
+    }
+    if let Some(CloseReason::PeerClosed { text, .. }) = CloseReason::from_packet(data) {
+        assert!(text.chars().count() <= 200 && !text.contains(char::is_control));
+    }
+}
+
 /// A HELLO that is understood is understood again as it is written; items and varints never panic.
 pub fn hello(data: &[u8]) {
     if let Ok(hello) = Hello::decode(&Bytes::copy_from_slice(data)) {
@@ -98,6 +113,7 @@ pub fn hello(data: &[u8]) {
     let _ = tlv::whole_varint(data);
     let _ = tlv::Items::new(data).count();
     batch(data);
+    extensions(data);
     joined(data);
 }
 

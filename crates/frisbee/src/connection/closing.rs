@@ -14,7 +14,8 @@ impl Connection {
     /// Like [`close`](Self::close), but with a reason of the protocol: the counterpart of
     /// [`Routed::close`](crate::Routed::close) for handlers, tasks and [turns](crate::Protocol::batch_ended). The
     /// reason is logged and returned by [`closed`](Self::closed), and passed to
-    /// [`Protocol::disconnected`](crate::Protocol::disconnected).
+    /// [`Protocol::disconnected`](crate::Protocol::disconnected). A native peer receives its first 200 bytes, as
+    /// [`CloseReason::PeerClosed`].
     pub fn close_for(&self, reason: impl Into<String>) {
         self.0.mailbox.order(Order::Flush(CloseReason::Router(reason.into().into())));
     }

@@ -25,7 +25,7 @@ use crate::runtime::blocked::DrivenConnection;
 use crate::runtime::pending_handshakes::PendingHandshake;
 use crate::{BatchEnd, CloseReason, Operation, Outbox, Packet, Protocol, ProtocolError, Routed};
 use bytes::Bytes;
-use frisbee_core::{Event, PeerStreamIds, Role, earlier};
+use frisbee_core::{Event, PeerStreamIds, Role, earlier, extension};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::task::Waker;
@@ -544,6 +544,10 @@ impl<R: Protocol> Engine<R> {
         let Packet { id, operation, body } = packet;
         match operation {
             Operation::BATCH => return self.handle_batch(id, &body),
+            Operation::EXTENSION if id == extension::CLOSE => {
+                let reason = CloseReason::from_packet(&body);
+                return Routed::Close(reason.unwrap_or(CloseReason::Protocol(ProtocolError::Malformed(operation))));
+            }
             Operation::EXTENSION => return self.handle_stream_items(Packet { id, operation, body }),
             Operation::CREDIT | Operation::END => {
                 let stream = self.handle.0.mailbox.lock().streams.get(id).cloned();

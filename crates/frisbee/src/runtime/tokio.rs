@@ -297,7 +297,10 @@ where
                     yield_last(context);
                     return Poll::Pending;
                 }
-                Err(stop) => Order::Now(stop.into_reason()),
+                Err(stop) => match stop.into_reason() {
+                    reason if self.engine.sends_reason(&reason) => Order::Flush(reason),
+                    reason => Order::Now(reason),
+                },
             }
         };
         let reason = match &order {
@@ -305,8 +308,10 @@ where
             Order::HandOver => &CloseReason::HandedOff,
         };
         self.engine.end(reason);
-        if matches!(order, Order::Now(_)) {
-            return Poll::Ready(false);
+        match &order {
+            Order::Now(_) => return Poll::Ready(false),
+            Order::Flush(reason) => self.engine.core.send_close(reason),
+            Order::WhenIdle(_) | Order::HandOver => {}
         }
         self.phase = if matches!(order, Order::HandOver) { SocketPhase::HandingOver } else { SocketPhase::Flushing };
         // A ring may still hold bytes that it has accepted. They must be sent within the time for the last bytes,
@@ -408,7 +413,8 @@ where
                 self.failure = Some(Box::new(Failure { polls_left: failure.polls_left - 1, ..*failure }));
                 Poll::Pending
             }
-            (Poll::Ready(Err(LoopExit::Close(reason @ CloseReason::Protocol(_)))), _) => Poll::Ready(reason),
+            (Poll::Ready(Err(LoopExit::Close(reason @ CloseReason::Protocol(_)))), _)
+            | (Poll::Ready(Ok(Order::Flush(reason @ CloseReason::PeerClosed { .. }))), _) => Poll::Ready(reason),
             (_, Some(failure)) => Poll::Ready(failure.reason),
             (polled, None) => polled.map(|polled| polled.err().map_or(CloseReason::Local, LoopExit::into_reason)),
         }

@@ -91,7 +91,9 @@ impl SenderConnection {
     /// Returns the reason why messages are no longer received.
     fn over(&self) -> Status {
         match (self.connection.get().and_then(Connection::close_reason), self.is_of_replies) {
-            (None | Some(CloseReason::ClosedByPeer), true) => Status::cancelled("the caller is gone"),
+            (None | Some(CloseReason::ClosedByPeer | CloseReason::PeerClosed { .. }), true) => {
+                Status::cancelled("the caller is gone")
+            }
             (None, false) => Status::cancelled("the call is over"),
             (Some(reason), _) => Status::unavailable(format!("the connection was lost: {reason}")),
         }

@@ -72,6 +72,12 @@ impl<R: Protocol> Engine<R> {
         self.goodbye == GoingAway::Received
     }
 
+    /// Returns whether the reason for which the connection ends at once is to be sent to the peer.
+    pub(crate) fn sends_reason(&self, reason: &CloseReason) -> bool {
+        let is_native = matches!(self.core.peer(), PeerKind::Native(_));
+        is_native && matches!(reason, CloseReason::Protocol(_) | CloseReason::TooSlow | CloseReason::Router(_))
+    }
+
     /// Returns whether a connection that is writing its last bytes must end at once.
     pub(crate) fn is_aborted(&self) -> bool {
         let mailbox = &self.handle.0.mailbox;
