@@ -40,10 +40,13 @@ async fn cancelled_hand_off_is_not_granted_and_keeps_connection() {
         tokio::time::timeout(PATIENCE, request.cancelled())
             .await
             .expect("cancellation should arrive within the timeout");
-        connection.send(&packet("behind")).await.unwrap();
+        let behind = packet("behind");
+        let mut sending = Box::pin(connection.send(&behind));
+        begin(sending.as_mut()).await;
         let again = connection.hand_off(TUNNEL, "refuse").await.unwrap_err();
         assert!(matches!(again, HandOffError::Busy), "it has not been answered: {again}");
         request.accept("", HandOffTarget::new(async |_| panic!("the connection is not handed over")));
+        sending.await.unwrap();
         assert_eq!(received.recv().await.unwrap().body, "behind");
     }
 }

@@ -72,7 +72,8 @@ async fn read_stream(packets: &[u8]) -> (Vec<String>, Option<Status>) {
     let channel = Channel::builder().calls::<ExtensionClient>().connect(address).await;
     let client = ExtensionClient::new(channel.expect("server should be listening"));
     let mut server = accepted.await;
-    server.write(&packet(0, 3, b"fris\x01")).await;
+    // HELLO with credit for the request.
+    server.write(&packet(0, 3, b"fris\x01\x04\x03\xff\xff\x03")).await;
     let mut replies = client.flood(Time::default()).await.expect("stream should open").into_inner();
     server.write(packets).await;
     let failure = replies.message().await.err();

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stream_items_round_trip_whatever_the_body_limit() {
+    fn stream_items_round_trip_beyond_body_limit() {
         let mut outbox = Outbox::default();
         outbox.set_limit(1024);
         let items = |max: usize| {

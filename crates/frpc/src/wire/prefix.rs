@@ -569,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn trailers_carry_whole_status_and_cut_only_what_is_too_long() {
+    fn trailers_carry_status_and_cut_only_long_parts() {
         let mut metadata = Metadata::new();
         metadata.insert("k", "v").expect("metadata entry should be valid");
         let status = Status::unauthenticated("no").with_details(&b"d"[..]).with_metadata(metadata);
@@ -590,7 +590,7 @@ mod tests {
     }
 
     #[test]
-    fn trailers_without_failure_end_and_repeated_items_are_malformed() {
+    fn trailers_without_failure_end_and_repeats_are_malformed() {
         let read = |items: &[u8]| read_trailers(items).map(|failure| failure.map(|status| status.message().to_owned()));
         for ended in [&[][..], &[2, 3, 1, b'k', b'v'], &[3, 1, 0, 8, 1, b'x'], &[8, 1, b'x'], &[99, 1, 7]] {
             assert_eq!(read(ended), Ok(None), "{ended:?}");

@@ -5,7 +5,7 @@ use super::streams::NO_ROOM;
 use crate::account::READ_BUFFER;
 use crate::connection::stream::RESOURCE_EXHAUSTED;
 use crate::mailbox::Order;
-use crate::{CloseReason, Operation, PacketId, Protocol, Routed};
+use crate::{CloseReason, Operation, PacketId, PeerKind, Protocol, Routed};
 use frisbee_core::{Role, StreamSignal};
 
 /// Maximum growth in bytes of a body beyond the connection's share while replies occupy it: that of a single read.
@@ -53,7 +53,8 @@ impl<R: Protocol> Engine<R> {
             self.reject_stream_body(packet.id, packet.operation == Operation::STREAM);
             return Ok(());
         }
-        if matches!(packet.operation, Operation::HAND_OFF | Operation::EXTENSION) {
+        let is_native = matches!(self.core.peer(), PeerKind::Native(_));
+        if is_native && matches!(packet.operation, Operation::HAND_OFF | Operation::EXTENSION) {
             // Otherwise the peer would wait for an answer, or the reader of a stream for its end.
             let reason = CloseReason::Router(format!("no memory for the body of {}", packet.operation).into());
             Order::put(Order::Flush(reason), &mut self.order);
