@@ -2,6 +2,8 @@
 
 mod batches;
 mod clients;
+#[cfg(target_os = "linux")]
+mod greedy;
 #[path = "../memory/main.rs"]
 mod memory;
 mod network;

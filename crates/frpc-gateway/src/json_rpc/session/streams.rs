@@ -35,12 +35,16 @@ const WINDOW: usize = 64 * 1024;
 /// Overhead of an item in the window in bytes.
 const ITEM_COST: usize = 64;
 
+/// Memory of an open stream in bytes: its task, its entries in the session, and its queues.
+const STREAM_COST: usize = 4 * 1024;
+
 /// Memory reserved before the first item is taken, in bytes. For later ones it is the length of the largest recent item,
 /// up to [`WINDOW`].
 const FIRST_ITEM: usize = 1024;
 
 /// A session's state of a stream.
 pub(super) struct StreamEnds {
+    _hold: MemoryCharge,
     /// `None` once the client sends no more items.
     requests: Option<UnboundedSender<Result<(Bytes, MemoryCharge), Status>>>,
     /// Number of items that the client may still send.
@@ -85,6 +89,10 @@ impl Inner {
         if self.streams >= streams_max {
             return Err(Status::resource_exhausted(format!("the limit of {streams_max} streams is reached")));
         }
+        let Some(hold) = context.connection().try_charge(STREAM_COST) else {
+            context.connection().count_rejected();
+            return Err(overloaded());
+        };
         let Some(called) = self.called.get(at) else { return Ok(()) };
         let (method, number) = (called.method.clone(), self.next);
         let takes_items = matches!(method.kind(), CallKind::ClientStreaming | CallKind::Streaming);
@@ -96,6 +104,7 @@ impl Inner {
         let queued = Arc::<AtomicUsize>::default();
         let items = Items { receiver, queued: queued.clone(), mail: self.mail.clone(), number, consumed: 0 };
         let ends = StreamEnds {
+            _hold: hold,
             requests: takes_items.then_some(sender),
             granted: ITEMS_FIRST,
             queued,
@@ -296,6 +305,10 @@ impl ResponseSink {
         let mut result = Bytes::from_static(b"null");
         let mut responses = responses;
         let is_single = kind == CallKind::ClientStreaming;
+        if let Some(credit) = self.credit.as_ref().filter(|_| !is_single) {
+            // A client that wants no items yet costs none.
+            let _ = unless_expired(responses.get_mut(), credit.acquire()).await?;
+        }
         let (mut waiter, mut usual) = (self.context.connection().memory_waiter(), FIRST_ITEM);
         loop {
             // The handler waits while unread items exceed the client's share of memory. One item is taken in advance of
