@@ -1,7 +1,7 @@
 /** The prefix of a message: the remaining time, metadata, a status. `codec.ts` owns the message. */
 
 import { Malformed, expect, isBytes, remaining, malformed, peek, putItem, putRaw, putText, putVarint, reader, takeByte, takeNumber, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
-import { Is, type Code, Status, codeOf, notRun, type Metadata } from "./status.js";
+import { Is, Status, codeOf, notRun, type Metadata } from "./status.js";
 
 /** First byte of a prefix. Messages start with 0, 6 or 8. */
 const PREFIX = 0x10;
@@ -25,7 +25,7 @@ export interface PrefixFields {
 export interface Prefix {
   timeout?: number;
   metadata: Metadata;
-  code?: Code;
+  code?: number;
   details?: Uint8Array;
   isRefused?: boolean;
   /** The text of a status, in TRAILERS. */
@@ -117,7 +117,7 @@ export function readItems(items: Cursor, isRequest = false): Prefix {
       if (!fits(key, entry) || ++entries > ENTRIES_MAX) malformed("invalid metadata");
       metadata[key] = key in metadata ? [...valuesOf(metadata[key] as string), entry] : entry;
     } else if (type === 3) {
-      prefix.code = codeOf(takeVarint(value, 10));
+      prefix.code = takeVarint(value, 10);
       prefix.details = takeRest(value);
     } else if (type === 5) prefix.isRefused = true;
     else if (type === 8) prefix.text = lossy(value);
@@ -129,7 +129,7 @@ export function readItems(items: Cursor, isRequest = false): Prefix {
 export const lossy = (from: Cursor, most?: number): string => new TextDecoder().decode(takeRest(from).subarray(0, most));
 
 const statusOf = ({ metadata, code, details, isRefused }: Prefix, text = ""): Status =>
-  new Status(code ?? Is.UNKNOWN, text, { metadata, mayHaveRun: !isRefused, ...(details && { details }) });
+  new Status(codeOf(code ?? 0), text, { metadata, mayHaveRun: !isRefused, ...(details && { details }) });
 
 /** Returns the status that replaces a message, if there is one. */
 export function readStatus(from: Cursor, prefix: Prefix): Status | undefined {
@@ -143,7 +143,7 @@ export function readStatus(from: Cursor, prefix: Prefix): Status | undefined {
 /** Returns the failure in TRAILERS. `undefined` if the direction ended without one. */
 export function readTrailers(items: Cursor): Status | undefined {
   const prefix = readItems(items);
-  return prefix.code || prefix.isRefused ? statusOf(prefix, prefix.text) : undefined;
+  return prefix.code ?? prefix.isRefused ? statusOf(prefix, prefix.text) : undefined;
 }
 
 /** Writes the items of TRAILERS. Long texts are truncated. */
