@@ -177,23 +177,23 @@ close_kinds! {
     Truncated = "truncated",
     /// [`ProtocolError::BadMagic`] and [`ProtocolError::OtherProtocol`].
     BadMagic = "bad_magic",
-    /// [`ProtocolError::SpeaksTls`].
+    /// The peer began with a TLS handshake, but TLS is off; see [`ProtocolError::SpeaksTls`].
     SpeaksTls = "speaks_tls",
-    /// [`ProtocolError::TooLong`].
+    /// A packet exceeded the maximum length; see [`ProtocolError::TooLong`].
     TooLong = "too_long",
-    /// [`ProtocolError::KeepaliveWithBody`].
+    /// A keep-alive packet had a body; see [`ProtocolError::KeepaliveWithBody`].
     KeepaliveWithBody = "keepalive_with_body",
-    /// [`ProtocolError::Malformed`] and [`ProtocolError::Hello`].
+    /// A packet or HELLO was malformed; see [`ProtocolError::Malformed`] and [`ProtocolError::Hello`].
     Malformed = "malformed",
     /// [`ProtocolError::HandOff`].
     HandOff = "hand_off",
     /// [`ProtocolError::PingFlood`].
     PingFlood = "ping_flood",
-    /// [`CloseReason::TlsHandshake`].
+    /// The TLS handshake failed; see [`CloseReason::TlsHandshake`].
     TlsHandshake = "tls_handshake",
-    /// [`CloseReason::NotTls`].
+    /// The peer did not begin with TLS, which is required; see [`CloseReason::NotTls`].
     NotTls = "not_tls",
-    /// [`CloseReason::IdleTimeout`].
+    /// The connection exceeded its idle timeout; see [`CloseReason::IdleTimeout`].
     IdleTimeout = "idle_timeout",
     /// [`CloseReason::NoFirstHeader`].
     NoFirstHeader = "no_first_header",

@@ -563,13 +563,13 @@ enum SilenceExcuse {
 
 /// Result of inspecting the input.
 enum PacketKind {
-    /// The next packet may be taken.
+    /// The next packet can be processed.
     GoOn,
     /// The kind of the peer was determined.
     PeerKnown,
     /// The peer, which has requested the connection, no longer waits for the reply.
     Abandoned,
-    /// No packet may be taken.
+    /// No packet can be processed at present.
     Stop,
 }
 

@@ -287,7 +287,7 @@ mod tests {
         let mut sent = Instant::now();
         for _ in 0..100_000 {
             while !credit.is_open() || granted.front().is_some_and(|(at, _)| *at <= sent) {
-                let (at, more) = granted.pop_front().expect("receiver of a whole window should return credit");
+                let (at, more) = granted.pop_front().expect("credit should be on its way while the sender is blocked");
                 sent = sent.max(at);
                 credit.receive(more);
             }
@@ -324,7 +324,7 @@ mod tests {
         for _ in 0..windows {
             window.wait();
             *now += time / windows;
-            let used = window.consume(window.size).expect("whole window should return credit");
+            let used = window.consume(window.size).expect("reading a whole window should return credit to the sender");
             more += window.adapt(used, *now) as i64 - used as i64;
         }
         more

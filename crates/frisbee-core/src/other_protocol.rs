@@ -10,7 +10,7 @@ pub enum OtherProtocol {
     OldHeaders,
     /// HTTP/1.
     Http1,
-    /// HTTP/2, as gRPC does.
+    /// HTTP/2, which gRPC clients speak.
     Http2,
     /// SSH.
     Ssh,

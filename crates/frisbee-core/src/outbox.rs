@@ -112,7 +112,8 @@ impl Outbox {
         self.limit = limit;
     }
 
-    /// Sets the memory available for a further body, if it is less than the peer's limit.
+    /// Sets the maximum length of the next bodies to the available memory `room` or to the peer's maximum length,
+    /// whichever is smaller. `None` leaves only the peer's maximum.
     pub fn set_room(&mut self, room: Option<usize>) {
         let room = room.and_then(|room| u32::try_from(room).ok());
         self.room = room.map_or(self.limit, |room| room.min(self.limit));

@@ -110,7 +110,7 @@ struct Queue {
 pub(super) struct QueueSegment {
     pub(super) packets: Outbox,
     pub(super) messages: u64,
-    /// Length of the longest body.
+    /// Length of the longest message body in the segment, in bytes.
     pub(super) longest: u32,
     /// Positions that a subscriber with a history needs if this segment is dropped.
     marks: Vec<ReplayMark>,

@@ -137,7 +137,8 @@ impl Follow {
         }
     }
 
-    /// Starts with the next message instead of the positions. Returns whether there were any.
+    /// Discards the remembered positions, so that the subscription resumes with the next published message. Returns
+    /// whether any positions were discarded.
     pub(super) fn forget_positions(&mut self) -> bool {
         self.is_lossy = true;
         (self.opening, self.expects_all) = (StartPosition::Now, false);

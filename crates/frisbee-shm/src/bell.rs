@@ -80,12 +80,12 @@ pub(crate) fn ring(bell: &OwnedFd) -> io::Result<()> {
     }
 }
 
-/// Drains a bell. Bytes beyond the buffer remain for the next call.
+/// Reads the wake-up bytes pending in a pipe, up to its capacity `PIPE`. Any further bytes remain for the next call.
 pub(crate) fn drain(bell: &OwnedFd) {
     let _ = rustix::io::read(bell, &mut [0; PIPE]);
 }
 
-/// Creates a bell and returns its pipe.
+/// Creates the pipe through which a peer wakes this end.
 pub(crate) fn create() -> io::Result<OwnedFd> {
     let (end, _) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
     // Best effort: a larger pipe works too.

@@ -164,7 +164,7 @@ impl Peer {
 /// If encoding does not reproduce a decoded message, if more bytes are transferred than possible, or if memory cannot
 /// be created.
 pub fn script(bytes: &[u8]) {
-    /// Maximum ring size of the script.
+    /// Maximum ring size in bytes during the fuzzed sequence of operations.
     const MOST: u32 = 16 * 1024;
     if let Some(message) = Message::decode(bytes) {
         assert_eq!(message.encode(), bytes);

@@ -171,7 +171,7 @@ pub struct ListenerBuilder {
 }
 
 impl Default for ListenerBuilder {
-    /// Returns the builder of [`Listener::builder`].
+    /// Returns a builder with the default limits that accepts only the current user, like [`Listener::builder`].
     fn default() -> Self {
         let users = vec![rustix::process::geteuid().as_raw()];
         Self { ring_max: RING_MAX, users, shared_max: SHARED_MAX, memory_max: MEMORY_MAX, spin: Duration::ZERO }

@@ -227,7 +227,7 @@ pub(crate) struct Reader {
     large: Option<Memory>,
     /// Number of unread bytes known to be in the ring in use. Further bytes may be in another ring.
     available: u32,
-    /// Ring changes that the peer may still make, as of `counted`.
+    /// Number of ring changes that the peer may still make. It was last replenished at `counted`.
     rings: u32,
     counted: Option<Instant>,
 }

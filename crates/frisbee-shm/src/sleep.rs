@@ -47,7 +47,7 @@ mod models {
     struct Shared {
         published: AtomicU32,
         flag: AtomicU32,
-        /// Number of rings of the bell.
+        /// Number of wake-ups sent to the sleeping end.
         rung: Mutex<u32>,
         bell: Condvar,
     }

@@ -72,7 +72,7 @@ impl<R: Protocol> Acceptor<R> {
     /// Serves a connection until it ends and returns the reason. The current tokio runtime drives it. Handlers run on
     /// the runtime on which the acceptor was created.
     ///
-    /// If the server is configured for TLS, this uses TLS as well.
+    /// The connection begins with a TLS handshake if the server is configured for TLS.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -92,7 +92,7 @@ impl<R: Protocol> Acceptor<R> {
         run_apart(&Handle::current(), driving).await
     }
 
-    /// Returns the counters of the connections. They can be read at any time.
+    /// Returns the server's connection counters.
     pub fn stats(&self) -> Stats {
         Stats(self.0.budget.clone())
     }
@@ -354,7 +354,7 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
 /// It is written by hand and boxes its rare states, because it makes up most of a connection's memory.
 #[allow(clippy::large_enum_variant)] // All connections are in the large variant most of the time.
 pub(crate) enum ServedConnection<'a, R: Protocol> {
-    /// The shutdown of the server has timed out.
+    /// The connection was rejected because the server's shutdown timeout has expired.
     Refused,
     Driven(DriveFuture<Transport, R, TokioTimer>, Option<OpenConnection>),
     /// The connection is behind a TLS handshake or a proxy header, or its transport is being handed over to the next

@@ -250,7 +250,8 @@ impl Connection {
         self.open_stream_with(|| first.clone()).await
     }
 
-    /// Like [`open_stream`](Self::open_stream), but creates the first packet whenever a slot may be available.
+    /// Like [`open_stream`](Self::open_stream), but calls `first` to create the first packet. It is called again for
+    /// each attempt to obtain a stream slot.
     ///
     /// # Errors
     /// Same as [`open_stream`](Self::open_stream).

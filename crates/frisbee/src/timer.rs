@@ -198,7 +198,7 @@ mod tests {
         tokio::task::yield_now().await;
         std::thread::sleep(60 * SHORT);
         let woken = tokio::time::timeout(Duration::from_secs(20), second).await;
-        woken.expect("it is woken").expect("task should not panic");
+        woken.expect("second sleep should complete after the timer has caught up").expect("task should not panic");
     }
 
     #[cfg(target_os = "linux")]

@@ -227,7 +227,7 @@ fn identity(arguments: &GatewayArguments) -> Result<Option<(&Path, Identity)>, F
     Ok(Some((certificate, identity)))
 }
 
-/// Returns the authorities of the gateway's clients.
+/// Returns the certificate authorities that issue the client certificates accepted by the gateway.
 fn clients(arguments: &GatewayArguments) -> Result<Option<Authorities>, Failure> {
     let Some(path) = &arguments.listen_cacert else { return Ok(None) };
     Authorities::from_pem(read(path)?).map(Some).map_err(|error| wrong(path, &error))

@@ -14,7 +14,8 @@ use tokio::io::{
     AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, ReadHalf, WriteHalf,
 };
 
-/// Maximum length of a server's line: twice a body of the default limit with an escape for each byte.
+/// Maximum length of a line received from the server in bytes. Suffices for a body of the default maximum length in
+/// which every byte is escaped.
 const REPLY_MAX: usize = 64 << 20;
 
 /// JSON-RPC's codes for invalid JSON and for an internal error.

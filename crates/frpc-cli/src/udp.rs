@@ -392,7 +392,7 @@ mod tests {
         };
         let (reply, _) = tokio::join!(sockets.exchange(7, b"{}", 0, Duration::from_secs(3600)), answer);
         assert_eq!(reply.expect("server should reply").result.expect("reply should contain a result"), "1");
-        sockets.notify(b"news").await.expect("open address should accept the notification");
+        sockets.notify(b"news").await.expect("notification to a bound address should be sent");
         assert_eq!(open.recv(&mut buffer).await.expect("server should receive the notification"), 4);
     }
 

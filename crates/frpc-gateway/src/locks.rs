@@ -23,7 +23,7 @@ pub(crate) struct Locks {
     pub(crate) cors: bool,
     /// Whether pages may send credentials and read the responses.
     pub(crate) credentials: bool,
-    /// The console, whose page is admitted in addition to the origins.
+    /// The built-in console. Requests from its page are admitted even if the allowed origins do not include it.
     #[cfg(feature = "console")]
     pub(crate) console: Option<crate::Console>,
 }

@@ -217,7 +217,8 @@ impl fmt::Display for EncodeReason {
     }
 }
 
-/// A byte in place of a kind.
+/// An input byte found where a kind byte was expected. Displayed as the kind, if it is one, and as hexadecimal
+/// otherwise.
 struct UnexpectedByte(u8);
 
 impl fmt::Display for UnexpectedByte {

@@ -332,7 +332,7 @@ fn shutdown_does_not_wait_for_a_silent_peer() {
     let mut end = End::server();
     end.connection.shut_down(end.now);
     end.frames();
-    end.now = end.connection.next_timeout().expect("shutdown should be timed");
+    end.now = end.connection.next_timeout().expect("graceful shutdown should have a deadline");
     assert_eq!(end.connection.handle_timeout(end.now), Ok(()));
     assert_eq!(end.kinds(), [kind::GOAWAY]);
     assert!(end.connection.is_shut_down());

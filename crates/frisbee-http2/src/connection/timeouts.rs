@@ -29,7 +29,7 @@ pub(super) enum Shutdown {
     /// "A server that is attempting to gracefully shut down a connection SHOULD send an initial GOAWAY frame with the
     /// last stream identifier set to 2^31-1 and a NO_ERROR code." Streams that were in flight are still accepted.
     Announced { until: Option<Instant> },
-    /// The last stream id is fixed.
+    /// The final GOAWAY was sent. New streams are ignored.
     Final,
 }
 

@@ -31,7 +31,7 @@ const LATE_MAX: u64 = 64 * 1024;
 pub(super) struct SequenceStamp {
     /// Id of the publishing broker.
     pub(super) origin: u64,
-    /// Counts restart with each era.
+    /// Generation of the broker's counts, which restart at zero with each era.
     pub(super) era: u64,
     /// Number of messages in the sequence, up to and including this one.
     pub(super) count: u64,
@@ -87,7 +87,8 @@ impl Row<'_> {
     }
 }
 
-/// The last era and count that an interest received, by origin and topic.
+/// The last era and message count received by a subscription, by publishing broker and topic. Used to detect missed
+/// messages.
 #[derive(Debug, Default)]
 pub(super) struct ReceivedCounts {
     origins: HashMap<u64, HashMap<Box<str>, (u64, u64)>>,

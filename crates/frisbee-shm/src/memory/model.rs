@@ -8,7 +8,7 @@ use tokio::io::ReadBuf;
 /// Size of a ring in the head.
 pub(crate) const SMALL: u32 = 1;
 
-/// Like [`crate::memory::End`] outside of models.
+/// An end of the connection. Replaces [`crate::memory::End`] when the code is model checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
     Client,

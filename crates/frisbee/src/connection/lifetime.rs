@@ -17,9 +17,9 @@ const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 /// A server's limit on the age of its connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct AgeLimit {
-    /// Maximum age; `None` for no limit.
+    /// Maximum age of a connection; `None` for no limit.
     pub(crate) max: Option<Duration>,
-    /// Time for work in progress after that; `None` for no limit.
+    /// Time that work in progress may continue after the maximum age is reached; `None` for no limit.
     pub(crate) grace: Option<Duration>,
 }
 

@@ -583,8 +583,8 @@ impl Guard {
         refilled
     }
 
-    /// Accounts for messages that have been read. The sender must not wait for this credit while the reader is busy
-    /// otherwise.
+    /// Releases the memory of a batch of read messages and returns credit to the sender. Called before the reader turns
+    /// to other work, because the sender may be waiting for the credit.
     #[inline(never)]
     fn account(&self, batch: &mut ReadBatch) {
         let credit = self.shared.account(batch);

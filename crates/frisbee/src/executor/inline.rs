@@ -301,7 +301,7 @@ mod tests {
         slot.slot().set(Some(Again(Some(1))));
         assert!(matches!(slot.poll_slot(), FirstPoll::Ready(1)));
         let mut future = slot.slot();
-        future.as_mut().as_pin_mut().expect("future should be kept").0 = Some(2);
+        future.as_mut().as_pin_mut().expect("slot should retain the future after it completes").0 = Some(2);
         assert!(matches!(slot.poll_slot(), FirstPoll::Ready(2)));
         assert!(matches!(slot.poll_slot(), FirstPoll::Pending(_)));
         assert!(slot.slot().is_none(), "one that waits has left");

@@ -37,10 +37,10 @@ const SPARE_MAX: usize = 64;
 /// Where a job runs.
 #[derive(Debug)]
 pub enum Placement {
-    /// On the worker that drives the connection, if there is one. Used for handlers of an operation that has not
-    /// blocked its thread. The job leaves the worker when the permission is lost.
+    /// The worker that drives the connection, if there is one. Used for handlers of operations that have not blocked a
+    /// worker. Once the operation blocks, it loses the permission, and the job moves to the runtime.
     Home(Operation, PermissionHandle),
-    /// In the runtime on which the server was started or the client connected.
+    /// The tokio runtime on which the server was started or the client connected.
     Runtime,
 }
 

@@ -6,17 +6,17 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 
-/// The deferred packets of a connection. Its task adds and removes them in order. A router that cancels a call removes
-/// the request, if it is still deferred.
+/// Received packets of one connection that are not routed until there is room for their replies. The connection's task
+/// adds and removes packets in order. Cancelling a call also removes its request if the request is still deferred.
 #[derive(Default)]
 pub(crate) struct Deferred(Mutex<Option<Box<Queue>>>);
 
-/// A deferred packet.
+/// A received packet that has not been routed yet.
 pub(crate) struct DeferredPacket {
     pub(crate) packet: Packet,
-    /// Whether it opens a stream.
+    /// Whether the packet opens a stream.
     pub(crate) opens: bool,
-    /// Whether later packets must be routed after it.
+    /// Whether later packets must not be routed before this one.
     pub(crate) stops: bool,
 }
 
@@ -24,14 +24,14 @@ pub(crate) struct DeferredPacket {
 struct Queue {
     /// Packets, each with its memory charge in bytes.
     packets: VecDeque<(DeferredPacket, usize)>,
-    /// Sum of these charges.
+    /// Total memory charge of the packets in bytes.
     charged: usize,
     /// Streams with deferred packets, in order. Their later packets must follow, so the entries remain until everything
     /// is routed.
     streams: Vec<PacketId>,
     /// Whether no packet after the last one may be routed.
     stops: bool,
-    /// Bytes that packets which were not deferred have added to the backlog.
+    /// Bytes added to the backlog by packets that were routed without being deferred.
     added: usize,
 }
 

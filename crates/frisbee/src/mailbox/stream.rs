@@ -95,9 +95,9 @@ pub enum StreamEnd {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct StreamView {
-    /// Id on the connection.
+    /// Stream id, unique among the open streams of its connection.
     pub id: PacketId,
-    /// Whether this end has opened it.
+    /// Whether this end opened the stream.
     pub is_opened_here: bool,
     /// Bytes that this end may send, negative if a message has exceeded the credit. `None` if the peer does not support
     /// credit.

@@ -67,8 +67,8 @@ const SLICES_MAX: usize = 64;
 /// How long a closed connection waits for the peer to close its half, so that a reset does not discard the last bytes.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Like [`LINGER`], for a peer that has confirmed the end and closes once it has read everything, however slowly. This
-/// is the default time for which a stopping server waits for connections.
+/// Like [`LINGER`], but for a peer that has acknowledged the shutdown. Such a peer closes after it has read all output,
+/// which may take long. Equals the default shutdown timeout of a server.
 const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
 
 /// Minimum delay before an action that is due again is repeated: one tick of a timer.

@@ -27,7 +27,7 @@ pub struct RawTransport {
     io: Box<dyn Io>,
     /// Account whose traffic counters include its bytes, if any.
     traffic: Option<Arc<TrafficCounts>>,
-    /// Reading pauses of an adapter connection.
+    /// Pauses reading when the client of a protocol adapter sends too much useless input. `None` for other connections.
     pauses: Option<Box<ReadPauses>>,
 }
 

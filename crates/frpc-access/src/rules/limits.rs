@@ -31,7 +31,7 @@ const SWEPT: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub struct Rate {
-    /// Time to refill one call.
+    /// Time in which the token bucket regains one call.
     interval: Duration,
     burst: u32,
 }

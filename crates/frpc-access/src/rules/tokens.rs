@@ -10,7 +10,8 @@ use std::sync::Arc;
 /// Maximum length of a token in bytes, equal to the usual limit of all HTTP header fields.
 pub(crate) const TOKEN_MAX: usize = 8 * 1024;
 
-/// Maximum memory in bytes of one half of the cache, which holds the tokens of some minutes with their principals.
+/// Maximum memory in bytes of each of the two generations of the token cache. When the young generation is full, it
+/// replaces the old one.
 const HALF: usize = 4 * 1024 * 1024;
 
 /// Approximate memory of a cache entry in bytes, excluding its token: a principal with name and roles, and the table
@@ -87,7 +88,7 @@ struct CacheGenerations {
     generation: u64,
     young: HashMap<Box<str>, Arc<JudgedCaller>>,
     old: HashMap<Box<str>, Arc<JudgedCaller>>,
-    /// Memory of the young half in bytes.
+    /// Memory of the entries in `young` in bytes.
     memory: usize,
 }
 

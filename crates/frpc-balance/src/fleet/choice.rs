@@ -389,7 +389,7 @@ impl Tier {
         Some(if costs.1 < costs.0 { (other, second, costs.1) } else { (one, first, costs.0) })
     }
 
-    /// Returns the best of two drawn lots and the one chosen last, with its server and cost.
+    /// Returns the cheapest of two random candidates and the previously chosen one, with its index and cost.
     #[inline]
     fn draw(&self, dice: u64, cost: impl Fn(&Candidate) -> u64) -> Option<(usize, &Candidate, u64)> {
         let (at, best, least) = self.draw_two(dice, &cost)?;

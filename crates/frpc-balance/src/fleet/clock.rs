@@ -73,12 +73,13 @@ impl FleetClock {
         self.care.load(Ordering::Relaxed)
     }
 
-    /// Marks the clock, so that the next choices consider all servers.
+    /// Sets the mark, so that the next choices consider all servers instead of a random pair.
     pub(crate) fn mark(&self) {
         self.care.store(true, Ordering::Release);
     }
 
-    /// Clears the mark, so that the next choices only use the costs, unless an event occurs from now on.
+    /// Clears the mark set by [`mark`](Self::mark). Later choices compare two random servers by cost until the clock is
+    /// marked again.
     pub(crate) fn relax(&self) {
         self.care.swap(false, Ordering::AcqRel);
     }

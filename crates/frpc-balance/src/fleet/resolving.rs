@@ -100,7 +100,7 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    /// Spawns the task, which ends with the fleet.
+    /// Spawns the task that follows the resolver. The task ends when the fleet of servers is dropped.
     pub(crate) fn start(self, fleet: &Arc<Fleet>) {
         let name = self.resolver.name();
         let shared = Arc::<Shared>::default();

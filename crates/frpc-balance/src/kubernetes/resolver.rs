@@ -68,10 +68,10 @@ pub struct KubernetesResolver {
     namespace: String,
     service: String,
     slices: Slices,
-    /// The version to watch from. `None` until the slices have been listed.
+    /// The resource version from which to watch. `None` until the slices have been listed.
     version: Option<String>,
     watch: Option<BoxStream<'static, kube::Result<WatchEvent<EndpointSlice>>>>,
-    /// Number of consecutive times that the server had discarded the version.
+    /// Number of consecutive watches that failed because the API server no longer had the resource version.
     discarded: u32,
     /// The last result. `None` after a failure.
     returned: Option<Result<Vec<Endpoint>, String>>,

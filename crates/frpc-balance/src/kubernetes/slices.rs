@@ -145,7 +145,7 @@ fn state(conditions: &EndpointConditions) -> State {
     }
 }
 
-/// An endpoint of a slice.
+/// An endpoint listed in a Kubernetes EndpointSlice.
 #[derive(Debug)]
 struct Backend {
     address: SocketAddr,
@@ -359,7 +359,7 @@ mod tests {
     }
 
     fn addresses(slices: &Slices) -> Vec<String> {
-        let endpoints = slices.endpoints().expect("some are there");
+        let endpoints = slices.endpoints().expect("service should have ready endpoints");
         endpoints.iter().map(|endpoint| endpoint.address().to_owned()).collect()
     }
 
@@ -370,7 +370,12 @@ mod tests {
             "targetRef": {"kind": "Pod", "name": "shop-x", "uid": "u1"}, "hints": {"forZones": [{"name": "a"}]},
         });
         let slices = slices("grpc", [slice("one", "IPv4", vec![stated, conditions("10.0.0.2", json!({}))])]);
-        let texts: Vec<_> = slices.endpoints().expect("two are there").iter().map(ToString::to_string).collect();
+        let texts: Vec<_> = slices
+            .endpoints()
+            .expect("service should have two ready endpoints")
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         let whole = "10.0.0.1:8080 zone=a server_name=shop.prod.svc node=n1 pod=shop-x";
         assert_eq!(texts, [whole, "10.0.0.2:8080 server_name=shop.prod.svc"]);
     }
@@ -378,7 +383,7 @@ mod tests {
     #[test]
     fn conditions_that_are_not_stated_count_as_the_api_has_it() {
         let of =
-            |conditions: Value| state(&serde_json::from_value(conditions).expect("conditions should have valid types"));
+            |conditions: Value| state(&serde_json::from_value(conditions).expect("conditions JSON should deserialize"));
         assert_eq!(of(json!({})), State::Ready);
         assert_eq!(of(json!({"ready": null})), State::Ready);
         assert_eq!(of(json!({"ready": false})), State::Off);

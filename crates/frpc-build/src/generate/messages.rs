@@ -36,7 +36,8 @@ pub(crate) struct OneofMember<'a> {
     pub(crate) oneof: &'a OneofDescriptorProto,
     /// The struct field that holds the oneof.
     pub(crate) field: &'a StructOneof,
-    /// The enum variant, with paths relative to the struct and its type without boxes.
+    /// The enum variant that prost generates for the member. Its paths are relative to the message's struct, and its
+    /// type has no `Box`.
     pub(crate) variant: ProstField,
 }
 

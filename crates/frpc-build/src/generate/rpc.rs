@@ -83,7 +83,8 @@ impl Rpc {
         (quote! { ::frpc::Request<#request> }, result)
     }
 
-    /// Returns the name of the `Methods` and `Channel` method for this kind of call.
+    /// Returns the name of the function that handles this kind of call, such as `unary`. It is the same in `Methods`
+    /// and `Channel`.
     pub(crate) fn call(&self) -> Ident {
         match (self.streams_requests, self.streams_replies) {
             (false, false) => format_ident!("unary"),

@@ -72,7 +72,8 @@ pub(crate) struct Externs {
     pub(crate) compile_well_known_types: bool,
     /// Well-known types that cannot be generated because descriptor.proto is proto2.
     proto2: Vec<String>,
-    /// Types of [`TENSOR_FILE`], if the schema imports it.
+    /// Full names of frpc's tensor types that map to hand-written Rust types. Empty unless the schema imports
+    /// [`TENSOR_FILE`].
     own: Vec<&'static str>,
 }
 

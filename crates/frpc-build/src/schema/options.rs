@@ -9,7 +9,7 @@ use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto, Un
 
 use crate::schema::externs::AGENT_FILE;
 
-/// The redaction option of fields.
+/// Name of the field option that marks values to be redacted in logs.
 const REDACT: &str = "debug_redact";
 
 /// The option that offers a method as a tool for agents.

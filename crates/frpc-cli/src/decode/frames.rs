@@ -274,7 +274,7 @@ impl WatchedConnection {
         (None, None)
     }
 
-    /// Adds a message to the text, and returns its JSON if the schema has its type.
+    /// Appends the decoded message to `out`. Returns the message as JSON if the schema defines its type.
     fn message(&self, operation: u16, is_request: bool, bytes: &[u8], out: &mut String) -> Option<String> {
         if bytes.is_empty() {
             return None;

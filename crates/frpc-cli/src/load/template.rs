@@ -14,7 +14,7 @@ enum Part {
     Number,
     /// A random integer in an inclusive range.
     Random(i64, i64),
-    /// A number of random letters and digits.
+    /// A random string of letters and digits with this length.
     Letters(usize),
     /// A random element of a list.
     Choice(Vec<String>),

@@ -14,7 +14,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
     One(Item<'a>),
-    /// A batch, whose size the scan has limited.
+    /// A batch with at most the permitted number of requests.
     Batch(Vec<Item<'a>>),
 }
 
@@ -342,7 +342,8 @@ mod tests {
             r#"{"jsonrpc":"2.0","method":"é","params":[]}"#,
             r#"{"id":12345678901234567890123,"jsonrpc":"2.0","method":""}"#,
         ] {
-            let plain = Plain::read(message.as_bytes(), BOUNDS).expect("request should be plain");
+            let plain =
+                Plain::read(message.as_bytes(), BOUNDS).expect("request should take the fast path for plain requests");
             let Ok(Message::One(Item::Request(read))) = Message::read(message.as_bytes(), 10) else {
                 panic!("{message} is a request")
             };

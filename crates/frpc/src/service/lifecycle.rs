@@ -140,7 +140,8 @@ impl OfferedMethod {
         self.format(format).map(|format| format.fields)
     }
 
-    /// Returns the schema comment of the method for documents about a format. Empty if there is none.
+    /// Returns the method's comment in the schema, for use in generated documentation such as OpenAPI. Empty if the
+    /// method has no comment or does not support `format`.
     pub fn comment(&self, format: &str) -> &'static str {
         self.format(format).map_or("", |format| format.comment)
     }

@@ -218,7 +218,7 @@ pub(crate) fn put_failure(
     style: Form,
     is_refused: bool,
 ) {
-    /// Number of bytes around the text: a prefix of six bytes, kinds and a length.
+    /// Maximum overhead of an error body beyond its text, in bytes: a six-byte prefix, kind bytes and a length.
     const AROUND: usize = 20;
     let rich = style == Form::Extended;
     let put = |outbox: &mut Outbox, text: &str, whole: bool| {

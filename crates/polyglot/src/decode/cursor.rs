@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
         Ok((text, decoder.rest))
     }
 
-    /// Reads a root that is nil or the text of an error.
+    /// Reads a message that consists of a nil byte or an error text instead of a root value.
     #[cold]
     #[inline(never)]
     pub(super) fn no_root(self) -> Split<'a, Option<String>> {

@@ -43,7 +43,7 @@ pub enum TypeLayout {
 pub struct Field {
     /// The number in the schema.
     pub number: u32,
-    /// Presence and cardinality.
+    /// Presence and cardinality of the field.
     pub shape: Shape,
     /// The type of the value, of the elements of a list, or of the values of a map.
     pub of: Type,

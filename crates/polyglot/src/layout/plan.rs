@@ -77,7 +77,7 @@ pub(super) struct Indices {
     pub(super) count: u32,
 }
 
-/// An operation. Those marked with (*) are followed by an operation for the case that the value is not set.
+/// An operation of a translation program.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Op {
     /// Copies values that need no layout.
@@ -107,19 +107,19 @@ pub(super) enum Op {
         member: u16,
         arg: u32,
     },
-    /// Like `Value`, if the value is present (*).
+    /// Like `Value`, but only if the value is present. Followed by the operation to execute otherwise.
     Present {
         how: How,
         member: u16,
         arg: u32,
     },
-    /// Like `Value`, if the value is not the default (*).
+    /// Like `Value`, but only if the value differs from its default. Followed by the operation to execute otherwise.
     NonDefault {
         how: How,
         member: u16,
         arg: u32,
     },
-    /// Translates a oneof (*).
+    /// Translates a oneof. Followed by the operation to execute if the oneof is not set.
     Oneof(u32),
     List {
         how: How,

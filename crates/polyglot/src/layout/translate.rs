@@ -98,7 +98,8 @@ impl From<DecodeError> for Fault {
 
 pub(super) type Result<T, E = Fault> = std::result::Result<T, E>;
 
-/// A part of the output.
+/// A range of the output that holds the translated value of one field or group, until `Assemble` puts all of them in
+/// order.
 #[derive(Clone, Copy)]
 struct Segment {
     place: u16,

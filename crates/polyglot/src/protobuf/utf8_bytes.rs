@@ -77,7 +77,8 @@ pub mod encoding {
             }
         }
 
-        /// Returns prost's own error, which only its reader can create.
+        /// Returns prost's error for invalid UTF-8. Decodes an invalid string, because prost has no public constructor
+        /// for this error.
         fn not_utf8() -> DecodeError {
             let content = [1, 0xff];
             let read = strings::merge(

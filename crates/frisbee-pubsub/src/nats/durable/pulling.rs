@@ -32,7 +32,7 @@ const TICK: Duration = Duration::from_millis(250);
 /// Header at the end of a request with the number of messages that it did not deliver.
 const PENDING_MESSAGES: &str = "Nats-Pending-Messages";
 
-/// Status of a request that was ended for a reason given in its text.
+/// Status with which NATS ends a pull request because of a conflict. The status text names the conflict.
 const CONFLICT: u16 = 409;
 
 /// Event for a reader.

@@ -244,7 +244,10 @@ async fn message_without_memory_ends_its_stream_and_is_counted() {
                 // Each batch is charged, until no memory is left.
                 let signals =
                     std::iter::repeat_with(|| end.receive_batch(&[1000; 100]).expect("stream should accept the batch"));
-                signals.into_iter().find(|signal| *signal != StreamSignal::Nothing).expect("memory should be limited")
+                signals
+                    .into_iter()
+                    .find(|signal| *signal != StreamSignal::Nothing)
+                    .expect("stream should be reset once the memory budget is exhausted")
             }
         };
         assert_eq!(signal, StreamSignal::Reset);

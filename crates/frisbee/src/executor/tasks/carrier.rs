@@ -25,9 +25,9 @@ pub type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub(crate) struct AssignedJob {
     pub(super) job: Job,
     pub(super) slot: JobSlotId,
-    /// The operation of the handler, or 0.
+    /// The operation that the handler serves. 0 if the job is not a handler.
     pub(super) operation: u16,
-    /// The permission for the worker. The job leaves the worker when this is lost.
+    /// Permission to run on the worker. The job moves to the runtime when the operation loses it.
     pub(super) permission: Option<PermissionHandle>,
 }
 

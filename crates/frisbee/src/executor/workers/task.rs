@@ -131,7 +131,7 @@ const OVER: u8 = 4;
 #[derive(PartialEq, Eq, Debug)]
 enum AfterPoll {
     Idle,
-    /// The task must be queued.
+    /// The task was woken while it was polled, so it must be queued again.
     Woken,
     Over,
 }

@@ -24,13 +24,13 @@ pub(super) enum GoingAway {
 }
 
 impl<R: Protocol> Engine<R> {
-    /// Returns whether the connection is to end, because of an order or because the peer has closed its sending half.
+    /// Returns whether the connection will close: this end has requested it, or the peer has closed its sending half.
     #[inline]
     pub(crate) fn is_ending(&self) -> bool {
         self.order.is_some() || self.reading == ReadMode::HalfClosed || self.has_departed()
     }
 
-    /// Returns the order that can be carried out now.
+    /// Returns the requested way to close, if it can be carried out now.
     #[cold]
     pub(crate) fn take_order(&mut self) -> Result<Option<Order>, CloseReason> {
         if self.has_departed() {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Output size in bytes above which progress notifications are skipped. A later one includes their information.
 const PROGRESS_MAX: usize = 64 * 1024;
 
-/// Tool state of a session.
+/// State of an MCP session that offers methods as tools.
 pub(super) struct ToolSession {
     mcp: Arc<Mcp>,
     /// Whether a call or a list failed because the caller is not authenticated.

@@ -71,7 +71,7 @@ fn boxes<T>(around: &mut PooledCall<T>) -> Vec<usize> {
     let mut found = outermost(around).into_iter().collect::<Vec<_>>();
     let last = around
         .outermost()
-        .expect("outermost box should be kept")
+        .expect("call should still own the box of its outermost middleware")
         .last
         .as_mut()
         .expect("innermost call should have ended");
