@@ -4,10 +4,10 @@ use crate::{ProtocolError, tlv};
 use std::sync::Arc;
 use std::{fmt, io};
 
-/// Maximum length of the text of a CLOSE, in bytes.
+/// Maximum length of the reason text in a CLOSE packet, in bytes.
 const TEXT_MAX: usize = 200;
 
-/// The codes of a CLOSE, equal to those of gRPC.
+/// gRPC status codes sent in CLOSE packets.
 const UNKNOWN: u32 = 2;
 const RESOURCE_EXHAUSTED: u32 = 8;
 const INTERNAL: u32 = 13;
@@ -38,7 +38,7 @@ pub enum CloseReason {
     IdleTimeout,
     /// The client did not send a header in time.
     NoFirstHeader,
-    /// The kind of the server could not be determined in time.
+    /// The client could not determine in time whether the server is a native peer.
     PeerUnknown,
     /// A packet arrived more slowly than the minimum rate.
     TooSlow,
@@ -57,7 +57,7 @@ pub enum CloseReason {
         /// The original error.
         source: Arc<io::Error>,
     },
-    /// The reply to a hand-off timed out, at either end.
+    /// No reply to a hand-off request was received, or sent by this end, in time.
     HandOffTimeout,
     /// The connection was handed off: its further bytes belong to another owner.
     HandedOff,
@@ -105,7 +105,8 @@ impl CloseReason {
         }
     }
 
-    /// Returns the body of a CLOSE. `None` if the bare end of the connection says as much.
+    /// Returns the body of the CLOSE packet that reports the reason. `None` if closing the connection without a CLOSE
+    /// conveys the same.
     pub(crate) fn to_packet(&self) -> Option<Vec<u8>> {
         let (code, text) = match self {
             Self::Protocol(error) => (INTERNAL, error.to_string()),
@@ -171,11 +172,12 @@ macro_rules! close_kinds {
 }
 
 close_kinds! {
-    /// [`CloseReason::ClosedByPeer`] and [`CloseReason::PeerClosed`].
+    /// The peer closed the connection, with or without a reason; see [`CloseReason::ClosedByPeer`] and
+    /// [`CloseReason::PeerClosed`].
     ClosedByPeer = "closed_by_peer",
-    /// [`CloseReason::Truncated`].
+    /// The peer closed the connection within a packet; see [`CloseReason::Truncated`].
     Truncated = "truncated",
-    /// [`ProtocolError::BadMagic`] and [`ProtocolError::OtherProtocol`].
+    /// The peer uses another protocol; see [`ProtocolError::BadMagic`] and [`ProtocolError::OtherProtocol`].
     BadMagic = "bad_magic",
     /// The peer began with a TLS handshake, but TLS is off; see [`ProtocolError::SpeaksTls`].
     SpeaksTls = "speaks_tls",
@@ -185,9 +187,9 @@ close_kinds! {
     KeepaliveWithBody = "keepalive_with_body",
     /// A packet or HELLO was malformed; see [`ProtocolError::Malformed`] and [`ProtocolError::Hello`].
     Malformed = "malformed",
-    /// [`ProtocolError::HandOff`].
+    /// A packet arrived that is not permitted during a hand-off; see [`ProtocolError::HandOff`].
     HandOff = "hand_off",
-    /// [`ProtocolError::PingFlood`].
+    /// The peer sent too many PINGs; see [`ProtocolError::PingFlood`].
     PingFlood = "ping_flood",
     /// The TLS handshake failed; see [`CloseReason::TlsHandshake`].
     TlsHandshake = "tls_handshake",
@@ -195,31 +197,31 @@ close_kinds! {
     NotTls = "not_tls",
     /// The connection exceeded its idle timeout; see [`CloseReason::IdleTimeout`].
     IdleTimeout = "idle_timeout",
-    /// [`CloseReason::NoFirstHeader`].
+    /// The client sent no packet header in time; see [`CloseReason::NoFirstHeader`].
     NoFirstHeader = "no_first_header",
-    /// [`CloseReason::PeerUnknown`].
+    /// The server did not reveal in time whether it is a native peer; see [`CloseReason::PeerUnknown`].
     PeerUnknown = "peer_unknown",
-    /// [`CloseReason::TooSlow`].
+    /// A packet arrived more slowly than the minimum rate; see [`CloseReason::TooSlow`].
     TooSlow = "too_slow",
-    /// [`CloseReason::WriteTimeout`].
+    /// The peer accepted no pending output, or accepted it too slowly; see [`CloseReason::WriteTimeout`].
     WriteTimeout = "write_timeout",
-    /// [`CloseReason::Io`].
+    /// Reading or writing failed; see [`CloseReason::Io`].
     Transport = "transport",
-    /// [`CloseReason::HandOffTimeout`].
+    /// No reply to a hand-off request arrived in time; see [`CloseReason::HandOffTimeout`].
     HandOffTimeout = "hand_off_timeout",
-    /// [`CloseReason::HandedOff`].
+    /// The connection was handed off to another owner; see [`CloseReason::HandedOff`].
     HandedOff = "handed_off",
-    /// [`CloseReason::OtherProtocol`].
+    /// The connection was passed to the handler of another protocol; see [`CloseReason::OtherProtocol`].
     OtherProtocol = "other_protocol",
-    /// [`CloseReason::Local`].
+    /// The program at this end closed the connection; see [`CloseReason::Local`].
     Local = "local",
-    /// [`CloseReason::Shutdown`].
+    /// This end is shutting down; see [`CloseReason::Shutdown`].
     Shutdown = "shutdown",
-    /// [`CloseReason::MaxAge`].
+    /// The connection reached its maximum age; see [`CloseReason::MaxAge`].
     MaxAge = "max_age",
-    /// [`CloseReason::Router`].
+    /// The router closed the connection; see [`CloseReason::Router`].
     Router = "router",
-    /// [`ProtocolError::NotUnderstood`].
+    /// The peer sent a mandatory extension that this end does not support; see [`ProtocolError::NotUnderstood`].
     NotUnderstood = "not_understood",
 }
 
@@ -309,7 +311,7 @@ mod tests {
     #[test]
     fn close_states_code_and_text_of_200_bytes() {
         let received = |reason: CloseReason| reason.to_packet().and_then(|body| CloseReason::from_packet(&body));
-        let text = |reason| received(reason).expect("it is worth a packet").to_string();
+        let text = |reason| received(reason).expect("reason should be sent in a CLOSE packet").to_string();
         assert_eq!(CloseReason::Router("full".into()).to_packet().as_deref(), Some(&b"\x02full"[..]));
         assert_eq!(text(CloseReason::Router("full".into())), "closed by the peer: full (code 2)");
         assert_eq!(text(CloseReason::Protocol(ProtocolError::PingFlood)).rsplit(' ').next(), Some("13)"));
@@ -320,9 +322,12 @@ mod tests {
         }
         let long = CloseReason::Router("\u{20AC}".repeat(100).into());
         assert_eq!(long.to_packet().map(|body| body.len()), Some(1 + 198), "cut between two characters");
-        let long = CloseReason::from_packet(&[&[7][..], &[b'a'; 300]].concat()).expect("it has a code");
+        let long = CloseReason::from_packet(&[&[7][..], &[b'a'; 300]].concat())
+            .expect("CLOSE body should start with a status code");
         assert_eq!(long.to_string().matches('a').count(), 200);
-        let line = CloseReason::from_packet(b"\x07two\nlines\xff").expect("it has a code").to_string();
+        let line = CloseReason::from_packet(b"\x07two\nlines\xff")
+            .expect("CLOSE body should start with a status code")
+            .to_string();
         assert!(line.contains("two lines\u{FFFD}"), "{line}");
         assert!([&[][..], &[0x80]].iter().all(|body| CloseReason::from_packet(body).is_none()));
     }

@@ -125,7 +125,7 @@ impl Connection {
         self.role
     }
 
-    /// Returns the kind of the peer, as far as it is known.
+    /// Returns the kind of the peer, or that it is still unknown.
     #[inline]
     pub fn peer(&self) -> &PeerKind {
         &self.peer
@@ -327,7 +327,7 @@ impl Connection {
         }
     }
 
-    /// Returns when [`handle_timeout`](Self::handle_timeout) is due.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) must be called.
     #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
         // Called in every turn of every connection; most have only silence to check.

@@ -391,7 +391,7 @@ impl BodyMut<'_> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ProtocolError {
-    /// The header starts with these bytes instead of [`MAGIC`].
+    /// The packet header starts with the given two bytes instead of [`MAGIC`].
     BadMagic(u16),
     /// The peer speaks another protocol, which was recognized.
     OtherProtocol(OtherProtocol),

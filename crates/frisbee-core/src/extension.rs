@@ -95,7 +95,9 @@ mod tests {
             assert_eq!(max, 64 * 1024 - 2);
             vec![7; max]
         };
-        outbox.push_stream_items(TRAILERS, PacketId(300), items).expect("they are within the limit");
+        outbox
+            .push_stream_items(TRAILERS, PacketId(300), items)
+            .expect("trailers should not exceed the maximum length");
         assert!(outbox.push_stream_items(HEADERS, PacketId(300), |max| vec![7; max + 1]).is_err());
         let body = outbox.take_bytes().slice(10..);
         let packet = |kind, body| Packet::new(kind, Operation::EXTENSION, body);

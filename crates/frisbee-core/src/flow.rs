@@ -55,13 +55,14 @@ impl Credit {
         }
     }
 
-    /// Takes all credit for a sender that returns the rest with [`settle`](Self::settle). Nothing can be sent until
-    /// then.
+    /// Takes all available credit for a sender. Others cannot send until the sender returns its unused credit with
+    /// [`settle`](Self::settle).
     pub fn take(&mut self) -> i64 {
         self.left.as_mut().map_or(i64::MAX, std::mem::take)
     }
 
-    /// Returns the rest of the taken credit, below zero if a message has exceeded it.
+    /// Returns the unused part of the credit obtained by [`take`](Self::take). `rest` is negative if a message exceeded
+    /// the credit.
     pub fn settle(&mut self, rest: i64) {
         if let Some(left) = &mut self.left {
             *left = left.saturating_add(rest);
@@ -317,8 +318,8 @@ mod tests {
         assert_eq!(window_over(Duration::from_micros(100), 20 * GIGABIT), 256 * KIB, "it is near");
     }
 
-    /// Uses up a number of windows in the given time, for a reader that waits. Returns how much more credit was granted
-    /// than used.
+    /// Consumes `windows` whole windows over `time`, with a reader that waits for each. Returns the granted minus the
+    /// used credit.
     fn use_up(window: &mut Window, now: &mut Instant, windows: u32, time: Duration) -> i64 {
         let mut more = 0;
         for _ in 0..windows {

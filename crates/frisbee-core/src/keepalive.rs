@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 /// The keepalive state of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Liveness {
-    /// No action is due before [`Keepalive::deadline`].
+    /// The peer is considered alive. No action is needed before [`Keepalive::deadline`].
     Alive,
     /// The peer or this end has been silent for the ping interval: send a PING.
     SendPing,
@@ -77,7 +77,7 @@ impl Keepalive {
         now.saturating_duration_since(self.received_at) >= self.ping_interval()
     }
 
-    /// Returns the action that is due. A PING counts as sent.
+    /// Returns the action to take now. A returned PING counts as sent.
     pub fn poll(&mut self, now: Instant) -> Liveness {
         if now.saturating_duration_since(self.received_at).as_millis() >= self.idle_timeout.into() {
             return Liveness::Dead;

@@ -44,7 +44,7 @@ struct PendingWrite {
     consumed: u64,
     /// Start of the measurement.
     window: Instant,
-    /// Number of bytes that the transport has accepted since then.
+    /// Number of bytes that the transport has accepted since the measurement began.
     moved: u64,
     /// Value of `consumed` at the start of the measurement.
     consumed_before: u64,

@@ -383,7 +383,7 @@ impl Protocol for Broker {
 struct Requested<'a> {
     pattern: &'a str,
     group: Option<Arc<str>>,
-    /// Whether it watches the presence of a topic.
+    /// Whether the subscription watches the presence of a topic.
     watches: bool,
     /// Name of the subscriber in the presence of the topic.
     name: Option<Arc<str>>,

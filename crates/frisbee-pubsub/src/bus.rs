@@ -55,7 +55,7 @@ pub trait Backplane: fmt::Debug + Send + Sync + 'static {
     /// Cancels a subscription made by [`join`](Self::join).
     fn leave(&self, interest: &Arc<Interest>);
 
-    /// Sends a frame to all interests that match the topic. Frames of one topic stay in order.
+    /// Sends a frame to all brokers with subscriptions that match the topic. Frames of one topic stay in order.
     ///
     /// # Errors
     /// If the frame cannot leave this process.
@@ -124,9 +124,9 @@ pub(super) struct Bus {
     next_interest: AtomicU64,
     /// Whether subscribers of other brokers may have missed messages, so that marks are due.
     marks_due: AtomicBool,
-    /// Version of the subscriptions for which interests were last refreshed.
+    /// Version of the local subscriptions that was last announced to the backplane.
     refreshed: AtomicU64,
-    /// Number of sequences remembered by all interests.
+    /// Total number of message sequences whose last position is remembered.
     remembered: Arc<AtomicUsize>,
 }
 
@@ -233,7 +233,7 @@ impl Bus {
         interest
     }
 
-    /// Removes a subscription. The interest ends with its last subscription.
+    /// Removes a subscription. Once a topic pattern has no subscriptions, this broker no longer receives its messages.
     pub(super) fn leave(&self, interest: &Arc<Interest>, subscriber: u64, id: u16) {
         let mut interests = self.interests.lock();
         if interest.exit(subscriber, id) && !interest.has_history() {

@@ -25,7 +25,7 @@ const DRAINED_AFTER: u32 = 32;
 /// Size of a pipe in bytes. The smallest size, because pipe memory is limited per user.
 const PIPE: usize = 4096;
 
-/// The bell of this end, rung by the peer, and the bell of the peer.
+/// The wake-up pipes of a connection: the one that wakes this end, and the one through which this end wakes the peer.
 #[derive(Debug)]
 pub(crate) struct Bells {
     own: AsyncFd<OwnedFd>,
@@ -42,23 +42,25 @@ impl Bells {
         Ok(Self { own: register(reopen(own)?)?, peer: reopen(peer)?, heard: 0 })
     }
 
-    /// Moves this end's bell to the current runtime. Rings in the meantime are not lost.
+    /// Registers this end's wake-up pipe with the current runtime instead of its previous one. Wake-ups sent in between
+    /// are not lost.
     pub(crate) fn move_to_current_runtime(&mut self) -> io::Result<()> {
         self.own = register(self.own.get_ref().try_clone()?)?;
         Ok(())
     }
 
-    /// Rings the peer's bell.
+    /// Wakes the peer through its wake-up pipe.
     pub(crate) fn ring(&self) -> io::Result<()> {
         ring(&self.peer)
     }
 
-    /// Deregisters this end's bell from the runtime and returns both pipes, this end's first.
+    /// Deregisters this end's wake-up pipe from the runtime and returns both pipes, this end's first.
     pub(crate) fn into_pipes(self) -> (OwnedFd, OwnedFd) {
         (self.own.into_inner(), self.peer)
     }
 
-    /// Completes if the bell has been rung since the last call. Otherwise registers the task to be woken.
+    /// Completes if the peer has sent a wake-up since the last call. Otherwise registers the task to be woken by the
+    /// next one.
     pub(crate) fn poll_rung(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut ready = std::task::ready!(self.own.poll_read_ready(context))?;
         ready.clear_ready();
@@ -71,7 +73,7 @@ impl Bells {
     }
 }
 
-/// Rings a bell.
+/// Wakes the other end by writing a byte to its wake-up pipe.
 pub(crate) fn ring(bell: &OwnedFd) -> io::Result<()> {
     match rustix::io::write(bell, &[1]) {
         // The pipe is full, so the peer has enough pending wake-ups.

@@ -252,7 +252,7 @@ impl BlockingShared {
         }
     }
 
-    /// Sleeps until the bell is rung, the socket becomes readable, or the timeout expires.
+    /// Sleeps until the peer sends a wake-up, the socket becomes readable, or the timeout expires.
     #[cold]
     fn sleep(&mut self, most: Option<Duration>) -> io::Result<()> {
         let most = most.map(Timespec::try_from).transpose().map_err(io::Error::other)?;

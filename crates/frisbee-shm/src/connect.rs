@@ -108,7 +108,7 @@ impl Connector {
         self.spin(most)
     }
 
-    /// Like [`connect`], with these options.
+    /// Like [`connect`], but with the options of `self`.
     ///
     /// # Errors
     /// Like [`connect`]. Also fails if [`ring_max`](Self::ring_max) is not a valid ring size.

@@ -18,13 +18,13 @@ const PART_MIN: u32 = if cfg!(frisbee_loom) { 1 } else { 4096 };
 /// Maximum credit for bells without progress. Exceeds the number that races can cause.
 const IDLE_BELLS_MAX: u32 = 256;
 
-/// Credit for bells per progress of the peer. One bell announces the progress and may arrive later. The other is for a
-/// flag that was set earlier and no longer has a waiter.
+/// Number of wake-ups that the peer may send per progress it makes. One announces the progress and may arrive later.
+/// The other answers a flag that was set earlier and no longer has a waiter.
 const BELLS_EARNED: u32 = 2;
 
 /// Operations on the pipe and the socket to the peer.
 pub(crate) trait PeerLink {
-    /// Rings the peer's bell.
+    /// Wakes the peer through its wake-up pipe.
     fn ring_bell(&self) -> io::Result<()>;
 
     /// Creates a ring and sends it to the peer. Fails with `WouldBlock` until the peer has received the previous one.
@@ -162,7 +162,7 @@ impl Exchange {
         Ok(written)
     }
 
-    /// Switches to a larger ring, or back to the small one, if it is due.
+    /// Switches to a larger ring buffer, or back to the small one, if the amount of data requires it.
     fn change_ring(&mut self, link: &impl PeerLink, from: &[IoSlice<'_>]) -> io::Result<()> {
         let bytes = from.iter().map(|slice| slice.len()).fold(0, usize::saturating_add);
         match self.writer.change(&self.head, bytes, Instant::now)? {
@@ -181,7 +181,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Rings the bell if the peer is sleeping until `wait`, which was just published.
+    /// Wakes the peer if it is sleeping until `wait`, which was just published.
     fn ring_for(&self, wait: WaitEvent, link: &impl PeerLink) -> io::Result<()> {
         if sleep::must_ring(self.head.word(self.end.other(), flag(wait))) { link.ring_bell() } else { Ok(()) }
     }
@@ -211,8 +211,8 @@ impl Exchange {
             }
     }
 
-    /// Returns whether this end may sleep until its bell is rung. If so, the peer rings after its next publication.
-    /// Otherwise bytes or space may be available already.
+    /// Returns whether this end may sleep until the peer wakes it. If so, the peer sends a wake-up after its next
+    /// publication. Otherwise bytes or space may already be available.
     pub(crate) fn may_sleep(&mut self, wait: WaitEvent) -> bool {
         if self.has_set[wait as usize] {
             // The condition was checked after the flag had been set.
@@ -223,7 +223,7 @@ impl Exchange {
         may_sleep
     }
 
-    /// Handles a ring of this end's bell.
+    /// Handles a wake-up from the peer.
     pub(crate) fn handle_bell(&mut self) -> io::Result<()> {
         // The peer has cleared the flag that it rang for. Clear the other one too, because both tasks are awake and a
         // further ring would be useless.

@@ -137,7 +137,7 @@ impl Peer {
         }
     }
 
-    /// Rings the bell of the other end, whether it sleeps or not.
+    /// Sends a wake-up to the other end, whether it is sleeping or not.
     ///
     /// # Errors
     /// If the other end is gone.

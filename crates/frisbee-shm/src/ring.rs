@@ -53,7 +53,7 @@ pub(crate) enum Violation {
     Written { claimed: u32, read: u32, ring: u32 },
     /// The peer claims to have read bytes that were not written, or revokes an earlier claim.
     Read { claimed: u32, written: u32, ring: u32 },
-    /// The peer keeps ringing the bell without writing or reading.
+    /// The peer keeps sending wake-ups without writing or reading.
     Bells,
     /// The peer sends something other than a ring on the socket.
     Talks,

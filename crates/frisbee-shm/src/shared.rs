@@ -25,7 +25,7 @@ use tokio::io::{Interest, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::task::coop;
 
-/// Maximum number of attempts to read or write per poll after a bell, before other tasks get their turn.
+/// Maximum number of attempts to read or write per poll after a wake-up, before the task yields to other tasks.
 const LOOKS_MAX: u32 = 3;
 
 /// Memory and bells of a connection after the handshake.
@@ -177,7 +177,8 @@ impl SharedStream {
         if self.exchange.may_sleep(wait) { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
-    /// Completes after a ring of the bell or the end of the socket. Otherwise registers the task to be woken by them.
+    /// Completes after a wake-up from the peer or the end of the socket. Otherwise registers the task to be woken by
+    /// either.
     fn poll_announced(&mut self, wait: WaitEvent, context: &Context<'_>) -> io::Result<Poll<()>> {
         let Self { exchange, line, .. } = self;
         let mut context = Context::from_waker(self.waiters.enter(wait, context.waker()));

@@ -22,8 +22,8 @@ pub(crate) fn may_sleep(flag: &AtomicU32, has_come: impl FnOnce() -> bool) -> bo
     true
 }
 
-/// Clears the peer's flag after publishing something for it. Returns true if the bell must be rung, which happens once
-/// each time the flag is set.
+/// Clears the peer's sleep flag after publishing data or space for it. Returns true if the peer must be woken, which
+/// happens once each time the flag is set.
 pub(crate) fn must_ring(flag: &AtomicU32) -> bool {
     fence(Ordering::SeqCst);
     // Load first: the flag is usually clear, and its cache line then stays with the peer.

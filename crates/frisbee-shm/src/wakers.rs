@@ -12,7 +12,8 @@ pub(crate) enum WaitEvent {
     Room = 1,
 }
 
-/// Registered wakers. The bell and the socket accept a single waker each, so two different tasks are combined into one.
+/// The wakers of the reading and the writing task. The wake-up pipe and the socket accept a single waker each, so the
+/// wakers of two different tasks are combined into one.
 #[derive(Debug, Default)]
 pub(crate) struct Wakers {
     tasks: [Option<Waker>; 2],

@@ -351,7 +351,7 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
 
 /// A future that serves a connection and resolves to the reason for its end.
 ///
-/// It is written by hand and boxes its rare states, because it makes up most of a connection's memory.
+/// The future is written by hand and boxes its rare states, because it makes up most of a connection's memory.
 #[allow(clippy::large_enum_variant)] // All connections are in the large variant most of the time.
 pub(crate) enum ServedConnection<'a, R: Protocol> {
     /// The connection was rejected because the server's shutdown timeout has expired.

@@ -10,20 +10,20 @@ pub(crate) const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// Wakes one task at a time that can be changed.
 pub(crate) trait Timer {
-    /// Returns when it is due.
+    /// Returns the time at which the timer expires.
     fn deadline(&self) -> Instant;
 
     /// Changes the time at which the timer expires.
     fn reset(&mut self, deadline: Instant);
 
-    /// Waits until it is due. Only the task that polls first after a reset needs to be woken.
+    /// Waits until the timer expires. Only the task that polls first after a reset needs to be woken.
     fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()>;
 }
 
 /// A tokio timer.
 pub(crate) type TokioTimer = Pin<Box<Sleep>>;
 
-/// Creates a timer of the current tokio runtime that is due immediately.
+/// Creates a timer of the current tokio runtime that has already expired.
 pub(crate) fn tokio_timer() -> TokioTimer {
     Box::pin(tokio::time::sleep(Duration::ZERO))
 }

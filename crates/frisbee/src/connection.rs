@@ -80,7 +80,7 @@ pub(crate) struct ConnectionShared {
     pub(crate) deferred: Deferred,
     pub(crate) attachments: Attachments,
     pub(crate) role: Role,
-    /// Whether it is nested in an adapter connection, which is counted as a whole.
+    /// Whether the connection is nested in an adapter connection. The statistics count only the outer connection.
     pub(crate) is_within: bool,
     /// Whether the peer has closed its half and all its packets have been routed.
     pub(crate) is_at_eof: AtomicBool,
@@ -271,7 +271,7 @@ impl Connection {
         self.0.mailbox.notify();
     }
 
-    /// Returns the kind of the peer, as far as it is known.
+    /// Returns the kind of the peer, or that it is still unknown.
     pub fn peer(&self) -> PeerKind {
         self.0.mailbox.lock().peer.clone()
     }
@@ -548,10 +548,10 @@ impl Connection {
     /// caller no longer waits, and dropped before the caller receives the decision.
     ///
     /// # Errors
-    /// Same as there, and [`HandOffError::Busy`] if `may` returns `None`.
+    /// Same as [`hand_off`](Self::hand_off), and [`HandOffError::Busy`] if `may` returns `None`.
     ///
     /// # Cancel safety
-    /// Same as there.
+    /// Same as [`hand_off`](Self::hand_off).
     pub async fn hand_off_if<K: Send + 'static>(
         &self,
         operation: Operation,

@@ -163,7 +163,7 @@ pub enum MountError {
     },
     /// A HELLO [item](crate::Protocol::hello_items) has a type that the protocol reserves.
     HelloItem {
-        /// Its type.
+        /// The type of the HELLO item.
         item: u8,
     },
 }

@@ -92,7 +92,7 @@ pub(crate) struct MailboxState {
     pub(crate) streams: StreamTable,
     /// Tasks that wait for a stream slot.
     pub(crate) openers: PermitQueue,
-    /// Kind of the peer, as far as it is known.
+    /// Kind of the peer, or that it is still unknown.
     pub(crate) peer: PeerKind,
     /// Whether the peer accepts no new calls and streams.
     pub(crate) going_away: bool,

@@ -143,7 +143,7 @@ struct ServerSettings {
 #[derive(Debug)]
 enum Clients {
     Anybody,
-    /// Clients with certificates issued by these authorities.
+    /// Requires client certificates issued by these authorities.
     Trusted(Authorities),
     /// Clients as verified by a rustls configuration; the authorities are unknown.
     Configured,

@@ -129,8 +129,8 @@ impl Transport {
         }
     }
 
-    /// Moves the transport from its reactor to that of the current runtime. A socket needs no second descriptor for
-    /// that.
+    /// Registers the transport with the reactor of the current runtime instead of its previous one. Sockets are moved
+    /// without duplicating the descriptor.
     pub(crate) fn moved(self) -> io::Result<Self> {
         match self {
             Self::Tcp(socket) => TcpStream::from_std(socket.into_std()?).map(Self::Tcp),

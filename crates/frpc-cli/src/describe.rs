@@ -136,7 +136,7 @@ fn outermost(message: &MessageDescriptor) -> MessageDescriptor {
     message
 }
 
-/// Prints a file with these symbols.
+/// Prints the given symbols of a file.
 fn print(file: &FileDescriptor, symbols: &BTreeSet<String>) -> String {
     let proto = file.file_descriptor_proto();
     let mut printer = Printer { out: String::new(), comments: comments(proto) };

@@ -246,7 +246,7 @@ async fn receive<T: AsyncRead + AsyncWrite>(receiver: Option<&mut Receiver<T>>) 
     }
 }
 
-/// Writes an error for each of these requests.
+/// Writes an error reply for each request id.
 async fn fail(ids: Vec<Value>, code: i32, text: &str, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
     for id in ids {
         let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": text}});

@@ -124,7 +124,7 @@ const OWN_METHODS: [&str; 7] = [
     "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 ];
 
-/// Loads the rules of a gateway that forwards these methods.
+/// Loads the access rules of a gateway that forwards the given methods.
 pub(crate) fn load(
     path: &Path,
     services: &[(&Service, Vec<&Callable>)],

@@ -96,7 +96,8 @@ pub enum DecodeReason {
         /// The index.
         index: u32,
     },
-    /// During [translation](crate::layout), a value other than a scalar, string, bytes, or a list or map of these.
+    /// A value that [translation](crate::layout) does not expect here: only scalars, strings, bytes, and lists and maps
+    /// of these are permitted.
     NotScalar {
         /// The byte found.
         found: u8,

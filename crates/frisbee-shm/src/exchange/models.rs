@@ -68,11 +68,11 @@ impl Side {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum CrashPoint {
     Never,
-    /// After writing this number of messages.
+    /// The writer is killed after writing this number of messages.
     After(usize),
-    /// After sending a ring, before announcing it.
+    /// The writer is killed after sending a new ring buffer, before announcing it.
     WithRing,
-    /// After announcing a ring, before writing to it.
+    /// The writer is killed after announcing a new ring buffer, before writing to it.
     InRing,
 }
 

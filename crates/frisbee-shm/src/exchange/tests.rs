@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 
-/// A link that calls a function instead of ringing a bell.
+/// A link to the peer that calls a function instead of writing to a wake-up pipe.
 struct TestLink<'a> {
     socket: UnixStream,
     on_bell: Box<dyn Fn() + 'a>,

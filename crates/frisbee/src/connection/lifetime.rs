@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn endless_age_and_grace_do_not_overflow() {
         let limit = AgeLimit { max: Some(Duration::MAX), grace: Some(Duration::MAX) };
-        let lifetime = limit.lifetime(Instant::now()).expect("lifetime should be limited");
+        let lifetime = limit.lifetime(Instant::now()).expect("maximum age should limit the lifetime");
         assert_eq!(lifetime.advance(Age::Young, Instant::now()), None);
         assert!(AgeLimit::default().lifetime(Instant::now()).is_none());
     }

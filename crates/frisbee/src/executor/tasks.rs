@@ -99,7 +99,7 @@ struct TaskTable {
     /// The number of the job that started last. Numbers are not reused on a connection, even when slots are: a job that
     /// is cancelled during a poll may end much later, and must not free the slot of another job.
     last: u64,
-    /// Whether the connection has ended. No job starts after that.
+    /// Whether the connection has ended. If so, no further jobs start.
     ended: bool,
 }
 

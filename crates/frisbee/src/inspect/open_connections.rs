@@ -35,7 +35,7 @@ pub(crate) struct OpenConnections {
 
 #[derive(Debug, Default)]
 struct Connections {
-    /// In order of arrival, so that the end of a server is deterministic in simulations.
+    /// Open connections by number, in order of arrival. The order makes shutdown deterministic in simulations.
     by_number: BTreeMap<u64, Arrival>,
     next: u64,
     phase: ServerPhase,

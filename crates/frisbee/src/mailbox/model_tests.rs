@@ -77,7 +77,7 @@ fn packets_of_handles_reach_the_driver_in_any_interleaving() {
         let handles: Vec<_> = (0..2)
             .map(|_| {
                 let mailbox = mailbox.clone();
-                thread::spawn(move || mailbox.write(|outbox| send(outbox, 0)).expect("packet should fit"))
+                thread::spawn(move || mailbox.write(|outbox| send(outbox, 0)).expect("connection should be open"))
             })
             .collect();
         Task::default().run(&mailbox, 20);

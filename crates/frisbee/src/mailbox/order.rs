@@ -16,7 +16,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// Stores an order. It replaces a less urgent one.
+    /// Stores a request to close the connection, unless `slot` holds a more urgent one.
     pub(crate) fn put(order: Self, slot: &mut Option<Box<Self>>) {
         if slot.as_ref().is_none_or(|earlier| earlier.rank() < order.rank()) {
             *slot = Some(Box::new(order));

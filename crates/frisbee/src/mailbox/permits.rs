@@ -116,7 +116,8 @@ impl PermitQueue {
         self.0.get_or_insert_default().enter(place, context)
     }
 
-    /// Grants free permits to the first tasks. Returns the wakers of these tasks, which must be woken without a lock.
+    /// Grants free permits to the tasks that have waited longest. Returns their wakers, which the caller must wake
+    /// after releasing the lock.
     #[must_use]
     pub fn grant(&mut self, free: usize, now: impl FnOnce() -> Instant) -> Vec<Waker> {
         self.0.as_mut().map_or_else(Vec::new, |queue| queue.grant(free, now))

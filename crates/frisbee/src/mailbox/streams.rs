@@ -12,7 +12,7 @@ pub(crate) struct StreamTable {
     streams: Vec<(PacketId, Arc<StreamShared>)>,
     /// Number of streams opened by this end.
     opened_here: u32,
-    /// The id after that of the last stream opened by this end.
+    /// The id after the one of the last stream opened by this end.
     next: u16,
 }
 

@@ -181,7 +181,7 @@ impl HandshakeLimiter {
         self.inner.lock().next
     }
 
-    /// Evicts all handshakes that precede the mark.
+    /// Evicts all handshakes that began before `mark` was taken.
     pub(crate) fn expire_before(&self, mark: u64) {
         let mut inner = self.inner.lock();
         let count = inner.by_number.partition_point(|entry| entry.number < mark);

@@ -71,7 +71,7 @@ const LINGER: Duration = Duration::from_secs(1);
 /// which may take long. Equals the default shutdown timeout of a server.
 const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
 
-/// Minimum delay before an action that is due again is repeated: one tick of a timer.
+/// Minimum delay before an overdue action is repeated: one tick of a tokio timer.
 const AGAIN: Duration = Duration::from_millis(1);
 
 /// Maximum number of reads per turn whose bytes are discarded, of up to 4 KiB each.
@@ -337,7 +337,7 @@ where
         self.poll_closing(context).map(|()| false)
     }
 
-    /// Drives the connection until it ends or receives an order.
+    /// Drives the connection until it ends or one of its handles requests its end.
     ///
     /// Invariant: when this returns `Pending`, the task will be woken by everything that lets it continue. Mail wakes
     /// it, because all earlier mail was taken. The socket wakes it, unless it may be neither read nor written. The

@@ -32,7 +32,7 @@ const LOOKUPS: usize = 32;
 
 /// A DNS resolver for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
 ///
-/// It is created from an address:
+/// The resolver is created from an address:
 ///
 /// | address | servers |
 /// |---|---|

@@ -51,7 +51,7 @@ pub(crate) struct PutResponse {}
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct LeaseGrantRequest {
-    /// In seconds.
+    /// Requested time to live of the lease in seconds.
     #[prost(int64, tag = "1")]
     pub(crate) ttl: i64,
     /// Chosen by the client.
@@ -79,7 +79,7 @@ pub(crate) struct LeaseKeepAliveRequest {
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct LeaseKeepAliveResponse {
-    /// In seconds; 0 if the lease has ended.
+    /// Remaining time to live of the lease in seconds; 0 if the lease has expired.
     #[prost(int64, tag = "3")]
     pub(crate) ttl: i64,
 }

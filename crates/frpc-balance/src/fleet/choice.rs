@@ -21,7 +21,7 @@ use frpc::picker::{PendingCall, PickedConnection};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// Maximum number of lots per server, for weights without a small common divisor.
+/// Maximum number of entries per server in the weighted list, for weights without a small common divisor.
 const LOTS_EACH: u64 = 16;
 
 /// Maximum percentage of servers that may be ejected. If more fail, the servers are probably not the cause, and the
@@ -38,7 +38,7 @@ const SPILL_PARTS: u64 = 256;
 /// is verified.
 const DRAWN_IN: u64 = 64;
 
-/// One in this many calls is timed where calls take a negligible time.
+/// One in this many calls has its latency measured if calls take a negligible time.
 const TIMED_IN: u64 = 64;
 
 /// A trial is hedged after this multiple of the expected latency elsewhere, and after this time at least, because below
@@ -61,7 +61,7 @@ pub(crate) struct CandidateSet {
     spill: u64,
     /// The total weight of the servers in the own zone, including those without a connection.
     near_weight: u64,
-    /// A chosen server that is due for a trial, which the next suitable call makes.
+    /// An ejected server that may receive a trial call. The next suitable call is sent to it.
     deferred_trial: Option<Candidate>,
 }
 
@@ -75,7 +75,7 @@ struct Tier {
     lots: Vec<Candidate>,
     /// The lot that was chosen last. With successive calls, this is the best of many.
     last: usize,
-    /// The distance between the two lots that are drawn. It changes from time to time.
+    /// Distance in the weighted list between the two random candidates. It changes from time to time.
     stride: usize,
 }
 
@@ -207,7 +207,8 @@ impl CandidateSet {
         Some(link)
     }
 
-    /// Lets the next suitable call make a trial at this server, if the server is due for one.
+    /// Sends the next suitable call to this server as a trial, if the server is ejected and its next trial time has
+    /// passed.
     #[cold]
     #[inline(never)]
     fn defer_trial(&mut self, at: usize) -> Option<Arc<Link>> {
@@ -358,7 +359,7 @@ impl Tier {
         self.servers.iter().zip(self.weights.iter().copied())
     }
 
-    /// Creates the lots.
+    /// Creates the list of candidates, in which each server occurs in proportion to its weight.
     fn prepare(&mut self) {
         let lots = lots(&self.weights);
         self.lots = lots.iter().filter_map(|index| self.servers.get(*index as usize).cloned()).collect();
@@ -371,14 +372,14 @@ impl Tier {
         self.stride = if others == 0 { 0 } else { 1 + below(others) };
     }
 
-    /// Returns the lot for a random number.
+    /// Returns the index of a candidate for a random number.
     #[inline]
     fn lot(&self, dice: u64) -> usize {
         // The result is below the number of lots, which is below 2^32.
         (((dice >> 32) * self.lots.len() as u64) >> 32) as usize
     }
 
-    /// Returns the better of two drawn lots, with its server and cost.
+    /// Returns the cheaper of two random candidates, with its index and cost.
     #[inline]
     fn draw_two(&self, dice: u64, cost: impl Fn(&Candidate) -> u64) -> Option<(usize, &Candidate, u64)> {
         let one = self.lot(dice);

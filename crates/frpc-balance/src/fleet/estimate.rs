@@ -114,16 +114,16 @@ struct Observations {
     peak: u64,
     measured_at: u64,
     reported: Option<ServerReport>,
-    /// The start of the timed call, if one is in progress.
+    /// Start of the call whose latency is being measured, if any.
     waits_since: u64,
     /// The time at which the server joined or returned.
     arrived_at: u64,
-    /// The fraction of recent calls that failed, as of `penalized_at`.
+    /// The fraction of recent calls that failed. It decays with the time since `penalized_at`.
     failure_penalty: f64,
     penalized_at: u64,
     /// Number of consecutive ejections.
     ejections: u32,
-    /// The time at which the next trial is due.
+    /// The time from which an ejected server may receive a trial call.
     ejected_until: u64,
     /// Whether the server has received its measuring call or trial.
     is_tried: bool,
@@ -255,7 +255,7 @@ impl ServerEstimate {
         self.cost.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of calls of other clients, as far as it is known.
+    /// Returns the known number of calls in flight from other clients.
     #[inline]
     pub(crate) fn others(&self) -> u64 {
         self.others.load(Ordering::Relaxed).into()
@@ -267,7 +267,7 @@ impl ServerEstimate {
         self.doubted.load(Ordering::Relaxed)
     }
 
-    /// Returns the peak latency of recent calls, if any has been timed.
+    /// Returns the peak latency of recent calls, if any was measured.
     pub(crate) fn latency(&self) -> Option<Duration> {
         let state = self.state.lock();
         (state.measured_at != 0).then(|| Duration::from_nanos(state.peak))
@@ -405,17 +405,17 @@ impl ServerEstimate {
         }
     }
 
-    /// Records the start of a timed call.
+    /// Records the start of a call whose latency is measured.
     fn begin(&self, instant: Instant) {
         self.state.lock().waits_since = self.clock.advance(instant);
     }
 
-    /// Records that the timed call is not measured.
+    /// Discards the measurement in progress.
     fn forget(&self) {
         self.state.lock().waits_since = 0;
     }
 
-    /// Records the end of the timed call.
+    /// Records the end of the call whose latency is measured.
     fn end(&self, took: Duration, end: MeasuredEnd, now: u64) {
         let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let mut state = self.state.lock();

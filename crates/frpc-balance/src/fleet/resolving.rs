@@ -275,7 +275,7 @@ impl Failures {
         longest.mul_f64(0.5 + fastrand::f64() / 2.0)
     }
 
-    /// Returns whether a log line is due.
+    /// Returns whether enough time has passed for another log line.
     fn may_log(&mut self, now: Instant) -> bool {
         let may = self.logs_at.is_none_or(|at| at <= now);
         if may {

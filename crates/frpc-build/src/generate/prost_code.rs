@@ -73,8 +73,8 @@ pub(crate) fn missing(what: impl fmt::Display) -> Error {
     Error::new(ErrorKind::Unsupported, format!("prost-build generated nothing for {what}"))
 }
 
-/// Returns the full name of the type with these attributes. This is the longest marker, because prost-build adds the
-/// markers of outer types to nested types.
+/// Returns the full protobuf name of the type with these attributes. The name is the longest marker attribute, because
+/// prost-build also adds the markers of outer types to nested types.
 pub(crate) fn marker(attributes: &[Attribute]) -> Option<String> {
     let texts = attributes.iter().filter_map(|attribute| text_of(&attribute.meta));
     texts.filter(|(name, _)| name == MARKER).map(|(_, text)| text.value()).max_by_key(String::len)

@@ -15,7 +15,7 @@ use crate::generate::prost_code::{ProstAttribute, is_named, marker, text_of};
 use crate::schema::patterns::path_matches;
 use crate::schema::{Index, full_name};
 
-/// The module that replaces `prost` for these types.
+/// Path of the module that replaces `prost` in types whose strings share the received buffer.
 const PROST: &str = "::frpc::codegen::utf8_bytes";
 
 /// Replaces the strings that match `paths`.

@@ -65,7 +65,7 @@ pub(crate) struct Messages {
     /// Undecoded bytes of a base64 body; `None` if the body is not in base64.
     text: Option<BytesMut>,
     encoding: Compression,
-    /// Whether the body is a single message, which is timed from the beginning.
+    /// Whether the body is a single message. If so, its timeout starts with the request.
     is_single: bool,
     buffer: GrowingBody,
     /// Charge for a message that is held until the body ends.

@@ -35,7 +35,7 @@ pub(super) enum Framed {
     Refused(FramingError),
 }
 
-/// Reason why a message is rejected during the scan.
+/// Reason why a message is rejected while its end is being searched for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FramingError {
     /// The first byte is not a bracket, or a string contains a control character.
@@ -45,7 +45,7 @@ pub(super) enum FramingError {
 }
 
 impl MessageFraming {
-    /// Continues the scan. `bytes` starts with the bytes of the previous call.
+    /// Continues to search for the end of the message. `bytes` starts with all bytes of the previous call.
     pub(super) fn scan(&mut self, bytes: &[u8], bounds: ScanLimits) -> Framed {
         let Self { at, depth, is_in_string, is_batch, commas } = self;
         if *at == 0 {

@@ -252,7 +252,7 @@ impl Decoder {
         Ok(None)
     }
 
-    /// Reads a header as far as it has arrived. Returns `None` if it is incomplete.
+    /// Reads the available part of a frame header. Returns `None` if the header is incomplete.
     fn read_head(&mut self, input: &[u8], at: &mut usize) -> Result<Option<Head>, Fault> {
         loop {
             let have = usize::from(self.have);
@@ -366,7 +366,8 @@ impl Decoder {
     }
 }
 
-/// Returns the length of the header that starts with these bytes, as far as they determine it.
+/// Returns the length of a frame header that starts with `head`, or the minimum length if `head` is too short to
+/// determine it.
 fn head_len(head: &[u8]) -> usize {
     let Some(second) = head.get(1) else { return 2 };
     let length = match second & 0x7f {

@@ -28,7 +28,7 @@ pub(crate) struct FrameSender {
     /// Frames that could not be written directly, and the number of their bytes written so far.
     unsent: Vec<u8>,
     written: usize,
-    /// Number of these bytes that belong to control frames.
+    /// Number of queued bytes that belong to control frames.
     of_control: usize,
     /// Header length of the last line, used as the guess for the next one.
     head_len: usize,

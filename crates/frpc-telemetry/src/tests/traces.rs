@@ -261,7 +261,7 @@ async fn a_second_attempt_is_a_span_of_its_own_below_the_call() {
         tokio::task::yield_now().await;
     }
     server.connection.lock().unwrap().take().expect("connection should be established").abort();
-    call.await.expect("task should not panic").expect("it is made once more");
+    call.await.expect("task should not panic").expect("retry should succeed");
     let spans = spans(&exporter, 4).await;
     let call = spans.iter().find(|span| span.parent_span_id == opentelemetry::trace::SpanId::INVALID).unwrap();
     assert_eq!(attribute(call, "rpc.response.status_code").as_deref(), Some("OK"));

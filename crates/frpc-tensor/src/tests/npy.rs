@@ -135,7 +135,7 @@ proptest! {
         let count = shape.iter().product::<u32>() as usize;
         let elements: Vec<u16> = (0..count).map(|at| u16::try_from(at).unwrap_or_default() ^ u16::from(seed)).collect();
         let tensor = Tensor::from_vec(shape.clone(), elements.clone()).expect("shape should match the elements");
-        let read = Tensor::from_npy(tensor.to_npy().expect("value should be valid").into()).expect("it was written by us");
+        let read = Tensor::from_npy(tensor.to_npy().expect("value should be valid").into()).expect("encoded npy file should be decodable");
         prop_assert_eq!(&read.shape, &shape);
         prop_assert_eq!(read.to_vec::<u16>().expect("value should be valid"), elements);
     }

@@ -25,7 +25,7 @@ fn a_message_shares_the_memory_of_its_body_in_both_codecs() {
     let within = |body: &Bytes, read: &Tensor| body.as_ptr_range().contains(&read.data.as_ptr());
 
     let mut body = Vec::new();
-    polyglot::encode_root(&sent, &mut Encoder::new(&mut body)).expect("value should fit");
+    polyglot::encode_root(&sent, &mut Encoder::new(&mut body)).expect("value should be encodable");
     let body = Bytes::from(body);
     let Ok(Root::Message(read)) = polyglot::decode_root::<Tensor>(&mut Decoder::shared(&body)) else {
         panic!("it was written by us")
@@ -48,7 +48,7 @@ fn a_message_shares_the_memory_of_its_body_in_both_codecs() {
 fn a_view_borrows_from_the_body() {
     let sent = Tensor::from_vec([2, 2], vec![1_u8, 2, 3, 4]).expect("shape should match the elements");
     let mut body = Vec::new();
-    polyglot::encode_root(&sent, &mut Encoder::new(&mut body)).expect("value should fit");
+    polyglot::encode_root(&sent, &mut Encoder::new(&mut body)).expect("value should be encodable");
     let read = polyglot::view_root::<TensorView<'_>>(&mut Decoder::new(&body));
     let Ok(Root::Message(view)) = read else { panic!("it was written by us") };
     assert_eq!((view.dtype, view.data), ("uint8", &[1, 2, 3, 4][..]));
@@ -56,7 +56,8 @@ fn a_view_borrows_from_the_body() {
     assert!(body.as_ptr_range().contains(&view.data.as_ptr()));
 
     body.clear();
-    polyglot::encode_root(&Image::new("image/gif", "GIF89a"), &mut Encoder::new(&mut body)).expect("value should fit");
+    polyglot::encode_root(&Image::new("image/gif", "GIF89a"), &mut Encoder::new(&mut body))
+        .expect("value should be encodable");
     let read = polyglot::view_root::<ImageView<'_>>(&mut Decoder::new(&body));
     assert!(matches!(read, Ok(Root::Message(ImageView { media_type: "image/gif", data: b"GIF89a" }))));
 }

@@ -146,8 +146,8 @@ macro_rules! statuses {
 }
 
 statuses! {
-    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) if the queue is full, otherwise the status of the
-    /// [`SendError`](frisbee::SendError).
+    /// Converts a full send queue into [`ResourceExhausted`](crate::Code::ResourceExhausted), and other errors like
+    /// their [`SendError`](frisbee::SendError).
     TrySendError, wrapped in TrySendError::Failed {
         _ => resource_exhausted,
     }
@@ -162,12 +162,12 @@ statuses! {
         _ => failed_precondition,
     }
 
-    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded).
+    /// Converts an expired timeout into [`DeadlineExceeded`](crate::Code::DeadlineExceeded).
     Elapsed {
         _ => deadline_exceeded,
     }
 
-    /// [`InvalidArgument`](crate::Code::InvalidArgument).
+    /// Converts invalid metadata into [`InvalidArgument`](crate::Code::InvalidArgument).
     MetadataError {
         _ => invalid_argument,
     }

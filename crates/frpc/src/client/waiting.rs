@@ -19,7 +19,8 @@ use std::time::Instant;
 use tokio::runtime::Handle;
 
 impl PendingCall<'_> {
-    /// Makes the call as soon as it can be sent, and sets `is_sent` then. Timers belong to the given runtime.
+    /// Sends the call as soon as there is room, sets `is_sent`, and waits for the reply. Timers run on the given
+    /// runtime.
     pub(crate) async fn attempt(
         &self,
         message: &AnyMessage,

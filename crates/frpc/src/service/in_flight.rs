@@ -14,7 +14,7 @@ pub(crate) struct InFlight(Mutex<ListedCall>);
 
 #[derive(Default)]
 struct ListedCall {
-    /// The last sequence number, which gives the order of calls.
+    /// The last assigned sequence number. Calls are ordered by these numbers.
     last: u64,
     calls: Vec<Option<(u64, InFlightCall)>>,
     free: Vec<usize>,

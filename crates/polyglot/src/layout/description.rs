@@ -23,9 +23,9 @@ use std::fmt;
 pub struct Description {
     /// The full name of the service, or of the message if there are no methods.
     pub name: String,
-    /// The messages and enums, in the order of their first use.
+    /// The messages and enums, ordered by first use.
     pub types: Vec<TypeLayout>,
-    /// The methods, in the order of operations.
+    /// The methods, sorted by operation.
     pub methods: Vec<Method>,
 }
 
@@ -34,7 +34,7 @@ pub struct Description {
 pub enum TypeLayout {
     /// A message: its fields in wire order.
     Message(Vec<Field>),
-    /// An enum: its numbers in the order of declaration.
+    /// An enum with its numbers in declaration order.
     Enum(Vec<i32>),
 }
 

@@ -164,7 +164,7 @@ impl<'a> Parser<'a> {
         Ok(numbers)
     }
 
-    /// Reads a number of fields or values and subtracts it from the remaining number.
+    /// Reads the number of fields or enum values of a type and subtracts it from the number still permitted.
     fn parts(&mut self) -> Result<usize> {
         let count = self.number(self.parts, "more than 20000 fields and values")?;
         self.parts = self.parts.wrapping_sub(count); // At most as many.

@@ -71,7 +71,7 @@ pub(super) struct Program {
 /// An enum of the reader.
 #[derive(Debug)]
 pub(super) struct Indices {
-    /// The first index of each number, in the order of numbers.
+    /// Pairs of an enum number and its first index, sorted by number.
     pub(super) sorted: Vec<(i32, u32)>,
     /// The number of values.
     pub(super) count: u32,
@@ -190,7 +190,7 @@ pub(super) struct Target {
     pub(super) segment: Option<(u16, u32)>,
 }
 
-/// The places of a message in the order of the reader.
+/// The output places of a message, in the order that the reader expects.
 #[derive(Debug)]
 pub(super) struct Order {
     pub(super) places: Vec<OrderPlace>,

@@ -85,7 +85,7 @@ pub(crate) struct Deep {
 message!(Deep, "vec.VDeep", next);
 
 impl Deep {
-    /// As many messages as `levels`, one in the other.
+    /// Returns `levels` messages, each nested in the previous one.
     pub(crate) fn levels(levels: u32) -> Self {
         (1..levels).fold(Self::default(), |inner, _| Self { next: Some(Box::new(inner)) })
     }

@@ -243,13 +243,13 @@ fn reply_to_a_closed_window_is_cancelled() {
     end.frames();
     for _ in 0..3 {
         // 20 KiB per idle timeout are sufficient.
-        end.now = end.connection.next_timeout().expect("reply should be timed");
+        end.now = end.connection.next_timeout().expect("unwritten reply should have a deadline");
         assert_eq!(end.connection.handle_timeout(end.now), Ok(()));
         assert_eq!(end.feed(&window_update(1, 20_000)), Ok(Vec::new()));
         end.frames();
     }
     for _ in 0..2 {
-        end.now = end.connection.next_timeout().expect("reply should be timed");
+        end.now = end.connection.next_timeout().expect("unwritten reply should have a deadline");
         assert_eq!(end.connection.handle_timeout(end.now), Ok(()));
     }
     assert_eq!(end.feed(&[]), Ok(vec![Event::Reset { stream, code: ErrorCode::CANCEL }]));
@@ -300,7 +300,7 @@ fn slow_reader_is_disconnected() {
     let stream = end.open(1, END_STREAM);
     assert_eq!(end.connection.send_head(stream, &Head::response(200), true), Ok(()));
     end.connection.handle_written(0, end.now);
-    end.now = end.connection.next_timeout().expect("output should be timed");
+    end.now = end.connection.next_timeout().expect("unwritten output should have a deadline");
     assert!(end.connection.handle_timeout(end.now).is_err());
 }
 
@@ -309,7 +309,7 @@ fn slow_preface_block_and_frame_end_the_connection() {
     let now = Instant::now();
     let mut end = End { connection: Connection::server(&ServerConfig::default(), now), now };
     assert!(end.feed(&frame::PREFACE[..20]).is_ok());
-    end.now = end.connection.next_timeout().expect("preface should be timed");
+    end.now = end.connection.next_timeout().expect("connection preface should have a deadline");
     assert!(end.connection.handle_timeout(end.now).is_err());
     for begun in [&request(1, 0)[..12], &frame(kind::HEADERS, 0, 1, block(&REQUEST)), &data(1, 0, [0; 100])[..50]] {
         let mut end = End::server();
@@ -317,7 +317,7 @@ fn slow_preface_block_and_frame_end_the_connection() {
             end.open(1, 0);
         }
         assert!(end.feed(begun).is_ok());
-        end.now = end.connection.next_timeout().expect("frame should be timed");
+        end.now = end.connection.next_timeout().expect("partial frame should have a deadline");
         assert!(end.connection.handle_timeout(end.now).is_err(), "{begun:?}");
     }
 }

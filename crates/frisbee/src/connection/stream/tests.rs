@@ -47,7 +47,7 @@ impl End {
         let mut bytes = self.connection.0.mailbox.lock().outbox.take_bytes();
         let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
         let mut packets = Vec::new();
-        while let Some(packet) = decoder.next(&mut bytes).expect("they are packets") {
+        while let Some(packet) = decoder.next(&mut bytes).expect("output should consist of valid packets") {
             assert_eq!(packet.stream(), Some(PacketId(7)));
             packets.push((packet.operation, packet.body));
         }

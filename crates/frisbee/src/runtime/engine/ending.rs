@@ -61,7 +61,7 @@ impl<R: Protocol> Engine<R> {
         Ok(self.order.take().map(|order| *order))
     }
 
-    /// Returns the order to end the connection at once, if there is one.
+    /// Returns the pending request to close the connection immediately, if any.
     #[inline]
     pub(crate) fn take_abort(&mut self) -> Option<Order> {
         self.order.take_if(|order| matches!(**order, Order::Now(_))).map(|order| *order)

@@ -12,7 +12,7 @@ use frisbee_core::{Role, StreamSignal};
 const ONE_READ: usize = READ_BUFFER / 2;
 
 impl<R: Protocol> Engine<R> {
-    /// Charges the part of a body that has been received to the server's memory. If no memory is left, the body is
+    /// Charges the received part of a body to the server's memory budget. If the budget is exhausted, the body is
     /// discarded as it arrives.
     #[cold]
     pub(super) fn charge_body(&mut self) -> Result<(), CloseReason> {

@@ -309,7 +309,7 @@ fn call_continued_after_its_middleware_may_have_run() {
         *keeping.lock().unwrap() = Some((call, next));
         std::future::ready(Err(Status::aborted("early")))
     });
-    let chain = chain.present().expect("it is not empty");
+    let chain = chain.present().expect("chain should contain middleware");
     let status = ended(&mut begun(&chain, Request::new(1), double)).expect_err("the middleware fails");
     assert!(status.may_have_run(), "the call has not been dropped");
     let (call, next) = kept.lock().unwrap().take().expect("the middleware kept it");
