@@ -1,7 +1,8 @@
 //! The host of a request over HTTP/2, byte by byte: `:authority`, and a field `host` in addition to it.
 
-use crate::gateway::greeter::{Open, all};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use crate::gateway::greeter::{Open, all, builder};
+use samples::greet::GreeterServer;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
 /// Numbers in HPACK's static table: of fields with their values, and of names.
 const POST: u8 = 3;
@@ -37,7 +38,12 @@ fn field(name: u8, value: &str) -> Vec<u8> {
 }
 
 /// The type and the payload of the frame that answers a call of this authority, with further fields.
-async fn answer(server: &Open, scheme: u8, authority: &str, host: Option<&str>) -> (u8, Vec<u8>) {
+async fn answer(
+    mut socket: impl AsyncRead + AsyncWrite + Unpin,
+    scheme: u8,
+    authority: &str,
+    host: Option<&str>,
+) -> (u8, Vec<u8>) {
     let fields = [
         indexed(POST),
         indexed(scheme),
@@ -46,7 +52,6 @@ async fn answer(server: &Open, scheme: u8, authority: &str, host: Option<&str>) 
         field(CONTENT_TYPE, "application/json"),
         host.map(|host| field(HOST, host)).unwrap_or_default(),
     ];
-    let mut socket = server.connect().await;
     let request = [
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
         frame(SETTINGS, 0, 0, &[]),
@@ -68,7 +73,7 @@ async fn answer(server: &Open, scheme: u8, authority: &str, host: Option<&str>) 
     }
 }
 
-/// Neither HTTP/2 nor hyper modifies the field, so the gateway receives it as sent.
+/// HTTP/2 does not modify the field, so the gateway receives it as sent.
 #[tokio::test]
 async fn host_of_http2_is_the_authority_but_for_case_and_default_port() {
     let server = Open::new(all()).await;
@@ -89,18 +94,28 @@ async fn host_of_http2_is_the_authority_but_for_case_and_default_port() {
             ("localhost:8080", Some("localhost:8081"), STATUS_400),
             ("localhost", Some(""), STATUS_400),
         ] {
-            let (kind, block) = answer(&server, scheme, authority, host).await;
+            let (kind, block) = answer(server.connect().await, scheme, authority, host).await;
             let expected = (HEADERS, indexed(status).first().copied());
             assert_eq!((kind, block.first().copied()), expected, "{authority}, {host:?}, scheme {scheme}");
         }
     }
 }
 
-/// grpcio sends such an authority over Unix sockets. h2 resets the stream before the gateway receives the request; see
-/// docs/gateway.md.
+/// Clients of gRPC send the path of a Unix socket. Over TCP it is no name of the server.
 #[tokio::test]
-async fn percent_encoded_authority_is_reset_with_protocol_error() {
+async fn socket_path_is_an_authority_over_unix_sockets_alone() {
+    let (builder, host, _events) = builder(all());
+    let local = builder.add_service(GreeterServer::new(host)).build().expect("services should not overlap");
+    for authority in ["%2Frun%2Fservice.sock", "/run/service.sock"] {
+        let (here, there) = tokio::io::duplex(1024);
+        let local = local.clone();
+        tokio::spawn(async move { local.serve_connection(there).await });
+        let (kind, block) = answer(here, HTTP, authority, None).await;
+        assert_eq!((kind, block.first().copied()), (HEADERS, indexed(STATUS_200).first().copied()), "{authority}");
+    }
     let server = Open::new(all()).await;
-    let (kind, code) = answer(&server, HTTP, "%2Frun%2Fservice.sock", None).await;
+    let (kind, block) = answer(server.connect().await, HTTP, "%2Frun%2Fservice.sock", None).await;
+    assert!(kind == HEADERS && !block.starts_with(&indexed(STATUS_200)), "{block:?}");
+    let (kind, code) = answer(server.connect().await, HTTP, "/run/service.sock", None).await;
     assert_eq!((kind, &code[..]), (RST_STREAM, &[0, 0, 0, 1][..]));
 }

@@ -123,6 +123,8 @@ pub struct Connection {
     send_window: SendWindow,
     output: Output,
     scheduler: Scheduler,
+    /// The bytes of all queued bodies.
+    queued: usize,
     /// Streams whose callers wait until they can send.
     waiting: VecDeque<StreamKey>,
 
@@ -211,6 +213,7 @@ impl Connection {
             send_window: SendWindow::new(frame::WINDOW_INITIAL),
             output: Output::default(),
             scheduler: Scheduler::default(),
+            queued: 0,
             waiting: VecDeque::new(),
             abuse: Abuse::new(config.waste_rate, now),
             read_progress: ReadProgress::new(config.least_rate_window, config.least_rate),
@@ -269,7 +272,7 @@ impl Connection {
         self.streams.len()
     }
 
-    /// Returns the memory of the connection in bytes, excluding bodies that wait to be sent.
+    /// Returns the memory of the connection in bytes, including bodies that wait to be sent.
     pub fn memory(&self) -> usize {
         [
             self.partial.capacity(),
@@ -280,6 +283,7 @@ impl Connection {
             self.encoder.memory(),
             self.streams.memory(),
             self.output.memory(),
+            self.queued,
         ]
         .into_iter()
         .fold(size_of::<Self>(), usize::saturating_add)

@@ -307,16 +307,9 @@ impl<'a> HeadReader<'a> {
             // "The only exception to this is the TE header field [...] it MUST NOT contain any value other than
             // "trailers"."
             b"te" if value != b"trailers" => Err("value of `te` is not `trailers`"),
-            // Section 8.3.1: a request whose Host differs from `:authority` should be treated as malformed.
-            b"host" if self.authority_differs(value) => Err("`host` differs from `:authority`"),
             b"content-length" => self.content_length(value),
             _ => Ok(()),
         }
-    }
-
-    fn authority_differs(&self, host: &[u8]) -> bool {
-        let is_request = matches!(self.kind, HeadKind::Request { is_local: false });
-        is_request && self.head.authority().is_some_and(|authority| !authority.as_bytes().eq_ignore_ascii_case(host))
     }
 
     fn content_length(&mut self, value: &[u8]) -> Result<(), &'static str> {
@@ -452,7 +445,6 @@ mod tests {
             ("x", "a\rb"),
             ("x", "a\0b"),
             ("x", "\u{7f}"),
-            ("host", "b"),
             ("content-length", "-1"),
             ("content-length", ""),
             ("content-length", "99999999999999999999"),

@@ -26,6 +26,14 @@ pub struct StreamKey {
     generation: u32,
 }
 
+impl StreamKey {
+    /// Returns the number of the stream's slot. Slots of closed streams are reused, so it stays below the largest number of
+    /// concurrent streams: an index for tables of a driver.
+    pub fn index(self) -> usize {
+        self.slot as usize
+    }
+}
+
 /// State of a stream: RFC 9113, section 5.1. Streams without a slot are idle or closed. The reserved states do not
 /// occur, because push is disabled.
 ///
@@ -304,10 +312,10 @@ impl StreamTable {
         }
     }
 
-    /// Removes a stream.
-    pub(crate) fn remove(&mut self, slot: u32) {
-        let Some(removed) = self.slots.get_mut(slot as usize) else { return };
-        removed.queue = None;
+    /// Removes a stream. Returns the number of bytes that it had queued.
+    pub(crate) fn remove(&mut self, slot: u32) -> usize {
+        let Some(removed) = self.slots.get_mut(slot as usize) else { return 0 };
+        let queued = removed.queue.take().map_or(0, |queue| queue.len);
         let id = removed.id;
         let mut hole = self.probe(id);
         let mut at = hole;
@@ -333,6 +341,7 @@ impl StreamTable {
         }
         self.free.push(slot);
         self.live = self.live.saturating_sub(1);
+        queued
     }
 
     /// Records that this end has reset a stream.

@@ -1,11 +1,10 @@
 //! HTTP/1.1 and HTTP/2. `http/fast_path.rs` answers requests of HTTP/1.1 that are simple, with the calls of
-//! `http/calls.rs` and the responses of `http/written.rs`; hyper serves the rest. `http/http1.rs` and `http/http2.rs` drive
-//! its connections, and `http/guard.rs` checks heads before it reads them. Its requests are answered by `http/service.rs`.
-//! Either way `http/head.rs` reads heads, `http/fields.rs` their fields, and `http/route.rs` finds the method.
+//! `http/calls.rs` and the responses of `http/written.rs`. hyper serves the rest: `http/http1.rs` drives its connections, and
+//! `http/guard.rs` checks heads before it reads them. `http/http2.rs` drives connections of HTTP/2. `http/service.rs` answers
+//! the requests of both. `http/head.rs` reads heads of HTTP/1.1, `http/fields.rs` fields, and `http/route.rs` finds the method.
 
 pub(crate) mod answer;
 mod calls;
-mod counted;
 mod date;
 pub(crate) mod exchange;
 mod fast_path;
@@ -14,7 +13,7 @@ mod guard;
 mod half_close;
 mod head;
 mod http1;
-mod http2;
+pub(crate) mod http2;
 #[cfg(feature = "metrics")]
 mod metrics;
 pub(crate) mod route;
@@ -43,7 +42,7 @@ pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, conte
     let service = Service::new(gateway, context);
     match handover {
         Handover::Nothing => Ok(()),
-        Handover::Http2(early) => Box::pin(http2::serve(service, gateway.idle_timeout, early, transport)).await,
+        Handover::Http2(early) => Box::pin(http2::serve(service, early, transport.into_inner())).await,
         Handover::Http1(early) => {
             match Box::pin(http1::serve(service, gateway.idle_timeout, early, transport)).await? {
                 Some(Upgraded { upgrade, metadata, transport }) => {

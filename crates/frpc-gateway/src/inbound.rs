@@ -1,20 +1,38 @@
-//! Request bodies read by hyper.
+//! Request bodies of both HTTP versions.
 
-use crate::http::exchange::Exchange;
+use crate::http::http2::RequestBody;
 use bytes::Bytes;
 use frpc::Status;
-use http_body::{Body, Frame, SizeHint};
+use http_body::{Body as _, Frame};
 use hyper::body::Incoming;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 
-/// A request body that reports to its exchange when it is read.
-pub(crate) struct Inbound {
-    body: Incoming,
-    is_over: Arc<AtomicBool>,
-    exchange: Exchange,
+/// A request body.
+pub(crate) enum Inbound {
+    /// A body read by hyper, and whether it has been read completely.
+    Http1(Incoming, Arc<AtomicBool>),
+    Http2(RequestBody),
+}
+
+/// The reason why a body is incomplete.
+#[derive(Debug)]
+pub(crate) enum BodyError {
+    /// The client ended it early.
+    Early(hyper::Error),
+    /// The server rejected it.
+    Refused(Status),
+}
+
+impl BodyError {
+    pub(crate) fn into_status(self) -> Status {
+        match self {
+            Self::Early(error) => Status::cancelled(format!("the request ended early: {error}")),
+            Self::Refused(status) => status,
+        }
+    }
 }
 
 /// Rejects request trailers, because metadata must be complete before the call starts. Dropping them silently would
@@ -39,49 +57,31 @@ impl IsOver {
 }
 
 impl Inbound {
-    pub(crate) fn new(body: Incoming, exchange: &Exchange) -> (Self, IsOver) {
+    pub(crate) fn http1(body: Incoming) -> (Self, IsOver) {
         let is_over = Arc::new(AtomicBool::new(body.is_end_stream()));
-        exchange.begin_body();
-        (Self { body, is_over: is_over.clone(), exchange: exchange.clone() }, IsOver(is_over))
+        (Self::Http1(body, is_over.clone()), IsOver(is_over))
     }
-}
 
-impl Drop for Inbound {
-    fn drop(&mut self) {
-        // Discard what has already arrived of the rest.
-        let mut task = Context::from_waker(Waker::noop());
-        while self.exchange.has_unread()
-            && let Poll::Ready(Some(Ok(_))) = Pin::new(&mut *self).poll_frame(&mut task)
-        {}
-        self.exchange.end_body();
-    }
-}
-
-impl Body for Inbound {
-    type Data = Bytes;
-    type Error = hyper::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        task: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(task));
-        if frame.is_none() || self.body.is_end_stream() {
-            self.is_over.store(true, Ordering::Relaxed);
+    /// Returns the declared length, or 0 if there is none.
+    pub(crate) fn length(&self) -> u64 {
+        match self {
+            Self::Http1(body, _) => body.size_hint().lower(),
+            Self::Http2(body) => body.length(),
         }
-        if let Some(Ok(frame)) = &frame
-            && let Some(data) = frame.data_ref()
-        {
-            self.exchange.handle_read(data.len());
+    }
+
+    pub(crate) fn poll_frame(&mut self, task: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        match self {
+            Self::Http1(body, is_over) => {
+                let frame = ready!(Pin::new(&mut *body).poll_frame(task));
+                if frame.is_none() || body.is_end_stream() {
+                    is_over.store(true, Ordering::Relaxed);
+                }
+                Poll::Ready(frame.map(|frame| frame.map_err(BodyError::Early)))
+            }
+            Self::Http2(body) => {
+                body.poll_frame(task).map(|frame| frame.map(|frame| frame.map_err(BodyError::Refused)))
+            }
         }
-        Poll::Ready(frame)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }

@@ -40,6 +40,7 @@ mod inbound;
 mod json_rpc;
 #[cfg(feature = "http")]
 mod locks;
+mod mailbox;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod scratch;

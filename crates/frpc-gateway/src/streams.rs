@@ -31,21 +31,44 @@ const CONNECT_END: u8 = 2;
 /// Flags of the trailers of gRPC-Web.
 const WEB_TRAILERS: u8 = 0x80;
 
+/// Call settings from the request head.
+#[derive(Clone, Debug)]
+pub(crate) struct CallTerms {
+    pub(crate) protocol: Protocol,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) metadata: Metadata,
+    /// Compression of request messages.
+    pub(crate) encoding: Compression,
+    /// Compression of response messages.
+    pub(crate) accepted: Compression,
+}
+
+impl CallTerms {
+    /// Parses the header fields of a protocol.
+    pub(crate) fn new(protocol: Protocol, known: &KnownFields<'_>, metadata: Metadata) -> Result<Self, Status> {
+        let (encoding, accepted, timeout) = if let Protocol::Stream(_) = protocol {
+            let timeout = known.connect_timeout().map_err(|()| "connect-timeout-ms is a number of at most ten digits");
+            (&known.connect_encoding, &known.connect_accept, timeout)
+        } else {
+            let timeout = grpc::timeout(known.grpc_timeout);
+            let timeout = timeout.map_err(|()| "grpc-timeout is a number of at most eight digits and a unit");
+            (&known.grpc_encoding, &known.grpc_accept, timeout)
+        };
+        let encoding = Compression::of(encoding.as_deref())?;
+        let accepted = if gzip::is_accepted(accepted.as_deref()) { Compression::Gzip } else { Compression::Identity };
+        Ok(Self { protocol, timeout: timeout.map_err(Status::invalid_argument)?, metadata, encoding, accepted })
+    }
+}
+
 /// Calls a method with the messages of a request body.
 pub(crate) async fn call(
     context: &AdapterContext,
     method: &AdapterMethod,
-    protocol: Protocol,
-    known: &KnownFields<'_>,
-    metadata: Metadata,
+    terms: CallTerms,
     body: Inbound,
 ) -> Response<Reply> {
-    let accepted = match protocol {
-        Protocol::Grpc(_) | Protocol::Web(_) | Protocol::WebText(_) => known.grpc_accept.as_deref(),
-        _ => known.connect_accept.as_deref(),
-    };
-    let encoding = if gzip::is_accepted(accepted) { Compression::Gzip } else { Compression::Identity };
-    match begin(context, method, protocol, known, metadata, body).await {
+    let CallTerms { protocol, accepted: encoding, .. } = terms;
+    match begin(context, method, terms, body).await {
         Ok(response) => {
             let trailers = response.extensions().get::<Trailers>().map(|trailers| trailers.0.clone());
             let metadata = fields::fields(response.metadata(), "");
@@ -91,7 +114,7 @@ pub(crate) fn failure(protocol: Protocol, status: Status) -> Response<Reply> {
 }
 
 /// Sets the header fields of the protocol.
-fn describe(headers: &mut HeaderMap, protocol: Protocol, encoding: Compression) {
+pub(crate) fn describe(headers: &mut HeaderMap, protocol: Protocol, encoding: Compression) {
     let name = protocol.format().name();
     let (content_type, field) = match protocol {
         Protocol::Unary(_) => (format!("application/{name}"), "content-encoding"),
@@ -124,20 +147,10 @@ enum Responses {
 async fn begin(
     context: &AdapterContext,
     method: &AdapterMethod,
-    protocol: Protocol,
-    known: &KnownFields<'_>,
-    metadata: Metadata,
+    terms: CallTerms,
     body: Inbound,
 ) -> Result<frpc::Response<Responses>, Status> {
-    let is_connect = matches!(protocol, Protocol::Stream(_));
-    let encoding =
-        Compression::of(if is_connect { known.connect_encoding.as_deref() } else { known.grpc_encoding.as_deref() })?;
-    let timeout = if is_connect {
-        known.connect_timeout().map_err(|()| "connect-timeout-ms is a number of at most ten digits")
-    } else {
-        grpc::timeout(known.grpc_timeout).map_err(|()| "grpc-timeout is a number of at most eight digits and a unit")
-    };
-    let timeout = timeout.map_err(Status::invalid_argument)?;
+    let CallTerms { protocol, timeout, metadata, encoding, .. } = terms;
     let messages = Messages::new(body, matches!(protocol, Protocol::WebText(_)), encoding, context);
     let format = protocol.format().name();
     match method.kind() {
@@ -160,7 +173,7 @@ async fn begin(
     }
 }
 
-fn request<T>(message: T, timeout: Option<Duration>, metadata: Metadata) -> Request<T> {
+pub(crate) fn request<T>(message: T, timeout: Option<Duration>, metadata: Metadata) -> Request<T> {
     let mut request = Request::new(message);
     if let Some(timeout) = timeout {
         request.set_timeout(timeout);
@@ -225,6 +238,14 @@ impl EncodedReplies {
             Responses::One(message) => message.as_ref().map_or(0, Bytes::len),
             _ => 0,
         }
+    }
+
+    /// Drops the handler when the deadline of the call expires. Polled while the client accepts no messages.
+    pub(crate) fn poll_expired(&mut self, task: &mut Context<'_>) -> Poll<()> {
+        let Responses::Many(responses) = &mut self.responses else { return Poll::Pending };
+        let status = ready!(responses.poll_expired(task));
+        self.responses = Responses::Failed(Some(status));
+        Poll::Ready(())
     }
 
     /// Returns whether the body has ended.

@@ -446,7 +446,7 @@ fn fields_of_h2(head: &http::request::Parts) -> Vec<(String, String)> {
 }
 
 /// Requests that RFC 9113 calls malformed, and h2 accepts: without `:path` or with a fragment in it (h2 shows `/`), `*` for another
-/// method than OPTIONS, CONNECT without authority, user information in the authority, another `host`, spaces at the
+/// method than OPTIONS, CONNECT without authority, user information in the authority, spaces at the
 /// ends of values, and characters outside of ASCII in the path.
 fn is_refused_by_us_alone(request: &Request) -> bool {
     let get = |name: &str| request.fields.iter().find(|(other, _)| other == name).map(|(_, value)| &value[..]);
@@ -455,7 +455,6 @@ fn is_refused_by_us_alone(request: &Request) -> bool {
         || (path == "*" && method != Some("OPTIONS"))
         || path.contains("\\x")
         || authority.is_some_and(|authority| authority.contains('@'))
-        || (authority.is_some() && get("host").is_some_and(|host| Some(host) != authority))
         || request
             .fields
             .iter()

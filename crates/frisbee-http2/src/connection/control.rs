@@ -4,7 +4,6 @@ use super::timeouts::Shutdown;
 use super::{Connection, Step};
 use crate::error::ConnectionError;
 use crate::frame::{self, FrameHead, flag};
-use crate::streams::StreamTable;
 use crate::{ErrorCode, Event, limits};
 use bytes::Bytes;
 use frisbee_core::Role;
@@ -183,6 +182,6 @@ impl Connection {
         if self.streams.slot(number).is_some_and(|slot| slot.is_scheduled) {
             self.scheduler.remove(number);
         }
-        StreamTable::remove(&mut self.streams, number);
+        self.queued = self.queued.saturating_sub(self.streams.remove(number));
     }
 }

@@ -113,7 +113,8 @@ impl Connection {
         if is_end { self.end(stream) } else { Ok(()) }
     }
 
-    /// Queues a part of a body. It is sent when the windows are open and the stream is scheduled.
+    /// Queues a part of a body. It is sent when the windows are open and the stream is scheduled. The stream of an ended
+    /// response is reset if its window stays closed.
     ///
     /// # Errors
     ///
@@ -131,7 +132,7 @@ impl Connection {
             self.spend(stream, length);
             return if is_end { self.end(stream) } else { Ok(()) };
         }
-        self.enqueue(stream, data, None, is_end, false);
+        self.enqueue(stream, data, None, is_end);
         Ok(())
     }
 
@@ -150,14 +151,12 @@ impl Connection {
             self.put_block(id, trailers, true);
             return self.end(stream);
         }
-        self.enqueue(stream, Bytes::new(), Some(trailers.clone()), true, false);
+        self.enqueue(stream, Bytes::new(), Some(trailers.clone()), true);
         Ok(())
     }
 
     /// Sends a complete response: head, message and trailers. `message` appends the body directly to the output, which
     /// avoids a copy if the body fits into one frame and the windows. If `message` returns false, nothing is sent.
-    ///
-    /// The stream of a reply is reset if its window stays closed.
     ///
     /// # Errors
     ///
@@ -199,7 +198,7 @@ impl Connection {
                 return self.send_trailers(stream, trailers).map(|()| true);
             }
             let trailers = (!trailers.is_empty()).then(|| trailers.clone());
-            self.enqueue(stream, message, trailers, true, true);
+            self.enqueue(stream, message, trailers, true);
             return Ok(true);
         }
         let flags = if trailers.is_empty() { flag::END_STREAM } else { 0 };
@@ -300,15 +299,16 @@ impl Connection {
         self.abuse.handle_sent_data();
     }
 
-    fn enqueue(&mut self, stream: StreamKey, data: Bytes, trailers: Option<Head>, is_ended: bool, is_reply: bool) {
+    fn enqueue(&mut self, stream: StreamKey, data: Bytes, trailers: Option<Head>, is_ended: bool) {
         let Some(slot) = self.streams.get_mut(stream) else { return };
+        self.queued = self.queued.saturating_add(data.len());
         let queue = slot.queue.get_or_insert_default();
         queue.len = queue.len.saturating_add(data.len());
         if !data.is_empty() {
             queue.pieces.push_back(data);
         }
         (queue.trailers, queue.is_ended) = (trailers, is_ended);
-        if is_reply {
+        if is_ended && self.role == Role::Server {
             queue.progress = Some(Progress::default());
             self.has_replies = true;
         }
@@ -424,6 +424,7 @@ impl Connection {
                 slot.id,
             );
             move_body(queue, length, &mut self.output);
+            self.queued = self.queued.saturating_sub(length);
             if is_end {
                 slot.queue = None;
             }
@@ -471,7 +472,7 @@ fn move_body(queue: &mut SendQueue, mut length: usize, output: &mut Output) {
 }
 
 impl Connection {
-    /// Resets replies whose windows have hardly moved since the last check. Does nothing before the check is due.
+    /// Resets ended responses whose windows have hardly moved since the last check. Does nothing before the check is due.
     pub(super) fn check_replies(&mut self, now: Instant) {
         let Some(at) = self.replies_checked_at else { return };
         if now < at {

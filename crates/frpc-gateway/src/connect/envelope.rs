@@ -9,7 +9,6 @@ use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use frisbee::MemoryCharge;
 use frpc::{AdapterContext, Status};
 use futures_core::Stream;
-use http_body::Body;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -35,6 +34,33 @@ impl Compression {
             Some(name) if name.eq_ignore_ascii_case(b"gzip") => Ok(Self::Gzip),
             Some(_) => Err(Status::unimplemented("messages may be compressed by gzip, or not at all")),
         }
+    }
+}
+
+/// Returns the length of a message from its prefix.
+///
+/// # Errors
+/// If it exceeds the limit.
+pub(crate) fn length(prefix: [u8; 4], limit: u32) -> Result<usize, Status> {
+    let length = u32::from_be_bytes(prefix);
+    if length > limit {
+        return Err(Status::resource_exhausted(format!("a message may have {limit} bytes at most")));
+    }
+    Ok(length as usize)
+}
+
+/// Decompresses a message according to its flags.
+pub(crate) fn decode(flags: u8, message: Bytes, encoding: Compression, limit: u32) -> Result<Bytes, Status> {
+    match (flags, encoding) {
+        (0, _) => Ok(message),
+        (COMPRESSED, Compression::Gzip) => {
+            let limit = u64::from(limit);
+            gzip::inflate(&message, limit).map_err(|error| error.status(limit))
+        }
+        (COMPRESSED, Compression::Identity) => {
+            Err(Status::internal("a message is compressed, and the head names no encoding"))
+        }
+        _ => Err(Status::invalid_argument("a message has flags that are not known")),
     }
 }
 
@@ -97,11 +123,7 @@ impl Messages {
     fn take(&mut self) -> Result<Option<Bytes>, Status> {
         let Some((&[flags, a, b, c, d], _)) = self.buffer.bytes.split_first_chunk() else { return Ok(None) };
         let limit = self.context.config().body_limit();
-        let length = u32::from_be_bytes([a, b, c, d]);
-        if length > limit {
-            return Err(Status::resource_exhausted(format!("a message may have {limit} bytes at most")));
-        }
-        let length = length as usize;
+        let length = length([a, b, c, d], limit)?;
         if self.buffer.bytes.len() < PREFIX + length {
             return Ok(None);
         }
@@ -111,17 +133,7 @@ impl Messages {
         if self.buffer.bytes.is_empty() {
             self.buffer.clear();
         }
-        let message = match (flags, self.encoding) {
-            (0, _) => message,
-            (COMPRESSED, Compression::Gzip) => {
-                let limit = u64::from(limit);
-                gzip::inflate(&message, limit).map_err(|error| error.status(limit))?
-            }
-            (COMPRESSED, Compression::Identity) => {
-                return Err(Status::internal("a message is compressed, and the head names no encoding"));
-            }
-            _ => return Err(Status::invalid_argument("a message has flags that are not known")),
-        };
+        let message = decode(flags, message, self.encoding, limit)?;
         if self.is_single && message.len() >= CHARGED_MIN {
             // The message is held until the body ends.
             check_growth(&self.context, 0, message.len())?;
@@ -149,14 +161,12 @@ impl Messages {
                 return Poll::Ready(Some(Ok(message)));
             }
             let Some(body) = &mut self.body else { return Poll::Ready(None) };
-            match Pin::new(body).poll_frame(task) {
+            match body.poll_frame(task) {
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                     Ok(part) => self.add(&part)?,
                     Err(frame) => inbound::refuse_trailers(&frame)?,
                 },
-                Poll::Ready(Some(Err(error))) => {
-                    return Poll::Ready(Some(Err(Status::cancelled(format!("the request ended early: {error}")))));
-                }
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error.into_status()))),
                 Poll::Ready(None) => {
                     self.body = None;
                     let rest = self.buffer.bytes.len() + self.text.as_ref().map_or(0, BytesMut::len);

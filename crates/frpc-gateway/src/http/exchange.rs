@@ -1,10 +1,9 @@
-//! The state of a connection that its transport, its requests and its driver share: what hyper does not show.
+//! The state of a connection of HTTP/1 that its transport, its requests and its driver share: what hyper does not show.
 
 use super::half_close;
 use super::head::Malformed;
 use crate::clock::now;
 use crate::web_socket::Upgrade;
-use frisbee::MemoryCharge;
 use frpc::Metadata;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -22,13 +21,6 @@ struct State {
     requests_in_progress: usize,
     /// Nothing has been flushed since the last response was taken.
     is_unwritten: bool,
-    /// Charged parts of responses that the client has not taken, and how many of them are responses without a stream.
-    untaken: usize,
-    untaken_whole: usize,
-    /// When it has taken a part, or the first of them was made.
-    taken: Instant,
-    /// Of HTTP/2, whose clients take each response when they like. Those of HTTP/1 are timed by their transport.
-    unread: Option<Unread>,
     /// When the last request began or ended.
     active: Instant,
     /// The time since which a head is due. The first one is due from the beginning.
@@ -57,10 +49,6 @@ impl Exchange {
             in_progress: 0,
             requests_in_progress: 0,
             is_unwritten: false,
-            untaken: 0,
-            untaken_whole: 0,
-            taken: now,
-            unread: None,
             active: now,
             head_since: Some(now),
             half_closed: None,
@@ -100,46 +88,6 @@ impl Exchange {
             state.head_since = None;
         } else {
             state.head_since.get_or_insert_with(now);
-        }
-    }
-
-    /// Notes that it is a connection of HTTP/2, whose heads come in frames, and which receives so many bytes of bodies
-    /// before they are read.
-    pub(crate) fn handle_http2(&self, max: usize, charge: MemoryCharge) {
-        let mut state = self.0.lock();
-        state.unread = Some(Unread { bytes: 0, bodies: 0, max, charge });
-        state.head_since = None;
-    }
-
-    /// Whether bodies of HTTP/2 have arrived that no handler has read.
-    pub(crate) fn has_unread(&self) -> bool {
-        self.0.lock().unread.as_ref().is_some_and(|unread| unread.bytes > 0)
-    }
-
-    /// Notes that bytes of bodies have arrived.
-    pub(crate) fn handle_arrived(&self, bytes: usize) {
-        self.change_unread(|unread| unread.set(unread.bytes + bytes));
-    }
-
-    /// Notes that a handler has read bytes of a body, or dropped them.
-    pub(crate) fn handle_read(&self, bytes: usize) {
-        self.change_unread(|unread| unread.set(unread.bytes.saturating_sub(bytes)));
-    }
-
-    /// Notes that a handler has a body.
-    pub(crate) fn begin_body(&self) {
-        self.change_unread(|unread| unread.bodies += 1);
-    }
-
-    /// Notes that a handler no longer has a body.
-    pub(crate) fn end_body(&self) {
-        self.change_unread(|unread| unread.bodies -= 1);
-        self.0.lock().forget_unread();
-    }
-
-    fn change_unread(&self, change: impl FnOnce(&mut Unread)) {
-        if let Some(unread) = &mut self.0.lock().unread {
-            change(unread);
         }
     }
 
@@ -198,10 +146,6 @@ impl Exchange {
         let idle = |since: Instant| since.checked_add(idle_timeout).map(Deadline::Idle);
         let is_busy = state.in_progress > 0 || state.is_unwritten;
         match state.head_since {
-            // A client may pause a stream, but no other response.
-            _ if state.unread.is_some() && (state.untaken_whole > 0 || state.untaken > 0 && !is_busy) => {
-                idle(state.taken)
-            }
             _ if is_busy => None,
             Some(since) => since.checked_add(head_timeout).map(Deadline::Head),
             None => idle(state.active),
@@ -233,40 +177,6 @@ impl InProgress {
             state.restart_pause();
         }
     }
-
-    /// A part of the response, which `is_whole` unless more of a stream may follow.
-    pub(crate) fn untaken(&self, is_whole: bool, charge: MemoryCharge) -> Arc<Untaken> {
-        let mut state = self.exchange.0.lock();
-        if state.untaken == 0 {
-            state.taken = now();
-        }
-        state.untaken += 1;
-        state.untaken_whole += usize::from(is_whole);
-        Arc::new(Untaken { exchange: self.exchange.clone(), is_whole, _charge: charge })
-    }
-}
-
-/// A charged part of a response, until the client has taken it.
-pub(crate) struct Untaken {
-    exchange: Exchange,
-    is_whole: bool,
-    _charge: MemoryCharge,
-}
-
-impl Untaken {
-    /// Notes that the client has taken some of it.
-    pub(crate) fn handle_taken(&self) {
-        self.exchange.0.lock().taken = now();
-    }
-}
-
-impl Drop for Untaken {
-    fn drop(&mut self) {
-        let mut state = self.exchange.0.lock();
-        state.untaken -= 1;
-        state.untaken_whole -= usize::from(self.is_whole);
-        state.taken = now();
-    }
 }
 
 impl Drop for InProgress {
@@ -275,32 +185,6 @@ impl Drop for InProgress {
         state.in_progress -= 1;
         state.requests_in_progress -= usize::from(self.is_waiting);
         state.active = now();
-        state.forget_unread();
-    }
-}
-
-/// The bodies of HTTP/2 that have arrived and that no handler has read. hyper holds them.
-#[derive(Debug)]
-struct Unread {
-    bytes: usize,
-    /// The number of bodies that handlers have.
-    bodies: usize,
-    /// The window of the connection.
-    max: usize,
-    charge: MemoryCharge,
-}
-
-/// The steps of the charge for unread bodies, in bytes: a frame of the usual size.
-const UNREAD_STEP: usize = 16 * 1024;
-
-impl Unread {
-    fn set(&mut self, bytes: usize) {
-        // Padding, and what arrives for streams that were reset, is never read.
-        self.bytes = bytes.min(self.max);
-        let charge = self.bytes / UNREAD_STEP * UNREAD_STEP;
-        if charge != self.charge.bytes() {
-            self.charge.resize(charge);
-        }
     }
 }
 
@@ -309,13 +193,6 @@ impl State {
     fn restart_pause(&mut self) {
         if let Some(since) = &mut self.half_closed {
             *since = now();
-        }
-    }
-
-    /// Without a request there is no body: the rest was padding, or arrived for streams that were reset.
-    fn forget_unread(&mut self) {
-        if let Some(unread) = self.unread.as_mut().filter(|unread| self.in_progress == 0 && unread.bodies == 0) {
-            unread.set(0);
         }
     }
 }

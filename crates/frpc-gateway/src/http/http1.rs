@@ -2,18 +2,20 @@
 
 use super::answer::Answer;
 use super::calls::ResponseOptions;
-use super::exchange::Deadline;
+use super::exchange::{Deadline, InProgress};
 use super::guard::{Guard, RewoundTransport};
 use super::head::Malformed;
-use super::service::Service;
+use super::service::{Reply, Service};
 use super::written;
+use crate::charge::CHARGED_MIN;
 use crate::clock::now;
 use crate::driver::{AdapterDriver, LazyTimer, drain};
 use crate::web_socket::Upgrade;
-use bytes::BytesMut;
-use frisbee::RawTransport;
-use frpc::Metadata;
+use bytes::{Bytes, BytesMut};
+use frisbee::{MemoryCharge, RawTransport};
+use frpc::{AdapterContext, Metadata};
 use http::Request;
+use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -22,7 +24,7 @@ use std::convert::Infallible;
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 
@@ -31,6 +33,55 @@ pub(crate) struct Upgraded {
     pub(crate) upgrade: Upgrade,
     pub(crate) metadata: Metadata,
     pub(crate) transport: RewoundTransport<RawTransport>,
+}
+
+/// A response body, with the request that it answers.
+struct Outgoing {
+    reply: Reply,
+    _in_progress: InProgress,
+    context: AdapterContext,
+    /// Charge for a complete response until hyper polls it.
+    hold: Option<MemoryCharge>,
+}
+
+/// A part of a response, which hyper holds until it is written.
+struct ChargedBody(Bytes, #[allow(dead_code)] Option<MemoryCharge>);
+
+impl AsRef<[u8]> for ChargedBody {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+fn charge(context: &AdapterContext, bytes: usize) -> Option<MemoryCharge> {
+    (bytes >= CHARGED_MIN).then(|| context.charge(bytes))
+}
+
+impl Body for Outgoing {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let Some(frame) = ready!(self.reply.poll_frame(task)) else { return Poll::Ready(None) };
+        let frame = frame.map_data(|bytes| {
+            // The previous charge is released after the new one, so that it never falls below the actual size.
+            let hold = charge(&self.context, bytes.len());
+            self.hold = None;
+            if hold.is_some() { Bytes::from_owner(ChargedBody(bytes, hold)) } else { bytes }
+        });
+        Poll::Ready(Some(Ok(frame)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.reply.is_over()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.reply {
+            Reply::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            _ => SizeHint::default(),
+        }
+    }
 }
 
 /// The reason why hyper does not continue with a connection.
@@ -56,8 +107,16 @@ pub(crate) async fn serve(
     let mut connection = builder.serve_connection(
         io,
         service_fn(move |request: Request<Incoming>| {
-            let (service, in_progress) = (service.clone(), service.exchange().begin());
-            async move { Ok::<_, Infallible>(service.respond(request, in_progress).await) }
+            let (service, mut in_progress) = (service.clone(), service.exchange().begin());
+            async move {
+                let response = service.respond(request).await;
+                in_progress.answer();
+                let context = service.context().clone();
+                Ok::<_, Infallible>(response.map(|reply| {
+                    let hold = charge(&context, reply.buffered());
+                    Outgoing { reply, _in_progress: in_progress, context, hold }
+                }))
+            }
         }),
     );
     let mut stopping = pin!(context.stopping());

@@ -1,120 +1,153 @@
-//! Connections of HTTP/2, which hyper serves.
+//! HTTP/2 connections: the driver of `frisbee_http2`. In each turn it reads once, handles the received events, and writes
+//! once. `grpc.rs` handles unary gRPC calls in place. All other requests are answered by the [`Service`]; `stream.rs` drives
+//! their futures and sends their responses.
 
-use super::counted::CountedTransport;
-use super::guard::RewoundTransport;
-use super::head::HEAD_MAX;
+mod body;
+mod grpc;
+mod stream;
+
+pub(crate) use body::RequestBody;
+
 use super::service::Service;
-use crate::clock::{FAR, now};
-use crate::driver::{AdapterDriver, LINGER, LazyTimer};
-use bytes::BytesMut;
-use frisbee::RawTransport;
-use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use http::Request;
-use hyper::body::Incoming;
-use hyper::rt::Executor;
-use hyper::server::conn::http2;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use std::convert::Infallible;
+use crate::charge::Charge;
+use crate::clock::{FAR, after, now};
+use crate::driver::{LINGER, LazyTimer};
+use crate::mailbox::Mailbox;
+use crate::scratch;
+use bytes::{Bytes, BytesMut};
+use frisbee::{MemoryCharge, RawTransport};
+use frisbee_core::ServerConfig;
+use frisbee_http2::{Connection, ConnectionError, Event, Head, StreamKey};
+use frpc::{AdapterContext, AdapterTask, Response, Status};
+use grpc::{Callee, RecentCall, UnaryCall};
+use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::io;
+use std::io::{self, IoSlice};
 use std::pin::{Pin, pin};
-use std::task::Poll;
-use std::time::{Duration, Instant};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::sync::mpsc;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+use stream::ServedStream;
+use tokio::io::{AsyncReadExt as _, AsyncWrite as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
-/// The bytes of a response that hyper holds for a stream whose client does not take them.
-const SEND_BUFFER: usize = 64 * 1024;
+/// Consecutive turns before the task yields to other connections.
+const TURNS_MAX: usize = 4;
 
-/// The bytes that a connection may receive before they are read, over all streams: four times the window of one stream by
-/// default.
-const CONNECTION_WINDOW: u32 = 1024 * 1024;
+/// Maximum number of slices in a write.
+const SLICES_MAX: usize = 16;
+
+/// Memory of a connection that is not charged, in bytes.
+const CHARGED_MIN: usize = 16 * 1024;
+
+/// Granularity of the charge for a connection, in bytes.
+const CHARGE_STEP: usize = 64 * 1024;
+
+/// Window of streams while memory is short, in bytes: the default of the protocol.
+const WINDOW_LEAST: u32 = 64 * 1024;
+
+/// A message to the driver.
+pub(super) enum Letter {
+    /// A unary call has finished. The charge is for its response.
+    Done(StreamKey, Result<Response<Bytes>, Status>, #[allow(dead_code)] MemoryCharge),
+    /// A stream was woken.
+    Wake(StreamKey),
+}
+
+/// State of a request that has not been answered.
+#[allow(clippy::large_enum_variant, reason = "boxing would cost unary calls an allocation")]
+enum StreamState {
+    /// A unary gRPC call whose message is incomplete.
+    Unary(UnaryCall),
+    /// A unary gRPC call whose handler is pending. Dropping the task cancels it.
+    Called(#[allow(dead_code)] AdapterTask, grpc::ReplyTerms),
+    Served(Box<ServedStream>),
+}
+
+/// Streams of a connection, indexed by [`StreamKey::index`].
+#[derive(Default)]
+struct Streams(Vec<Option<(StreamKey, StreamState)>>);
+
+impl Streams {
+    fn get_mut(&mut self, key: StreamKey) -> Option<&mut StreamState> {
+        self.0.get_mut(key.index())?.as_mut().filter(|(of, _)| *of == key).map(|(_, state)| state)
+    }
+
+    fn insert(&mut self, key: StreamKey, state: StreamState) {
+        if self.0.len() <= key.index() {
+            self.0.resize_with(key.index() + 1, || None);
+        }
+        if let Some(slot) = self.0.get_mut(key.index()) {
+            *slot = Some((key, state));
+        }
+    }
+
+    fn keys(&self) -> Vec<StreamKey> {
+        self.0.iter().flatten().map(|(key, _)| *key).collect()
+    }
+
+    fn remove(&mut self, key: StreamKey) -> Option<StreamState> {
+        self.0.get_mut(key.index())?.take_if(|(of, _)| *of == key).map(|(_, state)| state)
+    }
+}
+
+struct Driver<'a> {
+    service: &'a Service,
+    context: &'a AdapterContext,
+    transport: RawTransport,
+    http2: Connection,
+    /// Received bytes that have not been handled.
+    input: Bytes,
+    streams: Streams,
+    mail: Arc<Mailbox<Letter>>,
+    letters: VecDeque<Letter>,
+    /// Streams to be polled in this turn.
+    ready: Vec<StreamKey>,
+    callees: Vec<Callee>,
+    recent: VecDeque<RecentCall>,
+    /// Unary calls that received a part of their message in this turn.
+    begun: Vec<StreamKey>,
+    /// Time at which incomplete unary calls become streams, which have timers.
+    overdue: Option<Instant>,
+    charge: Charge,
+    alarm: LazyTimer,
+    is_due: bool,
+    is_flushing: bool,
+    /// Time of the latest turn with an open stream or unwritten output.
+    active: Instant,
+    /// Time of the latest read, and whether a PING was sent since.
+    heard: Instant,
+    has_pinged: bool,
+    /// Start of the turn.
+    now: Instant,
+    /// Trailers of a successful gRPC call.
+    ok: Head,
+    /// GOAWAY was sent.
+    is_closing: bool,
+    /// The client closed its direction.
+    has_ended: bool,
+}
 
 /// Serves a connection that begins with `early`.
-pub(crate) async fn serve(
-    service: Service,
-    idle_timeout: Duration,
-    early: BytesMut,
-    transport: AdapterDriver<RawTransport>,
-) -> io::Result<()> {
-    let (context, exchange) = (service.context().clone(), service.exchange().clone());
-    let config = context.config();
-    let window = CONNECTION_WINDOW.max(config.stream_credit);
-    exchange.handle_http2(usize::try_from(window).unwrap_or(usize::MAX), context.connection().charge(0));
-    let transport = RewoundTransport::new(early, transport);
-    let mut transport = CountedTransport::new(transport, exchange.clone(), context.clone());
-    let io = TokioIo::new(&mut transport);
-    let (tasks, mut spawned) = mpsc::unbounded_channel();
-    let mut builder = http2::Builder::new(Tasks(tasks));
-    builder
-        .timer(TokioTimer::new())
-        .max_concurrent_streams(u32::try_from(config.streams_max).unwrap_or(u32::MAX))
-        .max_header_list_size(HEAD_MAX as u32)
-        .initial_stream_window_size(config.stream_credit)
-        .initial_connection_window_size(window)
-        .max_send_buf_size(SEND_BUFFER)
-        // hyper adds them to the time of the last frame.
-        .keep_alive_interval(config.idle_timeout.min(FAR))
-        .keep_alive_timeout(config.idle_timeout.min(FAR));
-    // A block, at whose end hyper releases the transport.
-    let served = async {
-        let mut connection = pin!(builder.serve_connection(
-            io,
-            service_fn(move |request: Request<Incoming>| {
-                let (service, in_progress) = (service.clone(), service.exchange().begin());
-                async move { Ok::<_, Infallible>(service.respond(request, in_progress).await) }
-            }),
-        ));
-        let mut stopping = pin!(context.stopping());
-        let mut is_stopping = false;
-        let mut alarm = LazyTimer::default();
-        let mut closing: Option<Instant> = None;
-        // The requests of a connection are served in its task, and end with it.
-        let mut running = FuturesUnordered::new();
-        poll_fn(|task| {
-            if !is_stopping && stopping.as_mut().poll(task).is_ready() {
-                is_stopping = true;
-                connection.as_mut().graceful_shutdown();
-            }
-            loop {
-                if let Poll::Ready(served) = connection.as_mut().poll(task) {
-                    return Poll::Ready(served);
-                }
-                while let Poll::Ready(Some(future)) = spawned.poll_recv(task) {
-                    running.push(future);
-                }
-                // The connection writes the responses that have been made.
-                let mut has_ended = false;
-                while let Poll::Ready(Some(())) = running.poll_next_unpin(task) {
-                    has_ended = true;
-                }
-                if has_ended {
-                    continue;
-                }
-                exchange.handle_flush();
-                let Some(idle) = exchange.deadline(idle_timeout, idle_timeout, now()) else {
-                    // The client had sent a request before it received GOAWAY.
-                    closing = None;
-                    return Poll::Pending;
-                };
-                if alarm.poll(task, closing.unwrap_or(idle.due())).is_pending() {
-                    return Poll::Pending;
-                }
-                if closing.is_some() {
-                    return Poll::Ready(Ok(()));
-                }
-                closing = Some(now() + LINGER);
-                connection.as_mut().graceful_shutdown();
-            }
-        })
-        .await
-    };
-    let served = served.await;
-    let mut transport = transport.into_inner();
-    // A client grants credit while it takes the last responses. A closed socket would answer that by a reset, which
-    // discards them.
+pub(crate) async fn serve(service: Service, early: BytesMut, transport: RawTransport) -> io::Result<()> {
+    let (context, idle_timeout) = (service.context(), service.gateway().idle_timeout);
+    let mut driver = Driver::new(&service, early, transport);
+    let mut stopping = pin!(context.stopping());
+    // One poll registers the waker, which does not change.
+    let mut is_stop_polled = false;
+    let served = poll_fn(|task| {
+        let was_polled = std::mem::replace(&mut is_stop_polled, true);
+        if !driver.is_closing
+            && if was_polled { context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() }
+        {
+            driver.shut_down();
+        }
+        driver.poll(task)
+    })
+    .await;
+    let Driver { mut transport, .. } = driver;
+    // A client sends window updates while it reads the last responses. The system would answer them with a reset if the
+    // socket were closed, and the reset would discard the responses.
     let linger = async {
         transport.shutdown().await?;
         let mut discarded = [0; 1024];
@@ -122,20 +155,238 @@ pub(crate) async fn serve(
         io::Result::Ok(())
     };
     let linger_max = if served.is_ok() { idle_timeout } else { LINGER };
-    // It has ended either way.
+    // The connection ends in either case.
     let _ = timeout(linger_max, linger).await;
-    served.or_else(|error| super::ended(&error))
+    served
 }
 
-type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+fn failed(kind: io::ErrorKind) -> impl FnOnce(ConnectionError) -> io::Error {
+    move |error| io::Error::new(kind, error)
+}
 
-/// Passes the tasks of hyper to the future that drives the connection.
-#[derive(Clone)]
-struct Tasks(mpsc::UnboundedSender<Task>);
+impl<'a> Driver<'a> {
+    fn new(service: &'a Service, early: BytesMut, transport: RawTransport) -> Self {
+        let (context, now) = (service.context(), now());
+        let common = context.config().clone().idle_timeout(service.gateway().idle_timeout);
+        let config = ServerConfig::default().common(common).first_header_timeout(context.first_header_timeout());
+        let mut http2 = Connection::server(&config, now);
+        let mut ok = Head::trailers();
+        ok.push("grpc-status", "0");
+        // Unix sockets have no addresses.
+        if context.connection().peer_addr().is_none() {
+            http2 = http2.local();
+        }
+        Self {
+            service,
+            context,
+            transport,
+            http2,
+            input: early.freeze(),
+            streams: Streams::default(),
+            mail: Arc::default(),
+            letters: VecDeque::new(),
+            ready: Vec::new(),
+            callees: Vec::new(),
+            recent: VecDeque::new(),
+            begun: Vec::new(),
+            overdue: None,
+            charge: Charge::default(),
+            alarm: LazyTimer::default(),
+            is_due: false,
+            is_flushing: false,
+            active: now,
+            heard: now,
+            has_pinged: false,
+            now,
+            ok,
+            is_closing: false,
+            has_ended: false,
+        }
+    }
 
-impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Tasks {
-    fn execute(&self, future: F) {
-        // A connection that is over needs no more tasks.
-        let _ = self.0.send(Box::pin(future));
+    fn shut_down(&mut self) {
+        self.is_closing = true;
+        self.http2.shut_down(now());
+    }
+
+    /// Runs turns until there is no progress. Ready when the connection has ended.
+    fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        for _ in 0..TURNS_MAX {
+            self.now = now();
+            let handled = self.handle(task);
+            self.set_charge();
+            // Also written after an error, because GOAWAY reports it.
+            let written = self.write(task);
+            let is_busy = handled? | written?;
+            let is_flushed = !self.is_flushing && self.http2.is_flushed();
+            if self.has_ended || is_flushed && self.http2.is_shut_down() {
+                return Poll::Ready(Ok(()));
+            }
+            if !is_flushed || self.http2.stream_count() > 0 {
+                self.active = self.now;
+            }
+            if is_busy {
+                continue;
+            }
+            if is_flushed && self.http2.stream_count() == 0 && self.http2.memory() > CHARGED_MIN {
+                self.http2.release();
+                self.streams = Streams::default();
+                self.set_charge();
+            }
+            let due = self.due();
+            ready!(self.alarm.poll(task, due));
+            self.is_due = true;
+        }
+        task.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Handles timeouts, messages and input, and polls streams. Returns whether there was progress.
+    fn handle(&mut self, task: &mut Context<'_>) -> io::Result<bool> {
+        if std::mem::take(&mut self.is_due) {
+            self.expire()?;
+        }
+        let is_short = self.context.is_overloaded();
+        self.http2.set_stream_window(if is_short { WINDOW_LEAST } else { self.context.config().stream_credit });
+        self.mail.take(&mut self.letters, task);
+        let mut is_busy = !self.letters.is_empty();
+        while let Some(letter) = self.letters.pop_front() {
+            match letter {
+                Letter::Done(key, result, _hold) => self.finish_call(key, result),
+                Letter::Wake(key) => self.ready.push(key),
+            }
+        }
+        is_busy |= self.read(task)?;
+        self.handle_events().map_err(failed(io::ErrorKind::InvalidData))?;
+        self.keep_begun();
+        while let Some(key) = self.ready.pop() {
+            self.poll_stream(key);
+        }
+        Ok(is_busy)
+    }
+
+    /// Reads once. Returns whether the read completed.
+    fn read(&mut self, task: &mut Context<'_>) -> io::Result<bool> {
+        if !self.input.is_empty() || !self.http2.may_read() {
+            return Ok(false);
+        }
+        let mut scratch = scratch::take_input();
+        let read = pin!(self.transport.read_buf(&mut scratch)).poll(task);
+        self.input = scratch.split().freeze();
+        scratch::put_input(scratch);
+        let Poll::Ready(count) = read? else { return Ok(false) };
+        (self.heard, self.has_pinged, self.has_ended) = (self.now, false, count == 0);
+        Ok(true)
+    }
+
+    fn handle_events(&mut self) -> Result<(), ConnectionError> {
+        let (context, now) = (self.context, self.now);
+        // Streams are polled after the batch ends, because their unary calls create batches.
+        let mut batch = None;
+        let mut input = std::mem::take(&mut self.input);
+        while let Some(event) = self.http2.poll_event(&mut input, now)? {
+            let (stream, is_end) = match event {
+                Event::Head { stream, is_end } => {
+                    self.handle_head(stream, is_end);
+                    (stream, is_end)
+                }
+                Event::Data { stream, data, is_end } => {
+                    self.handle_data(stream, data, is_end);
+                    (stream, is_end)
+                }
+                Event::Trailers { stream } => {
+                    self.handle_trailers(stream);
+                    (stream, true)
+                }
+                Event::Reset { stream, .. } => {
+                    self.streams.remove(stream);
+                    continue;
+                }
+                Event::Writable { stream } => {
+                    self.ready.push(stream);
+                    continue;
+                }
+                _ => continue,
+            };
+            if is_end && let Some(StreamState::Unary(_)) = self.streams.get_mut(stream) {
+                let batch = batch.get_or_insert_with(|| context.methods().batch(now));
+                self.call(stream, batch);
+            }
+        }
+        // Copied, because the rest may wait for writes and must not retain the buffer of the thread.
+        self.input = Bytes::copy_from_slice(&input);
+        Ok(())
+    }
+
+    /// Writes as much output as the transport accepts. Returns whether anything was written.
+    fn write(&mut self, task: &mut Context<'_>) -> io::Result<bool> {
+        let Self { http2, transport, is_flushing, now, .. } = self;
+        let mut has_written = false;
+        for _ in 0..TURNS_MAX {
+            let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+            let filled = http2.output(&mut slices);
+            let polled = match slices.get(..filled).unwrap_or_default() {
+                [] => break,
+                [slice] => Pin::new(&mut *transport).poll_write(task, slice),
+                slices => Pin::new(&mut *transport).poll_write_vectored(task, slices),
+            };
+            let Poll::Ready(count) = polled? else {
+                http2.handle_written(0, *now);
+                break;
+            };
+            if count == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            http2.handle_written(count, *now);
+            (has_written, *is_flushing) = (true, true);
+        }
+        if *is_flushing && let Poll::Ready(flushed) = Pin::new(transport).poll_flush(task) {
+            flushed?;
+            *is_flushing = false;
+        }
+        Ok(has_written)
+    }
+
+    /// Charges output, queued responses, tables and input.
+    fn set_charge(&mut self) {
+        let bytes = self.http2.memory() + self.input.len();
+        self.charge.set(self.context, if bytes < CHARGED_MIN { 0 } else { bytes.next_multiple_of(CHARGE_STEP) });
+    }
+
+    /// Returns the time of the next timeout.
+    fn due(&self) -> Instant {
+        let has_streams = self.http2.stream_count() > 0;
+        let idle = !has_streams && !self.is_closing;
+        let idle = idle.then(|| after(self.active, self.service.gateway().idle_timeout));
+        let silence_max = self.context.config().idle_timeout.min(FAR) * if self.has_pinged { 2 } else { 1 };
+        let silent = has_streams.then(|| after(self.heard, silence_max));
+        let times = [self.http2.next_timeout(), self.overdue, idle, silent];
+        times.into_iter().flatten().min().unwrap_or_else(|| after(self.active, FAR))
+    }
+
+    /// Handles expired timeouts.
+    fn expire(&mut self) -> io::Result<()> {
+        let now = self.now;
+        self.http2.handle_timeout(now).map_err(failed(io::ErrorKind::TimedOut))?;
+        if self.overdue.is_some_and(|overdue| now >= overdue) {
+            self.overdue = None;
+            self.serve_incomplete();
+        }
+        if self.http2.stream_count() == 0 {
+            if !self.is_closing && now >= after(self.active, self.service.gateway().idle_timeout) {
+                self.shut_down();
+            }
+            return Ok(());
+        }
+        // A client with calls in progress may have vanished.
+        let silence_max = self.context.config().idle_timeout.min(FAR);
+        if self.has_pinged && now >= after(self.heard, 2 * silence_max) {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "the client has not answered a PING"));
+        }
+        if !self.has_pinged && now >= after(self.heard, silence_max) {
+            self.has_pinged = true;
+            self.http2.ping();
+        }
+        Ok(())
     }
 }

@@ -1,29 +1,27 @@
 //! Answers requests, whose bodies come and go in parts.
 
 use super::answer::{self, Answer};
-use super::exchange::{Exchange, InProgress, Untaken};
+use super::exchange::Exchange;
 use super::fields::{self, KnownFields};
 use super::route::{Protocol, RequestHead, Route, probe, route};
 use super::upgrade;
-use crate::charge::{CHARGED_MIN, GrowingBody, check_room};
+use crate::charge::{GrowingBody, check_room};
 use crate::connect::envelope::Compression;
 use crate::connect::{get, unary};
 use crate::driver::MessagePace;
-use crate::inbound::{self, Inbound};
+use crate::inbound::{self, BodyError, Inbound};
 use crate::locks::without_port;
-use crate::streams::{self, EncodedReplies};
+use crate::streams::{self, CallTerms, EncodedReplies};
 use crate::{Gateway, Http, gzip, json_rpc};
 use bytes::Bytes;
 use frpc::{AdapterContext, Metadata};
 use http::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
-use http::{Method, Request, Response, StatusCode, Version, request};
-use http_body::{Body, Frame, SizeHint};
+use http::{Request, Response, StatusCode, Version, request};
+use http_body::Frame;
 use hyper::body::Incoming;
-use std::convert::Infallible;
 use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 /// The service of the requests of one connection.
 #[derive(Clone, Debug)]
@@ -31,49 +29,6 @@ pub(crate) struct Service {
     gateway: Arc<Gateway>,
     context: AdapterContext,
     exchange: Exchange,
-}
-
-/// The body of a response, with the request that it answers.
-pub(crate) struct Outgoing {
-    reply: Reply,
-    /// Bytes that the reply has given, and hyper has not taken.
-    rest: Bytes,
-    request: InProgress,
-    context: AdapterContext,
-    /// Whether it has been made as a whole.
-    is_whole: bool,
-    /// The charge for a whole response until hyper takes it, and for the rest of its bytes.
-    hold: Option<Arc<Untaken>>,
-}
-
-/// The most bytes that hyper takes at once: its client then has as long for the next ones.
-const PART_MAX: usize = 16 * 1024;
-
-/// A part of a response, which hyper keeps until the client takes it.
-struct ChargedBody {
-    bytes: Bytes,
-    hold: Arc<Untaken>,
-}
-
-impl AsRef<[u8]> for ChargedBody {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
-    }
-}
-
-impl Drop for ChargedBody {
-    fn drop(&mut self) {
-        self.hold.handle_taken();
-    }
-}
-
-impl Outgoing {
-    /// Holds so many bytes, if they are charged.
-    fn hold(&mut self, bytes: usize) {
-        let charged = bytes >= CHARGED_MIN;
-        // The previous charge is released after the new one, so that it never falls below the actual size.
-        self.hold = charged.then(|| self.request.untaken(self.is_whole, self.context.charge(bytes)));
-    }
 }
 
 /// The body of a response.
@@ -86,7 +41,7 @@ pub(crate) enum Reply {
 
 impl Reply {
     /// The bytes of a response that has been made as a whole.
-    fn buffered(&self) -> usize {
+    pub(crate) fn buffered(&self) -> usize {
         match self {
             Self::Whole(bytes) => bytes.len(),
             Self::Stream(replies) => replies.buffered(),
@@ -96,21 +51,18 @@ impl Reply {
     }
 }
 
-impl Body for Reply {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        match &mut *self {
+impl Reply {
+    pub(crate) fn poll_frame(&mut self, task: &mut Context<'_>) -> Poll<Option<Frame<Bytes>>> {
+        match self {
             Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Self::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Self::Stream(replies) => replies.poll_frame(task).map(|frame| frame.map(Ok)),
+            Self::Whole(bytes) => Poll::Ready(Some(Frame::data(std::mem::take(bytes)))),
+            Self::Stream(replies) => replies.poll_frame(task),
             #[cfg(feature = "mcp")]
-            Self::Events(events) => events.poll_frame(task).map(|frame| frame.map(Ok)),
+            Self::Events(events) => events.poll_frame(task),
         }
     }
 
-    fn is_end_stream(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         match self {
             Self::Whole(bytes) => bytes.is_empty(),
             Self::Stream(replies) => replies.is_over(),
@@ -118,50 +70,51 @@ impl Body for Reply {
             Self::Events(_) => false,
         }
     }
-
-    fn size_hint(&self) -> SizeHint {
-        match self {
-            Self::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Self::Stream(_) => SizeHint::default(),
-            #[cfg(feature = "mcp")]
-            Self::Events(_) => SizeHint::default(),
-        }
-    }
 }
 
-impl Body for Outgoing {
-    type Data = Bytes;
-    type Error = Infallible;
+/// A request head of either HTTP version.
+#[derive(Clone, Copy)]
+pub(crate) enum RequestParts<'a> {
+    Http1(&'a request::Parts),
+    Http2(&'a frisbee_http2::Head),
+}
 
-    fn poll_frame(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        if self.rest.is_empty() {
-            let Some(Ok(frame)) = ready!(Pin::new(&mut self.reply).poll_frame(task)) else { return Poll::Ready(None) };
-            match frame.into_data() {
-                Ok(bytes) => self.rest = bytes,
-                Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
+impl<'a> RequestParts<'a> {
+    fn http1(self) -> Option<&'a request::Parts> {
+        if let Self::Http1(parts) = self { Some(parts) } else { None }
+    }
+
+    fn method(self) -> &'a str {
+        match self {
+            Self::Http1(parts) => parts.method.as_str(),
+            Self::Http2(head) => head.method().unwrap_or_default(),
+        }
+    }
+
+    /// Returns the path and the query.
+    pub(super) fn target(self) -> (&'a str, &'a str) {
+        match self {
+            Self::Http1(parts) => (parts.uri.path(), parts.uri.query().unwrap_or_default()),
+            Self::Http2(head) => {
+                let target = head.path().unwrap_or_default();
+                target.split_once('?').unwrap_or((target, ""))
             }
-            let length = self.rest.len();
-            self.hold(length);
         }
-        let length = self.rest.len().min(PART_MAX);
-        let bytes = self.rest.split_to(length);
-        let hold = if self.rest.is_empty() { self.hold.take() } else { self.hold.clone() };
-        let bytes = match hold {
-            Some(hold) => Bytes::from_owner(ChargedBody { bytes, hold }),
-            None => bytes,
+    }
+
+    fn authority(self) -> Option<&'a [u8]> {
+        match self {
+            Self::Http1(parts) => parts.uri.authority().map(|authority| authority.as_str().as_bytes()),
+            Self::Http2(head) => head.authority().map(str::as_bytes),
+        }
+    }
+
+    fn fields(self) -> impl Iterator<Item = (&'a str, &'a [u8])> {
+        let (one, two) = match self {
+            Self::Http1(parts) => (Some(&parts.headers), None),
+            Self::Http2(head) => (None, Some(head.fields())),
         };
-        Poll::Ready(Some(Ok(Frame::data(bytes))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.rest.is_empty() && self.reply.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match &self.reply {
-            Reply::Whole(bytes) => SizeHint::with_exact((self.rest.len() + bytes.len()) as u64),
-            reply => reply.size_hint(),
-        }
+        one.into_iter().flat_map(pairs).chain(two.into_iter().flatten())
     }
 }
 
@@ -178,53 +131,50 @@ impl Service {
         &self.exchange
     }
 
-    /// Answers one request.
-    pub(crate) async fn respond(&self, request: Request<Incoming>, mut in_progress: InProgress) -> Response<Outgoing> {
-        // RFC 9110, section 9.3.2. Hyper leaves the content out for HTTP/1.1 alone.
-        let is_without_content = request.method() == Method::HEAD && request.version() == Version::HTTP_2;
-        let response = self.answer(request).await;
-        in_progress.answer();
-        response.map(|reply| {
-            let reply = if is_without_content { Reply::Whole(Bytes::new()) } else { reply };
-            let (context, buffered) = (self.context.clone(), reply.buffered());
-            let (rest, is_whole) = (Bytes::new(), buffered > 0);
-            let mut outgoing = Outgoing { reply, rest, request: in_progress, context, is_whole, hold: None };
-            outgoing.hold(buffered);
-            outgoing
-        })
+    pub(crate) fn gateway(&self) -> &Gateway {
+        &self.gateway
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Response<Reply> {
-        let Some(http) = &self.gateway.http else { return respond(Answer::not_found("/")) };
+    /// Answers an HTTP/1.1 request.
+    pub(crate) async fn respond(&self, request: Request<Incoming>) -> Response<Reply> {
         let (parts, body) = request.into_parts();
-        let (body, is_over) = Inbound::new(body, &self.exchange);
-        let mut known = KnownFields::of(pairs(&parts.headers));
-        let addressed = is_addressed(&parts, &mut known);
-        let is_invalid = addressed.is_err();
-        let mut response = match addressed {
-            Ok(()) if upgrade::is_wanted(&self.gateway, &parts, &known) => self.upgrade(http, &parts, &known),
-            Ok(()) => self.admit(http, &parts, &known, body).await,
-            Err(answer) => respond(answer),
-        };
+        let is_chunked = parts.headers.contains_key(TRANSFER_ENCODING);
+        let (body, is_over) = Inbound::http1(body);
+        let (mut response, is_valid) = self.answer(RequestParts::Http1(&parts), body).await;
         // The guard passes all bytes after a request in chunks. And hyper closes the connection of a request that was
         // not read to its end, often too late to announce it. After a request without one host, the next may be
         // another's.
-        let is_last = is_invalid || parts.headers.contains_key(TRANSFER_ENCODING) || !is_over.get();
-        if is_last && parts.version < Version::HTTP_2 {
+        if is_chunked || !is_valid || !is_over.get() {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         response
+    }
+
+    /// Answers a request. Returns false if the request does not name exactly one host, or repeats a field that has a single
+    /// value.
+    pub(crate) async fn answer(&self, parts: RequestParts<'_>, body: Inbound) -> (Response<Reply>, bool) {
+        let Some(http) = &self.gateway.http else { return (respond(Answer::not_found("/")), true) };
+        let mut known = KnownFields::of(parts.fields());
+        if let Err(answer) = is_addressed(parts, &mut known, &self.context) {
+            return (respond(answer), false);
+        }
+        let upgrade = parts.http1().filter(|parts| upgrade::is_wanted(&self.gateway, parts, &known));
+        let response = match upgrade {
+            Some(parts) => self.upgrade(http, parts, &known),
+            None => self.admit(http, parts, &known, body).await,
+        };
+        (response, true)
     }
 
     /// Answers a request if it may be made.
     async fn admit(
         &self,
         http: &Http,
-        parts: &request::Parts,
+        parts: RequestParts<'_>,
         known: &KnownFields<'_>,
         body: Inbound,
     ) -> Response<Reply> {
-        let answer = probe(http, &self.context, parts.method.as_str(), parts.uri.path());
+        let answer = probe(http, &self.context, parts.method(), parts.target().0);
         let admitted = answer.map_or_else(|| http.locks.admit(known, self.context.connection().local_addr()), Err);
         if admitted.as_ref().is_err_and(|answer| answer.status >= 400) {
             self.context.waste(0);
@@ -269,12 +219,12 @@ impl Service {
     async fn admitted(
         &self,
         http: &Http,
-        parts: &request::Parts,
+        parts: RequestParts<'_>,
         known: &KnownFields<'_>,
         body: Inbound,
     ) -> Response<Reply> {
-        let (method, path) = (parts.method.as_str(), parts.uri.path());
-        let is_http2 = parts.version == Version::HTTP_2;
+        let (method, (path, query)) = (parts.method(), parts.target());
+        let is_http2 = matches!(parts, RequestParts::Http2(_));
         let request_head = RequestHead { method, path, known, is_http2 };
         let route = match route(&self.gateway, http, &self.context, request_head) {
             Route::Answer(answer) => {
@@ -286,7 +236,7 @@ impl Service {
             Route::NoMethod(protocol) => return streams::no_method(protocol, path),
             route => route,
         };
-        let metadata = match (fields::metadata(pairs(&parts.headers), known), &route) {
+        let metadata = match (fields::metadata(parts.fields(), known), &route) {
             (Ok(metadata), _) => metadata,
             (Err(invalid), Route::Call(_, protocol)) if !matches!(protocol, Protocol::Unary(_)) => {
                 return streams::failure(*protocol, invalid.into_status());
@@ -324,7 +274,7 @@ impl Service {
             },
             Route::Get(method) => {
                 let limit = self.context.config().body_limit().into();
-                match get::Query::parse(parts.uri.query().unwrap_or_default(), limit) {
+                match get::Query::parse(query, limit) {
                     Ok(query) => self.unary(&method, query.format, metadata, known, query.message).await,
                     Err(answer) => answer,
                 }
@@ -334,7 +284,10 @@ impl Service {
                 Err(answer) => answer,
             },
             Route::Call(method, protocol) => {
-                return streams::call(&self.context, &method, protocol, known, metadata, body).await;
+                return match CallTerms::new(protocol, known, metadata) {
+                    Ok(terms) => streams::call(&self.context, &method, terms, body).await,
+                    Err(status) => streams::failure(protocol, status),
+                };
             }
         };
         respond(match check_room(&self.context, answer.body.len()) {
@@ -391,7 +344,7 @@ impl Service {
         let encoding = Compression::of(known.content_encoding.as_deref()).map_err(|status| unary::failure(&status))?;
         let config = self.context.config();
         let limit = u64::from(config.body_limit());
-        let length = body.size_hint().lower();
+        let length = body.length();
         if length > limit {
             return Err(Answer::too_long(limit));
         }
@@ -399,14 +352,17 @@ impl Service {
         let most = usize::try_from(length).unwrap_or(usize::MAX);
         let mut whole = GrowingBody::default();
         loop {
-            let frame = poll_fn(|task| match Pin::new(&mut body).poll_frame(task) {
+            let frame = poll_fn(|task| match body.poll_frame(task) {
                 Poll::Ready(frame) => Poll::Ready(Some(frame)),
                 Poll::Pending => pace.poll_too_slow(task).map(|()| None),
             });
             match frame.await {
                 None => return Err(Answer::refusal(408, "the body of the request came too slowly")),
                 Some(None) => break,
-                Some(Some(Err(_))) => return Err(Answer::refusal(400, "the body of the request ended early")),
+                Some(Some(Err(BodyError::Early(_)))) => {
+                    return Err(Answer::refusal(400, "the body of the request ended early"));
+                }
+                Some(Some(Err(BodyError::Refused(status)))) => return Err(unary::failure(&status)),
                 Some(Some(Ok(frame))) => {
                     let part = match frame.into_data() {
                         Ok(part) => part,
@@ -434,14 +390,22 @@ impl Service {
 
 /// Checks that a request names one host, which becomes `host` of the known fields, and has no field twice that has one
 /// value.
-fn is_addressed<'a>(parts: &'a request::Parts, known: &mut KnownFields<'a>) -> Result<(), Answer> {
+pub(super) fn is_addressed<'a>(
+    parts: RequestParts<'a>,
+    known: &mut KnownFields<'a>,
+    context: &AdapterContext,
+) -> Result<(), Answer> {
     if let Some(name) = known.repeated {
         return Err(Answer::refusal(400, &format!("the header field {name} occurs more than once")));
     }
-    let authority = parts.uri.authority().map(|authority| authority.as_str().as_bytes());
+    let mut authority = parts.authority();
+    // Some gRPC clients send the path of a Unix socket. Web pages cannot reach Unix sockets.
+    if authority.is_some_and(is_socket_path) && context.connection().peer_addr().is_none() {
+        authority = Some(b"localhost");
+    }
     let is_one = match (known.host, authority) {
         // RFC 9112, section 3.2: the target does not replace the field.
-        (None, _) => parts.version != Version::HTTP_11,
+        (None, _) => parts.http1().is_none_or(|parts| parts.version != Version::HTTP_11),
         (Some(host), Some(authority)) => is_same_host(host, authority),
         (Some(_), None) => true,
     };
@@ -450,6 +414,11 @@ fn is_addressed<'a>(parts: &'a request::Parts, known: &mut KnownFields<'a>) -> R
     }
     known.host = authority.or(known.host);
     Ok(())
+}
+
+/// Returns whether an authority is the path of a socket, which may be percent-encoded.
+fn is_socket_path(authority: &[u8]) -> bool {
+    authority.contains(&b'/') || authority.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(b"%2f"))
 }
 
 /// Whether two hosts are the same, but for case and a default port. Either default port counts: a proxy may have ended TLS.
@@ -472,7 +441,7 @@ fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &[u8])> {
 }
 
 /// A response that has been made as a whole.
-fn respond(answer: Answer) -> Response<Reply> {
+pub(super) fn respond(answer: Answer) -> Response<Reply> {
     let mut response = Response::new(Reply::Whole(answer.body));
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();

@@ -22,11 +22,10 @@ use std::sync::Arc;
 /// * Bodies, and each message of a stream, before and after compression: [`body_max`](frisbee::Config::body_max) (413).
 ///   They must be received at the minimum rate for native packets, [`least_rate`](frisbee::Config::least_rate). A
 ///   client may pause for any time between the messages of a stream.
-/// * Unread HTTP/2 bodies: 1 MiB per connection, or [`stream_credit`](frisbee::Config::stream_credit) if that is more.
-///   They are charged to [`memory_max`](frpc::ServerBuilder::memory_max). A connection with such bodies is not read
-///   while its client holds more than its share.
+/// * Unread HTTP/2 bodies: [`stream_credit`](frisbee::Config::stream_credit) for each stream, charged to
+///   [`memory_max`](frpc::ServerBuilder::memory_max). A call fails if there is no memory for its body.
 /// * Responses must be read at the minimum rate for native packets: [`write_timeout`](frisbee::Config::write_timeout).
-///   An HTTP/2 client that delays responses by flow control must read 16 KiB of one within each
+///   An HTTP/2 client that delays ended responses by flow control must read 16 KiB of each within each
 ///   [idle time](crate::Gateway::idle_timeout). It may delay streams for any time.
 /// * Concurrent calls on a connection: [`calls_max`](frisbee::Config::calls_max). HTTP/2 is also limited to
 ///   [`streams_max`](frisbee::Config::streams_max) requests.

@@ -1,12 +1,10 @@
 //! Messages from call tasks to the session of their connection.
 
 use crate::charge::check_room;
+use crate::mailbox::Mailbox;
 use bytes::Bytes;
 use frisbee::MemoryCharge;
 use frpc::{AdapterContext, Response, Status};
-use parking_lot::Mutex;
-use std::collections::VecDeque;
-use std::task::{Context, Waker};
 
 /// Number of a call within its session.
 pub(super) type CallNumber = u64;
@@ -38,42 +36,14 @@ impl Canceller {
     }
 }
 
-/// Queue of the messages of all calls, in order.
-#[derive(Default)]
-pub(super) struct SessionMailbox {
-    inner: Mutex<Inner>,
-}
-
-#[derive(Default)]
-struct Inner {
-    letters: VecDeque<SessionMessage>,
-    waker: Option<Waker>,
-}
+/// The letters of all calls, in order.
+pub(super) type SessionMailbox = Mailbox<SessionMessage>;
 
 impl SessionMailbox {
-    pub(super) fn send(&self, letter: SessionMessage) {
-        let mut inner = self.inner.lock();
-        inner.letters.push_back(letter);
-        let waker = inner.waker.take();
-        drop(inner);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-
     /// Sends the result of a call, or an error if the server has no memory for it.
     pub(super) fn finish(&self, number: CallNumber, result: Result<Response<Bytes>, Status>, context: &AdapterContext) {
         let result = result.and_then(|response| check_room(context, response.get_ref().len()).map(|()| response));
         let hold = context.charge(result.as_ref().map_or(0, |response| response.get_ref().len()));
         self.send(SessionMessage::Done(number, result, hold));
-    }
-
-    /// Appends all messages to `to`. If there are none, registers the task to be woken by the next one.
-    pub(super) fn take(&self, to: &mut VecDeque<SessionMessage>, task: &Context<'_>) {
-        let mut inner = self.inner.lock();
-        to.append(&mut inner.letters);
-        if !inner.waker.as_ref().is_some_and(|waker| waker.will_wake(task.waker())) {
-            inner.waker = Some(task.waker().clone());
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! HTTP, WebSocket and JSON-RPC connections: idle timeouts, shutdown, and calls that race with them.
 
+use frisbee_http2::hpack::{Decoder, Field};
 use frpc::{Acceptor, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use futures_util::StreamExt as _;
@@ -217,10 +218,21 @@ struct Http2<T> {
 
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
 const GOAWAY: u8 = 7;
 const WINDOW_UPDATE: u8 = 8;
+
+/// The head of a call of `Greet`: POST, http, and names of the static table with values.
+fn head(content_type: &str) -> Vec<u8> {
+    let mut head = vec![0x83, 0x86];
+    for (name, value) in [(4, "/greet.Greeter/Greet"), (1, "localhost"), (31, content_type)] {
+        head.extend_from_slice(&[0x40 | name, u8::try_from(value.len()).expect("value length should fit in u8")]);
+        head.extend_from_slice(value.as_bytes());
+    }
+    head
+}
 
 impl<T: AsyncRead + AsyncWrite> Http2<T> {
     /// Creates a client whose streams have this initial window.
@@ -234,6 +246,8 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
             .expect("server should accept the connection preface");
         let [a, b, c, d] = window.to_be_bytes();
         client.send(SETTINGS, 0, 0, &[0, 4, a, b, c, d]).await;
+        // Some tests read nothing for longer than the server waits for this.
+        client.send(SETTINGS, 1, 0, &[]).await;
         client.send(WINDOW_UPDATE, 0, 0, &(window + 1).to_be_bytes()).await;
         client
     }
@@ -247,14 +261,25 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
 
     /// Calls `Greet` on the first stream.
     async fn greet(&mut self, name: &str) {
-        // POST, http, and static table names with literal values.
-        let mut head = vec![0x83, 0x86];
-        for (name, value) in [(4, "/greet.Greeter/Greet"), (1, "localhost"), (31, "application/json")] {
-            head.extend_from_slice(&[0x40 | name, u8::try_from(value.len()).expect("value length should fit in u8")]);
-            head.extend_from_slice(value.as_bytes());
-        }
-        self.send(HEADERS, 4, 1, &head).await;
+        self.send(HEADERS, 4, 1, &head("application/json")).await;
         self.send(DATA, 1, 1, format!("{{\"name\":\"{name}\"}}").as_bytes()).await;
+    }
+
+    /// The `grpc-status` of the first call.
+    async fn status(&mut self) -> String {
+        let (mut decoder, mut status) = (Decoder::new(), None);
+        while status.is_none() {
+            let (kind, payload) = self.frame().await.expect("call should be answered");
+            if kind == HEADERS {
+                let mut find = |field: Field<'_>| {
+                    if field.name == b"grpc-status" {
+                        status = Some(String::from_utf8_lossy(field.value).into_owned());
+                    }
+                };
+                decoder.decode(&payload, &mut find).expect("block should be valid");
+            }
+        }
+        status.unwrap_or_default()
     }
 
     /// Extends the windows of the connection and the stream.
@@ -314,17 +339,56 @@ async fn long_http2_response_reaches_client_that_takes_it_slowly() {
     }
 }
 
+/// The stream ends, and other streams of its connection do not.
 #[tokio::test(start_paused = true)]
-async fn http2_response_that_is_not_taken_ends_its_connection() {
+async fn http2_response_that_is_not_taken_is_cancelled() {
     let (_host, server) = Host::in_memory();
     let started = Instant::now();
     let mut client = Http2::connect(dial(&server), 0).await;
     client.greet("long").await;
-    while let Some((kind, _)) = client.frame().await {
+    loop {
+        let (kind, payload) = client.frame().await.expect("the connection stays");
         assert_ne!(kind, DATA, "none was granted");
-        assert!(started.elapsed() < 2 * IDLE, "the connection stays");
+        if kind == RST_STREAM {
+            assert_eq!(payload, [0, 0, 0, 8], "CANCEL");
+            break;
+        }
     }
-    assert!((IDLE..2 * IDLE).contains(&started.elapsed()), "{:?}", started.elapsed());
+    assert!((IDLE..3 * IDLE).contains(&started.elapsed()), "{:?}", started.elapsed());
+}
+
+/// Without timers of its own, the call would wait for ever.
+#[tokio::test(start_paused = true)]
+async fn incomplete_grpc_message_is_awaited_until_the_deadline() {
+    let (_host, server) = Host::in_memory();
+    for (rest, status) in [(&b"e\":\"Ada\"}"[..], "0"), (b"", "4")] {
+        let mut client = Http2::connect(dial(&server), 65_535).await;
+        let started = Instant::now();
+        let head = [&head("application/grpc+json")[..], b"\0\x0cgrpc-timeout\x022S"].concat();
+        client.send(HEADERS, 4, 1, &head).await;
+        client.send(DATA, 0, 1, b"\0\0\0\0\x0e{\"nam").await;
+        sleep(Duration::from_secs(1)).await;
+        if !rest.is_empty() {
+            client.send(DATA, 1, 1, rest).await;
+        }
+        assert_eq!(client.status().await, status);
+        let expected = Duration::from_secs(if rest.is_empty() { 2 } else { 1 });
+        assert!((expected..expected + Duration::from_millis(500)).contains(&started.elapsed()));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn unanswered_ping_ends_the_calls_of_an_http2_client() {
+    let (host, server) = Host::in_memory();
+    let mut client = Http2::connect(dial(&server), 65_535).await;
+    client.greet("wait").await;
+    host.begins().await;
+    let mut frames = Vec::new();
+    timeout(10 * PATIENCE, client.reader.read_to_end(&mut frames))
+        .await
+        .expect("connection should end")
+        .expect("read should succeed");
+    assert!(frames.windows(5).any(|bytes| bytes == [0, 0, 8, PING, 0]), "the server asks whether the client is there");
 }
 
 #[tokio::test]
@@ -470,7 +534,8 @@ fn unread_bodies() -> Vec<u8> {
     bytes
 }
 
-/// Regression: unread bodies were not charged, and each of many connections could take a mebibyte of them.
+/// Regression: unread bodies were not charged, and each of many connections could take a mebibyte of them. Bytes without
+/// memory are read and discarded, because resets and window updates follow them.
 #[tokio::test]
 async fn unread_bodies_of_http2_are_charged_and_bounded() {
     const MEMORY: usize = 16 << 20;
@@ -509,9 +574,7 @@ async fn unread_bodies_of_http2_are_charged_and_bounded() {
         tokio::task::yield_now().await;
     }
     assert!(stats.memory_held() <= MEMORY, "{} bytes are held", stats.memory_held());
-    // Each connection may exceed the limit by one uncharged step and one read.
-    let taken = taken.load(Ordering::SeqCst);
-    assert!(taken <= MEMORY + PEERS * 32 * 1024, "{taken} bytes were taken");
+    assert!(taken.load(Ordering::SeqCst) > MEMORY, "the rest was refused");
     peers.shutdown().await;
     held(&|bytes| bytes == 0).await;
 }

@@ -26,6 +26,11 @@ where
             // A qualified call, because both traits may have a method of this name.
             <A as prost::Message>::decode(bytes.clone()).map_err(invalid)
         },
-        |message, _| Ok(message.encode_to_vec().into()),
+        |message: &B, _| Ok(message.encode_to_vec().into()),
     )
+    .appending(|message, out, _| {
+        out.reserve(message.encoded_len());
+        message.encode_raw(out);
+        Ok(())
+    })
 }

@@ -1,0 +1,190 @@
+//! Request bodies, shared between the driver of a connection and readers in other tasks.
+
+use super::Letter;
+use crate::charge::GrowingBody;
+use crate::connect::envelope::PREFIX;
+use crate::mailbox::Mailbox;
+use bytes::Bytes;
+use frisbee_http2::StreamKey;
+use frpc::{AdapterContext, Status};
+use http::HeaderMap;
+use http_body::Frame;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+/// State shared by a stream and its tasks: the waker of the stream, and the request body.
+pub(super) struct StreamLink {
+    mail: Arc<Mailbox<Letter>>,
+    key: StreamKey,
+    /// A wake-up was posted and not handled yet.
+    is_posted: AtomicBool,
+    body: Mutex<Body>,
+}
+
+struct Body {
+    arrived: GrowingBody,
+    length: u64,
+    end: Option<BodyEnd>,
+    /// Bytes read since the last poll. Their window has not been returned.
+    consumed: usize,
+    /// Initial bytes whose window was already returned.
+    credited: usize,
+    reader: Option<Waker>,
+    /// The reader was dropped.
+    is_abandoned: bool,
+}
+
+/// End of a body.
+pub(super) enum BodyEnd {
+    Whole,
+    Trailers(HeaderMap),
+    /// There was no memory for the body.
+    Refused(Status),
+}
+
+/// The reader of a request body.
+pub(crate) struct RequestBody(Arc<StreamLink>);
+
+impl StreamLink {
+    /// Creates a stream and the reader of its body. `arrived` is the beginning, whose window was already returned; `length` is
+    /// the declared length, or 0.
+    pub(super) fn new(
+        mail: &Arc<Mailbox<Letter>>,
+        key: StreamKey,
+        arrived: GrowingBody,
+        length: u64,
+    ) -> (Arc<Self>, RequestBody) {
+        let credited = arrived.bytes.len();
+        let body = Body { arrived, length, end: None, consumed: 0, credited, reader: None, is_abandoned: false };
+        let is_posted = AtomicBool::new(false);
+        let link = Arc::new(Self { mail: mail.clone(), key, is_posted, body: Mutex::new(body) });
+        (link.clone(), RequestBody(link))
+    }
+
+    /// Starts a poll: later wake-ups are posted again. Returns the number of bytes read since the last poll.
+    pub(super) fn begin_poll(&self) -> usize {
+        self.is_posted.store(false, Ordering::Release);
+        std::mem::take(&mut self.body.lock().consumed)
+    }
+
+    /// Appends a part of the body, or ends it. The body fails if there is no memory for the part.
+    pub(super) fn push(&self, context: &AdapterContext, part: &[u8], end: Option<BodyEnd>) {
+        let mut body = self.body.lock();
+        if body.end.is_none() && !body.is_abandoned {
+            body.end = match body.arrived.extend(context, part, 0) {
+                Ok(()) => end,
+                Err(status) => {
+                    body.arrived.clear();
+                    Some(BodyEnd::Refused(status))
+                }
+            };
+        }
+        let reader = body.reader.take();
+        drop(body);
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+    }
+}
+
+impl Wake for StreamLink {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.is_posted.swap(true, Ordering::AcqRel) {
+            self.mail.send(Letter::Wake(self.key));
+        }
+    }
+}
+
+impl RequestBody {
+    pub(crate) fn length(&self) -> u64 {
+        self.0.body.lock().length
+    }
+
+    pub(crate) fn poll_frame(&mut self, task: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let mut body = self.0.body.lock();
+        if !body.arrived.bytes.is_empty() {
+            let part = std::mem::take(&mut body.arrived).bytes.freeze();
+            let has_ended = body.end.is_some();
+            body.consumed += part.len() - std::mem::take(&mut body.credited);
+            drop(body);
+            // The window is not needed after the end.
+            if !has_ended {
+                self.0.wake_by_ref();
+            }
+            return Poll::Ready(Some(Ok(Frame::data(part))));
+        }
+        match body.end.replace(BodyEnd::Whole) {
+            None => {
+                body.end = None;
+                body.reader = Some(task.waker().clone());
+                Poll::Pending
+            }
+            Some(BodyEnd::Whole) => Poll::Ready(None),
+            Some(BodyEnd::Trailers(trailers)) => Poll::Ready(Some(Ok(Frame::trailers(trailers)))),
+            Some(BodyEnd::Refused(status)) => Poll::Ready(Some(Err(status))),
+        }
+    }
+}
+
+impl Drop for RequestBody {
+    fn drop(&mut self) {
+        let mut body = self.0.body.lock();
+        // The window is not returned, so the client stops sending.
+        body.is_abandoned = true;
+        body.arrived.clear();
+    }
+}
+
+/// Tracks the boundaries of enveloped messages in a body.
+#[derive(Debug, Default)]
+pub(super) struct EnvelopeTracker {
+    prefix: [u8; PREFIX],
+    /// Received bytes of the prefix.
+    filled: usize,
+    /// Missing bytes of the message.
+    left: usize,
+}
+
+impl EnvelopeTracker {
+    /// Advances by received bytes. Returns whether the last message is complete.
+    pub(super) fn advance(&mut self, mut bytes: &[u8]) -> bool {
+        while !bytes.is_empty() {
+            if self.left > 0 {
+                let (part, rest) = bytes.split_at(self.left.min(bytes.len()));
+                self.left -= part.len();
+                bytes = rest;
+                continue;
+            }
+            let (part, rest) = bytes.split_at((PREFIX - self.filled).min(bytes.len()));
+            self.prefix.iter_mut().skip(self.filled).zip(part).for_each(|(to, from)| *to = *from);
+            self.filled += part.len();
+            bytes = rest;
+            if self.filled == PREFIX {
+                let [_, a, b, c, d] = self.prefix;
+                (self.filled, self.left) = (0, u32::from_be_bytes([a, b, c, d]) as usize);
+            }
+        }
+        self.left == 0 && self.filled == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn message_ends_are_found_at_any_cut() {
+        let bytes = b"\0\0\0\0\x03abc\x01\0\0\0\0\0\0\0\0\x01d";
+        for cut in 0..=bytes.len() {
+            let mut tracker = EnvelopeTracker::default();
+            assert_eq!(tracker.advance(&bytes[..cut]), [0, 8, 13, 19].contains(&cut), "after {cut} bytes");
+            assert!(tracker.advance(&bytes[cut..]), "cut after {cut} bytes");
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! Unary gRPC calls. A call starts when its message is complete. If the handler is ready immediately, the response is
+//! encoded directly into the output of the connection. Request heads that equal recent ones are not parsed again.
+
+use super::body::{EnvelopeTracker, StreamLink};
+use super::stream::{ServedStream, put_fields};
+use super::{Driver, Letter, StreamState};
+use crate::charge::{GrowingBody, check_room};
+use crate::clock::after;
+use crate::connect::envelope::{self, COMPRESSED, Compression, PREFIX};
+use crate::connect::unary::Format;
+use crate::gzip;
+use crate::http::fields::{self, KnownFields};
+use crate::http::route::{Protocol, RequestHead, Route, route};
+use crate::http::service::{Reply, RequestParts, add, is_addressed};
+use crate::inbound::{self, Inbound};
+use crate::streams::{self, CallTerms};
+use crate::trailers::Trailers;
+use bytes::Bytes;
+use frisbee_core::earlier;
+use frisbee_http2::{Head, StreamKey};
+use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterMethod, AdapterSlot, CallKind, Status};
+use http::{HeaderMap, Response};
+use http_body::Frame;
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+/// Time to receive the rest of a message before the call becomes a stream with timers. Most clients send it at once.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// Maximum number of cached methods per connection. The cache is searched linearly.
+const CALLEES_MAX: usize = 64;
+
+/// Number of cached heads, equal to that of `frisbee_http2`.
+const RECENT_MAX: usize = 4;
+
+/// A cached method.
+pub(super) struct Callee {
+    path: Box<str>,
+    format: Format,
+    method: AdapterMethod,
+    slot: AdapterSlot,
+    /// Response heads without and with compression.
+    heads: [Head; 2],
+}
+
+/// The result of parsing a recent head.
+pub(super) struct RecentCall {
+    memo: u64,
+    callee: usize,
+    terms: CallTerms,
+}
+
+/// A unary call that is receiving its message.
+pub(super) struct UnaryCall {
+    callee: usize,
+    terms: CallTerms,
+    began: Instant,
+    /// The request in the read buffer of the thread, if all of it arrived in this turn.
+    slice: Bytes,
+    kept: GrowingBody,
+}
+
+/// Call settings needed for the response.
+#[derive(Clone, Copy)]
+pub(super) struct ReplyTerms {
+    callee: usize,
+    protocol: Protocol,
+    accepted: Compression,
+}
+
+impl UnaryCall {
+    fn new(callee: usize, terms: CallTerms, began: Instant) -> Self {
+        Self { callee, terms, began, slice: Bytes::new(), kept: GrowingBody::default() }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        if self.slice.is_empty() { &self.kept.bytes } else { &self.slice }
+    }
+
+    /// Returns the length of the request according to its prefix, if the prefix is complete.
+    fn length(&self, limit: u32) -> Result<Option<usize>, Status> {
+        let Some((&[_, a, b, c, d], _)) = self.bytes().split_first_chunk() else { return Ok(None) };
+        envelope::length([a, b, c, d], limit).map(|length| Some(PREFIX + length))
+    }
+
+    /// Appends a part of the request. Returns whether the message is complete.
+    fn push(&mut self, context: &AdapterContext, part: Bytes) -> Result<bool, Status> {
+        if self.bytes().is_empty() {
+            self.slice = part;
+        } else if !part.is_empty() {
+            self.keep(context)?;
+            let most = self.length(u32::MAX)?.unwrap_or(0);
+            self.kept.extend(context, &part, most)?;
+        }
+        let length = self.length(context.config().body_limit())?;
+        if length.is_some_and(|length| self.bytes().len() > length) {
+            return Err(Status::unimplemented("the request has several messages, and the method takes one"));
+        }
+        Ok(length == Some(self.bytes().len()))
+    }
+
+    /// Copies the request out of the read buffer.
+    fn keep(&mut self, context: &AdapterContext) -> Result<(), Status> {
+        let most = self.length(u32::MAX)?.unwrap_or(0);
+        self.kept.extend(context, &std::mem::take(&mut self.slice), most)
+    }
+
+    /// Returns the message after the end of the request.
+    fn take_message(&mut self, context: &AdapterContext) -> Result<Bytes, Status> {
+        let limit = context.config().body_limit();
+        let length = self.length(limit)?;
+        let mut request = match std::mem::take(&mut self.slice) {
+            slice if slice.is_empty() => std::mem::take(&mut self.kept).bytes.freeze(),
+            slice => slice,
+        };
+        match length {
+            _ if request.is_empty() => {
+                Err(Status::unimplemented("the request has no message, and the method takes one"))
+            }
+            Some(length) if length == request.len() => {
+                let flags = request.first().copied().unwrap_or(0);
+                envelope::decode(flags, request.split_off(PREFIX), self.terms.encoding, limit)
+            }
+            _ => Err(Status::invalid_argument("the last message is incomplete")),
+        }
+    }
+
+    /// Returns the remaining timeout.
+    fn timeout(&self, now: Instant) -> Option<Duration> {
+        self.terms.timeout.map(|timeout| timeout.saturating_sub(now.saturating_duration_since(self.began)))
+    }
+
+    /// Returns when the call becomes a stream if its message is still incomplete.
+    fn overdue(&self) -> Instant {
+        after(self.began, self.terms.timeout.map_or(GRACE, |timeout| timeout.min(GRACE)))
+    }
+
+    fn reply_terms(&self) -> ReplyTerms {
+        ReplyTerms { callee: self.callee, protocol: self.terms.protocol, accepted: self.terms.accepted }
+    }
+}
+
+/// Returns the index of the method at a path. `None` if it does not have the format, or the cache is full.
+fn callee(
+    callees: &mut Vec<Callee>,
+    path: &str,
+    method: AdapterMethod,
+    protocol: Protocol,
+    varies: bool,
+) -> Option<usize> {
+    let format = protocol.format();
+    let position = callees.iter().position(|callee| callee.format == format && *callee.path == *path);
+    if position.is_some() || callees.len() >= CALLEES_MAX {
+        return position;
+    }
+    let slot = method.slot(format.name())?;
+    let heads = [Compression::Identity, Compression::Gzip].map(|accepted| {
+        let mut fields = HeaderMap::new();
+        streams::describe(&mut fields, protocol, accepted);
+        vary(&mut fields, varies);
+        let mut head = Head::response(200);
+        put_fields(&mut head, &fields);
+        head
+    });
+    callees.push(Callee { path: path.into(), format, method, slot, heads });
+    Some(callees.len() - 1)
+}
+
+/// Adds `vary`, which all responses have if CORS is enabled.
+fn vary(fields: &mut HeaderMap, varies: bool) {
+    if varies {
+        add(fields, "vary", "origin".to_owned());
+    }
+}
+
+/// Completes an envelope at `start`: reserved bytes for the prefix, then the message. Returns false if the message is too
+/// long.
+fn end_envelope(out: &mut Vec<u8>, start: usize, accepted: Compression) -> bool {
+    let message = out.get(start + PREFIX..).unwrap_or_default();
+    let is_compressed = accepted == Compression::Gzip && message.len() >= gzip::COMPRESS_MIN;
+    if is_compressed {
+        let compressed = gzip::deflate(message);
+        out.truncate(start + PREFIX);
+        out.extend_from_slice(&compressed);
+    }
+    let Ok(length) = u32::try_from(out.len() - start - PREFIX) else { return false };
+    let Some((flags, rest)) = out.get_mut(start..).and_then(<[u8]>::split_first_mut) else { return false };
+    *flags = if is_compressed { COMPRESSED } else { 0 };
+    rest.iter_mut().zip(length.to_be_bytes()).for_each(|(to, byte)| *to = byte);
+    true
+}
+
+impl<'a> Driver<'a> {
+    fn varies(&self) -> bool {
+        self.service.gateway().http.as_ref().is_some_and(|http| http.locks.cors)
+    }
+
+    fn failure(&self, protocol: Protocol, status: Status) -> Response<Reply> {
+        let mut response = streams::failure(protocol, status);
+        vary(response.headers_mut(), self.varies());
+        response
+    }
+
+    /// Parses the received head as a unary gRPC call. Returns `None` for other requests.
+    pub(super) fn begin_unary(&mut self) -> Option<Result<UnaryCall, Response<Reply>>> {
+        let (varies, now) = (self.varies(), self.now);
+        let Self { service, context, http2, callees, recent, .. } = self;
+        let head = http2.head();
+        let is_known = |call: &&RecentCall| head.memo() == Some(call.memo);
+        if let Some(RecentCall { callee, terms, .. }) = recent.iter().find(is_known) {
+            return Some(Ok(UnaryCall::new(*callee, terms.clone(), now)));
+        }
+        if !head.get("content-type").is_some_and(|content_type| content_type.starts_with(b"application/grpc")) {
+            return None;
+        }
+        let parts = RequestParts::Http2(head);
+        let mut known = KnownFields::of(head.fields());
+        is_addressed(parts, &mut known, context).ok()?;
+        let http = service.gateway().http.as_ref()?;
+        let pass = http.locks.admit(&known, context.connection().local_addr()).ok()?;
+        let (path, _) = parts.target();
+        let request = RequestHead { method: head.method().unwrap_or_default(), path, known: &known, is_http2: true };
+        let Route::Call(method, protocol @ Protocol::Grpc(_)) = route(service.gateway(), http, context, request) else {
+            return None;
+        };
+        // The service adds the CORS fields of web pages.
+        if method.kind() != CallKind::Unary || pass.readable_by.is_some() {
+            return None;
+        }
+        let callee = callee(callees, path, method, protocol, varies)?;
+        let metadata = fields::metadata(head.fields(), &known).map_err(fields::InvalidField::into_status);
+        let terms = match metadata.and_then(|metadata| CallTerms::new(protocol, &known, metadata)) {
+            Ok(terms) => terms,
+            Err(status) => return Some(Err(self.failure(protocol, status))),
+        };
+        if let Some(memo) = head.memo() {
+            if recent.len() >= RECENT_MAX {
+                recent.pop_front();
+            }
+            recent.push_back(RecentCall { memo, callee, terms: terms.clone() });
+        }
+        Some(Ok(UnaryCall::new(callee, terms, now)))
+    }
+
+    /// Handles a part of a call's message.
+    pub(super) fn handle_message(&mut self, key: StreamKey, part: Bytes, is_end: bool) {
+        let Some(StreamState::Unary(call)) = self.streams.get_mut(key) else { return };
+        self.http2.consume(key, part.len());
+        match call.push(self.context, part) {
+            Ok(is_whole) => {
+                if !is_end {
+                    self.begun.push(key);
+                }
+                if !is_end && !is_whole {
+                    self.http2.charge_fragment();
+                }
+            }
+            Err(status) => {
+                let protocol = call.terms.protocol;
+                self.refuse(key, protocol, status);
+            }
+        }
+    }
+
+    /// Rejects a call whose request has trailers.
+    pub(super) fn refuse_trailers(&mut self, key: StreamKey, trailers: HeaderMap) {
+        let Some(StreamState::Unary(call)) = self.streams.get_mut(key) else { return };
+        let protocol = call.terms.protocol;
+        if let Err(status) = inbound::refuse_trailers(&Frame::trailers(trailers)) {
+            self.refuse(key, protocol, status);
+        }
+    }
+
+    /// Starts a call after the end of its request.
+    pub(super) fn call(&mut self, key: StreamKey, batch: &mut AdapterBatch<'a>) {
+        let Some(StreamState::Unary(mut call)) = self.streams.remove(key) else { return };
+        let (terms, timeout) = (call.reply_terms(), call.timeout(self.now));
+        let message = match call.take_message(self.context) {
+            Ok(message) => message,
+            Err(status) => return self.refuse(key, terms.protocol, status),
+        };
+        let request = streams::request(message, timeout, call.terms.metadata);
+        let Self { context, http2, callees, mail, ok, .. } = self;
+        let Some(Callee { slot, heads: [identity, gzip], .. }) = callees.get_mut(terms.callee) else { return };
+        let head = if terms.accepted == Compression::Gzip { gzip } else { identity };
+        let mut unsent = None;
+        // Fails only if the stream is closed. A closed stream has no state here.
+        let _ = http2.reply(key, head, ok, |out| {
+            let start = out.len();
+            out.extend_from_slice(&[0; PREFIX]);
+            let called = slot.call(batch, request, out, || {
+                let mail = mail.clone();
+                move |result, hold| mail.send(Letter::Done(key, result, hold))
+            });
+            let length = out.len() - start - PREFIX;
+            match called {
+                AdapterCall::Ready(Ok(response)) => {
+                    let has_fields =
+                        !response.metadata().is_empty() || response.extensions().get::<Trailers>().is_some();
+                    let checked = check_room(context, length);
+                    if checked.is_ok() && !has_fields && end_envelope(out, start, terms.accepted) {
+                        return true;
+                    }
+                    let message = Bytes::copy_from_slice(out.get(start + PREFIX..).unwrap_or_default());
+                    unsent = Some(Ok(checked.map(|()| response.map(|()| message))));
+                }
+                AdapterCall::Ready(Err(status)) => unsent = Some(Ok(Err(status))),
+                AdapterCall::InProgress(task) => unsent = Some(Err(task)),
+            }
+            false
+        });
+        match unsent {
+            None => {}
+            Some(Ok(result)) => self.answer_call(key, terms, result),
+            Some(Err(task)) => self.streams.insert(key, StreamState::Called(task, terms)),
+        }
+    }
+
+    /// Answers a call whose handler was pending.
+    pub(super) fn finish_call(&mut self, key: StreamKey, result: Result<frpc::Response<Bytes>, Status>) {
+        if let Some(StreamState::Called(_, terms)) = self.streams.remove(key) {
+            self.answer_call(key, terms, result);
+        }
+    }
+
+    fn answer_call(&mut self, key: StreamKey, terms: ReplyTerms, result: Result<frpc::Response<Bytes>, Status>) {
+        let response = match result {
+            Ok(response) => response,
+            Err(status) => return self.refuse(key, terms.protocol, status),
+        };
+        let Some(Callee { heads: [identity, gzip], .. }) = self.callees.get(terms.callee) else { return };
+        let mut head = Cow::Borrowed(if terms.accepted == Compression::Gzip { gzip } else { identity });
+        if !response.metadata().is_empty() {
+            put_pairs(head.to_mut(), &fields::fields(response.metadata(), ""));
+        }
+        let mut trailers = Cow::Borrowed(&self.ok);
+        if let Some(Trailers(late)) = response.extensions().get() {
+            put_pairs(trailers.to_mut(), &fields::fields(late, ""));
+        }
+        let sent = self.http2.reply(key, &head, &trailers, |out| {
+            let start = out.len();
+            out.extend_from_slice(&[0; PREFIX]);
+            out.extend_from_slice(response.get_ref());
+            end_envelope(out, start, terms.accepted)
+        });
+        if sent == Ok(false) {
+            self.refuse(key, terms.protocol, Status::resource_exhausted("a message has at most 2^32 - 1 bytes"));
+        }
+    }
+
+    /// Answers a call with a status.
+    fn refuse(&mut self, key: StreamKey, protocol: Protocol, status: Status) {
+        let response = self.failure(protocol, status);
+        self.respond(key, response);
+    }
+
+    /// Copies incomplete messages out of the read buffer.
+    pub(super) fn keep_begun(&mut self) {
+        while let Some(key) = self.begun.pop() {
+            let Some(StreamState::Unary(call)) = self.streams.get_mut(key) else { continue };
+            let (protocol, overdue) = (call.terms.protocol, call.overdue());
+            match call.keep(self.context) {
+                Ok(()) => self.overdue = earlier(self.overdue, Some(overdue)),
+                Err(status) => self.refuse(key, protocol, status),
+            }
+        }
+    }
+
+    /// Turns calls whose messages are overdue into streams, which have timers.
+    pub(super) fn serve_incomplete(&mut self) {
+        let varies = self.varies();
+        for key in self.streams.keys() {
+            let Some(StreamState::Unary(call)) = self.streams.get_mut(key) else { continue };
+            if self.now < call.overdue() {
+                self.overdue = earlier(self.overdue, Some(call.overdue()));
+                continue;
+            }
+            let Some(StreamState::Unary(call)) = self.streams.remove(key) else { continue };
+            let Some(method) = self.callees.get(call.callee).map(|callee| callee.method.clone()) else { continue };
+            let (context, timeout) = (self.context.clone(), call.timeout(self.now));
+            let terms = CallTerms { timeout, ..call.terms };
+            let mut envelopes = EnvelopeTracker::default();
+            envelopes.advance(&call.kept.bytes);
+            let (link, body) = StreamLink::new(&self.mail, key, call.kept, 0);
+            let answering = async move {
+                let mut response = streams::call(&context, &method, terms, Inbound::Http2(body)).await;
+                vary(response.headers_mut(), varies);
+                response
+            };
+            self.serve(key, ServedStream::new(link, Some(envelopes), false, Box::pin(answering)));
+        }
+    }
+}
+
+fn put_pairs(head: &mut Head, fields: &[(String, String)]) {
+    for (name, value) in fields {
+        head.push(name, value);
+    }
+}

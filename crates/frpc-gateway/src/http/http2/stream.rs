@@ -1,0 +1,243 @@
+//! Requests answered by the [`Service`](crate::http::service::Service), polled by the driver of their connection.
+
+use super::body::{BodyEnd, EnvelopeTracker, StreamLink};
+use super::{Driver, StreamState};
+use crate::charge::GrowingBody;
+use crate::http::answer::Answer;
+use crate::http::date;
+use crate::http::head::Malformed;
+use crate::http::route::Protocol;
+use crate::http::service::{self, Reply, RequestParts};
+use crate::inbound::Inbound;
+use crate::streams;
+use bytes::Bytes;
+use frisbee_http2::{Connection, Head, SendError, StreamKey};
+use frpc::Status;
+use http::{HeaderMap, HeaderName, HeaderValue, Response};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker, ready};
+use std::time::Instant;
+
+/// The future of a response.
+pub(super) type Answering = Pin<Box<dyn Future<Output = Response<Reply>> + Send>>;
+
+/// Length in bytes from which a response is queued instead of copied into the output.
+const COPIED_MAX: usize = 16 * 1024;
+
+/// A request whose response is pending or being sent.
+pub(super) struct ServedStream {
+    link: Arc<StreamLink>,
+    waker: Waker,
+    /// Set if the body consists of enveloped messages. Other bodies are a single message.
+    envelopes: Option<EnvelopeTracker>,
+    /// The response to HEAD has no content: RFC 9110, section 9.3.2.
+    is_head: bool,
+    state: ServedState,
+}
+
+enum ServedState {
+    Answering(Answering),
+    Sending(Reply),
+}
+
+impl ServedStream {
+    pub(super) fn new(
+        link: Arc<StreamLink>,
+        envelopes: Option<EnvelopeTracker>,
+        is_head: bool,
+        answering: Answering,
+    ) -> Self {
+        Self { waker: link.clone().into(), link, envelopes, is_head, state: ServedState::Answering(answering) }
+    }
+
+    /// Drives the response. Ready when it was sent completely.
+    fn poll(&mut self, http2: &mut Connection, key: StreamKey, now: Instant) -> Poll<Result<(), SendError>> {
+        let task = &mut Context::from_waker(&self.waker);
+        loop {
+            match &mut self.state {
+                ServedState::Answering(answering) => {
+                    let response = ready!(answering.as_mut().poll(task));
+                    let Some(reply) = send_response(http2, key, response, self.is_head, now)? else { break };
+                    self.state = ServedState::Sending(reply);
+                }
+                ServedState::Sending(reply) => {
+                    if !http2.poll_writable(key)? {
+                        // The deadline applies although the client accepts no messages.
+                        let Reply::Stream(replies) = reply else { return Poll::Pending };
+                        ready!(replies.poll_expired(task));
+                    }
+                    match ready!(reply.poll_frame(task)).map(http_body::Frame::into_data) {
+                        Some(Ok(part)) => {
+                            let is_end = reply.is_over();
+                            http2.send_data(key, part, is_end)?;
+                            if is_end {
+                                break;
+                            }
+                        }
+                        Some(Err(frame)) => {
+                            let mut trailers = Head::trailers();
+                            put_fields(&mut trailers, frame.trailers_ref().unwrap_or(&HeaderMap::new()));
+                            http2.send_trailers(key, &trailers)?;
+                            break;
+                        }
+                        None => {
+                            http2.send_data(key, Bytes::new(), true)?;
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Sends a response. If its body is a stream, sends only the head and returns the body.
+fn send_response(
+    http2: &mut Connection,
+    key: StreamKey,
+    response: Response<Reply>,
+    is_head: bool,
+    now: Instant,
+) -> Result<Option<Reply>, SendError> {
+    let (parts, reply) = response.into_parts();
+    let mut head = Head::response(parts.status.as_u16());
+    put_fields(&mut head, &parts.headers);
+    // gRPC servers send no date.
+    if !head.get("content-type").is_some_and(|content_type| content_type.starts_with(b"application/grpc+")) {
+        let mut date = Vec::new();
+        date::put(&mut date, now);
+        head.push("date", date);
+    }
+    let body = match reply {
+        Reply::Whole(body) => body,
+        reply if !is_head => {
+            http2.send_head(key, &head, false)?;
+            return Ok(Some(reply));
+        }
+        _ => Bytes::new(),
+    };
+    if !body.is_empty() {
+        head.push("content-length", body.len().to_string());
+    }
+    if is_head || body.is_empty() {
+        http2.send_head(key, &head, true)?;
+    } else if body.len() < COPIED_MAX {
+        let put = |out: &mut Vec<u8>| {
+            out.extend_from_slice(&body);
+            true
+        };
+        http2.reply(key, &head, &Head::trailers(), put)?;
+    } else {
+        http2.send_head(key, &head, false)?;
+        http2.send_data(key, body, true)?;
+    }
+    Ok(None)
+}
+
+/// Appends fields except connection-specific ones: RFC 9113, section 8.2.2.
+pub(super) fn put_fields(head: &mut Head, fields: &HeaderMap) {
+    for (name, value) in fields {
+        if !matches!(name.as_str(), "connection" | "upgrade" | "transfer-encoding" | "keep-alive") {
+            head.push(name.as_str(), value.as_bytes().trim_ascii());
+        }
+    }
+}
+
+impl Driver<'_> {
+    pub(super) fn handle_head(&mut self, key: StreamKey, is_end: bool) {
+        if self.http2.head().is_truncated() {
+            self.context.waste(0);
+            let is_grpc = matches!(self.protocol(), Some(Protocol::Grpc(_)));
+            let text = Malformed::TooLong.text();
+            let response = match self.protocol().filter(|_| is_grpc) {
+                Some(protocol) => streams::failure(protocol, Status::resource_exhausted(text)),
+                None => service::respond(Answer::refusal(Malformed::TooLong.status(), text)),
+            };
+            return self.respond(key, response);
+        }
+        match self.begin_unary() {
+            Some(Ok(call)) => {
+                self.streams.insert(key, StreamState::Unary(call));
+                self.begun.push(key);
+            }
+            Some(Err(response)) => self.respond(key, response),
+            None => {
+                let head = self.http2.head().clone();
+                let length =
+                    head.get("content-length").and_then(|length| std::str::from_utf8(length).ok()?.parse().ok());
+                let is_head = head.method() == Some("HEAD");
+                let has_envelopes =
+                    matches!(self.protocol(), Some(Protocol::Stream(_) | Protocol::Grpc(_) | Protocol::Web(_)));
+                let envelopes = has_envelopes.then(EnvelopeTracker::default);
+                let (link, body) = StreamLink::new(&self.mail, key, GrowingBody::default(), length.unwrap_or(0));
+                let service = self.service.clone();
+                let answering = async move { service.answer(RequestParts::Http2(&head), Inbound::Http2(body)).await.0 };
+                if is_end {
+                    link.push(self.context, &[], Some(BodyEnd::Whole));
+                }
+                self.serve(key, ServedStream::new(link, envelopes, is_head, Box::pin(answering)));
+            }
+        }
+    }
+
+    fn protocol(&self) -> Option<Protocol> {
+        self.http2.head().get("content-type").and_then(Protocol::of)
+    }
+
+    pub(super) fn serve(&mut self, key: StreamKey, stream: ServedStream) {
+        self.streams.insert(key, StreamState::Served(Box::new(stream)));
+        self.ready.push(key);
+    }
+
+    /// Sends a response without a streaming body.
+    pub(super) fn respond(&mut self, key: StreamKey, response: Response<Reply>) {
+        self.streams.remove(key);
+        // Fails if the client has reset the stream.
+        let _ = send_response(&mut self.http2, key, response, false, self.now);
+    }
+
+    pub(super) fn handle_data(&mut self, key: StreamKey, data: Bytes, is_end: bool) {
+        let is_whole = match self.streams.get_mut(key) {
+            Some(StreamState::Unary(_)) => return self.handle_message(key, data, is_end),
+            Some(StreamState::Served(stream)) => {
+                stream.link.push(self.context, &data, is_end.then_some(BodyEnd::Whole));
+                stream.envelopes.as_mut().is_some_and(|envelopes| envelopes.advance(&data))
+            }
+            // The request was already answered.
+            _ => false,
+        };
+        if !is_end && !is_whole {
+            self.http2.charge_fragment();
+        }
+    }
+
+    /// Ends a request by trailers, which are rejected unless they are empty.
+    pub(super) fn handle_trailers(&mut self, key: StreamKey) {
+        let mut trailers = HeaderMap::new();
+        // The error names the first field only.
+        if let Some((name, value)) = self.http2.head().fields().next()
+            && let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::from_bytes(value))
+        {
+            trailers.insert(name, value);
+        }
+        if let Some(StreamState::Served(stream)) = self.streams.get_mut(key) {
+            let end = if trailers.is_empty() { BodyEnd::Whole } else { BodyEnd::Trailers(trailers) };
+            return stream.link.push(self.context, &[], Some(end));
+        }
+        self.refuse_trailers(key, trailers);
+    }
+
+    pub(super) fn poll_stream(&mut self, key: StreamKey) {
+        let Some(StreamState::Served(stream)) = self.streams.get_mut(key) else { return };
+        let consumed = stream.link.begin_poll();
+        if consumed > 0 {
+            self.http2.consume(key, consumed);
+        }
+        // Sending fails only if the client has reset the stream.
+        if stream.poll(&mut self.http2, key, self.now).is_ready() {
+            self.streams.remove(key);
+        }
+    }
+}

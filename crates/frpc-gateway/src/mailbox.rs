@@ -1,0 +1,42 @@
+//! Messages from the tasks of calls to the driver of their connection.
+
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::task::{Context, Waker};
+
+/// Messages of all tasks of a connection, in order.
+pub(crate) struct Mailbox<T> {
+    inner: Mutex<Inner<T>>,
+}
+
+struct Inner<T> {
+    letters: VecDeque<T>,
+    waker: Option<Waker>,
+}
+
+impl<T> Default for Mailbox<T> {
+    fn default() -> Self {
+        Self { inner: Mutex::new(Inner { letters: VecDeque::new(), waker: None }) }
+    }
+}
+
+impl<T> Mailbox<T> {
+    pub(crate) fn send(&self, letter: T) {
+        let mut inner = self.inner.lock();
+        inner.letters.push_back(letter);
+        let waker = inner.waker.take();
+        drop(inner);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Appends all messages to `to`, and registers the task to be woken by the next one.
+    pub(crate) fn take(&self, to: &mut VecDeque<T>, task: &Context<'_>) {
+        let mut inner = self.inner.lock();
+        to.append(&mut inner.letters);
+        if !inner.waker.as_ref().is_some_and(|waker| waker.will_wake(task.waker())) {
+            inner.waker = Some(task.waker().clone());
+        }
+    }
+}
