@@ -124,7 +124,7 @@ pub(super) struct Bus {
     next_interest: AtomicU64,
     /// Whether subscribers of other brokers may have missed messages, so that marks are due.
     marks_due: AtomicBool,
-    /// Version of the local subscriptions that was last announced to the backplane.
+    /// Version of the local subscriptions at the last release of cached subscribers that have disconnected.
     refreshed: AtomicU64,
     /// Total number of message sequences whose last position is remembered.
     remembered: Arc<AtomicUsize>,
@@ -233,7 +233,8 @@ impl Bus {
         interest
     }
 
-    /// Removes a subscription. Once a topic pattern has no subscriptions, this broker no longer receives its messages.
+    /// Removes a subscription. After the last subscription to a topic pattern without a history, this broker no longer
+    /// receives the pattern's messages.
     pub(super) fn leave(&self, interest: &Arc<Interest>, subscriber: u64, id: u16) {
         let mut interests = self.interests.lock();
         if interest.exit(subscriber, id) && !interest.has_history() {

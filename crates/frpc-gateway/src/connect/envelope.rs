@@ -91,7 +91,7 @@ pub(crate) struct Messages {
     /// Undecoded bytes of a base64 body; `None` if the body is not in base64.
     text: Option<BytesMut>,
     encoding: Compression,
-    /// Whether the body is a single message. If so, its timeout starts with the request.
+    /// Whether the body is a single message. If so, the minimum receive rate also applies before and after the message.
     is_single: bool,
     buffer: GrowingBody,
     /// Charge for a message that is held until the body ends.

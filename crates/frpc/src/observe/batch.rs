@@ -69,8 +69,8 @@ pub trait BatchObserver: Any + Send + Sync {
     /// [`Observer::late_reply`](super::Observer::late_reply).
     fn late_reply(&self) {}
 
-    /// Called at a server when a request is rejected before its method is known, for example because the method does
-    /// not exist.
+    /// Called at a server when a request is rejected without being assigned to a method, for example because the method
+    /// does not exist.
     fn unserved(&self) {}
 
     /// Reports, at a client, the end of an attempt to connect.
