@@ -13,7 +13,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         // Required by gRPC.
         .protobuf(true)
         // Both ends are always built together.
-        .schema_lock(false)
         // The Go servers number methods this way.
         .numbering(frpc_build::Numbering::Go)
         .compile_protos(

@@ -17,21 +17,28 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let quickstart = frpc_build::configure().numbering(Numbering::Go);
     quickstart.compile_protos(&["../examples/quickstart/proto/quickstart.proto"], &["../examples/quickstart/proto"])?;
     // No peer knows this one, so that there is nothing to lock. Entries of maps are always written in the same order.
-    let json = frpc_build::configure().json(true).btree_map(".").schema_lock(false);
+    let json = frpc_build::configure().json(true).btree_map(".");
     let descriptors = Path::new(&env::var("OUT_DIR")?).join("json.bin");
     let json = json.file_descriptor_set_path(descriptors);
     json.compile_protos(&["proto/json.proto"], &["proto"])?;
-    let shown = frpc_build::configure().json(true).protobuf(true).reflection(true).schema_lock(false);
+    let shown = frpc_build::configure().json(true).protobuf(true).reflection(true);
     let shown = shown.numbering(Numbering::Go);
     shown.compile_protos(&["proto/catalog.proto"], &["proto"])?;
     long_schema()?;
     // One package in several versions.
-    for version in ["first", "second", "broken", "stranger"] {
+    for version in ["first", "second", "moved", "stranger"] {
         let out = Path::new(&env::var("OUT_DIR")?).join(version);
         fs::create_dir_all(&out)?;
         let folder = format!("proto/versions/{version}");
         let proto = format!("{folder}/versions.proto");
         frpc_build::configure().out_dir(out).compile_protos(&[proto], &[folder])?;
+    }
+    for version in ["old", "new"] {
+        let out = Path::new(&env::var("OUT_DIR")?).join(version);
+        fs::create_dir_all(&out)?;
+        let folder = format!("proto/evolution/{version}");
+        let proto = format!("{folder}/shop.proto");
+        frpc_build::configure().btree_map(".").out_dir(out).compile_protos(&[proto], &[folder])?;
     }
     // The first once more, with a method whose handler looks at requests where they lie.
     let out = Path::new(&env::var("OUT_DIR")?).join("viewed");
@@ -52,7 +59,7 @@ fn long_schema() -> Result<(), Box<dyn std::error::Error>> {
     }
     let path = Path::new(&out).join("long.proto");
     fs::write(&path, schema)?;
-    let builder = frpc_build::configure().reflection(true).disable_comments(".").schema_lock(false);
+    let builder = frpc_build::configure().reflection(true).disable_comments(".");
     let builder = builder.numbering(Numbering::Go);
     Ok(builder.emit_rerun_if_changed(false).compile_protos(&[path], &[out])?)
 }

@@ -20,7 +20,7 @@ fn formats() -> Result<(), Box<dyn std::error::Error>> {
     let configured = |folder: &str| {
         let folder = out.join(folder);
         std::fs::create_dir_all(&folder)?;
-        let builder = frpc_build::configure().schema_lock(false).protobuf(true).json(true);
+        let builder = frpc_build::configure().protobuf(true).json(true);
         Ok::<_, std::io::Error>(builder.out_dir(folder).include_file("messages.rs"))
     };
     let (files, folders) = (["proto/formats.proto", "../proto/mixed.proto"], ["proto", "../proto"]);

@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-static LAYOUT: Layout = Layout::new("words.Words", &[10, 11, 12, 13], 1, &[]);
+static LAYOUT: Layout = Layout::new("words.Words", &[10, 11, 12, 13], 1, b"", "");
 /// Maximum time to wait for an event that is due soon.
 const PATIENCE: Duration = Duration::from_secs(60);
 

@@ -1,230 +1,486 @@
-//! Tests of peers whose schemas differ: compatible layouts are decoded, with defaults for missing fields, and others
-//! are rejected.
+//! Peers whose schemas differ: the accepting end translates, and refuses only methods that it cannot translate.
 
-use frisbee::PacketId;
+use frisbee::tlv::{Items, put_item};
+use frisbee::{Operation, Packet, PacketId, PeerKind};
+use frisbee_tests::evolution::{new, old};
 use frisbee_tests::raw::{Raw, packet};
-use frisbee_tests::serve;
-use frisbee_tests::versions::{broken, first, second, stranger};
-use frpc::{Channel, Code, Request, Response, ResponseStream, Server, Status, Streaming};
+use frisbee_tests::versions::{first, moved, second, stranger};
+use frisbee_tests::{serve, until};
+use frpc::{Channel, Code, Connection, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
+use polyglot::layout::Fingerprint;
 use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::DuplexStream;
+use tokio::sync::mpsc;
+
+type Reply<T> = Result<Response<T>, Status>;
+
+/// A shop of both versions. Its handlers wait for a task if the order has no id.
+#[derive(Clone, Copy)]
+struct Shop;
+
+/// Implements a version of the shop with a conversion of an order to a receipt.
+macro_rules! shop {
+    ($version:ident, $receipt:expr, $($other:ident),*) => {
+        impl $version::Shop for Shop {
+            async fn buy(&self, request: Request<$version::Order>) -> Reply<$version::Receipt> {
+                if let Some(hand_off) = request.hand_off() {
+                    hand_off.accept(|_| async {});
+                }
+                if request.get_ref().id.is_empty() {
+                    tokio::task::yield_now().await;
+                }
+                Ok(Response::new($receipt(request.into_inner())))
+            }
+
+            $(async fn $other(&self, request: Request<$version::Order>) -> Reply<$version::Receipt> {
+                Ok(Response::new($receipt(request.into_inner())))
+            })*
+
+            async fn follow(
+                &self,
+                request: Request<Streaming<$version::Order>>,
+            ) -> Reply<ResponseStream<$version::Receipt>> {
+                let mut orders = request.into_inner();
+                let (sender, receipts) = ResponseStream::channel(4);
+                tokio::spawn(async move {
+                    while let Ok(Some(order)) = orders.message().await {
+                        sender.send(Ok($receipt(order))).await.ok();
+                    }
+                });
+                Ok(Response::new(receipts))
+            }
+
+            async fn upload(&self, request: Request<Streaming<$version::Order>>) -> Reply<$version::Receipt> {
+                let (mut orders, mut all) = (request.into_inner(), $version::Receipt::default());
+                while let Some(order) = orders.message().await? {
+                    let receipt: $version::Receipt = $receipt(order);
+                    all.total += receipt.total;
+                    all.items.extend(receipt.items);
+                }
+                Ok(Response::new(all))
+            }
+
+            async fn list(&self, request: Request<$version::Order>) -> Reply<ResponseStream<$version::Receipt>> {
+                let order = request.into_inner();
+                let receipts = (0..3).map(move |at| {
+                    $receipt($version::Order { id: at.to_string(), ..order.clone() })
+                });
+                Ok(Response::new(ResponseStream::new(frpc::iter(receipts.map(Ok)))))
+            }
+
+            async fn refund(&self, request: Request<$version::Amount>) -> Reply<$version::Amount> {
+                Ok(Response::new(request.into_inner()))
+            }
+        }
+    };
+}
+
+shop!(old, receipt_of_old, cancel);
+shop!(new, receipt_of_new, quote);
+
+fn receipt_of_old(order: old::Order) -> old::Receipt {
+    let old::Order { id, items, color, note, prices, token } = order;
+    let total = items.iter().map(|item| item.count.cast_unsigned()).sum();
+    old::Receipt { id: format!("{id}/{note}/{}", token.escape_ascii()), total, color, items, prices }
+}
+
+fn receipt_of_new(order: new::Order) -> new::Receipt {
+    let new::Order { coupon, color, token, id, prices, items } = order;
+    let total = items.iter().map(|item| item.count.cast_signed()).sum();
+    let id = format!("{id}/{coupon:?}/{token}");
+    new::Receipt { items, prices, color, express: true, total, id }
+}
+
+fn old_order(id: &str) -> old::Order {
+    let size = |width| Some(old::Size { width, height: -2 });
+    let item = |name: &str, count, width| old::Item { name: name.to_owned(), count, size: size(width) };
+    old::Order {
+        id: id.to_owned(),
+        items: vec![item("pen", 3, 1), item("ink", 4, -70_000)],
+        color: old::Color::Blue.into(),
+        note: "dropped".to_owned(),
+        prices: [("pen".to_owned(), -5), ("ink".to_owned(), 300)].into(),
+        token: b"secret".to_vec(),
+    }
+}
+
+fn new_order(id: &str) -> new::Order {
+    let size = |width| Some(new::Size { depth: 9, height: -2, width });
+    let item = |name: &str, count, width| new::Item {
+        unit: "box".to_owned(),
+        count,
+        name: name.to_owned(),
+        size: size(width),
+    };
+    new::Order {
+        coupon: Some("half".to_owned()),
+        color: new::Color::Blue.into(),
+        token: "secret".to_owned(),
+        id: id.to_owned(),
+        prices: [("pen".to_owned(), -5), ("ink".to_owned(), 300)].into(),
+        items: vec![item("pen", 3, 1), item("ink", 4, -70_000)],
+    }
+}
+
+/// The receipt of an old client's order from a new server.
+fn old_receipt(id: &str) -> old::Receipt {
+    let old::Order { items, color, prices, .. } = old_order(id);
+    old::Receipt { id: format!("{id}/None/secret"), total: 7, color, items, prices }
+}
+
+/// The receipt of a new client's order from an old server, which knows neither units nor depths.
+fn new_receipt(id: &str) -> new::Receipt {
+    let new::Order { color, prices, mut items, .. } = new_order(id);
+    for item in &mut items {
+        item.unit.clear();
+        item.size.as_mut().expect("items should have sizes").depth = 0;
+    }
+    new::Receipt { items, prices, color, express: false, total: 7, id: format!("{id}//secret") }
+}
+
+async fn serve_old() -> String {
+    let builder = Server::builder().add_service(old::ShopServer::new(Shop)).method_hand_off("shop.Shop/Buy");
+    serve(builder).await.to_string()
+}
+
+async fn serve_new() -> String {
+    let builder = Server::builder().add_service(new::ShopServer::new(Shop)).method_hand_off("shop.Shop/Buy");
+    serve(builder).await.to_string()
+}
+
+/// Calls all methods that both versions have.
+macro_rules! call_all {
+    ($client:expr, $order:expr, $receipt:expr, $version:ident) => {{
+        let client = $client;
+        for id in ["first", "", "third"] {
+            assert_eq!(client.buy($order(id)).await.unwrap().into_inner(), $receipt(id));
+        }
+        let mut listed = client.list($order("")).await.unwrap().into_inner();
+        for id in ["0", "1", "2"] {
+            assert_eq!(listed.message().await.unwrap().unwrap(), $receipt(id));
+        }
+        assert_eq!(listed.message().await.unwrap(), None);
+
+        let orders: Vec<_> = (0..200).map(|at| $order(&at.to_string())).collect();
+        let all = client.upload(frpc::iter(orders.clone())).await.unwrap().into_inner();
+        assert_eq!((all.total, all.items.len()), (1400, 400));
+
+        let mut receipts = client.follow(frpc::iter(orders)).await.unwrap().into_inner();
+        for at in 0..200 {
+            assert_eq!(receipts.message().await.unwrap().unwrap(), $receipt(&at.to_string()));
+        }
+        assert_eq!(receipts.message().await.unwrap(), None);
+
+        let (sender, orders) = RequestStream::channel(1);
+        let mut receipts = client.follow(orders).await.unwrap().into_inner();
+        let mut receipt = $version::Receipt::default();
+        for id in ["a", "b"] {
+            sender.send($order(id)).await.unwrap();
+            assert!(receipts.message_over(&mut receipt).await.unwrap());
+            assert_eq!(receipt, $receipt(id));
+        }
+    }};
+}
+
+#[tokio::test]
+async fn old_client_calls_new_server() {
+    let client = old::ShopClient::connect(serve_new().await).await.unwrap();
+    call_all!(client, old_order, old_receipt, old);
+}
+
+#[tokio::test]
+async fn new_client_calls_old_server() {
+    let client = new::ShopClient::connect(serve_old().await).await.unwrap();
+    call_all!(client, new_order, new_receipt, new);
+}
+
+#[tokio::test]
+async fn unnamed_service_is_announced_before_its_calls() {
+    let client = old::ShopClient::new(Channel::connect(serve_new().await).await.unwrap());
+    call_all!(client, old_order, old_receipt, old);
+    let client = new::ShopClient::new(Channel::connect(serve_new().await).await.unwrap());
+    let receipt = client.quote(new_order("same")).await.unwrap().into_inner();
+    assert_eq!(receipt, receipt_of_new(new_order("same")));
+}
+
+#[tokio::test]
+async fn removed_method_is_unimplemented() {
+    let client = old::ShopClient::connect(serve_new().await).await.unwrap();
+    let status = client.cancel(old_order("a")).await.unwrap_err();
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, false), "{status}");
+    assert!(status.message().contains("shop.Shop has no method Cancel"), "{status}");
+    let client = new::ShopClient::connect(serve_old().await).await.unwrap();
+    let status = client.quote(new_order("a")).await.unwrap_err();
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, false), "{status}");
+}
+
+#[tokio::test]
+async fn incompatible_field_refuses_its_method_alone() {
+    let client = old::ShopClient::connect(serve_new().await).await.unwrap();
+    for _ in 0..2 {
+        let status = client.refund(old::Amount { cents: 1 }).await.unwrap_err();
+        assert_eq!((status.code(), status.may_have_run()), (Code::FailedPrecondition, false), "{status}");
+        let text = "field 1 (`cents`) of shop.Amount is string here, int32 at the peer (layout ";
+        assert!(status.message().starts_with(text), "{status}");
+    }
+    client.buy(old_order("a")).await.unwrap();
+}
+
+#[tokio::test]
+async fn server_calls_client_of_another_version() {
+    let (sender, mut connections) = mpsc::unbounded_channel::<Connection>();
+    let builder = Server::builder().on_connect(move |connection| drop(sender.send(connection.clone())));
+    let address = serve(builder).await.to_string();
+    let agent = Channel::builder().add_service(old::ShopServer::new(Shop)).connect(&address).await.unwrap();
+    let connection = connections.recv().await.unwrap();
+    let client = new::ShopClient::new(Channel::from_connection(&connection));
+    call_all!(&client, new_order, new_receipt, new);
+    let status = client.quote(new_order("a")).await.unwrap_err();
+    assert_eq!(status.code(), Code::Unimplemented, "{status}");
+    let status = client.refund(new::Amount { cents: "1".to_owned() }).await.unwrap_err();
+    assert_eq!(status.code(), Code::FailedPrecondition, "{status}");
+    drop(agent);
+}
+
+#[tokio::test]
+async fn hand_off_may_be_the_first_call_of_another_version() {
+    for _ in 0..2 {
+        let channel = Channel::builder().calls::<old::ShopClient>().connect(serve_new().await).await.unwrap();
+        let (asking, handed) = channel.request_hand_off();
+        let receipt = old::ShopClient::new(asking).buy(old_order("first")).await.unwrap().into_inner();
+        assert_eq!(receipt, old_receipt("first"));
+        assert!(handed.take().is_some());
+    }
+}
+
+#[tokio::test]
+async fn layouts_with_common_operations_need_channels_of_their_own() {
+    let channel = Channel::connect(serve_new().await).await.unwrap();
+    old::ShopClient::new(channel.clone()).buy(old_order("a")).await.unwrap();
+    let status = new::ShopClient::new(channel).buy(new_order("a")).await.unwrap_err();
+    assert_eq!((status.code(), status.may_have_run()), (Code::FailedPrecondition, false), "{status}");
+    assert!(status.message().contains("have common operations"), "{status}");
+}
+
+#[tokio::test]
+async fn translated_request_is_bounded_by_the_limit_of_bodies() {
+    let config = frisbee::Config::default().body_max(2048);
+    let builder = Server::builder().config(config).add_service(new::ShopServer::new(Shop));
+    let client = old::ShopClient::connect(serve(builder).await.to_string()).await.unwrap();
+    let mut order = old_order("a");
+    order.items = vec![old::Item::default(); 200];
+    let status = client.buy(order).await.unwrap_err();
+    assert_eq!(status.code(), Code::InvalidArgument, "{status}");
+    assert!(status.message().contains("2048"), "{status}");
+    client.buy(old_order("a")).await.unwrap();
+}
+
+/// The item of HELLO for a service with the operations 40 and 41.
+fn item(service: &str, description: &[u8]) -> Vec<u8> {
+    let fingerprint = Fingerprint::of(description).bytes();
+    [&[service.len() as u8][..], service.as_bytes(), &fingerprint, &[40, 1]].concat()
+}
+
+/// A connection in memory to a server of the new shop, with the HELLO of a client that calls these services.
+async fn hostile(items: &[Vec<u8>]) -> Raw<DuplexStream> {
+    let acceptor = Server::builder().add_service(new::ShopServer::new(Shop)).build().unwrap();
+    let (here, there) = frpc::memory();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let mut raw = Raw::over(here);
+    let mut hello = b"fris\x01".to_vec();
+    items.iter().for_each(|item| put_item(&mut hello, 33, item));
+    raw.write(&packet(0, 3, &hello)).await;
+    raw
+}
+
+/// Reads the next packet of a call; `None` when the server has closed the connection.
+async fn reply(raw: &mut Raw<DuplexStream>) -> Option<Packet> {
+    loop {
+        match raw.next().await {
+            Some(packet) if packet.operation == Operation::EXTENSION => {}
+            packet => return packet,
+        }
+    }
+}
+
+/// Reads the status of a refused call, which has not run.
+async fn refused(raw: &mut Raw<DuplexStream>, id: u16) -> (Code, String) {
+    let replied = reply(raw).await.expect("the connection should stay open");
+    assert_eq!(replied.id, PacketId(id), "{replied:?}");
+    // A prefix with the code and the mark of a refusal, and a short text.
+    let (items, error) = replied.body[2..].split_at(replied.body[1].into());
+    let (mut code, mut is_refused) = (Code::Unknown, false);
+    for (kind, value) in Items::new(items).flatten() {
+        match kind {
+            3 => code = Code::from_i32(value[0].into()),
+            5 => is_refused = true,
+            _ => {}
+        }
+    }
+    assert!(replied.body[0] == 0x10 && is_refused, "{replied:?}");
+    let text = polyglot::Decoder::new(error).error_text().expect("the reply should be an error").to_owned();
+    (code, text)
+}
+
+/// A description of `Buy` and another method. Each test has its own, since translations are kept for the process.
+fn description(method: &str) -> Vec<u8> {
+    let method = [&[method.len() as u8][..], method.as_bytes(), &[0, 0, 0]].concat();
+    [&b"\x01\x01\x00\x00\x02\x03Buy\x00\x00\x00"[..], &method, b"\x09shop.Shop"].concat()
+}
+
+#[tokio::test(start_paused = true)]
+async fn withheld_layout_refuses_calls_after_five_seconds() {
+    let unknown = description("Late");
+    let mut raw = hostile(&[item("shop.Shop", &unknown)]).await;
+    let started = tokio::time::Instant::now();
+    raw.write(&packet(1, 40, &[0])).await;
+    // Another description is not the one that was requested.
+    raw.write(&packet(2, 3, b"\x01\x00\x00\x09shop.Shop")).await;
+    let (code, text) = refused(&mut raw, 1).await;
+    assert_eq!((code, started.elapsed().as_secs()), (Code::FailedPrecondition, 5), "{text}");
+    assert!(text.contains("did not send its layout of shop.Shop within 5 s"), "{text}");
+    raw.write(&packet(3, 40, &[0])).await;
+    assert_eq!(refused(&mut raw, 3).await.0, Code::FailedPrecondition);
+    // Late is better than never.
+    raw.write(&packet(2, 3, &unknown)).await;
+    raw.write(&packet(4, 40, &[0])).await;
+    let replied = reply(&mut raw).await.expect("the connection should stay open");
+    assert_eq!((replied.id, &replied.body[..1]), (PacketId(4), &[0x08][..]), "{replied:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn unusable_layout_refuses_calls_at_once() {
+    let unknown = description("Missing");
+    let malformed = b"\x01\x01\x07";
+    let other = b"\x01\x01\x00\x00\x01\x03Buy\x00\x00\x00\x0aother.Shop";
+    for (described, expected) in
+        [(&malformed[..], "cannot be used: "), (other, "it describes \"other.Shop\" instead of \"shop.Shop\"")]
+    {
+        let mut raw = hostile(&[item("shop.Shop", described)]).await;
+        let started = tokio::time::Instant::now();
+        raw.write(&packet(1, 40, &[0])).await;
+        raw.write(&packet(2, 3, described)).await;
+        let (code, text) = refused(&mut raw, 1).await;
+        assert_eq!((code, started.elapsed()), (Code::FailedPrecondition, Duration::ZERO), "{text}");
+        assert!(text.contains(expected), "{text}");
+    }
+    let mut raw = hostile(&[item("shop.Shop", &unknown)]).await;
+    raw.write(&packet(1, 40, &[0])).await;
+    raw.write(&packet(2, 3, &[&[0][..], &Fingerprint::of(&unknown).bytes()].concat())).await;
+    let (code, text) = refused(&mut raw, 1).await;
+    assert_eq!(code, Code::FailedPrecondition);
+    assert!(text.contains("the peer has no description of it"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_held_for_a_layout_are_bounded() {
+    let unknown = description("Held");
+    let mut raw = hostile(&[item("shop.Shop", &unknown)]).await;
+    for id in 1..=5 {
+        raw.write(&packet(id, 40, &vec![0; 60_000])).await;
+    }
+    let (code, text) = refused(&mut raw, 5).await;
+    assert_eq!(code, Code::ResourceExhausted, "{text}");
+    // Cancelled ones are answered and make room.
+    raw.write(&packet(2, 6, &[40])).await;
+    let replied = reply(&mut raw).await.expect("the connection should stay open");
+    assert_eq!(replied.id, PacketId(2), "{replied:?}");
+    raw.write(&packet(2, 3, &unknown)).await;
+    for id in [1, 3, 4] {
+        let replied = reply(&mut raw).await.expect("the connection should stay open");
+        assert_eq!((replied.id, &replied.body[..1]), (PacketId(id), &[0x08][..]), "{replied:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn operation_of_two_services_is_refused() {
+    let unknown = description("Twice");
+    for second in [item("shop.Other", &unknown), item("shop.Shop", b"")] {
+        let mut raw = hostile(&[item("shop.Shop", &unknown), second]).await;
+        raw.write(&packet(1, 40, &[0])).await;
+        let (code, text) = refused(&mut raw, 1).await;
+        assert_eq!(code, Code::FailedPrecondition, "{text}");
+        assert!(text.contains("operation 40 belongs to several services"), "{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn malformed_packets_about_layouts_close_the_connection() {
+    for (id, body) in [(1, &[0; 15][..]), (1, &[]), (1, &[0; 16 * 65]), (3, b"\x09shop")] {
+        let mut raw = hostile(&[]).await;
+        raw.write(&packet(id, 3, body)).await;
+        assert!(reply(&mut raw).await.is_none(), "packet {id} of {} bytes", body.len());
+    }
+    let mut raw = hostile(&[]).await;
+    raw.write(&packet(2, 3, &vec![0; 65_537])).await;
+    assert!(reply(&mut raw).await.is_none(), "a description is too long");
+}
 
 struct Parrot;
 
-impl first::Parrot for Parrot {
-    async fn say(&self, request: Request<first::Ask>) -> Result<Response<first::Answer>, Status> {
-        let first::Ask { word, times } = request.into_inner();
-        Ok(Response::new(first::Answer { words: repeat(&word, times, "") }))
-    }
-
-    async fn chat(
-        &self,
-        request: Request<Streaming<first::Ask>>,
-    ) -> Result<Response<ResponseStream<first::Answer>>, Status> {
-        let mut requests = request.into_inner();
-        let (sender, answers) = ResponseStream::channel(4);
-        tokio::spawn(async move {
-            while let Ok(Some(first::Ask { word, times })) = requests.message().await {
-                let answer = first::Answer { words: repeat(&word, times, "") };
-                sender.send(Ok(answer)).await.ok();
-            }
-        });
-        Ok(Response::new(answers))
-    }
-}
-
 impl second::Parrot for Parrot {
-    async fn say(&self, request: Request<second::Ask>) -> Result<Response<second::Answer>, Status> {
-        Ok(Response::new(answer(request.into_inner())))
+    async fn say(&self, request: Request<second::Ask>) -> Reply<second::Answer> {
+        let second::Ask { word, times, .. } = request.into_inner();
+        let words = word.repeat(usize::try_from(times).unwrap_or(0));
+        Ok(Response::new(second::Answer { length: words.len() as u64, words }))
     }
 
-    async fn chat(
-        &self,
-        request: Request<Streaming<second::Ask>>,
-    ) -> Result<Response<ResponseStream<second::Answer>>, Status> {
-        let mut requests = request.into_inner();
-        let (sender, answers) = ResponseStream::channel(4);
-        tokio::spawn(async move {
-            loop {
-                let message = match requests.message().await {
-                    Ok(Some(requests)) => Ok(answer(requests)),
-                    Ok(None) => return,
-                    Err(status) => Err(status),
-                };
-                if message.is_err() | sender.send(message).await.is_err() {
-                    return;
-                }
-            }
-        });
-        Ok(Response::new(answers))
+    async fn chat(&self, _: Request<Streaming<second::Ask>>) -> Reply<ResponseStream<second::Answer>> {
+        Err(Status::unimplemented("it only repeats"))
     }
 
-    async fn listen(&self, request: Request<second::Ask>) -> Result<Response<second::Answer>, Status> {
-        Ok(Response::new(answer(request.into_inner())))
-    }
-}
-
-impl broken::Parrot for Parrot {
-    async fn say(&self, _request: Request<broken::Ask>) -> Result<Response<broken::Answer>, Status> {
-        unreachable!("no peer in these tests understands it")
-    }
-
-    async fn chat(
-        &self,
-        _request: Request<Streaming<broken::Ask>>,
-    ) -> Result<Response<ResponseStream<broken::Answer>>, Status> {
-        unreachable!("no peer in these tests understands it")
+    async fn listen(&self, request: Request<second::Ask>) -> Reply<second::Answer> {
+        second::Parrot::say(self, request).await
     }
 }
 
 impl stranger::Counter for Parrot {
-    async fn count(&self, request: Request<stranger::Number>) -> Result<Response<stranger::Number>, Status> {
+    async fn count(&self, request: Request<stranger::Number>) -> Reply<stranger::Number> {
         Ok(Response::new(request.into_inner()))
     }
-}
-
-fn repeat(word: &str, times: i32, between: &str) -> String {
-    vec![word; usize::try_from(times).unwrap_or(0)].join(between)
-}
-
-fn answer(ask: second::Ask) -> second::Answer {
-    let mut words = repeat(&ask.word, ask.times, ask.between.as_deref().unwrap_or(""));
-    match ask.ending {
-        Some(second::ask::Ending::WordAtEnd(end)) => words.push_str(&end),
-        Some(second::ask::Ending::Question(question)) => words.push(if question { '?' } else { '.' }),
-        None => {}
-    }
-    second::Answer { length: words.len() as u64, words }
-}
-
-async fn serve_first() -> SocketAddr {
-    serve(Server::builder().add_service(first::ParrotServer::new(Parrot))).await
 }
 
 async fn serve_second() -> SocketAddr {
     serve(Server::builder().add_service(second::ParrotServer::new(Parrot))).await
 }
 
-fn old(word: &str) -> first::Ask {
-    first::Ask { word: word.into(), times: 2 }
-}
-
-fn new(word: &str) -> second::Ask {
-    let ending = Some(second::ask::Ending::Question(true));
-    second::Ask { word: word.into(), times: 2, between: Some("-".into()), ending }
-}
-
+/// The oneof of the second layout is behind all fields of the others.
 #[tokio::test]
-async fn fields_missing_in_requests_of_an_earlier_layout_get_defaults() {
-    let client = first::ParrotClient::connect(serve_second().await.to_string()).await.unwrap();
-    // First in the flat form, and in the rich form once the server is known.
-    assert_eq!(client.say(old("ab")).await.unwrap().into_inner().words, "abab");
-    client_verdict(&client).await;
-    assert_eq!(client.say(old("cd")).await.unwrap().into_inner().words, "cdcd");
-    let requests = frpc::iter([old("x"), old("y")]);
-    let mut answers = client.chat(requests).await.unwrap().into_inner();
-    assert_eq!(answers.message().await.unwrap().unwrap().words, "xx");
-    assert_eq!(answers.message().await.unwrap().unwrap().words, "yy");
-    assert_eq!(answers.message().await.unwrap(), None);
-}
-
-/// Waits until the client knows the kind of its server, as opening a stream does.
-async fn client_verdict(client: &first::ParrotClient) {
-    let mut none = client.chat(frpc::iter([])).await.unwrap().into_inner();
-    assert_eq!(none.message().await.unwrap(), None);
-}
-
-#[tokio::test]
-async fn fields_missing_in_replies_of_an_earlier_layout_get_defaults() {
-    let channel = Channel::builder().calls::<second::ParrotClient>().connect(serve_first().await.to_string()).await;
-    let client = second::ParrotClient::new(channel.unwrap());
-    for _ in 0..2 {
-        let answer = client.say(new("ab")).await.unwrap().into_inner();
-        assert_eq!(answer, second::Answer { words: "abab".into(), length: 0 });
-        let mut answers = client.chat(frpc::iter([new("x")])).await.unwrap().into_inner();
-        assert_eq!(answers.message().await.unwrap().unwrap(), second::Answer { words: "xx".into(), length: 0 });
-        assert_eq!(answers.message().await.unwrap(), None);
-    }
-    let missing = client.listen(new("ab")).await.unwrap_err();
-    assert_eq!(missing.code(), Code::Unimplemented, "{missing}");
-}
-
-#[tokio::test]
-async fn equal_layouts_miss_nothing() {
-    let client = second::ParrotClient::connect(serve_second().await.to_string()).await.unwrap();
-    let answer = client.say(new("ab")).await.unwrap().into_inner();
-    assert_eq!(answer, second::Answer { words: "ab-ab?".into(), length: 6 });
-    let mut answers = client.chat(frpc::iter([new("x")])).await.unwrap().into_inner();
-    assert_eq!(answers.message().await.unwrap().unwrap().words, "x-x?");
-}
-
-#[tokio::test]
-async fn layouts_that_do_not_fit_are_refused_and_never_misread() {
-    let address = serve_first().await.to_string();
-    // The server rejects the first call, which does not wait for HELLO. Afterwards the client knows the layout.
-    let client = broken::ParrotClient::connect(&address).await.unwrap();
-    let ask = || broken::Ask { times: 1, word: "a".into() };
-    let by_server = client.say(ask()).await.unwrap_err();
-    assert_eq!(by_server.code(), Code::FailedPrecondition, "{by_server}");
-    assert!(by_server.message().contains("versions.Parrot"), "{by_server}");
-    let by_client = client.chat(frpc::iter([ask()])).await.unwrap_err();
-    assert_eq!(by_client.code(), Code::FailedPrecondition, "{by_client}");
-    assert!(!by_client.may_have_run());
-    // A call to a service that is not in the channel's list waits for the server's HELLO.
-    let client = broken::ParrotClient::new(Channel::connect(&address).await.unwrap());
-    let by_client = client.say(ask()).await.unwrap_err();
-    assert_eq!(by_client.code(), Code::FailedPrecondition, "{by_client}");
-    assert!(!by_client.may_have_run());
-    // The same in the other direction.
-    let address = serve(Server::builder().add_service(broken::ParrotServer::new(Parrot))).await;
-    let client = second::ParrotClient::connect(address.to_string()).await.unwrap();
-    assert_eq!(client.say(new("a")).await.unwrap_err().code(), Code::FailedPrecondition);
-}
-
-/// This holds whether the client detected the mismatch or sent the call and the server rejected it.
-#[tokio::test]
-async fn a_call_whose_layout_does_not_fit_has_not_run() {
-    let address = serve_first().await.to_string();
-    for _ in 0..50 {
-        let client = broken::ParrotClient::connect(address.as_str()).await.expect("server should be listening");
-        let status = client.say(broken::Ask::default()).await.expect_err("incompatible layouts should be rejected");
-        assert_eq!((status.code(), status.may_have_run()), (Code::FailedPrecondition, false), "{status}");
+async fn first_requests_are_translated_before_the_server_is_known() {
+    for _ in 0..20 {
+        let client = moved::ParrotClient::connect(serve_second().await.to_string()).await.unwrap();
+        let ask = moved::Ask { times: 2, word: "ab".to_owned() };
+        assert_eq!(client.say(ask).await.unwrap().into_inner().words, "abab");
     }
 }
 
 #[tokio::test]
 async fn missing_service_is_not_mistaken_for_its_successor() {
     let address = serve(Server::builder().add_service(stranger::CounterServer::new(Parrot))).await.to_string();
-    let named = first::ParrotClient::connect(&address).await.unwrap();
-    let by_server = named.say(old("a")).await.unwrap_err();
-    assert_eq!(by_server.code(), Code::Unimplemented, "{by_server}");
-    assert!(by_server.message().contains("versions.Parrot"), "{by_server}");
-    let unnamed = first::ParrotClient::new(Channel::connect(&address).await.unwrap());
-    let by_client = unnamed.say(old("a")).await.unwrap_err();
-    assert_eq!(by_client.code(), Code::Unimplemented, "{by_client}");
-    assert!(by_client.message().contains("versions.Counter"), "{by_client}");
-    // The existing service can still be called.
+    let ask = || first::Ask { word: "a".to_owned(), times: 1 };
+    for client in [
+        first::ParrotClient::connect(&address).await.unwrap(),
+        first::ParrotClient::new(Channel::connect(&address).await.unwrap()),
+    ] {
+        let status = client.say(ask()).await.unwrap_err();
+        assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, false), "{status}");
+        assert!(status.message().contains("versions.Parrot"), "{status}");
+    }
     let there = stranger::CounterClient::new(Channel::connect(&address).await.unwrap());
     assert_eq!(there.count(stranger::Number { value: 7 }).await.unwrap().into_inner().value, 7);
 }
 
-#[tokio::test]
-async fn fields_may_be_missing_only_where_an_earlier_layout_was_shown() {
-    // The peer sends no layout, like Go.
-    let mut go = Raw::connect(serve_second().await).await;
-    let cut = [0x08, 0x00, 0x05, 0x0a, 0x01, b'a', 0x0c, 0x02];
-    go.write(&packet(1, 10, &cut)).await;
-    let refused = go.next().await.expect("every request should be answered");
-    assert_eq!((refused.id, refused.body[0]), (PacketId(1), 0x06), "{refused:?}");
-}
-
-/// Regression: such a client waited for the server's HELLO in a busy loop.
+/// Such a client waited for what its server has to say, and span on it.
 #[tokio::test]
 async fn client_without_hello_assumes_go_server_at_once() {
     let config = frisbee::Config::default().hello(false);
-    let channel = Channel::builder().config(config).connect(serve_first().await.to_string()).await.unwrap();
-    let client = first::ParrotClient::new(channel);
-    let mut request = Request::new(old("ab"));
+    let channel = Channel::builder().config(config).connect(serve_second().await.to_string()).await.unwrap();
+    let connection = channel.connection().unwrap();
+    until("the server is known", || connection.peer() == PeerKind::Compat).await;
+    let client = second::ParrotClient::new(channel);
+    let mut request = Request::new(second::Ask { word: "ab".to_owned(), times: 2, ..second::Ask::default() });
     request.metadata_mut().insert("not", "sent").unwrap();
-    let outcome = tokio::time::timeout(std::time::Duration::from_secs(20), client.say(request)).await;
-    assert_eq!(outcome.expect("call should not wait").unwrap().into_inner().words, "abab");
+    let outcome = tokio::time::timeout(Duration::from_secs(20), client.say(request)).await;
+    assert_eq!(outcome.expect("nothing should be awaited").unwrap().into_inner().words, "abab");
 }

@@ -1,6 +1,6 @@
 //! Calls in both directions on one connection.
 
-use frisbee::{Config, PeerKind};
+use frisbee::{Config, Operation, PacketId, PeerKind};
 use frisbee_tests::interop::{
     AddRequest, Count, Interop, InteropClient, InteropServer, Payload, Range, Scalars, SleepRequest, Sum, Text,
 };
@@ -207,9 +207,11 @@ async fn unrequested_packets_to_bare_client_are_counted_only() {
     channel.connection().unwrap().peer_known().await.unwrap();
     let call = packet(0x8005, 10, &[8, 0]);
     raw.write(&call).await;
-    // Its own calls work: the first packet that it sends is the next call.
+    // Its own calls work: the first request that it sends is the next call.
     let client = InteropClient::new(channel.clone());
     let calling = tokio::spawn(async move { client.add(AddRequest::default()).await });
+    let calls = raw.next().await.unwrap();
+    assert_eq!((calls.operation, calls.id), (Operation::EXTENSION, PacketId(3)), "the service is announced");
     let request = raw.next().await.unwrap();
     assert_eq!(request.body[..], [8, 0, 0x0D, 0, 0x0D, 0]);
     // With an id of the server's half it is no reply to that.

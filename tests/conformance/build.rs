@@ -31,7 +31,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .include_file("all.rs")
         .file_descriptor_set_path(out.join("all.bin"))
         // These schemas have no peers that they could break.
-        .schema_lock(false)
         // Nor a server, whose thousands of services would need operations.
         .numbering(frpc_build::Numbering::Go)
         .compile_protos(&protos, &folders)?;

@@ -15,7 +15,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .protobuf(true)
         .build_client(false)
         .enable_type_names()
-        .schema_lock(false)
         .file_descriptor_set_path(PathBuf::from(env::var("OUT_DIR")?).join("suite.bin"))
         .compile_protos(&["service.proto", "server_compat.proto"].map(|file| format!("{package}/{file}")), &[folder])?;
     Ok(())

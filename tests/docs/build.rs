@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     fs::write(out.join("blocks.rs"), format!("&[\n{blocks}]\n"))?;
     // There is nothing to lock: the schema is in the README.
-    let builder = frpc_build::configure().schema_lock(false).dyn_traits(true).json(true).protobuf(true);
+    let builder = frpc_build::configure().dyn_traits(true).json(true).protobuf(true);
     // The schema is new at every run of this script: as a reason to run it again it would be one always.
     builder.emit_rerun_if_changed(false).compile_protos(&[out.join("greet.proto")], &[&out])?;
     Ok(())
@@ -53,7 +53,7 @@ fn pages(root: &Path) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let page = if is_page { path } else { path.join("README.md") };
             // The doctests of frpc-build compile these pages.
-            let is_compiled_elsewhere = name == "schema-lock" || name == "operations";
+            let is_compiled_elsewhere = name == "operations";
             if page.is_file() && page.extension().is_some_and(|is| is == "md") && !is_compiled_elsewhere {
                 pages.push((name, page));
             }

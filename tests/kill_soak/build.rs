@@ -1,5 +1,5 @@
 //! Generates the service and its client.
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    Ok(frpc_build::configure().schema_lock(false).compile_protos(&["proto/kill_soak.proto"], &["proto"])?)
+    Ok(frpc_build::configure().compile_protos(&["proto/kill_soak.proto"], &["proto"])?)
 }

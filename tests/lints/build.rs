@@ -25,7 +25,7 @@ const SCHEMAS: [&str; 15] = [
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = Path::new("../../crates/frpc-build/tests/proto");
     let protos = SCHEMAS.map(|name| folder.join(format!("{name}.proto")));
-    let builder = || frpc_build::configure().lint_allows(false).schema_lock(false);
+    let builder = || frpc_build::configure().lint_allows(false);
     let out = std::path::PathBuf::from(std::env::var("OUT_DIR")?).join("views");
     std::fs::create_dir_all(&out)?;
     builder().include_file("all.rs").compile_protos(&protos, &[folder])?;

@@ -13,7 +13,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .codec(frpc_build::Codec::Protobuf)
         .json(true)
         .include_file("all.rs")
-        .schema_lock(false)
         .compile_protos(&["conformance/conformance.proto", "google/protobuf/test_messages_proto3.proto"], &[folder])?;
     Ok(())
 }

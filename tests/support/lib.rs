@@ -73,11 +73,23 @@ pub mod versions {
     pub mod second {
         include!(concat!(env!("OUT_DIR"), "/second/versions.rs"));
     }
-    pub mod broken {
-        include!(concat!(env!("OUT_DIR"), "/broken/versions.rs"));
+    pub mod moved {
+        include!(concat!(env!("OUT_DIR"), "/moved/versions.rs"));
     }
     pub mod stranger {
         include!(concat!(env!("OUT_DIR"), "/stranger/versions.rs"));
+    }
+}
+
+/// Generated from the files in `proto/evolution`.
+pub mod evolution {
+    #![allow(missing_docs)]
+
+    pub mod old {
+        include!(concat!(env!("OUT_DIR"), "/old/shop.rs"));
+    }
+    pub mod new {
+        include!(concat!(env!("OUT_DIR"), "/new/shop.rs"));
     }
 }
 

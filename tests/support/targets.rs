@@ -25,7 +25,7 @@ pub use http2::{hpack, http2};
 pub use json::json;
 pub use layout::layout;
 pub use messages::{messages, values};
-pub use proto::{lock, lock_that_fits, proto};
+pub use proto::proto;
 pub use pubsub::{broker, subscriber};
 pub use shared_memory::shared_memory;
 pub use tensor::tensor;
@@ -34,7 +34,7 @@ pub use tensor::tensor;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const ALL: [Target; 23] = [
+pub const ALL: [Target; 22] = [
     ("header", header),
     ("frames", frames),
     ("connection", connection),
@@ -56,6 +56,5 @@ pub const ALL: [Target; 23] = [
     ("broker", broker),
     ("subscriber", subscriber),
     ("proto", proto),
-    ("lock", lock),
     ("shared_memory", shared_memory),
 ];

@@ -1,5 +1,5 @@
 //! The server that the tests of the TypeScript client call, natively and over WebSocket:
-//! `desk ADDRESS [--layout first|second|broken] [--tls FOLDER] [--origin ORIGIN] [--impatient] [--console] [--udp]`.
+//! `desk ADDRESS [--layout first|second|moved] [--tls FOLDER] [--origin ORIGIN] [--impatient] [--console] [--udp]`.
 //!
 //! It prints its bound address in a separate line, and ends when its standard input does. With a layout it serves that
 //! of `versions.proto` and nothing else. With a folder it accepts TLS in addition to plain text, with the identity
@@ -42,8 +42,8 @@ mod second {
     include!(concat!(env!("OUT_DIR"), "/second/versions.rs"));
 }
 
-mod broken {
-    include!(concat!(env!("OUT_DIR"), "/broken/versions.rs"));
+mod moved {
+    include!(concat!(env!("OUT_DIR"), "/moved/versions.rs"));
 }
 
 type Reply<T> = Result<Response<T>, Status>;
@@ -121,7 +121,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
         Some("first") => builder.add_service(first::ParrotServer::new(Parrot)),
         Some("second") => builder.add_service(second::ParrotServer::new(Parrot)),
-        Some("broken") => builder.add_service(broken::ParrotServer::new(Parrot)),
+        Some("moved") => builder.add_service(moved::ParrotServer::new(Parrot)),
         Some(other) => return Err(format!("there is no layout {other}").into()),
     };
     let (mut input, mut byte) = (tokio::io::stdin(), [0]);
@@ -416,7 +416,7 @@ macro_rules! parrot {
 }
 
 parrot!(first, words => first::Answer { words });
-parrot!(broken, words => broken::Answer { words });
+parrot!(moved, words => moved::Answer { words });
 parrot!(
     second,
     words => second::Answer { length: words.len() as u64, words },

@@ -82,7 +82,6 @@ replays! {
     a_broker_takes_its_corpus "broker"
     a_subscriber_takes_its_corpus "subscriber"
     the_generator_takes_its_corpus "proto"
-    a_lock_takes_its_corpus "lock"
     shared_memory_takes_its_corpus "shared_memory"
 }
 
@@ -116,7 +115,7 @@ fn update() {
         let mut rng = Rng::with_seed(name.bytes().map(u64::from).sum());
         let mut seeds = seeds(name);
         rng.shuffle(&mut seeds);
-        let longest = if ["proto", "lock"].contains(&name) { 4_000 } else { LONGEST };
+        let longest = if name == "proto" { 4_000 } else { LONGEST };
         seeds.iter_mut().for_each(|seed| seed.truncate(longest));
         let originals = seeds.len().min(SEEDS * 2 / 3);
         seeds.truncate(originals);
@@ -224,7 +223,6 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         "layout" => layouts(),
         "tensor" => tensors(),
         "shared_memory" => shared_memory(),
-        "lock" => numbered(&locks(), &|number| vec![number % 16]),
         _ => protos(),
     }
 }
@@ -495,28 +493,6 @@ fn texts() -> Vec<Vec<u8>> {
     texts.push(r#"[true, 1, "2", 3, null, 0.5, 1, "x", "AA==", "BLUE", 1, {}, [{}]]"#.to_owned());
     texts.push("{\"inner\":".repeat(30));
     texts.into_iter().map(String::into_bytes).collect()
-}
-
-/// The lock that fits, with lines changed, left out, and twice; and those of other schemas.
-fn locks() -> Vec<Vec<u8>> {
-    let fitting = frisbee_tests::targets::lock_that_fits();
-    let lines: Vec<_> = fitting.lines().collect();
-    let mut texts = vec![fitting.clone()];
-    for at in 2..lines.len() {
-        let mut changed = lines.clone();
-        match at % 3 {
-            0 => drop(changed.remove(at)),
-            1 => changed.insert(at, lines[at]),
-            _ => changed.swap(at, at - 1),
-        }
-        texts.push(changed.join("\n"));
-        texts.push(fitting.replace(lines[at], &lines[at].replace(['1', 'a'], "2")));
-    }
-    let mut texts: Vec<_> = texts.into_iter().map(String::into_bytes).collect();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let others = ["proto/interop", "proto/versions", "../examples/proto/metrics", "../examples/proto/agents"];
-    texts.extend(others.iter().filter_map(|name| fs::read(root.join(format!("{name}.frpc.lock"))).ok()));
-    texts
 }
 
 /// Pairs of versions of a schema, with bodies of the first in both forms.

@@ -177,8 +177,6 @@ pub(crate) fn received(from: &mut Decoder<'_>) -> Result<Root<Body>, DecodeError
 pub(crate) struct MessageType {
     pub(crate) descriptor: MessageDescriptor,
     pub(crate) codec: frisbee_codec,
-    /// Number of trailing fields that earlier layouts lack.
-    pub(crate) appended: u32,
 }
 
 impl MessageType {
@@ -283,7 +281,7 @@ impl MessageType {
             }
             Encoding::Native if bytes.is_empty() => Ok(DynamicMessage::new(self.descriptor.clone())),
             Encoding::Native => {
-                let read = codec.decode_appended(&self.descriptor, &mut Decoder::shared(bytes), self.appended);
+                let read = codec.decode(&self.descriptor, &mut Decoder::shared(bytes));
                 match read.map_err(|error| wrong(&error))? {
                     Root::Message(message) => Ok(message),
                     Root::Error(text) => Err(Status::unknown(text)),

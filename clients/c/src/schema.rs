@@ -4,8 +4,7 @@
 use crate::payload::{MessageType, frisbee_codec};
 use frpc::Status;
 use frpc::codegen::{Layout, Method, Schema as Embedded};
-use frpc_build::{Fingerprint, LockUpdate};
-use frpc_dynamic::{Codec, DescriptorPool, MessageDescriptor};
+use frpc_dynamic::{Codec, DescriptorPool};
 use frpc_reflection::{ServerSchema, v1};
 use parking_lot::Mutex;
 use prost_reflect::MethodDescriptor;
@@ -49,8 +48,8 @@ pub(crate) struct Callable {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct ServiceDescription {
     service: String,
-    fingerprint: u64,
-    compatible: Vec<u64>,
+    layout: Vec<u8>,
+    names: String,
     methods: Vec<MethodDescription>,
 }
 
@@ -59,7 +58,6 @@ struct ServiceDescription {
 struct MethodDescription {
     name: String,
     operation: u16,
-    appended: (u32, u32),
     is_idempotent: bool,
 }
 
@@ -71,11 +69,10 @@ impl Schema {
     pub(crate) fn parse(text: &str, codec: frisbee_codec, first: u16) -> Result<Self, Status> {
         let file = file_name(first);
         let compiler = compile(&file, text)?;
-        let builder =
-            frpc_build::configure().compile_well_known_types(true).lock_update(LockUpdate::Never).codec(match codec {
-                frisbee_codec::FRISBEE_CODEC_POLYGLOT => frpc_build::Codec::Polyglot,
-                frisbee_codec::FRISBEE_CODEC_PROTOBUF => frpc_build::Codec::Protobuf,
-            });
+        let builder = frpc_build::configure().compile_well_known_types(true).codec(match codec {
+            frisbee_codec::FRISBEE_CODEC_POLYGLOT => frpc_build::Codec::Polyglot,
+            frisbee_codec::FRISBEE_CODEC_PROTOBUF => frpc_build::Codec::Protobuf,
+        });
         let builder = if first > FIRST_OPERATION { builder.operation_base(&file, first) } else { builder };
         let loaded = builder.load_fds(compiler.file_descriptor_set()).map_err(|error| invalid(&error))?;
         let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| invalid(&error))?;
@@ -90,7 +87,7 @@ impl Schema {
     /// If the text is not a valid schema.
     pub(crate) fn check(text: &str) -> Result<(), Status> {
         let compiled = compile(&file_name(FIRST_OPERATION), text)?.file_descriptor_set();
-        let builder = frpc_build::configure().lock_update(LockUpdate::Never);
+        let builder = frpc_build::configure();
         builder.load_fds(compiled).map(drop).map_err(|error| invalid(&error))
     }
 
@@ -123,13 +120,13 @@ impl Schema {
             let (layout, constants) = leak(known);
             for (method, known) in constants.iter().zip(&known.methods) {
                 let Some(descriptor) = service.methods().find(|method| method.name() == known.name) else { continue };
-                let message = |descriptor, appended| MessageType { descriptor, codec: *codec, appended };
+                let message = |descriptor| MessageType { descriptor, codec: *codec };
                 let index = schema.methods.len();
                 schema.add_name(format!("{}/{}", service.full_name(), known.name), index);
                 names.push((known.name.clone(), index));
                 schema.methods.push(Callable {
-                    request: message(descriptor.input(), known.appended.0),
-                    reply: message(descriptor.output(), known.appended.1),
+                    request: message(descriptor.input()),
+                    reply: message(descriptor.output()),
                     takes_stream: descriptor.is_client_streaming(),
                     returns_stream: descriptor.is_server_streaming(),
                     descriptor,
@@ -248,41 +245,35 @@ impl MessageType {
 
 impl ServiceDescription {
     fn of(layout: &frpc_build::Layout, pool: &DescriptorPool) -> Self {
-        let appended: HashMap<&str, u32> = layout.appended().collect();
-        let added = |message: &MessageDescriptor| appended.get(message.full_name()).copied().unwrap_or(0);
         let service = pool.get_service_by_name(layout.service());
         let method = |(name, operation): (&str, u16)| {
             let method = service.as_ref().and_then(|service| service.methods().find(|method| method.name() == name));
-            let appended = method.as_ref().map_or((0, 0), |method| (added(&method.input()), added(&method.output())));
             // Both `IDEMPOTENT` and `NO_SIDE_EFFECTS` count as idempotent.
             let options = method.and_then(|method| method.method_descriptor_proto().options.clone());
             let is_idempotent = options.is_some_and(|options| options.idempotency_level() as i32 > 0);
-            MethodDescription { name: name.to_owned(), operation, appended, is_idempotent }
+            MethodDescription { name: name.to_owned(), operation, is_idempotent }
         };
         Self {
             service: layout.service().to_owned(),
-            fingerprint: layout.fingerprint().get(),
-            compatible: layout.compatible().iter().copied().map(Fingerprint::get).collect(),
+            layout: layout.description().to_vec(),
+            names: layout.names().to_owned(),
             methods: layout.methods().map(method).collect(),
         }
     }
 
     /// Converts the properties from reflection. Returns `None` if a number is out of range.
     fn described(service: &v1::Service) -> Option<Self> {
-        let fingerprint = |digits: &String| u64::from_str_radix(digits, 16).ok();
         let method = |method: &v1::Method| {
             Some(MethodDescription {
                 name: method.name.clone(),
                 operation: u16::try_from(method.operation).ok().filter(|operation| *operation >= 10)?,
-                appended: (method.request_added, method.response_added),
                 is_idempotent: method.idempotency() != v1::Idempotency::Unknown,
             })
         };
         Some(Self {
             service: service.name.clone(),
-            fingerprint: fingerprint(&service.fingerprint)?,
-            // At most as many as a lock keeps.
-            compatible: service.compatible.iter().take(32).map(fingerprint).collect::<Option<_>>()?,
+            layout: service.layout.to_vec(),
+            names: String::new(),
             methods: service.methods.iter().map(method).collect::<Option<_>>()?,
         })
     }
@@ -295,14 +286,10 @@ fn leak(known: &ServiceDescription) -> Constants {
     static CONSTANTS: Mutex<Option<HashMap<ServiceDescription, Constants>>> = Mutex::new(None);
     let mut constants = CONSTANTS.lock();
     *constants.get_or_insert_default().entry(known.clone()).or_insert_with(|| {
-        let mut operations: Vec<u16> = known.methods.iter().map(|method| method.operation).collect();
-        operations.sort_unstable();
-        let (operations, compatible) = (operations.leak(), known.compatible.clone().leak());
-        let layout: &'static Layout =
-            Box::leak(Box::new(Layout::new(known.service.clone().leak(), operations, known.fingerprint, compatible)));
+        let operations = known.methods.iter().map(|method| method.operation).collect();
+        let layout = Layout::leak(&known.service, operations, &known.layout, &known.names);
         let method = |known: &MethodDescription| {
-            let (request, reply) = known.appended;
-            let method = Method::new(layout, known.name.clone().leak(), known.operation).with_added(request, reply);
+            let method = Method::new(layout, known.name.clone().leak(), known.operation);
             if known.is_idempotent { method.idempotent() } else { method }
         };
         (layout, known.methods.iter().map(method).collect::<Vec<_>>().leak())

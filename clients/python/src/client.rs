@@ -368,7 +368,7 @@ fn decoded<'py>(
     reply: Result<Payload, Status>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let reply = reply.map_err(|status| raised(py, &status))?;
-    decode::body(py, plans, endpoint.reply, reply.received(), endpoint.method.added().1).map_err(|error| {
+    decode::body(py, plans, endpoint.reply, reply.received()).map_err(|error| {
         let text = format!("the reply does not fit the schema: {}", error.value(py));
         raised(py, &Status::internal(text))
     })

@@ -21,15 +21,14 @@ const SLOT_BYTES: usize = 40;
 /// Memory of an object without its fields.
 const OBJECT: usize = 64;
 
-/// Decodes a body. Up to `appended` trailing fields may be missing.
+/// Decodes a body.
 pub(crate) fn body<'py>(
     py: Python<'py>,
     plans: &Plans,
     plan_index: usize,
     body: &Bytes,
-    appended: u32,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut reader = Reader { plans, memory: CONTAINER_MEMORY_MAX, levels: NESTING_MAX, appended };
+    let mut reader = Reader { plans, memory: CONTAINER_MEMORY_MAX, levels: NESTING_MAX };
     let plan = plans.get(plan_index)?;
     let mut from = Decoder::shared(body);
     if from.peek() == Some(WireKind::Error) {
@@ -44,8 +43,6 @@ struct Reader<'a> {
     memory: usize,
     /// Remaining nesting levels.
     levels: u32,
-    /// Number of trailing fields of the root that may be missing.
-    appended: u32,
 }
 
 impl Reader<'_> {
@@ -56,7 +53,6 @@ impl Reader<'_> {
         if self.levels == 0 {
             return Err(PyValueError::new_err(format!("messages nest deeper than {NESTING_MAX}")));
         }
-        let is_root = self.levels == NESTING_MAX;
         self.levels -= 1;
         self.charge(OBJECT.saturating_add(plan.fields.len().saturating_mul(SLOT_BYTES)))?;
         let value = if matches!(plan.form, PyForm::Tensor) {
@@ -66,7 +62,7 @@ impl Reader<'_> {
         } else if let PyForm::Time(time) = plan.form {
             time::decode(py, plan, time, from)?
         } else {
-            let mut values = self.fields(py, plan, from, is_root)?;
+            let mut values = self.fields(py, plan, from)?;
             finish(py, plan, &mut values)?
         };
         self.levels += 1;
@@ -79,7 +75,6 @@ impl Reader<'_> {
         py: Python<'py>,
         plan: &Plan,
         from: &mut Decoder<'_>,
-        is_root: bool,
     ) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
         let mut values = vec![None; plan.fields.len()];
         // Whether each oneof was decoded in the extended form.
@@ -87,10 +82,6 @@ impl Reader<'_> {
         for (at, field) in plan.fields.iter().enumerate() {
             // A oneof in the extended form is decoded completely at its first member.
             if matches!(field.kind, Kind::Member { oneof, .. } if is_rich.get(oneof) == Some(&true)) {
-                continue;
-            }
-            if is_root && self.appended > 0 && from.remaining() == 0 {
-                self.appended -= 1;
                 continue;
             }
             let (position, value) = match &field.kind {

@@ -164,14 +164,14 @@ impl Function {
     pub(crate) fn read<'py>(&self, py: Python<'py>, request: &Payload) -> Result<Bound<'py, PyAny>, Status> {
         let (plans, index, body) = (&self.plans, self.endpoint.request, request.received());
         let read = match request.encoding {
-            Encoding::Native => decode::body(py, plans, index, body, self.endpoint.method.added().0),
+            Encoding::Native => decode::body(py, plans, index, body),
             Encoding::Json(nesting) if !self.has_well_known.0 => json::read(py, plans, index, body, nesting, false),
             Encoding::JsonPositional(nesting) if !self.has_well_known.0 => {
                 json::read(py, plans, index, body, nesting, true)
             }
             encoding => {
                 let body = proto::to_native(&self.descriptors.0, encoding, body)?;
-                decode::body(py, plans, index, &body, 0)
+                decode::body(py, plans, index, &body)
             }
         };
         let name = self.descriptors.0.full_name();

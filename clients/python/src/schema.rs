@@ -6,7 +6,6 @@ use crate::encode::{self, refused};
 use crate::plan::Plans;
 use frpc::codegen::{Layout, Method};
 use frpc::polyglot::{Encoder, Form, Message};
-use frpc_build::{Fingerprint, LockUpdate};
 use frpc_dynamic::DescriptorPool;
 use frpc_reflection::{ServerSchema, v1};
 use parking_lot::Mutex;
@@ -40,8 +39,8 @@ pub(crate) struct Callable {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct ServiceDescription {
     service: String,
-    fingerprint: u64,
-    compatible: Vec<u64>,
+    layout: Vec<u8>,
+    names: String,
     methods: Vec<MethodDescription>,
 }
 
@@ -50,13 +49,12 @@ struct ServiceDescription {
 struct MethodDescription {
     name: String,
     operation: u16,
-    appended: (u32, u32),
     idempotent: bool,
 }
 
-/// A service of a generated module: its name, fingerprint and compatible fingerprints, and for each method its name,
-/// operation, numbers of appended request and reply fields, and whether it is idempotent.
-type Embedded = (String, u64, Vec<u64>, Vec<(String, u16, u32, u32, bool)>);
+/// A service of a generated module: its name and the description of its layout, and of each method its name and
+/// operation, and whether it is idempotent.
+type Embedded = (String, Vec<u8>, Vec<(String, u16, bool)>);
 
 #[pymethods]
 impl Schema {
@@ -81,7 +79,7 @@ impl Schema {
         Self::loaded(loaded.map_err(refused)?)
     }
 
-    /// Loads `.proto` files and the locks next to them.
+    /// Loads `.proto` files.
     #[staticmethod]
     #[pyo3(signature = (paths, includes))]
     fn load(paths: Vec<PathBuf>, includes: Vec<PathBuf>) -> PyResult<Self> {
@@ -219,7 +217,7 @@ impl FileResolver for Sources {
 }
 
 fn configured() -> frpc_build::Builder {
-    frpc_build::configure().compile_well_known_types(true).lock_update(LockUpdate::Never)
+    frpc_build::configure().compile_well_known_types(true)
 }
 
 impl Schema {
@@ -262,8 +260,6 @@ impl Schema {
 
 impl ServiceDescription {
     fn of(layout: &frpc_build::Layout, pool: &DescriptorPool) -> Self {
-        let appended: HashMap<&str, u32> = layout.appended().collect();
-        let added = |message: &MessageDescriptor| appended.get(message.full_name()).copied().unwrap_or(0);
         let service = pool.get_service_by_name(layout.service());
         let declared: HashMap<String, MethodDescriptor> = service
             .iter()
@@ -272,46 +268,37 @@ impl ServiceDescription {
             .collect();
         let method = |(name, operation): (&str, u16)| {
             let method = declared.get(name);
-            let appended = method.map_or((0, 0), |method| (added(&method.input()), added(&method.output())));
             // Both `IDEMPOTENT` and `NO_SIDE_EFFECTS` count as idempotent.
             let options = method.and_then(|method| method.method_descriptor_proto().options.clone());
             let idempotent = options.is_some_and(|options| options.idempotency_level() as i32 > 0);
-            MethodDescription { name: name.to_owned(), operation, appended, idempotent }
+            MethodDescription { name: name.to_owned(), operation, idempotent }
         };
         Self {
             service: layout.service().to_owned(),
-            fingerprint: layout.fingerprint().get(),
-            compatible: layout.compatible().iter().copied().map(Fingerprint::get).collect(),
+            layout: layout.description().to_vec(),
+            names: layout.names().to_owned(),
             methods: layout.methods().map(method).collect(),
         }
     }
 
-    fn embedded((service, fingerprint, compatible, methods): Embedded) -> Self {
-        let method = |(name, operation, request, reply, idempotent)| MethodDescription {
-            name,
-            operation,
-            appended: (request, reply),
-            idempotent,
-        };
-        Self { service, fingerprint, compatible, methods: methods.into_iter().map(method).collect() }
+    fn embedded((service, layout, methods): Embedded) -> Self {
+        let method = |(name, operation, idempotent)| MethodDescription { name, operation, idempotent };
+        Self { service, layout, names: String::new(), methods: methods.into_iter().map(method).collect() }
     }
 
     /// Converts the layout of a service from reflection. Returns `None` if a number is out of range.
     fn described(service: &v1::Service) -> Option<Self> {
-        let fingerprint = |digits: &String| u64::from_str_radix(digits, 16).ok();
         let method = |method: &v1::Method| {
             Some(MethodDescription {
                 name: method.name.clone(),
                 operation: u16::try_from(method.operation).ok().filter(|operation| *operation >= 10)?,
-                appended: (method.request_added, method.response_added),
                 idempotent: method.idempotency() != v1::Idempotency::Unknown,
             })
         };
         Some(Self {
             service: service.name.clone(),
-            fingerprint: fingerprint(&service.fingerprint)?,
-            // At most as many as a lock keeps.
-            compatible: service.compatible.iter().take(32).map(fingerprint).collect::<Option<_>>()?,
+            layout: service.layout.to_vec(),
+            names: String::new(),
             methods: service.methods.iter().map(method).collect::<Option<_>>()?,
         })
     }
@@ -326,14 +313,10 @@ type Constants = (&'static Layout, &'static [Method]);
 fn leak(known: &ServiceDescription) -> Constants {
     let mut constants = CONSTANTS.lock();
     *constants.get_or_insert_default().entry(known.clone()).or_insert_with(|| {
-        let mut operations: Vec<u16> = known.methods.iter().map(|method| method.operation).collect();
-        operations.sort_unstable();
-        let (operations, compatible) = (operations.leak(), known.compatible.clone().leak());
-        let layout: &'static Layout =
-            Box::leak(Box::new(Layout::new(known.service.clone().leak(), operations, known.fingerprint, compatible)));
+        let operations = known.methods.iter().map(|method| method.operation).collect();
+        let layout = Layout::leak(&known.service, operations, &known.layout, &known.names);
         let method = |known: &MethodDescription| {
-            let (request, reply) = known.appended;
-            let method = Method::new(layout, known.name.clone().leak(), known.operation).with_added(request, reply);
+            let method = Method::new(layout, known.name.clone().leak(), known.operation);
             if known.idempotent { method.idempotent() } else { method }
         };
         (layout, known.methods.iter().map(method).collect::<Vec<_>>().leak())

@@ -110,7 +110,7 @@ export interface Listed {
 }
 
 /** Makes a service callable, in the layout that its server has. */
-export function callables(tables: Tables, name: string, fingerprint: string, compatible: readonly string[], listed: readonly Listed[]): readonly Callable[] {
+export function callables(tables: Tables, name: string, fingerprint: string, listed: readonly Listed[]): readonly Callable[] {
   const methods = listed.map(({ operation, request, response, sends, receives, isIdempotent }): Method<Fields, Fields> => ({
     operation,
     request: tables.of(request),
@@ -119,6 +119,6 @@ export function callables(tables: Tables, name: string, fingerprint: string, com
     receives,
     idempotent: isIdempotent,
   }));
-  const all = service(name, fingerprint, compatible, Object.fromEntries(methods.map((method, at) => [`m${at}`, method])));
+  const all = service(name, fingerprint, "", Object.fromEntries(methods.map((method, at) => [`m${at}`, method])));
   return methods.map((method) => ({ service: all, method }));
 }

@@ -131,7 +131,7 @@ function describe(listed: Service, tables: Tables): ServiceInfo {
   const callable = (at: number): Callable => {
     if (listed.codec !== Codec.POLYGLOT) throw new Error("its messages use the protobuf codec, which this page does not support");
     if (!listed.file) throw new Error("the server does not have the schema of this service; build it with `reflection(true)`");
-    made ??= callables(tables, listed.name, listed.fingerprint, listed.compatible, listed.methods.map((method) => ({
+    made ??= callables(tables, listed.name, listed.fingerprint, listed.methods.map((method) => ({
       ...method,
       sends: method.requestStreams,
       receives: method.responseStreams,

@@ -4,7 +4,7 @@ import { putByte, putVarint, reader, type Cursor } from "./bytes.js";
 import { read, write, type Init } from "./codec.js";
 import { after, makeLink, type Dial, type InFlight, type Link, type Mount, type Owner, type Serving } from "./link.js";
 import { readPrefix, readStatus, writePrefix } from "./prefix.js";
-import { Fit, missing, type AnyService, type Method, type Source } from "./service.js";
+import type { AnyService, Method, Source } from "./service.js";
 import { Is, Status, ended, givenUp, late, notRun, type Metadata } from "./status.js";
 import { stream, unread, type Replies, type Stream } from "./stream.js";
 
@@ -63,8 +63,6 @@ interface Call extends InFlight {
   timer: ReturnType<typeof setTimeout> | undefined;
   /** The connection of a unary call in flight. */
   link: Link | undefined;
-  /** Number of fields that may be missing at the end of its reply. */
-  missing: number;
 }
 
 /** A method, or the pseudo-method of waiting for a connection. */
@@ -157,7 +155,7 @@ export class Channel {
           const status = readStatus(from, prefix);
           if (status) throw status;
           if (from.at) onMetadata?.(prefix.metadata);
-          call.resolve(read(from, reply, call.missing) as never);
+          call.resolve(read(from, reply) as never);
           if (retries < RETRIES_MAX) retries += 0.1;
         } catch (error) {
           call.reject(unread(error, reply));
@@ -177,18 +175,10 @@ export class Channel {
 
     /** Starts a call. Returns whether it has left the queue. */
     const starts = (call: Call, on: Link): boolean => {
-      const { service, method } = call;
+      const { service } = call;
       try {
-        const how = service ? on.fits(service) : Fit.Whole;
-        if (how !== undefined) {
-          call.missing = missing(method, how, 1);
-          return call.start(call, on) && (call.isSent = true);
-        }
-        // A new connection announces the service.
-        named.add(service as AnyService);
-        failures = 0;
-        on.drain();
-        return false;
+        if (service) on.announce(service);
+        return call.start(call, on) && (call.isSent = true);
       } catch (error) {
         fail(call, Status.from(error));
         return true;
@@ -267,7 +257,7 @@ export class Channel {
     ): Call => {
       const { signal } = options;
       const call: Call = {
-        id: 0, operation: method.operation, until: performance.now() + +(sentTimeout ?? timeout), isGivenUp: false, isSent: false, patientUntil: Infinity, missing: 0,
+        id: 0, operation: method.operation, until: performance.now() + +(sentTimeout ?? timeout), isGivenUp: false, isSent: false, patientUntil: Infinity,
         timer: undefined, link: undefined, service, method, request, options, sentTimeout, start, resolve, reject,
         abort: signal && (() => fail(call, givenUp(call.isSent))),
       };
@@ -286,7 +276,7 @@ export class Channel {
       const replies = stream(method.request, method.reply, true, () => call && over(call), options.onMetadata);
       // The default timeout applies to unary calls only, because streams may be long.
       call = begin(service, method as AnyCalled, requests, options, options.timeout, (call, on) => {
-        const isOpen = on.open(replies as Stream, call.missing, (to) => {
+        const isOpen = on.open(replies as Stream, (to) => {
           prefix(to, call);
           putByte(to, 9);
           putVarint(to, call.operation);

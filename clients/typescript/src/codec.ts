@@ -75,7 +75,7 @@ export function encode<T>(type: Type<T>, value: Init<T>): Uint8Array {
 }
 
 /** Decodes a message, which does not share the memory of `bytes`. Throws `Malformed` for invalid input. */
-export const decode = <T>(type: Type<T>, bytes: Uint8Array): T => read(reader(bytes), type, 0);
+export const decode = <T>(type: Type<T>, bytes: Uint8Array): T => read(reader(bytes), type);
 
 /**
  * Writes a message in the extended form, or in the flat form, which cannot represent the absence of an optional value.
@@ -86,13 +86,13 @@ export function write<T>(to: Cursor, type: Type<T>, value: Init<T>): void {
 }
 
 /**
- * Reads a message in either form. Its last `missing` fields may be absent. A nil is the default message. Trailing bytes
- * are ignored, because a newer schema may append fields.
+ * Reads a message in either form. A nil is the default message. Trailing bytes are ignored, because a newer schema may
+ * append fields.
  */
-export function read<T>(from: Cursor, type: Type<T>, missing: number): T {
+export function read<T>(from: Cursor, type: Type<T>): T {
   from.depth = DEPTH_MAX;
   from.memory = Math.max(MEMORY_MAX, remaining(from) * MEMORY_TIMES);
-  return (takeMessage(from, type as Table, missing) ?? blank(from, type as Table)) as T;
+  return (takeMessage(from, type as Table) ?? blank(from, type as Table)) as T;
 }
 
 interface Table extends Type<never> {
@@ -204,7 +204,7 @@ function putOne(to: Cursor, of: Kind, value: Value): void {
 }
 
 /** Takes a message, or `undefined` for a nil. */
-function takeMessage(from: Cursor, table: Table, missing: number): Fields | undefined {
+function takeMessage(from: Cursor, table: Table): Fields | undefined {
   if (peek(from) === 0) return void from.at++;
   expect(from, 8);
   takeByte(from); // The flags are reserved.
@@ -218,10 +218,7 @@ function takeMessage(from: Cursor, table: Table, missing: number): Fields | unde
     const { name, all, of } = field;
     const isFirst = all && all[0] === field;
     if (isFirst) value[name] = undefined;
-    if (missing > 0 && !remaining(from)) {
-      missing--;
-      if (!all) value[name] = zero(field);
-    } else if (!all) value[name] = takeField(from, field);
+    if (!all) value[name] = takeField(from, field);
     else if (isFirst && peek(from) === 3) {
       from.at++;
       rich += ` ${name} `;
@@ -286,7 +283,7 @@ const kind = <T>(wire: number, zero: () => T, put: (to: Cursor, value: T) => voi
   ({ wire, zero, put, take, table }) as Kind;
 
 const inner = (table: Table): Kind =>
-  kind<Fields | undefined>(3, () => undefined, (to, value) => (value ? putMessage(to, table, value) : putByte(to, 0)), (from) => takeMessage(from, table, 0), table);
+  kind<Fields | undefined>(3, () => undefined, (to, value) => (value ? putMessage(to, table, value) : putByte(to, 0)), (from) => takeMessage(from, table), table);
 
 /** Number of indexes beyond those of the schema that are written as indexes. Equal to Rust's. */
 const KEPT_INDEXES = 1 << 16;

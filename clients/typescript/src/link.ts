@@ -4,7 +4,7 @@
  */
 
 import { remaining, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeNumber, takeText, takeVarint, takeView, utf8, writer, written, type Cursor } from "./bytes.js";
-import { EARLIER, Fit, fit, readEarlier, readLayout, whole, writeLayout, type AnyService, type PeerLayout } from "./service.js";
+import { putLayout, putService, takeFingerprint, takeService, type AnyService, type PeerLayout } from "./service.js";
 import { Is, Status, notRun, textOf } from "./status.js";
 import { lossy } from "./prefix.js";
 import type { Stream } from "./stream.js";
@@ -24,7 +24,10 @@ export const enum Op {
 
 /** Types of packets of operation 3. */
 export const enum Extension {
-  Close = 4,
+  Ask = 1,
+  Layout,
+  Calls,
+  Close,
   Headers,
   Trailers,
 }
@@ -82,8 +85,8 @@ export interface Owner {
 /** Serves the server's calls. */
 export interface Serving {
   readonly services: readonly AnyService[];
-  /** Starts to serve on a connection whose peer announced these layouts. @internal */
-  on(link: Link, named: ReadonlyMap<string, PeerLayout>): Session;
+  /** Starts to serve on a connection. @internal */
+  on(link: Link): Session;
 }
 
 /** The server's calls on a connection. */
@@ -115,19 +118,16 @@ export interface Link {
   reset(id: number, status: Status): void;
   /** Resets a stream of the server that no handler received. */
   refuse(id: number, status: Status): void;
-  /**
-   * Compares the server's layout of a service. Returns `undefined` if the server needs this end's layout first, because
-   * its own differs and HELLO did not announce this end's. Throws a `Status` if the service cannot be called.
-   */
-  fits(service: AnyService): Fit | undefined;
+  /** Names a service before its first call, unless HELLO has named it or the server has the same layout. */
+  announce(service: AnyService): void;
   /** Sends the request of a call. Returns false if there is no free slot. */
   call<C extends InFlight>(call: C, put: (to: Cursor, call: C) => void): boolean;
   /** Cancels a call. */
   cancel(call: InFlight): void;
   /** Opens a stream of this end. Returns false if there is no free slot. */
-  open(stream: Stream, missing: number, put: (to: Cursor) => void): boolean;
+  open(stream: Stream, put: (to: Cursor) => void): boolean;
   /** Accepts a stream of the server. */
-  accept(stream: Stream, id: number, missing: number): void;
+  accept(stream: Stream, id: number): void;
   /** Removes a stream that has ended. */
   over(id: number): void;
   /** Rejects new calls, and closes the connection when those in progress have ended. */
@@ -188,9 +188,10 @@ export const after = (ms: number, run: () => void): ReturnType<typeof setTimeout
 export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[], serving: Serving | undefined, mounts: readonly Mount[]): Link {
   const out = writer(16 << 10);
   const streams = new Map<number, Stream>();
-  /** The layouts of the services that the server offers, and of those that it calls. */
+  /** The layouts of the services that the server offers. */
   const offered = new Map<string, PeerLayout>();
-  const calling = new Map<string, PeerLayout>();
+  /** The services that the server knows to be called. */
+  const known = new Set(named);
   /** The calls in flight, indexed by the lower bits of their ids. */
   const calls: (InFlight | undefined)[] = [];
   let inFlight = 0;
@@ -379,6 +380,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       return;
     } else if (operation === Op.Extension && !link.isUp && !id) return greeted(from);
     else if (operation === Op.Extension && id === Extension.Close) return fail(`closed by the server with code ${takeVarint(from, 10)}: ${lossy(from, TEXT_MAX)}`);
+    else if (operation === Op.Extension && id === Extension.Ask) return describe(from);
     else if (operation === Op.Extension && id >= MUST_UNDERSTAND) malformed(`packet type ${id} must be understood and is unknown`);
     else if (operation === Op.GoingAway) return drain();
     else if (operation === Op.Cancel) return session?.cancel(id, takeVarint(from));
@@ -397,10 +399,18 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     if (++waste > WASTE_MAX) fail("too many stray packets");
   };
 
+  /** Answers a request for the descriptions of layouts. */
+  const describe = (from: Cursor): void => {
+    while (remaining(from)) {
+      const fingerprint = takeFingerprint(from);
+      const found = [...known, ...(serving?.services ?? [])].find((service) => service.fingerprint === fingerprint);
+      write(Extension.Layout, Op.Extension, (to) => putLayout(to, fingerprint, found?.layout));
+    }
+  };
+
   const greeted = (from: Cursor): void => {
     if (remaining(from) > HELLO_MAX || takeText(from, 4) !== "fris" || !takeByte(from)) malformed("no HELLO");
     const seen = new Set<number>();
-    const earlier: (readonly string[])[] = [];
     let type = 0;
     try {
       while (remaining(from)) {
@@ -414,14 +424,13 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         }
         if (type in limits) limits[type] = takeNumber(item);
         else if (type === 32 || type === 33) {
-          const layout = readLayout(item);
-          (type === 32 ? offered : calling).set(layout.service, layout);
-        } else if (type === EARLIER) earlier.push(readEarlier(item));
+          const layout = takeService(item);
+          if (type === 32) offered.set(...layout);
+        }
       }
     } catch (error) {
       malformed(`HELLO item ${type}: ${(error as Error).message}`);
     }
-    for (const layouts of [offered, calling]) for (const layout of layouts.values()) layout.compatible = earlier.find(([of]) => of === layout.fingerprint)?.slice(1) ?? [];
     limits[3] = Math.min(limits[3], CALLS_MAX);
     link.isUp = true;
     clearTimeout(setup);
@@ -436,9 +445,9 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     if (inFlight-- === limits[3]) owner.room(link);
   };
 
-  const accept = (stream: Stream, id: number, missing: number): void => {
+  const accept = (stream: Stream, id: number): void => {
     streams.set(id, stream);
-    stream.begin(link, id, limits[4], missing);
+    stream.begin(link, id, limits[4]);
   };
 
   // The end.
@@ -482,13 +491,15 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     write,
     reset,
     refuse,
-    fits(service) {
+    announce(service) {
       const theirs = offered.get(service.name);
-      if (theirs) return theirs.fingerprint === whole(service.fingerprint) || named.includes(service) ? fit(service, theirs) : undefined;
-      for (const other of offered.values()) {
-        if (other.operations.some((operation) => service.operations.includes(operation))) throw notRun(Is.UNIMPLEMENTED, `the server has ${other.service} instead of ${service.name}`);
+      const isSame = theirs?.fingerprint === service.fingerprint && `${theirs.operations}` === `${service.operations}`;
+      if (known.has(service)) return;
+      for (const other of known) {
+        if (other.operations.some((operation) => service.operations.includes(operation))) throw notRun(Is.FAILED_PRECONDITION, `${other.name} has operations of ${service.name}: use another channel`);
       }
-      return Fit.Whole;
+      if (!isSame) write(Extension.Calls, Op.Extension, putService, service);
+      known.add(service);
     },
     call(call, put) {
       if (link.isFull || inFlight >= limits[3]) return false;
@@ -512,7 +523,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       if (++givenUp >= GIVEN_UP_MAX) drain();
       closeIfIdle();
     },
-    open(stream, missing, put) {
+    open(stream, put) {
       if (!limits[2]) throw notRun(Is.UNIMPLEMENTED, "the server does not accept streams");
       if (link.isFull || opened >= Math.min(limits[2], 0x7000)) return false;
       do lastStream = (lastStream % 0x7fff) + 1;
@@ -527,7 +538,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         link.over(id);
         throw error;
       }
-      stream.begin(link, id, limits[4], missing);
+      stream.begin(link, id, limits[4]);
       return true;
     },
     accept,
@@ -542,7 +553,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     drain,
     closeIfIdle,
   };
-  const session = serving?.on(link, calling);
+  const session = serving?.on(link);
   const setup = after(UP_WITHIN, () => fail("handshake timeout"));
   /** Sends HELLO. */
   const greet = (): void => {
@@ -551,8 +562,8 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       putRaw(to, utf8("fris\x01"));
       const most = session ? SERVED_MAX : 0;
       [BODY_MAX, most, most, WINDOW].forEach((value, at) => putItem(to, at + 1, () => putVarint(to, value)));
-      for (const service of serving?.services ?? []) writeLayout(to, 32, service);
-      for (const service of named) writeLayout(to, 33, service);
+      for (const service of serving?.services ?? []) putItem(to, 32, () => putService(to, service));
+      for (const service of named) putItem(to, 33, () => putService(to, service));
     });
     write(1, Op.Ping);
     flush();

@@ -4,14 +4,13 @@ import { Malformed, expect, malformed, reader, takeVarint } from "./bytes.js";
 import { read, write, type Init } from "./codec.js";
 import { SERVED_MAX, after, type Serving } from "./link.js";
 import { readPrefix, writeStatus } from "./prefix.js";
-import { Fit, fit, missing, type AnyService, type Handlers, type Method, type ServerCall, type Source } from "./service.js";
+import type { AnyService, Handlers, Method, ServerCall, Source } from "./service.js";
 import { Is, Status, givenUp, late, mayHaveRun, notRun, textOf } from "./status.js";
 import { stream, type Stream } from "./stream.js";
 
 type AnyHandler = (request: unknown, call: ServerCall) => unknown;
 
 interface Served {
-  readonly service: AnyService;
   readonly method: Method<unknown, unknown>;
   readonly handler: AnyHandler;
 }
@@ -20,12 +19,12 @@ interface Served {
 export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, also?: Serving): Serving {
   const methods = new Map((also as Server | undefined)?.methods);
   for (const [name, method] of Object.entries(service.methods) as [string, Method<unknown, unknown>][]) {
-    methods.set(method.operation, { service, method, handler: (request, call) => (handlers as Record<string, AnyHandler>)[name]?.(request, call) });
+    methods.set(method.operation, { method, handler: (request, call) => (handlers as Record<string, AnyHandler>)[name]?.(request, call) });
   }
   return {
     services: [...(also?.services ?? []), service],
     methods,
-    on(link, named) {
+    on(link) {
       /** The calls in progress, each as the function that fails it. */
       const progress = new Map<number, (status: Status) => void>();
       /**
@@ -33,17 +32,12 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
        */
       let running = 0;
 
-      /**
-       * Returns the method of an operation, and the number of fields that may be missing at the end of its requests.
-       * Throws a rejection.
-       */
-      const find = (operation: number, isStream: boolean): Served & { readonly left: number } => {
+      /** Returns the method of an operation. Throws a rejection. */
+      const find = (operation: number, isStream: boolean): Served => {
         const served = methods.get(operation);
         if (!served || !(served.method.sends || served.method.receives) === isStream) throw notRun(Is.UNIMPLEMENTED, `unknown operation ${operation}`);
         if (progress.size >= SERVED_MAX || running >= SERVED_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too many calls are in progress");
-        const { service, method } = served;
-        const theirs = named.get(service.name);
-        return { ...served, left: missing(method, theirs ? fit(service, theirs) : Fit.Whole, 0) };
+        return served;
       };
 
       return {
@@ -66,7 +60,7 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
             }
             const found = find(operation, isStream);
             ({ method } = found);
-            const request = isStream || read(from, method.request, found.left);
+            const request = isStream || read(from, method.request);
             const controller = new AbortController();
             // The id may then belong to another call.
             let isOver = false;
@@ -95,7 +89,7 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
             };
             const timer = timeout === undefined ? undefined : after(timeout, () => stop(late(true)));
             progress.set(key, stop);
-            if (isStream) link.accept(replies as Stream, id, found.left);
+            if (isStream) link.accept(replies as Stream, id);
             running++;
             void answering(found, isStream, request, replies, { signal: controller.signal, metadata }).finally(() => running--);
           } catch (error) {

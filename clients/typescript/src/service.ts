@@ -1,8 +1,8 @@
 /** Services and methods as declared by generated code, and the layouts that peers exchange. */
 
-import { remaining, putByte, putItem, putText, putVarint, takeByte, takeText, takeVarint, type Cursor } from "./bytes.js";
+import { remaining, putByte, putText, putVarint, takeByte, takeText, takeVarint, type Cursor } from "./bytes.js";
 import type { Init, Type } from "./codec.js";
-import { Is, notRun, type Metadata } from "./status.js";
+import type { Metadata } from "./status.js";
 
 /** A method. */
 export interface Method<A, B> {
@@ -15,8 +15,6 @@ export interface Method<A, B> {
   readonly receives?: boolean;
   /** Whether a call that may have run can be retried. */
   readonly idempotent?: boolean;
-  /** Numbers of trailing fields of the request and the reply that compatible peers may not know. */
-  readonly added?: readonly [number, number];
 }
 
 /** The kinds of methods, for the types of handlers. */
@@ -43,20 +41,20 @@ export type AnyMethod = Method<never, unknown> | Method<unknown, unknown>;
 /** A service with its layout. */
 export interface Service<M = Readonly<Record<string, Method<unknown, unknown>>>> {
   readonly name: string;
-  /** Sixteen hexadecimal digits, as in the schema lock. */
+  /** The fingerprint of its layout: 32 hexadecimal digits. */
   readonly fingerprint: string;
-  /** The fingerprints of compatible earlier layouts. */
-  readonly compatible: readonly string[];
+  /** The description of its layout in base64, by which a server of another version translates. Empty if there is none. */
+  readonly layout: string;
   readonly methods: M;
-  /** The operations of its methods. @internal */
+  /** The operations of its methods, in ascending order. @internal */
   readonly operations: readonly number[];
 }
 
 export type AnyService = Service<object>;
 
 /** Creates a service. For generated code. */
-export const service = <M>(name: string, fingerprint: string, compatible: readonly string[], methods: M): Service<M> => ({
-  name, fingerprint, compatible, methods, operations: Object.values(methods as object).map(({ operation }: AnyMethod) => operation),
+export const service = <M>(name: string, fingerprint: string, layout: string, methods: M): Service<M> => ({
+  name, fingerprint, layout, methods, operations: Object.values(methods as object).map(({ operation }: AnyMethod) => operation).sort((a, b) => a - b),
 });
 
 /** The context of a call, for its handler. */
@@ -83,79 +81,42 @@ type Handler<M> =
 export type Handlers<S> = S extends Service<infer M> ? { readonly [K in keyof M]: Handler<M[K]> } : never;
 
 /** A layout announced by a peer in HELLO. */
-export interface PeerLayout {
-  readonly service: string;
-  readonly fingerprint: string;
-  compatible: readonly string[];
-  readonly operations: readonly number[];
-}
+export type PeerLayout = Pick<AnyService, "fingerprint" | "operations">;
 
-/** The type of HELLO items for earlier layouts. */
-export const EARLIER = 37;
+/** Writes a fingerprint of 16 bytes. */
+const putFingerprint = (to: Cursor, hex: string): void => hex.match(/../g)?.forEach((byte) => putByte(to, parseInt(byte, 16)));
 
-/** How the layouts of two peers match. */
-export const enum Fit {
-  Whole,
-  /** The peer's layout is earlier: its messages lack later fields at the end. */
-  Older,
-}
-
-/** Compares two layouts. Throws a `Status` if they are incompatible. */
-export function fit(ours: AnyService, theirs: PeerLayout): Fit {
-  const own = whole(ours.fingerprint);
-  if (own === theirs.fingerprint || theirs.compatible.includes(own)) return Fit.Whole;
-  if (!ours.compatible.map(whole).includes(theirs.fingerprint)) throw notRun(Is.FAILED_PRECONDITION, `incompatible layouts of ${ours.name}`);
-  return Fit.Older;
-}
-
-/** Returns the number of fields that may be missing at the end of the peer's requests (0) or replies (1). */
-export const missing = ({ added = [0, 0] }: Pick<Method<never, unknown>, "added">, how: Fit, of: 0 | 1): number => how * added[of];
-
-/** Pads a fingerprint to its wire form. Those of the schema lock are the last 8 of 16 bytes. */
-export const whole = (fingerprint: string): string => fingerprint.padStart(32, "0");
-
-/** Writes fingerprints of 16 bytes. */
-const putFingerprints = (to: Cursor, ...all: readonly string[]): void => {
-  for (const hex of all) whole(hex).match(/../g)?.forEach((byte) => putByte(to, parseInt(byte, 16)));
-};
-
-/** Writes the HELLO items for a service. The first has this type. */
-export function writeLayout(to: Cursor, type: number, of: AnyService): void {
-  putItem(to, type, () => putLayout(to, of));
-  if (of.compatible.length) putItem(to, EARLIER, () => putFingerprints(to, of.fingerprint, ...of.compatible));
-}
-
-function putLayout(to: Cursor, of: AnyService): void {
+/** Writes a service as an item of HELLO or the body of CALLS. */
+export function putService(to: Cursor, of: AnyService): void {
   putText(to, of.name);
-  putFingerprints(to, of.fingerprint);
+  putFingerprint(to, of.fingerprint);
   let last = 0;
-  for (const operation of [...of.operations].sort((a, b) => a - b)) {
+  for (const operation of of.operations) {
     putVarint(to, operation - last);
     last = operation;
   }
 }
 
 /** Takes a fingerprint of 16 bytes. */
-function takeFingerprint(from: Cursor): string {
+export function takeFingerprint(from: Cursor): string {
   let hex = "";
   while (hex.length < 32) hex += takeByte(from).toString(16).padStart(2, "0");
   return hex;
 }
 
-/**
- * Reads the earlier layouts of a layout. The first fingerprint is that of the layout itself. Throws if the item is
- * malformed.
- */
-export function readEarlier(from: Cursor): readonly string[] {
-  const all: string[] = [];
-  do all.push(takeFingerprint(from));
-  while (remaining(from));
-  return all;
+/** Writes the description of a layout, or its fingerprint if there is no description. */
+export function putLayout(to: Cursor, fingerprint: string, layout = ""): void {
+  for (const byte of atob(layout)) putByte(to, byte.charCodeAt(0));
+  if (layout) return;
+  putByte(to, 0);
+  putFingerprint(to, fingerprint);
 }
 
-/** Reads the item for a service. Throws if it is malformed. */
-export function readLayout(from: Cursor): PeerLayout {
-  const layout = { service: takeText(from), fingerprint: takeFingerprint(from), compatible: [] as string[], operations: [] as number[] };
-  for (let last = 0; remaining(from); ) layout.operations.push((last += takeVarint(from)));
-  return layout;
+/** Reads the name and the layout of a service in an item of HELLO. Throws if it has another form. */
+export function takeService(from: Cursor): [name: string, PeerLayout] {
+  const name = takeText(from);
+  const operations: number[] = [];
+  const layout = { fingerprint: takeFingerprint(from), operations };
+  for (let last = 0; remaining(from); ) operations.push((last += takeVarint(from)));
+  return [name, layout];
 }

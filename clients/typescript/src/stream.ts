@@ -31,8 +31,8 @@ export interface Replies<T> extends AsyncIterableIterator<T, undefined> {
 /** A stream: the messages of the peer, and the sender of this end. */
 export interface Stream<A = never, B = unknown> {
   readonly messages: Replies<B>;
-  /** Attaches the stream to a connection. The last `missing` fields of messages from the peer may be absent. */
-  begin(link: Link, id: number, credit: number, missing: number): void;
+  /** Attaches the stream to a connection. */
+  begin(link: Link, id: number, credit: number): void;
   /** Handles a packet: a message, credit or the end. */
   packet(operation: number, body: Uint8Array): void;
   /** Handles the items of HEADERS or TRAILERS. */
@@ -61,7 +61,6 @@ export interface Stream<A = never, B = unknown> {
 export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, whenOver: () => void, whenMetadata?: (metadata: Metadata) => void): Stream<A, B> {
   let link: Link | undefined;
   let id = 0;
-  let missing = 0;
   let credit = 0;
   /** The cost of unread messages, and of read messages whose credit has not been returned. */
   let unreadCost = 0;
@@ -88,7 +87,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
       const from = reader(body);
       const status = readStatus(from, NOTHING);
       if (status) throw status;
-      return read(from, receives, missing);
+      return read(from, receives);
     } catch (error) {
       throw unread(error, receives);
     }
@@ -152,11 +151,10 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
 
   return {
     messages: replies,
-    begin(on, as, granted, absent) {
+    begin(on, as, granted) {
       link = on;
       id = as;
       credit = granted;
-      missing = absent;
     },
     packet(operation, body) {
       if (operation === Op.Stream) {

@@ -49,7 +49,7 @@ function install(extension: string): void {
   writeFileSync(`${here}/package.json`, '{ "private": true, "type": "module" }');
   run("npm", "install", "--silent", "--offline", `./${packed}`);
   mkdirSync(`${here}/proto`, { recursive: true });
-  for (const name of ["desk.proto", "desk.frpc.lock"]) copyFileSync(`${root}/../../tests/typescript/proto/${name}`, `${here}/proto/${name}`);
+  copyFileSync(`${root}/../../tests/typescript/proto/desk.proto`, `${here}/proto/desk.proto`);
   run(GENERATOR, "generate", `lang=ts,ts_import_extension=${extension}`, "src/generated", "proto/desk.proto");
 }
 install("js");

@@ -3,13 +3,11 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { Malformed, decode, encode, message, type Type } from "frisbee-rpc";
+import { Malformed, decode, encode, type Type } from "frisbee-rpc";
 import * as interop from "../../../crates/frpc-languages/tests/golden/typescript/interop.js";
 import * as presence from "../../../crates/frpc-languages/tests/golden/typescript/presence.js";
 import * as vec from "../../../crates/frpc-languages/tests/golden/typescript/vec.js";
 import * as vecopt from "../../../crates/frpc-languages/tests/golden/typescript/vecopt.js";
-import { reader } from "../src/bytes.js";
-import { read } from "../src/codec.js";
 import * as desk from "./generated/desk.js";
 import * as numbers from "./generated/desk.numbers.js";
 import { bytes, hex, vectors } from "./matrix/vectors.js";
@@ -43,13 +41,6 @@ test("presence is exact in the rich form", () => {
     const value: presence.Choices = { first, from: ["a"], type: { case: "flag", value: false }, last: -1n };
     assert.deepEqual(decode(presence.Choices, encode(presence.Choices, value)), value);
   }
-});
-
-test("a field that an older peer leaves out has its default, also if it is called as a property of all objects", () => {
-  const table = message<{ name: string; constructor: string }>("a.Newer", "name:s constructor:s");
-  const body = encode(message<{ name: string }>("a.Older", "name:s"), { name: "Ada" });
-  const value = read(reader(body), table, 1);
-  assert.deepEqual([value.name, value.constructor], ["Ada", ""]);
 });
 
 test("an enum value that the schema does not declare survives", () => {

@@ -520,7 +520,15 @@ impl Connection {
             Operation::EXTENSION if ours && packet.id >= extension::MUST_UNDERSTAND => {
                 return Err(ProtocolError::NotUnderstood(packet.id));
             }
-            Operation::EXTENSION if ours && packet.id == extension::CLOSE => return Ok(Event::Control(packet)),
+            Operation::EXTENSION
+                if ours
+                    && matches!(
+                        packet.id,
+                        extension::ASK | extension::LAYOUT | extension::CALLS | extension::CLOSE
+                    ) =>
+            {
+                return Ok(Event::Control(packet));
+            }
             Operation::EXTENSION if ours && matches!(packet.id, extension::HEADERS | extension::TRAILERS) => {
                 let is_malformed = packet.stream().is_none();
                 let malformed = Err(ProtocolError::Malformed(Operation::EXTENSION));

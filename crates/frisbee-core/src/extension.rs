@@ -10,11 +10,11 @@ use bytes::{Buf, Bytes};
 
 /// The first packet of each native peer: its kind, limits and services; see [`Hello`](crate::Hello).
 pub const HELLO: PacketId = PacketId(0);
-/// Requests the descriptions of layouts. Reserved.
+/// Requests the descriptions of layouts: 1 to 64 fingerprints of 16 bytes.
 pub const ASK: PacketId = PacketId(1);
-/// The description of a layout. Reserved.
+/// The description of a layout; or a zero byte and a fingerprint that the sender has no description of.
 pub const LAYOUT: PacketId = PacketId(2);
-/// Names a service that the sender is going to call. Reserved.
+/// Names a service that the sender is going to call, like an item of HELLO.
 pub const CALLS: PacketId = PacketId(3);
 /// The last packet of an end that closes the connection: its reason, a code and a text.
 pub const CLOSE: PacketId = PacketId(4);

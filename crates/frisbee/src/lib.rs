@@ -95,7 +95,7 @@ pub use executor::tasks::Policy;
 pub use executor::workers::Workers;
 pub use frisbee_core::{
     BODY_MAX, BODY_MAX_LEAST, Body, CloseKind, CloseReason, Config, Header, HeaderForm, Hello, Operation, Outbox,
-    Packet, PacketId, PacketWriter, PeerKind, ProtocolError, TooLong, tlv,
+    Packet, PacketId, PacketWriter, PeerKind, ProtocolError, TooLong, extension, tlv,
 };
 #[cfg(all(feature = "shm", target_os = "linux"))]
 pub use frisbee_shm as shm;

@@ -214,6 +214,13 @@ pub trait Protocol: Send + Sync + 'static {
         let _ = (session, id, body, outbox);
     }
 
+    /// Handles a packet of a native peer about the layouts of its services: [`extension::ASK`](crate::extension::ASK),
+    /// [`LAYOUT`](crate::extension::LAYOUT) or [`CALLS`](crate::extension::CALLS). By default it counts as useless.
+    fn extension(&self, session: &mut Self::Session, id: PacketId, body: Bytes, outbox: &mut Outbox) -> Routed {
+        let _ = (session, id, body, outbox);
+        Routed::Useless
+    }
+
     /// Called when a packet of this operation has blocked the connection's thread for several milliseconds and still
     /// does. The other connections of the thread continue on another one. Called on another thread, and only for
     /// connections driven by [workers](crate::Workers). A router returns `true` if it will run its handlers elsewhere

@@ -27,7 +27,6 @@
 //! # std::fs::write(&proto, "syntax = \"proto3\"; package shop; message A {} service Shop { rpc Buy(A) returns (A); }")?;
 //! frpc_build::configure()
 //!     .backend(Methods)
-//! #   .schema_lock(false)
 //!     .out_dir(folder)
 //!     .compile_protos(&[proto], &[folder])?;
 //! assert_eq!(std::fs::read_to_string(folder.join("methods.txt"))?, "10 shop.Shop/Buy\n");
@@ -38,7 +37,7 @@ use std::fmt;
 
 use prost_types::FileDescriptorProto;
 
-pub use crate::lock::Plan;
+pub use crate::plan::Plan;
 pub use crate::schema::options::is_redacted;
 pub use crate::schema::wire_order::oneof_of;
 pub use crate::schema::{FoundDescriptor, Index, Schema, full_name, is_map_entry, within};
@@ -46,7 +45,7 @@ pub use crate::schema::{FoundDescriptor, Index, Schema, full_name, is_map_entry,
 use crate::codec::Codec;
 use crate::error::Error;
 use crate::generate::reflection;
-use crate::lock::{self, LockOptions};
+use crate::operations::OperationOptions;
 use crate::output::OutputFile;
 use crate::schema::check::check;
 use crate::schema::externs::Externs;
@@ -76,17 +75,12 @@ pub struct Checked<'a> {
 }
 
 impl<'a> Checked<'a> {
-    /// Checks a schema and compares it with its locks.
-    pub(crate) fn new(
-        schema: &'a Schema,
-        externs: &Externs,
-        locks: &LockOptions,
-        warn: &mut dyn FnMut(String),
-    ) -> Result<Self, Error> {
+    /// Checks a schema, numbers its methods and describes its layouts.
+    pub(crate) fn new(schema: &'a Schema, externs: &Externs, operations: &OperationOptions) -> Result<Self, Error> {
         let index = Index::new(&schema.files);
         check(schema, &index, externs)?;
-        let plan = lock::plan(schema, &index, locks, warn)?;
-        Ok(Self { schema, index, plan, codec: locks.codec })
+        let plan = Plan::new(schema, operations, externs.codec)?;
+        Ok(Self { schema, index, plan, codec: externs.codec })
     }
 
     /// Returns an encoded `FileDescriptorSet` of those `files` that declare services, and their imports, including

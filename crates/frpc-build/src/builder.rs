@@ -10,7 +10,7 @@ pub use paths::IntoPaths;
 use crate::backend::Backend;
 use crate::codec::Codec;
 use crate::generate::rpc::ServiceOptions;
-use crate::lock::{LockOptions, LockUpdate, Numbering};
+use crate::operations::{Numbering, OperationOptions};
 use crate::schema::externs::Externs;
 use crate::schema::patterns::{OptionPath, Target};
 
@@ -42,7 +42,7 @@ pub struct Builder {
     prost: prost_build::Config,
     services: ServiceOptions,
     externs: Externs,
-    locks: LockOptions,
+    operations: OperationOptions,
     out_dir: Option<PathBuf>,
     include_file: Option<PathBuf>,
     /// The code generator of another language; `None` generates Rust.
@@ -73,7 +73,7 @@ impl Builder {
             prost: prost_build::Config::new(),
             services: ServiceOptions::default(),
             externs: Externs::default(),
-            locks: LockOptions::default(),
+            operations: OperationOptions::default(),
             out_dir: None,
             include_file: None,
             backend: None,
@@ -370,11 +370,11 @@ impl Builder {
     }
 }
 
-/// Options for operations and the [schema lock](crate#the-schema-lock).
+/// Options for operations.
 impl Builder {
     /// Sets how operation numbers are assigned to methods. Defaults to [`Numbering::Sequential`].
     pub fn numbering(mut self, numbering: Numbering) -> Self {
-        self.locks.numbering = numbering;
+        self.operations.numbering = numbering;
         self
     }
 
@@ -394,31 +394,7 @@ impl Builder {
     /// # Ok::<(), frpc_build::Error>(())
     /// ```
     pub fn operation_base(mut self, file: impl Into<String>, first: u16) -> Self {
-        self.locks.bases.0.push((file.into(), first));
-        self
-    }
-
-    /// Enables or disables the comparison of the schema with its [lock](crate#the-schema-lock). Defaults to `true`.
-    pub fn schema_lock(mut self, enable: bool) -> Self {
-        self.locks.is_off = !enable;
-        self
-    }
-
-    /// Stores the locks of all packages in one existing folder instead of next to the schema.
-    ///
-    /// A build must then name all files of a package that has a lock. A schema without files, such as that of
-    /// [`compile_fds`](Self::compile_fds), has locks only with this option.
-    pub fn lock_dir(mut self, folder: impl AsRef<Path>) -> Self {
-        self.locks.folder = Some(folder.as_ref().to_owned());
-        self
-    }
-
-    /// Sets which schema changes the build records in its locks, regardless of `FRPC_UPDATE_LOCK`.
-    ///
-    /// This is meant for tools that maintain locks. In a build script, [`LockUpdate::Safe`] and
-    /// [`LockUpdate::Breaking`] would silently accept every such change.
-    pub fn lock_update(mut self, update: LockUpdate) -> Self {
-        self.locks.update = Some(update);
+        self.operations.bases.push((file.into(), first));
         self
     }
 }
@@ -463,7 +439,7 @@ impl Builder {
         self
     }
 
-    /// Sets whether cargo reruns the build script when a schema file or a lock changes. Defaults to `true`.
+    /// Sets whether cargo reruns the build script when a schema file changes. Defaults to `true`.
     pub fn emit_rerun_if_changed(mut self, enable: bool) -> Self {
         self.emit_rerun_if_changed = enable;
         self

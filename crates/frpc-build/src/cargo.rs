@@ -18,11 +18,6 @@ pub(crate) fn print_rerun_if_path_changed(path: &Path) {
     print_line("rerun-if-changed", &path.display().to_string());
 }
 
-/// Makes cargo rerun the build script when an environment variable changes.
-pub(crate) fn print_rerun_if_env_changed(variable: &str) {
-    print_line("rerun-if-env-changed", variable);
-}
-
 /// Returns whether the process runs under cargo or a compatible tool, for example as a build script.
 pub(crate) fn is_running() -> bool {
     ["CARGO", "OUT_DIR"].iter().any(|variable| env::var_os(variable).is_some())

@@ -34,8 +34,6 @@ pub enum ErrorKind {
     Option,
     /// The output cannot be written.
     Output,
-    /// The schema differs from its lock, or the lock cannot be read.
-    Lock,
 }
 
 /// A position in a file. Lines and columns are 1-based; 0 means unknown.
@@ -70,7 +68,7 @@ impl Error {
         self.kind
     }
 
-    /// Returns the `.proto` file or lock that contains the error, if known.
+    /// Returns the `.proto` file that contains the error, if known.
     pub fn file(&self) -> Option<&str> {
         self.position.as_ref().map(|position| position.file.as_str())
     }

@@ -52,23 +52,17 @@
 //! If a package uses types of another package, the generated code refers to them through `super`. The packages must then
 //! be nested modules, which the file written by [`include_file`](Builder::include_file) declares.
 //!
-//! # The schema lock
+//! # Changes of a schema
 //!
-//! On the wire a field is known by its position, a method by its number and an enum value by its index. An edit that
-//! would be harmless in protobuf's encoding can therefore make peers misread each other. To prevent that by accident,
-//! `greet.frpc.lock`, which belongs into version control together with the schema of `package greet`, records the
-//! layout. A build compares the schema with the lock and never changes the lock. If the two differ, the build fails
-//! with an error that names each difference and says whether older peers still work.
-//!
-//! `FRPC_UPDATE_LOCK=1 cargo build` creates the lock and records changes that are safe. `FRPC_UPDATE_LOCK=breaking
-//! cargo build` records all others. `docs/schema-lock.md` in the repository lists safe and unsafe edits, with reasons.
+//! Generated code contains a description of each service's methods and messages: field numbers, types and wire order.
+//! Peers of different versions exchange their descriptions, and one of them translates. So a schema may change as
+//! protobuf allows: `docs/evolution.md` in the repository lists the changes.
 //!
 //! # Operations
 //!
 //! The number of a method is called its *operation*. The methods of a file are numbered from 10 across all its services,
-//! as in Go, so inserting a method changes the operations of later ones. If a build has several files with methods, only
-//! the first starts at 10. The others start at multiples of 100, so that one server can serve all of them. The lock
-//! records where each file starts. [`Numbering`] describes these rules and two alternatives, and
+//! as in Go. If a build has several files with methods, only the first starts at 10. The others start at multiples of
+//! 100, so that one server can serve all of them. [`Numbering`] describes these rules and an alternative, and
 //! [`operation_base`](Builder::operation_base) sets the start of a file.
 //!
 //! # Codecs
@@ -120,8 +114,9 @@ mod codec;
 mod error;
 mod files;
 mod generate;
-mod lock;
+mod operations;
 mod output;
+mod plan;
 mod schema;
 
 use std::path::Path;
@@ -129,8 +124,9 @@ use std::path::Path;
 pub use builder::{Builder, IntoPaths};
 pub use codec::Codec;
 pub use error::{Error, ErrorKind};
-pub use lock::{Fingerprint, Layout, LockFile, LockUpdate, Numbering};
+pub use operations::Numbering;
 pub use output::{LoadedProtos, Output, OutputFile};
+pub use plan::Layout;
 
 /// Generates code for a `.proto` file and its imports, with default options. Imports are searched in the folder of the
 /// file.
@@ -190,7 +186,6 @@ pub fn bundled_files() -> &'static [(&'static str, &'static str)] {
 ///
 /// frpc_build::configure()
 ///     .type_attribute(".geometry.Point", "#[derive(Eq, Hash)]")
-///     .schema_lock(false)
 ///     .out_dir(folder)
 ///     .compile_protos(&[folder.join("geometry.proto")], &[folder])?;
 ///
@@ -201,11 +196,6 @@ pub fn bundled_files() -> &'static [(&'static str, &'static str)] {
 pub fn configure() -> Builder {
     Builder::new()
 }
-
-/// Compiles the examples of docs/schema-lock.md.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/schema-lock.md")]
-struct SchemaLockDocument;
 
 /// Compiles the examples of docs/operations.md.
 #[cfg(doctest)]

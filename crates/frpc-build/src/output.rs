@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, ErrorKind};
 use crate::files::write_if_changed;
-use crate::lock::{Layout, LockFile};
+use crate::plan::Layout;
 
 /// The output folder.
 pub(crate) struct Folder {
@@ -62,9 +62,6 @@ impl Folder {
 pub struct Output {
     /// The generated files.
     pub files: Vec<OutputFile>,
-    /// New and changed locks, to be written to the [`lock_dir`](crate::Builder::lock_dir). Empty unless the environment
-    /// or [`lock_update`](crate::Builder::lock_update) permits recording changes.
-    pub locks: Vec<LockFile>,
     /// The warnings that cargo would show for a build script. Warnings about paths without a match are excluded,
     /// because a program may pass the same options for several folders.
     pub warnings: Vec<String>,

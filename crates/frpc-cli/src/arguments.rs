@@ -97,7 +97,7 @@ pub(crate) enum Header {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Schema")]
 pub(crate) struct SourceArguments {
-    /// A .proto file, with its lock next to it. May be repeated.
+    /// A .proto file. May be repeated.
     #[arg(short, long, visible_alias = "schema", global = true, value_name = "FILE")]
     pub(crate) proto: Vec<PathBuf>,
     /// An import folder. Default: the folder of the first --proto.
@@ -106,10 +106,7 @@ pub(crate) struct SourceArguments {
     /// An encoded FileDescriptorSet, as written by protoc with --include_imports.
     #[arg(long, global = true, value_name = "FILE", conflicts_with = "proto")]
     pub(crate) descriptor_set: Option<PathBuf>,
-    /// Folder of the schema locks. Default: the folder of each --proto; none for --descriptor-set.
-    #[arg(long, global = true, value_name = "FOLDER")]
-    pub(crate) lock_dir: Option<PathBuf>,
-    /// How operations are assigned to methods without a lock: `go` if every file starts at 10.
+    /// How operations are assigned to methods: `go` if every file starts at 10.
     #[arg(long, global = true, value_enum, default_value_t = Numbering::Sequential)]
     pub(crate) numbering: Numbering,
 }
@@ -118,7 +115,6 @@ pub(crate) struct SourceArguments {
 pub(crate) enum Numbering {
     Sequential,
     Go,
-    Lock,
 }
 
 /// Output format and verbosity.

@@ -190,8 +190,7 @@ impl ReplyPrinter<'_> {
         let message = if bytes.is_empty() {
             DynamicMessage::new(descriptor)
         } else {
-            let read =
-                self.schema.codec.decode_appended(&descriptor, &mut Decoder::shared(bytes), self.callable.appended);
+            let read = self.schema.codec.decode(&descriptor, &mut Decoder::shared(bytes));
             match read {
                 Ok(Root::Message(message)) => message,
                 Ok(Root::Error(text)) => return Err(Status::unknown(text).into()),

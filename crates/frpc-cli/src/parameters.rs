@@ -234,7 +234,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("order.proto");
         fs::write(&path, SCHEMA).unwrap();
-        let builder = frpc_build::configure().compile_well_known_types(true).schema_lock(false);
+        let builder = frpc_build::configure().compile_well_known_types(true);
         let loaded = builder.load_protos(&[path], &[folder.path()]).unwrap();
         let pool = DescriptorPool::decode(&*loaded.descriptors).unwrap();
         DynamicMessage::new(pool.get_message_by_name("Order").unwrap())
@@ -252,7 +252,7 @@ mod tests {
         let path = folder.path().join("input.proto");
         fs::write(&path, "syntax = \"proto3\"; import \"frpc/tensor.proto\"; message Input { frpc.Tensor x = 1; }")
             .unwrap();
-        let builder = frpc_build::configure().schema_lock(false);
+        let builder = frpc_build::configure();
         let loaded = builder.load_protos(&[path], &[folder.path()]).unwrap();
         let pool = DescriptorPool::decode(&*loaded.descriptors).unwrap();
         let file = folder.path().join("x.npy");
@@ -330,7 +330,7 @@ mod tests {
                 oneof either { int32 number = 6; string text = 7; } google.protobuf.BoolValue flag = 8;
                 map<bool, string> names = 9; uint64 large = 10; double ratio = 11; }";
         fs::write(&path, schema).unwrap();
-        let builder = frpc_build::configure().compile_well_known_types(true).schema_lock(false);
+        let builder = frpc_build::configure().compile_well_known_types(true);
         let loaded = builder.load_protos(&[path], &[folder.path()]).unwrap();
         let pool = DescriptorPool::decode(&*loaded.descriptors).unwrap();
         let descriptor = pool.get_message_by_name("Report").unwrap();

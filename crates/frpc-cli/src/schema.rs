@@ -1,12 +1,11 @@
 //! The schema of a server: its messages, and its services with their operations.
 //!
-//! It is loaded from `.proto` files with their locks, from a descriptor set, or from a server that describes itself,
-//! which `source.rs` queries. [`Schema::of`] combines the descriptors with the [`ServiceDescription`] of each service.
+//! It is loaded from `.proto` files, from a descriptor set, or from a server that describes itself, which `source.rs`
+//! queries. [`Schema::of`] combines the descriptors with the [`ServiceDescription`] of each service.
 
 use crate::arguments::{Numbering, SourceArguments};
 use crate::failure::Failure;
 use frpc::codegen::{Layout, Method};
-use frpc_build::{Fingerprint, LockUpdate};
 use frpc_dynamic::{Codec, DescriptorPool, MessageDescriptor};
 use prost_reflect::prost_types::MethodOptions;
 use prost_reflect::prost_types::method_options::IdempotencyLevel;
@@ -39,8 +38,6 @@ pub(crate) struct Callable {
     pub(crate) descriptor: MethodDescriptor,
     pub(crate) operation: u16,
     pub(crate) method: &'static Method,
-    /// Number of trailing fields of a reply that servers with earlier layouts omit.
-    pub(crate) appended: u32,
 }
 
 impl Callable {
@@ -76,16 +73,10 @@ pub(crate) fn load_optional(source: &SourceArguments) -> Result<Option<Schema>, 
 
 /// Loads the schema that the arguments name.
 fn load(source: &SourceArguments) -> Result<Schema, Failure> {
-    let mut builder = frpc_build::configure().compile_well_known_types(true).lock_update(LockUpdate::Never).numbering(
-        match source.numbering {
-            Numbering::Sequential => frpc_build::Numbering::Sequential,
-            Numbering::Go => frpc_build::Numbering::Go,
-            Numbering::Lock => frpc_build::Numbering::Lock,
-        },
-    );
-    if let Some(folder) = &source.lock_dir {
-        builder = builder.lock_dir(folder);
-    }
+    let builder = frpc_build::configure().compile_well_known_types(true).numbering(match source.numbering {
+        Numbering::Sequential => frpc_build::Numbering::Sequential,
+        Numbering::Go => frpc_build::Numbering::Go,
+    });
     let loaded = if let Some(path) = &source.descriptor_set {
         let bytes = fs::read(path).map_err(|error| Failure::file(path, &error))?;
         let set = frpc::prost::Message::decode(&*bytes)
@@ -96,8 +87,7 @@ fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     };
     let loaded = loaded.map_err(|error| Failure::new(error.to_string()))?;
     let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| Failure::new(error.to_string()))?;
-    let descriptions: Vec<ServiceDescription> =
-        loaded.layouts.iter().map(|layout| ServiceDescription::of(layout, &pool)).collect();
+    let descriptions: Vec<ServiceDescription> = loaded.layouts.iter().map(ServiceDescription::of).collect();
     Ok(Schema::of(pool, &descriptions))
 }
 
@@ -114,9 +104,9 @@ fn includes(source: &SourceArguments) -> Vec<PathBuf> {
 pub(crate) struct ServiceDescription {
     /// The full name.
     pub(crate) service: String,
-    pub(crate) fingerprint: u64,
-    /// Fingerprints of compatible earlier layouts.
-    pub(crate) compatible: Vec<u64>,
+    /// The encoded description of its layout, and the names of its types and fields.
+    pub(crate) layout: Vec<u8>,
+    pub(crate) names: String,
     pub(crate) methods: Vec<MethodDescription>,
 }
 
@@ -124,24 +114,15 @@ pub(crate) struct ServiceDescription {
 pub(crate) struct MethodDescription {
     pub(crate) name: String,
     pub(crate) operation: u16,
-    /// Numbers of trailing fields that peers with earlier layouts omit in the request and the reply.
-    pub(crate) appended: (u32, u32),
 }
 
 impl ServiceDescription {
-    fn of(layout: &frpc_build::Layout, pool: &DescriptorPool) -> Self {
-        let appended: HashMap<&str, u32> = layout.appended().collect();
-        let added = |message: &MessageDescriptor| appended.get(message.full_name()).copied().unwrap_or(0);
-        let service = pool.get_service_by_name(layout.service());
-        let method = |(name, operation): (&str, u16)| {
-            let method = service.as_ref().and_then(|service| service.methods().find(|method| method.name() == name));
-            let appended = method.map_or((0, 0), |method| (added(&method.input()), added(&method.output())));
-            MethodDescription { name: name.to_owned(), operation, appended }
-        };
+    fn of(layout: &frpc_build::Layout) -> Self {
+        let method = |(name, operation): (&str, u16)| MethodDescription { name: name.to_owned(), operation };
         Self {
             service: layout.service().to_owned(),
-            fingerprint: layout.fingerprint().get(),
-            compatible: layout.compatible().iter().copied().map(Fingerprint::get).collect(),
+            layout: layout.description().to_vec(),
+            names: layout.names().to_owned(),
             methods: layout.methods().map(method).collect(),
         }
     }
@@ -154,21 +135,22 @@ impl Schema {
         let descriptions: HashMap<&str, _> = descriptions.iter().map(|it| (it.service.as_str(), it)).collect();
         for descriptor in pool.services() {
             let Some(described) = descriptions.get(descriptor.full_name()) else { continue };
-            let layout = leak_layout(described);
+            let numbers = described.methods.iter().map(|method| method.operation).collect();
+            let layout = Layout::leak(&described.service, numbers, &described.layout, &described.names);
             let found: HashMap<&str, _> = described.methods.iter().map(|it| (it.name.as_str(), it)).collect();
             let mut methods = Vec::new();
             for method in descriptor.methods() {
                 let Some(found) = found.get(method.name()) else { continue };
-                let MethodDescription { operation, appended: (request, reply), .. } = **found;
+                let operation = found.operation;
                 operations.entry(operation).or_insert((services.len(), methods.len()));
-                let mut made = Method::new(layout, leak_str(method.name()), operation).with_added(request, reply);
+                let mut made = Method::new(layout, leak_str(method.name()), operation);
                 made = match Callable::idempotency(&method) {
                     IdempotencyLevel::NoSideEffects => made.without_side_effects(),
                     IdempotencyLevel::Idempotent => made.idempotent(),
                     IdempotencyLevel::IdempotencyUnknown => made,
                 };
                 let made = &*Box::leak(Box::new(made));
-                methods.push(Callable { descriptor: method, operation, method: made, appended: reply });
+                methods.push(Callable { descriptor: method, operation, method: made });
             }
             services.push(Service { descriptor, layout, methods });
         }
@@ -226,14 +208,6 @@ impl Schema {
         let names: Vec<_> = self.services.iter().map(|service| service.descriptor.full_name()).collect();
         if names.is_empty() { "it has no services".to_owned() } else { format!("it has: {}", names.join(", ")) }
     }
-}
-
-/// Leaks the layout, because channels require static layouts and methods. The schema lives as long as the process.
-fn leak_layout(description: &ServiceDescription) -> &'static Layout {
-    let mut operations: Vec<u16> = description.methods.iter().map(|method| method.operation).collect();
-    operations.sort_unstable();
-    let (operations, compatible) = (operations.leak(), description.compatible.clone().leak());
-    Box::leak(Box::new(Layout::new(leak_str(&description.service), operations, description.fingerprint, compatible)))
 }
 
 fn leak_str(name: &str) -> &'static str {

@@ -54,19 +54,16 @@ fn is_readable(service: &v1::Service) -> bool {
 
 /// Converts a server's description of a service. Returns `None` if a number is out of range.
 fn services(service: &v1::Service) -> Option<ServiceDescription> {
-    let fingerprint = |digits: &String| u64::from_str_radix(digits, 16).ok();
     let method = |method: &v1::Method| {
         Some(MethodDescription {
             name: method.name.clone(),
             operation: u16::try_from(method.operation).ok().filter(|operation| *operation >= 10)?,
-            appended: (method.request_added, method.response_added),
         })
     };
     Some(ServiceDescription {
         service: service.name.clone(),
-        fingerprint: fingerprint(&service.fingerprint)?,
-        // At most as many as a lock keeps.
-        compatible: service.compatible.iter().take(32).map(fingerprint).collect::<Option<_>>()?,
+        layout: service.layout.to_vec(),
+        names: String::new(),
         methods: service.methods.iter().map(method).collect::<Option<_>>()?,
     })
 }
@@ -76,12 +73,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_no_service_has_are_refused_or_ignored() {
-        let mut service = v1::Service { fingerprint: "1".to_owned(), ..v1::Service::default() };
-        service.compatible = vec!["2".to_owned(); 33];
-        let described = services(&service).expect("numbers of the service should be in range");
-        assert_eq!(described.compatible.len(), 32, "as many as a layout may have");
-        service.methods = vec![v1::Method { operation: 9, ..v1::Method::default() }];
+    fn reserved_operations_are_refused() {
+        let methods = vec![v1::Method { operation: 9, ..v1::Method::default() }];
+        let service = v1::Service { methods, ..v1::Service::default() };
         assert!(services(&service).is_none(), "the protocol reserves it");
     }
 }

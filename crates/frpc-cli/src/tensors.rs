@@ -88,7 +88,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("input.proto");
         std::fs::write(&path, SCHEMA).expect("file should be written");
-        let builder = frpc_build::configure().schema_lock(false);
+        let builder = frpc_build::configure();
         let loaded = builder.load_protos(&[path], &[folder.path()]).expect("schema should compile");
         DescriptorPool::decode(&*loaded.descriptors).expect("descriptors should be valid")
     }

@@ -24,14 +24,13 @@ pub(crate) fn root(
     codec: &Codec,
     descriptor: &MessageDescriptor,
     from: &mut Decoder<'_>,
-    appended: u32,
 ) -> Result<Root<DynamicMessage>, DecodeError> {
     let named = |error: DecodeError| error.of_message(descriptor.full_name());
     if from.peek() == Some(Kind::Error) {
         let text = from.error_text().map_err(|error| named(error.into()))?;
         return Ok(Root::Error(text.to_owned()));
     }
-    let mut reader = Reader { codec, memory: codec.memory_max, levels: codec.nesting_max, appended };
+    let mut reader = Reader { codec, memory: codec.memory_max, levels: codec.nesting_max };
     let message = reader.message(descriptor, from).map_err(named)?;
     Ok(Root::Message(message.unwrap_or_else(|| DynamicMessage::new(descriptor.clone()))))
 }
@@ -42,8 +41,6 @@ struct Reader<'a> {
     memory: usize,
     /// Remaining nesting levels.
     levels: u32,
-    /// Number of trailing fields of the root that may be missing.
-    appended: u32,
 }
 
 impl Reader<'_> {
@@ -67,17 +64,12 @@ impl Reader<'_> {
             return Err(DecodeError::new(format!("messages nest deeper than {}", self.codec.nesting_max), at));
         };
         from.u8()?; // The flags are reserved.
-        let is_root = self.levels == self.codec.nesting_max;
         self.levels = levels;
         let layout = self.codec.layout(descriptor);
         let mut message = DynamicMessage::new(descriptor.clone());
         let mut is_flat = vec![true; layout.oneofs.len()];
         let mut set = 0_usize;
         for field in &layout.fields {
-            if is_root && self.appended > 0 && from.remaining() == 0 && reads(field, &is_flat) {
-                self.appended = self.appended.saturating_sub(1);
-                continue;
-            }
             let read = self.field(&layout, field, &mut is_flat, from);
             let Some((field, value)) = read.map_err(|error| error.in_field(field.descriptor.name()))? else { continue };
             if set.is_multiple_of(6) {
@@ -220,13 +212,5 @@ impl Reader<'_> {
                 Err(DecodeError::new(text, from.position()))
             }
         }
-    }
-}
-
-/// Returns whether a field is read here. A oneof of the extended form has been read at its first member.
-fn reads(field: &Field, is_flat: &[bool]) -> bool {
-    match field.shape {
-        Shape::Member { oneof, .. } => is_flat.get(oneof).copied().unwrap_or(true),
-        _ => true,
     }
 }

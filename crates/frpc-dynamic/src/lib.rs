@@ -154,22 +154,7 @@ impl Codec {
         descriptor: &MessageDescriptor,
         from: &mut Decoder<'_>,
     ) -> Result<Root<DynamicMessage>, DecodeError> {
-        self.decode_appended(descriptor, from, 0)
-    }
-
-    /// Reads a body of a peer whose schema may be older. Up to `appended` trailing fields of the root message may be
-    /// missing and become defaults.
-    ///
-    /// # Errors
-    ///
-    /// Like [`decode`](Self::decode).
-    pub fn decode_appended(
-        &self,
-        descriptor: &MessageDescriptor,
-        from: &mut Decoder<'_>,
-        appended: u32,
-    ) -> Result<Root<DynamicMessage>, DecodeError> {
-        decode::root(self, descriptor, from, appended)
+        decode::root(self, descriptor, from)
     }
 
     /// Encodes a message for a call in both forms. The peer determines which one is sent.

@@ -7,8 +7,7 @@
 //! # Decisions
 //!
 //! Messages are not decoded if both sides use the same encoding: a native body is forwarded to a native backend
-//! unchanged. Only other combinations, and services whose lock has compatible earlier layouts, require a conversion by
-//! descriptors.
+//! unchanged. Only other combinations require a conversion by descriptors.
 
 mod fields;
 #[cfg(feature = "grpc-backend")]
@@ -41,8 +40,8 @@ pub use fields::ForwardFields;
 /// # use frpc_dynamic::DescriptorPool;
 /// # use frpc_gateway::{Forward, Gateway, Http, ServeGateway as _};
 /// # fn example(pool: &DescriptorPool) -> Result<(), Box<dyn std::error::Error>> {
-/// // As the schema lock states it. frpc-build computes layouts, and the command `frpc gateway` does all of this.
-/// static LAYOUT: Layout = Layout::new("greet.Greeter", &[10], 0x0f12_8a4c_53d6_90be, &[]);
+/// // frpc-build computes layouts, and the command `frpc gateway` does all of this.
+/// static LAYOUT: Layout = Layout::new("greet.Greeter", &[10], 0x0f12_8a4c_53d6_90be, b"", "");
 /// static GREET: Method = Method::new(&LAYOUT, "Greet", 10);
 ///
 /// let forward = Forward::to([Channel::builder().connect_lazy("10.0.0.7:8192")?]);
@@ -131,9 +130,8 @@ impl Forward {
         // Limits the memory of one message during conversion. The size of bodies is limited by the server.
         let codec = Arc::new(Codec::new().with_memory_max(CONVERSION_MEMORY_MAX));
         let methods = methods.into_iter().map(|(descriptor, method)| {
-            let (request_added, reply_added) = method.added();
-            let request = MessageType::new(descriptor.input(), request_added, &codec);
-            let reply = MessageType::new(descriptor.output(), reply_added, &codec);
+            let request = MessageType::new(descriptor.input(), &codec);
+            let reply = MessageType::new(descriptor.output(), &codec);
             let (backend, fields) = (self.backend.clone(), self.fields.clone());
             Arc::new(ForwardedMethod { backend, fields, method, descriptor, request, reply })
         });

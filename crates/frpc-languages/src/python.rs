@@ -245,15 +245,17 @@ impl Generator<'_> {
 
     /// Writes the fingerprints that peers compare before calls, and the methods with their operations.
     fn layout(&self, text: &mut String, service: &ServiceDescriptorProto, operations: &[u16], layout: &Layout) {
-        let compatible: Vec<String> = layout.compatible().iter().map(|print| format!("0x{print}")).collect();
-        let (name, print) = (layout.service(), layout.fingerprint());
-        let _ = writeln!(text, "        (\"{name}\", 0x{print}, [{}], [", compatible.join(", "));
+        let name = layout.service();
+        let _ = write!(text, "        (\"{name}\",");
+        for line in layout.description().chunks(60) {
+            let _ = write!(text, "\n         b\"{}\"", line.escape_ascii());
+        }
+        text.push_str(", [\n");
         for (method, operation) in service.method.iter().zip(operations) {
             let level = method.options.as_ref().map_or(0, |options| options.idempotency_level() as i32);
-            let (request, reply) = (layout.added(method.input_type()), layout.added(method.output_type()));
             let idempotent = if level == 0 { "False" } else { "True" };
             let name = method.name();
-            let _ = writeln!(text, "            (\"{name}\", {operation}, {request}, {reply}, {idempotent}),");
+            let _ = writeln!(text, "            (\"{name}\", {operation}, {idempotent}),");
         }
         let _ = writeln!(text, "        ]),");
     }

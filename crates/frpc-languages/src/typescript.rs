@@ -7,8 +7,10 @@ pub(crate) mod names;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use frpc_build::backend::{Backend, Checked, FoundDescriptor, full_name, is_map_entry, oneof_of, within};
-use frpc_build::{Error, ErrorKind, Layout, OutputFile};
+use frpc_build::{Error, ErrorKind, OutputFile};
 use heck::ToLowerCamelCase as _;
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{
@@ -290,7 +292,7 @@ impl Generator<'_> {
         let path = within(&[], tag::FILE_SERVICE, at);
         let ident = self.names.own(&format!(".{name}"));
         let client = self.names.client(&format!(".{name}"));
-        let methods: Vec<Rpc> = service.method.iter().zip(operations).map(|it| self.rpc(module, it, layout)).collect();
+        let methods: Vec<Rpc> = service.method.iter().zip(operations).map(|it| self.rpc(module, it)).collect();
         let methods = names::unique(methods, |rpc| &mut rpc.name);
         let deprecated = service.options.as_ref().is_some_and(prost_types::ServiceOptions::deprecated);
 
@@ -299,13 +301,9 @@ impl Generator<'_> {
         for Rpc { name, kind, request, reply, .. } in &methods {
             let _ = writeln!(module.text, "  readonly {name}: $.{kind}<{request}, {reply}>;");
         }
-        let compatible: Vec<String> = layout.compatible().iter().map(|print| format!("\"{print}\"")).collect();
-        let _ = writeln!(
-            module.text,
-            "}}> = /* @__PURE__ */ $.service({name:?}, \"{}\", [{}], {{",
-            layout.fingerprint(),
-            compatible.join(", ")
-        );
+        let (fingerprint, description) = (layout.fingerprint(), BASE64.encode(layout.description()));
+        let _ =
+            writeln!(module.text, "}}> = /* @__PURE__ */ $.service({name:?}, \"{fingerprint}\", \"{description}\", {{");
         for Rpc { name, operation, request, reply, more, .. } in &methods {
             let _ = writeln!(
                 module.text,
@@ -346,7 +344,7 @@ impl Generator<'_> {
         Ok(())
     }
 
-    fn rpc(&self, module: &mut Module<'_>, (proto, operation): (&MethodDescriptorProto, &u16), layout: &Layout) -> Rpc {
+    fn rpc(&self, module: &mut Module<'_>, (proto, operation): (&MethodDescriptorProto, &u16)) -> Rpc {
         let kind = match (proto.client_streaming(), proto.server_streaming()) {
             (false, false) => "Unary",
             (false, true) => "ServerStreaming",
@@ -362,10 +360,6 @@ impl Generator<'_> {
         let level = proto.options.as_ref().map_or(0, |options| options.idempotency_level() as i32);
         if level != 0 {
             more.push_str(", idempotent: true");
-        }
-        let (request, reply) = (layout.added(proto.input_type()), layout.added(proto.output_type()));
-        if (request, reply) != (0, 0) {
-            let _ = write!(more, ", added: [{request}, {reply}]");
         }
         Rpc {
             name: names::property(&proto.name().to_lower_camel_case(), &["channel", "then"]),

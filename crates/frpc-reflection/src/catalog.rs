@@ -170,7 +170,6 @@ fn describe(service: &OfferedService, home: Option<&File>) -> Service {
             Some((index, service.method.get(index)?))
         });
         let [request, response] = method.messages();
-        let (added_request, added_response) = method.added();
         let docs = at.zip(declared).and_then(|(at, (index, _))| comments.remove(&(at, Some(index))));
         let name = |declared: Option<&str>, expected: &str| {
             declared.map_or(expected, |declared| declared.trim_start_matches('.')).to_owned()
@@ -188,8 +187,6 @@ fn describe(service: &OfferedService, home: Option<&File>) -> Service {
             response: name(declared.map(|(_, declared)| declared.output_type()), response),
             response_streams: matches!(method.kind(), CallKind::ServerStreaming | CallKind::Streaming),
             idempotency: idempotency.into(),
-            request_added: added_request,
-            response_added: added_response,
             formats: method.formats().iter().map(|format| (*format).to_owned()).collect(),
             docs: docs.unwrap_or_default(),
             is_deprecated: declared.is_some_and(|(_, it)| it.options.as_ref().is_some_and(MethodOptions::deprecated)),
@@ -200,8 +197,8 @@ fn describe(service: &OfferedService, home: Option<&File>) -> Service {
     let codec = if is_protobuf { Codec::Protobuf } else { Codec::Polyglot };
     Service {
         name: service.name().to_owned(),
-        fingerprint: format!("{:016x}", service.fingerprint()),
-        compatible: service.compatible().iter().map(|fingerprint| format!("{fingerprint:016x}")).collect(),
+        fingerprint: service.layout().fingerprint().to_string(),
+        layout: Bytes::from_static(service.layout().description()),
         codec: codec.into(),
         file: home.map(|file| file.name.clone()).unwrap_or_default(),
         docs: at.and_then(|at| comments.remove(&(at, None))).unwrap_or_default(),

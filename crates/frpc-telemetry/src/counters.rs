@@ -289,7 +289,7 @@ mod tests {
     use frpc::codegen::{Layout, Method};
     use std::time::Duration;
 
-    static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 1, &[]);
+    static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 1, b"", "");
     static METHODS: [Method; 2] = [Method::new(&LAYOUT, "One", 10), Method::new(&LAYOUT, "Two", 11)];
 
     fn about(method: usize) -> ObservedMethod {

@@ -24,7 +24,7 @@ mod timing;
 use crate::Status;
 use crate::calls::events::MeasuredEnd;
 use crate::calls::observed::ObservedCalls;
-use crate::calls::offers::OfferedServices;
+use crate::calls::offers::CalledServices;
 use crate::calls::timing::Timing;
 use crate::clock;
 use bytes::Bytes;
@@ -89,8 +89,8 @@ pub(crate) struct Calls {
     pub(crate) server: ServerKind,
     /// While calls are paused, the free slots and the limit before the pause.
     paused: Option<(Vec<u16>, Option<usize>)>,
-    /// The services that may be called.
-    pub(crate) offers: OfferedServices,
+    /// The services that this end calls.
+    pub(crate) offers: CalledServices,
     /// The records of observed calls, if there are any.
     observed: Option<Box<ObservedCalls>>,
     /// Whether the next call is timed.
@@ -422,6 +422,13 @@ impl Calls {
         }
     }
 
+    /// Has the reply of a call not be decoded in place, because it is in another layout.
+    pub(crate) fn share_reply(&mut self, ticket: CallTicket) {
+        if let Some(slot) = self.slots.get_mut(usize::from(ticket.slot)) {
+            slot.reply = Reply::Shared(Bytes::new());
+        }
+    }
+
     /// Removes a call whose request was not sent.
     pub(crate) fn revoke(&mut self, ticket: CallTicket) {
         let slot = usize::from(ticket.slot);
@@ -430,6 +437,7 @@ impl Calls {
         }
         self.forget_observed(slot);
         self.stale.extend(self.slots[slot].caller.take());
+        self.slots[slot].reply = Reply::none();
         self.slots[slot].vacate(slot, &mut self.free);
     }
 

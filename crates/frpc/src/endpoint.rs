@@ -8,7 +8,6 @@
 //!   calls nothing.
 
 pub(crate) mod inline_runs;
-pub(crate) mod layouts;
 pub(crate) mod offer;
 pub(crate) mod session;
 pub(crate) mod table;
@@ -19,7 +18,6 @@ use crate::calls::table::{CallTable, wake_all};
 use crate::calls::{Calls, ServerKind, is_of_accepting_end};
 use crate::debug::opaque_debug;
 use crate::endpoint::inline_runs::InlineRuns;
-use crate::endpoint::layouts::Clauses;
 use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::session::{Replies, Session};
 use crate::endpoint::table::ServedMethod;
@@ -31,18 +29,20 @@ use crate::service::erased::{AcceptedStream, Entry, Kind, StreamingMethod};
 use crate::service::failures::{close_for_unmatched, overloaded};
 use crate::service::hand_off;
 use crate::service::invoke::{Incoming, ReplyTo};
+use crate::service::layouts::{HeldCall, PeerLayouts, PeerMethod};
 use crate::service::streams::refuse;
 use crate::wire::body::{self, OpenPacket};
 use crate::wire::envelope::Envelope;
-use crate::wire::layouts::{CALLED, EARLIER, OFFERED, malformed_item};
+use crate::wire::layouts::{CALLED, OFFERED, PeerLayout, asked, malformed_item, put_layout};
 use crate::wire::packed::{self, UNPACKS, ZSTD};
 use crate::wire::prefix::{self, Prefix};
 use crate::wire::report;
+use crate::wire::translation::Translation;
 use crate::{Policy, Status, clock};
 use bytes::Bytes;
 use frisbee::{
-    BatchEnd, CloseReason, Connection, HandOffRequest, Operation, Outbox, OverflowPolicy, Packet, PacketId, PeerKind,
-    Protocol, Routed, Stream,
+    BatchEnd, CloseReason, Connection, HandOffRequest, Hello, Operation, Outbox, OverflowPolicy, Packet, PacketId,
+    PeerKind, Protocol, Routed, Stream, extension,
 };
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -88,8 +88,6 @@ impl Protocol for Endpoint {
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
         let offered = self.offer.table.layouts.iter().map(|layout| (OFFERED, layout.item()));
         let called = self.offer.called.iter().map(|layout| (CALLED, layout.item()));
-        let layouts = self.offer.table.layouts.iter().chain(&*self.offer.called);
-        let earlier = layouts.filter_map(|layout| Some((EARLIER, layout.earlier_item()?)));
         // Pickers balance calls by the load reports of servers.
         let load_report = self
             .calls
@@ -97,13 +95,7 @@ impl Protocol for Endpoint {
             .filter(|calls| calls.is_of_fleet())
             .map(|_| (report::REPORT_REQUEST_ITEM, Bytes::new()));
         let unpacks = self.offer.packing.iter().map(|_| (UNPACKS, Bytes::from_static(&[ZSTD])));
-        offered
-            .chain(called)
-            .chain(earlier)
-            .chain(load_report)
-            .chain(unpacks)
-            .chain(self.offer.mounts.hello_items())
-            .collect()
+        offered.chain(called).chain(load_report).chain(unpacks).chain(self.offer.mounts.hello_items()).collect()
     }
 
     fn connected(&self, connection: &Connection) -> Session {
@@ -132,7 +124,7 @@ impl Protocol for Endpoint {
             looked: 0,
             replies: None,
             unmatched: 0,
-            clauses: None,
+            layouts: None,
             nesting: self.offer.terms.nesting,
             inline_runs: InlineRuns::new(),
             decompresses: false,
@@ -167,7 +159,10 @@ impl Protocol for Endpoint {
     fn when_full(&self, session: &Session, packet: &Packet) -> OverflowPolicy {
         let ServiceOffer { table, mounts, .. } = &*self.offer;
         let has_stream = || match body::opening(&packet.body) {
-            OpenPacket::Names(operation, _) => table.get(operation).is_some(),
+            OpenPacket::Names(operation, _) => match session.find(operation) {
+                PeerMethod::Served { operation, .. } => table.get(operation).is_some(),
+                PeerMethod::Held | PeerMethod::Refused(_) => true,
+            },
             _ => !mounts.has_fallback(),
         };
         if mounts.contains(packet.operation) || packet.operation == Operation::STREAM && !has_stream() {
@@ -209,14 +204,21 @@ impl Protocol for Endpoint {
                 return Routed::Continue;
             }
         };
-        if let Some(status) = session.refused(operation) {
-            self.count_unserved();
-            refuse(&stream, &status);
-            return Routed::Useless;
-        }
-        match offer.table.get(operation) {
+        let (own, translation) = match session.find(operation) {
+            PeerMethod::Served { operation, translation } => (operation, translation),
+            PeerMethod::Held => {
+                session.hold(HeldCall::Stream(operation, first, stream));
+                return Routed::Continue;
+            }
+            PeerMethod::Refused(status) => {
+                self.count_unserved();
+                refuse(&stream, &status);
+                return Routed::Useless;
+            }
+        };
+        match offer.table.get(own) {
             Some(served @ ServedMethod { entry: Entry { kind: Kind::Stream(opens), .. }, .. }) => {
-                return open(session, served, &**opens, prefix, stream);
+                return open(session, served, &**opens, prefix, stream, translation);
             }
             _ if Operation::user(operation).is_some_and(|operation| offer.mounts.contains(operation)) => {
                 if let Some(status) = session.denied(operation) {
@@ -276,10 +278,6 @@ impl Protocol for Endpoint {
         let packing = self.offer.packing.as_ref().filter(|_| hello.is_some_and(packed::unpacks));
         session.decompresses = hello.is_some() && self.offer.packing.is_some();
         session.packs = packing.is_some();
-        let ServiceOffer { table, mounts, .. } = &*self.offer;
-        let is_mounted = |operation| Operation::user(operation).is_some_and(|operation| mounts.contains(operation));
-        let has = |operation| table.get(operation).is_some() || is_mounted(operation);
-        session.clauses = Clauses::new(&table.layouts, has, peer).present();
         if let Some(calls) = &self.calls {
             calls.with(|calls| {
                 calls.handle_peer_known(hello.map(|hello| hello.calls_max));
@@ -289,8 +287,13 @@ impl Protocol for Endpoint {
                 }
             });
             calls.show();
-        } else if let Some(calls) = session.calls() {
-            calls.handle_client_known(peer);
+        } else {
+            if let Some(hello) = hello {
+                self.compare_layouts(session, hello);
+            }
+            if let Some(calls) = session.calls() {
+                calls.handle_client_known(peer);
+            }
         }
         self.offer.mounts.peer_known(&mut session.mounted, peer);
     }
@@ -298,7 +301,8 @@ impl Protocol for Endpoint {
     fn cancelled(&self, session: &mut Session, id: PacketId, content: Bytes, outbox: &mut Outbox) {
         // A CANCEL that is malformed or follows the reply has no effect.
         if let Some(operation) = body::cancelled(&content).and_then(Operation::user) {
-            session.caller.cancel(id, operation, outbox);
+            let is_held = session.layouts.as_ref().is_some_and(|layouts| layouts.cancel(id, operation));
+            session.caller.cancel(id, operation, is_held, outbox);
         }
         self.offer.mounts.cancelled(&mut session.mounted, id, content, outbox);
     }
@@ -310,7 +314,15 @@ impl Protocol for Endpoint {
             request.busy();
             return Routed::Continue;
         }
-        let Some(served) = self.offer.table.get(operation.number()) else {
+        let PeerMethod::Served { operation: own, .. } = session.find(operation.number()) else {
+            if let Some(status) = session.refused(operation.number()) {
+                request.refuse(hand_off::failure(&status, operation, true));
+                return Routed::Useless;
+            }
+            session.hold(HeldCall::HandOff(request));
+            return Routed::Continue;
+        };
+        let Some(served) = self.offer.table.get(own) else {
             if let Some(status) = session.denied(operation.number()) {
                 request.refuse(hand_off::failure(&status, operation, true));
                 return Routed::Useless;
@@ -321,10 +333,6 @@ impl Protocol for Endpoint {
         if !served.hands_off {
             tracing::debug!(target: "frpc::hand_off", %method, "hand-off of a connection refused: the method offers none");
             drop(request); // Dropping it reports the end of the request.
-            return Routed::Useless;
-        }
-        if let Some(status) = session.refused(operation.number()) {
-            request.refuse(hand_off::failure(&status, operation, true));
             return Routed::Useless;
         }
         let (envelope, trace) = match Envelope::parse(request.request().clone()) {
@@ -341,6 +349,42 @@ impl Protocol for Endpoint {
         let (caller, trace) = (&session.caller, trace.as_ref());
         let has_permit = caller.connection.has_call_permit();
         instance.serve(Incoming { caller, envelope, trace, reply, inline: false, has_permit }).into()
+    }
+
+    fn extension(&self, session: &mut Session, id: PacketId, body: Bytes, outbox: &mut Outbox) -> Routed {
+        match id {
+            extension::ASK => self.describe_layouts(&body, outbox),
+            extension::LAYOUT => {
+                // Calls of this end may have requested it.
+                let connection = &session.caller.connection;
+                let layouts = session.layouts.clone().or_else(|| PeerLayouts::of(connection));
+                let Some(released) = layouts.and_then(|layouts| layouts.handle_layout(&body, connection)) else {
+                    return Routed::Useless;
+                };
+                for call in released {
+                    let routed = self.release(session, call, outbox);
+                    if matches!(routed, Routed::Close(_) | Routed::HandOff(_)) {
+                        return routed;
+                    }
+                }
+                Routed::Continue
+            }
+            extension::CALLS if self.calls.is_none() => match PeerLayout::read(&body) {
+                Some(theirs) => {
+                    let mut called = vec![theirs];
+                    // Operations of equal services may conflict with those of this one.
+                    if session.layouts.is_none()
+                        && let Some(hello) = session.caller.connection.peer().hello()
+                    {
+                        called.extend(PeerLayout::all(hello, CALLED));
+                    }
+                    self.add_called(session, called);
+                    Routed::Continue
+                }
+                None => Routed::close("malformed CALLS: it does not name a service"),
+            },
+            _ => Routed::Useless,
+        }
     }
 
     fn going_away(&self, session: &mut Session) {
@@ -380,7 +424,8 @@ impl Protocol for Endpoint {
     fn is_busy(&self, session: &mut Session) -> bool {
         // These are the accepting end's calls. A channel closes its connection when its own calls have ended.
         let calls = self.calls.is_none() && session.calls().is_some_and(|calls| !calls.is_idle());
-        calls || self.offer.mounts.is_busy(&mut session.mounted)
+        let is_held = session.layouts.as_ref().is_some_and(|layouts| layouts.holds_calls());
+        calls || is_held || self.offer.mounts.is_busy(&mut session.mounted)
     }
 
     fn idle(&self, session: &mut Session) {
@@ -396,7 +441,11 @@ impl Protocol for Endpoint {
     }
 
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
-        let Some(ServedMethod { entry, running, .. }) = self.offer.table.get(operation.number()) else {
+        let own = match PeerLayouts::of(connection).and_then(|layouts| layouts.find(operation.number())) {
+            Some(PeerMethod::Served { operation, .. }) => operation,
+            _ => operation.number(),
+        };
+        let Some(ServedMethod { entry, running, .. }) = self.offer.table.get(own) else {
             return self.offer.mounts.blocked(connection, operation);
         };
         if running.policy == Policy::Inline {
@@ -429,7 +478,7 @@ impl Endpoint {
     ) -> Routed {
         session.bring(operation.number(), &self.offer.table);
         let Some((_, instance)) = &mut session.last else {
-            return self.refuse_unserved(session, id, operation, outbox);
+            return self.refuse_unserved(session, id, operation, (envelope, trace), outbox);
         };
         let inline = session.inline_runs.begin();
         let (caller, reply) = (&session.caller, ReplyTo::Packet { id, operation, outbox });
@@ -448,7 +497,7 @@ impl Endpoint {
     ) {
         body::put_refusal(outbox, id, operation, status, session.caller.style);
         if let Some(method_observer) =
-            self.offer.table.get(operation.number()).and_then(|served| served.method_observer.as_ref())
+            session.served(operation.number(), &self.offer.table).and_then(|served| served.method_observer.as_ref())
         {
             method_observer.refuse(status.code());
         }
@@ -486,14 +535,77 @@ impl Endpoint {
         }
     }
 
-    /// Rejects a request for an operation that is not a unary method.
-    fn refuse_unserved(&self, session: &Session, id: PacketId, operation: Operation, outbox: &mut Outbox) -> Routed {
+    /// Rejects a request for an operation that is not a unary method, or holds it until its layout is known.
+    #[cold]
+    fn refuse_unserved(
+        &self,
+        session: &Session,
+        id: PacketId,
+        operation: Operation,
+        (envelope, trace): (Envelope, Option<&TraceContext>),
+        outbox: &mut Outbox,
+    ) -> Routed {
+        if matches!(session.find(operation.number()), PeerMethod::Held) {
+            session.hold(HeldCall::Unary(id, operation, envelope, trace.copied()));
+            return Routed::Continue;
+        }
         // Go ignores such a request. A reply is harmless, and the caller need not wait for its deadline.
         let unknown = || Status::unimplemented(format!("operation {operation} is not a unary method of this end"));
         let status = session.refused(operation.number()).unwrap_or_else(unknown);
         self.count_unserved();
         body::put_refusal(outbox, id, operation, &status, session.caller.style);
         Routed::Useless
+    }
+
+    /// Compares the services that a peer calls with those of this end.
+    fn compare_layouts(&self, session: &mut Session, hello: &Hello) {
+        let table = &self.offer.table;
+        let is_same = |theirs: &PeerLayout| table.layouts.iter().any(|ours| ours.is_same(theirs));
+        let called: Vec<_> = PeerLayout::all(hello, CALLED).collect();
+        if !called.iter().all(is_same) {
+            self.add_called(session, called);
+        }
+    }
+
+    /// Adds services that the peer calls, unless they are equal to those of this end.
+    #[cold]
+    fn add_called(&self, session: &mut Session, called: Vec<PeerLayout>) {
+        let ServiceOffer { table, mounts, .. } = &*self.offer;
+        let own = |service: &str| table.layouts.iter().find(|ours| ours.service == service).copied();
+        let is_same = |theirs: &PeerLayout| own(&theirs.service).is_some_and(|ours| ours.is_same(theirs));
+        if session.layouts.is_none() && called.iter().all(is_same) {
+            return;
+        }
+        let is_mounted = |operation| Operation::user(operation).is_some_and(|operation| mounts.contains(operation));
+        let has = |operation| table.get(operation).is_some() || is_mounted(operation);
+        let connection = &session.caller.connection;
+        let layouts = session.layouts.get_or_insert_with(|| connection.attachments().get_or_insert());
+        let changed = layouts.add_called(called, own, has, is_mounted, connection);
+        session.forget(&changed);
+    }
+
+    /// Answers an ASK.
+    #[cold]
+    fn describe_layouts(&self, body: &[u8], outbox: &mut Outbox) -> Routed {
+        let Some(asked) = asked(body) else { return Routed::close("malformed ASK: it has no list of fingerprints") };
+        let named = self.calls.as_ref().map(|calls| calls.with(|calls| calls.offers.named()));
+        for fingerprint in asked {
+            let offered = self.offer.table.layouts.iter().chain(named.iter().flatten());
+            put_layout(outbox, fingerprint, offered.copied().find(|layout| layout.fingerprint == fingerprint));
+        }
+        // Descriptions are longer than requests for them.
+        Routed::Useless
+    }
+
+    /// Routes a call that has waited for a description.
+    fn release(&self, session: &mut Session, call: HeldCall, outbox: &mut Outbox) -> Routed {
+        match call {
+            HeldCall::Unary(id, operation, envelope, trace) => {
+                self.serve(session, id, operation, envelope, trace.as_ref(), outbox)
+            }
+            HeldCall::Stream(_, first, stream) => self.stream(session, first, stream),
+            HeldCall::HandOff(request) => self.hand_off(session, request),
+        }
     }
 
     /// Routes a packet of a mounted router if schemas and access rules permit.
@@ -589,6 +701,7 @@ fn open(
     opens: &dyn StreamingMethod,
     prefix: Option<Prefix>,
     stream: Stream,
+    translation: Option<Arc<Translation>>,
 ) -> Routed {
     let ServedMethod { entry: Entry { method, .. }, running, chain, packs, .. } = served;
     let (options, observed_call) = match served.admit_stream(session.rules.as_ref(), prefix.map(Box::new)) {
@@ -598,7 +711,7 @@ fn open(
             return Routed::Useless;
         }
     };
-    let reading = session.reading(method);
+    let reading = session.reading();
     let (placement, chain) = (running.placement(method.operation, session.inline_runs.is_apart()), chain.clone());
     let packs = *packs && session.packs;
     opens.open(AcceptedStream {
@@ -610,6 +723,7 @@ fn open(
         placement,
         observed_call,
         packs,
+        translation,
     });
     Routed::Continue
 }

@@ -12,6 +12,7 @@ pub(crate) mod invoke;
 #[cfg(feature = "json")]
 pub(crate) mod json;
 pub(crate) mod layered;
+pub(crate) mod layouts;
 pub(crate) mod lifecycle;
 pub(crate) mod load;
 pub(crate) mod methods;

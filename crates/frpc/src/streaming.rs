@@ -17,6 +17,7 @@ use crate::wire::body;
 use crate::wire::body::DecodeOptions;
 use crate::wire::packed;
 use crate::wire::prefix::{self, PrefixError};
+use crate::wire::translation::Translation;
 use crate::{Code, Status};
 use bytes::Bytes;
 use frisbee::{Connection, StreamEnd, StreamMessage, StreamReceiver};
@@ -73,6 +74,8 @@ pub struct Streaming<M> {
     elsewhere: Option<detached::DetachedSource<M>>,
     /// The observed call, at a client.
     pub(crate) observed_call: Option<Box<ObservedCall>>,
+    /// The translation of messages of a peer with another layout, which are never read as short ones.
+    translation: Option<Arc<Translation>>,
 }
 
 /// Number of messages read between two checks of the clock. A check costs as much as reading a small message.
@@ -136,7 +139,16 @@ impl<M: Message> Streaming<M> {
             first: Mutex::new(None),
             elsewhere: None,
             observed_call: None,
+            translation: None,
         }
+    }
+
+    /// Translates the messages.
+    pub(crate) fn translated(self, translation: Option<Arc<Translation>>) -> Self {
+        // By the mutable reference, since the type has a destructor.
+        let mut this = self;
+        this.translation = translation;
+        this
     }
 
     /// Returns the metadata of the reply at a client, which arrives before or with the first message. Empty if the
@@ -249,9 +261,9 @@ impl<M: Message> Streaming<M> {
         if let Some(first) = self.first.get_mut().take() {
             return Poll::Ready(Some(first.map(|message| *message)));
         }
-        let reading = self.reading;
+        let (reading, is_foreign) = (self.reading, self.translation.is_some());
         let Some(receiver) = &mut self.receiver else { return self.poll_detached(context) };
-        let polled = receiver.poll_recv_with(context, |message| read(message, reading));
+        let polled = receiver.poll_recv_with(context, |message| read(message, reading, is_foreign));
         // HEADERS arrive before the first message and wake the reader.
         if !self.answered
             && let Some(items) = receiver.take_headers()
@@ -318,7 +330,7 @@ impl<M: Message> Streaming<M> {
                 self.handle_answer(status.code());
                 status
             }
-            StreamControl::Packed(body) => match self.unpack(body) {
+            StreamControl::Unread(body) => match self.unpack(body) {
                 Ok(message) => {
                     self.handle_answer(Code::Ok);
                     return Some(Ok(message));
@@ -330,14 +342,14 @@ impl<M: Message> Streaming<M> {
         Some(Err(self.fail(status)))
     }
 
-    /// Decompresses and decodes a message.
+    /// Decompresses, translates and decodes a message.
     fn unpack(&self, body: Bytes) -> Result<M, Status> {
         let what = if matches!(self.end, ReceiverEnd::Server(_)) { packed::REQUEST } else { "message" };
         let Some(receiver) = &self.receiver else { return Err(Status::internal("the stream has ended")) };
-        let whole = packed::unpacked(body, what, &receiver.connection(), self.reading.decompresses)?;
+        let whole = body::prepared(body, what, &receiver.connection(), self.reading, self.translation.as_deref())?;
         match body::message(&whole, self.reading) {
             Ok(Root::Message(message)) => Ok(message),
-            Ok(Root::Error(text)) => Err(Status::internal(format!("the packed {what} is an error: {text}"))),
+            Ok(Root::Error(text)) => Err(Status::internal(format!("the compressed {what} is an error: {text}"))),
             Err(error) => Err(body::undecodable::<M>(what, &error)),
         }
     }
@@ -366,7 +378,7 @@ impl<M: Message> Streaming<M> {
             self.in_a_row = in_a_row;
             return false;
         }
-        if self.answered {
+        if self.answered && self.translation.is_none() {
             self.in_a_row = LOOK_EVERY;
         }
         self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now())
@@ -428,16 +440,17 @@ enum Read<M> {
 
 /// Items of a stream other than messages.
 enum StreamControl {
-    Packed(Bytes),
+    Unread(Bytes),
     Error(String),
     Bad(Status),
 }
 
 /// Decodes a packet of a stream from its buffer.
-fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> Read<M> {
+fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions, is_foreign: bool) -> Read<M> {
+    let is_unread = |body: &[u8]| packed::is_present(body) || is_foreign && body::is_message(body);
     let root = match message {
-        StreamMessage::Copied(body) if packed::is_present(body) => return Read::packed(Bytes::copy_from_slice(body)),
-        StreamMessage::Shared(body) if packed::is_present(&body) => return Read::packed(body),
+        StreamMessage::Copied(body) if is_unread(body) => return Read::unread(Bytes::copy_from_slice(body)),
+        StreamMessage::Shared(body) if is_unread(&body) => return Read::unread(body),
         StreamMessage::Copied(body) => polyglot::decode_root(&mut reading.copied(body)),
         StreamMessage::Shared(body) => body::message(&body, reading),
     };
@@ -449,9 +462,9 @@ fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions) -> Read<
 }
 
 impl<M> Read<M> {
-    /// A compressed message. It is decompressed later, because locks are held here.
-    fn packed(body: Bytes) -> Self {
-        Self::Other(Box::new(StreamControl::Packed(body)))
+    /// A message that is compressed or in another layout. It is decoded later, because locks are held here.
+    fn unread(body: Bytes) -> Self {
+        Self::Other(Box::new(StreamControl::Unread(body)))
     }
 }
 

@@ -7,3 +7,4 @@ pub(crate) mod packed;
 pub(crate) mod prefix;
 pub(crate) mod received;
 pub(crate) mod report;
+pub(crate) mod translation;

@@ -39,7 +39,6 @@ pub struct Decoder<'a> {
     levels: u32,
     nesting: Nesting,
     container_memory: usize,
-    trailing_defaults: u32,
 }
 
 impl<'a> Decoder<'a> {
@@ -61,7 +60,6 @@ impl<'a> Decoder<'a> {
             levels: Nesting::DEFAULT.levels(),
             nesting: Nesting::DEFAULT,
             container_memory: CONTAINER_MEMORY_MAX,
-            trailing_defaults: 0,
         }
     }
 
@@ -134,14 +132,6 @@ impl<'a> Decoder<'a> {
         self.nesting
     }
 
-    /// Allows up to `count` trailing fields of the root message to be missing, as in messages of a peer with an older
-    /// schema. Missing fields become defaults.
-    #[inline]
-    #[must_use]
-    pub fn with_trailing_defaults(self, count: u32) -> Self {
-        Self { trailing_defaults: count, ..self }
-    }
-
     /// Returns whether long [`Bytes`] and [`Utf8Bytes`] are read as slices of the input.
     #[inline]
     pub(crate) fn is_shared(&self) -> bool {
@@ -195,12 +185,6 @@ impl<'a> Decoder<'a> {
     #[must_use]
     pub fn rest(&self) -> &'a [u8] {
         self.rest
-    }
-
-    /// Returns the number of trailing fields of the root message that may be missing.
-    #[inline]
-    pub(crate) fn trailing_defaults(&self) -> u32 {
-        self.trailing_defaults
     }
 
     /// Reads all remaining bytes, for messages that are stored undecoded. A long rest of a [shared](Self::shared) input

@@ -43,7 +43,6 @@ pub trait Viewed: Fields {
 pub struct Undecoded<M> {
     /// Empty for a default message.
     body: Bytes,
-    trailing_defaults: u32,
     nesting: Nesting,
     container_memory: usize,
     message: PhantomData<fn() -> M>,
@@ -101,10 +100,7 @@ impl<M: Fields> Undecoded<M> {
     }
 
     fn decoder(&self) -> Decoder<'_> {
-        Decoder::shared(&self.body)
-            .with_trailing_defaults(self.trailing_defaults)
-            .with_nesting(self.nesting)
-            .with_container_memory(self.container_memory)
+        Decoder::shared(&self.body).with_nesting(self.nesting).with_container_memory(self.container_memory)
     }
 
     #[cold]
@@ -131,7 +127,6 @@ impl<M: Fields> Message for Undecoded<M> {
             return Ok(Root::Error(text.to_owned()));
         }
         Ok(Root::Message(Self {
-            trailing_defaults: from.trailing_defaults(),
             nesting: from.nesting(),
             container_memory: from.container_memory(),
             body: from.take_rest(),
@@ -144,7 +139,6 @@ impl<M> Default for Undecoded<M> {
     fn default() -> Self {
         Self {
             body: Bytes::new(),
-            trailing_defaults: 0,
             nesting: Nesting::default(),
             container_memory: CONTAINER_MEMORY_MAX,
             message: PhantomData,

@@ -82,7 +82,7 @@ export const Exchange: $.Service<{
   readonly look: $.Unary<Nothing, Book>;
   readonly trade: $.TwoWay<Order, Report>;
   readonly inquire: $.Unary<Inquiry, Offer>;
-}> = /* @__PURE__ */ $.service("exchange.Exchange", "a080ed04e3e19d9f", [], {
+}> = /* @__PURE__ */ $.service("exchange.Exchange", "376fc2e317e77aa99ad6e16a12ea86d3", "AQkAAAAFBA0FDQFLBgJLBgNLBwAEAQ0CDggDDQQNAAUBDQIOCAMNBA0FDQACAQ4IAg0AAwENAg0DDQACAQ0CDQAEAQ0CDggDDQQNAQIAAgMETG9vawAAAQVUcmFkZQMCAwdJbnF1aXJlAAQFEWV4Y2hhbmdlLkV4Y2hhbmdl", {
   look: { operation: 10, request: Nothing, reply: Book },
   trade: { operation: 11, request: Order, reply: Report, sends: true, receives: true },
   inquire: { operation: 12, request: Inquiry, reply: Offer },
@@ -115,7 +115,7 @@ export class ExchangeClient {
 /** The layout and the methods of the service `exchange.Trader`. */
 export const Trader: $.Service<{
   readonly quote: $.Unary<Inquiry, Offer>;
-}> = /* @__PURE__ */ $.service("exchange.Trader", "1eff350ff92dc482", [], {
+}> = /* @__PURE__ */ $.service("exchange.Trader", "2105f7db600a743fd2ae744d5a292887", "AQMAAgEOAgINAAMBDQINAw0BAgACAQVRdW90ZQAAAQ9leGNoYW5nZS5UcmFkZXI=", {
   quote: { operation: 13, request: Inquiry, reply: Offer },
 });
 /** What a trader serves, on the connection that it has made. */

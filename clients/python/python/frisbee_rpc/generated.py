@@ -88,9 +88,9 @@ class Requests(Protocol[_T_co]):
     def __anext__(self) -> Awaitable[_T_co]: ...
 
 
-Layout = tuple[str, int, Sequence[int], Sequence[tuple[str, int, int, int, bool]]]
-"""The wire properties of a service: its name, fingerprint, and compatible fingerprints; and for each method its
-name, operation, the numbers of appended request and reply fields, and whether it is idempotent."""
+Layout = tuple[str, bytes, Sequence[tuple[str, int, bool]]]
+"""The wire properties of a service: its name and the description of its layout; and for each method its name and
+operation, and whether it is idempotent."""
 
 
 _Bound = tuple[Api, dict[tuple[str, str], int], dict[tuple[str, str], tuple[bool, bool]]]

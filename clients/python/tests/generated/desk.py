@@ -140,30 +140,37 @@ _PACKAGE = _frpc.Package(
     },
     lambda: [],
     [
-        ("desk.Desk", 0x037089009e251a96, [], [
-            ("Echo", 10, 0, 0, False),
-            ("Add", 11, 0, 0, False),
-            ("Blob", 12, 0, 0, False),
-            ("Fail", 13, 0, 0, False),
-            ("Wait", 14, 0, 0, False),
-            ("Get", 15, 0, 0, True),
-            ("Count", 16, 0, 0, False),
-            ("Flood", 17, 0, 0, False),
-            ("Total", 18, 0, 0, False),
-            ("Sink", 19, 0, 0, False),
-            ("Release", 20, 0, 0, False),
-            ("Chat", 21, 0, 0, False),
-            ("State", 22, 0, 0, False),
-            ("AskBack", 23, 0, 0, False),
-            ("FeedBack", 24, 0, 0, False),
-            ("GatherBack", 25, 0, 0, False),
-            ("GiveUpBack", 26, 0, 0, False),
+        ("desk.Desk",
+         b"\x01\x0c\x00\x17\x01\x08\x02\x05\x03\r\x04\x12\x05\x06\x06\x02\x07\x01\x08\t\t\x0c\n\x0e\x0b\x10%\x11)\x12\x88\x00\x01\x13\x89\x00\x02\x16.\x0b\x0cI\rK\x01\x17N\x0b\x0b+\x01\x0ee\t\x0fk\x03\x01\x14\x8b"
+         b"\x00\x03\x01\x15+\x00\x00\x02\x01\x03\x02\x03\x00\x02\x01\x03\x02\r\x00\x01\x01\x0c\x00\x03\x01\x05\x02\t\x03\x0c\x00\x00\x00\x01\x01\r\x00\x02\x01\x03\x02\x05\x00\x01\x01\x03\x00\x01\x01\t\x00\x06\x01\r\x02\r\x03\r\x04\r"
+         b"\x05\r\x06\r\x01\x03\x00\x0e\x13\x11\x04Echo\x00\x00\x00\x03Add\x00\x01\x02\x04Blob\x00\x03\x03\x04Fail\x00\x04\x05\x04Wait\x00\x06\x06\x03Get\x00\x06\x06\x05Cou"
+         b"nt\x02\x07\x08\x05Flood\x02\x07\x03\x05Total\x01\x08\x02\x04Sink\x01\x03\x02\x07Release\x00\x05\x05\x04Chat\x03\t\t\x05State\x00\x05\n\x07"
+         b"AskBack\x00\t\t\x08FeedBack\x00\x07\x02\nGatherBack\x00\x07\x02\nGiveUpBack\x00\x06\x05\tdesk.Desk", [
+            ("Echo", 10, False),
+            ("Add", 11, False),
+            ("Blob", 12, False),
+            ("Fail", 13, False),
+            ("Wait", 14, False),
+            ("Get", 15, True),
+            ("Count", 16, False),
+            ("Flood", 17, False),
+            ("Total", 18, False),
+            ("Sink", 19, False),
+            ("Release", 20, False),
+            ("Chat", 21, False),
+            ("State", 22, False),
+            ("AskBack", 23, False),
+            ("FeedBack", 24, False),
+            ("GatherBack", 25, False),
+            ("GiveUpBack", 26, False),
         ]),
-        ("desk.Page", 0xa7372c277590cc78, [], [
-            ("Ask", 27, 0, 0, False),
-            ("Feed", 28, 0, 0, False),
-            ("Gather", 29, 0, 0, False),
-            ("Slow", 30, 0, 0, False),
+        ("desk.Page",
+         b"\x01\x06\x00\x01\x01\t\x00\x02\x01\x03\x02\x05\x00\x01\x01\x03\x00\x02\x01\x03\x02\r\x00\x01\x01\r\x00\x00\x04\x03Ask\x00\x00\x00\x04Feed\x02\x01\x02\x06Gather\x01\x02\x03\x04Slow\x00"
+         b"\x04\x05\tdesk.Page", [
+            ("Ask", 27, False),
+            ("Feed", 28, False),
+            ("Gather", 29, False),
+            ("Slow", 30, False),
         ]),
     ],
     b"\n\xdf9\n\ndesk.proto\x12\x04desk\"\x07\n\x05Empty\"\xf7\x05\n\x03All\x12\x12\n\x04flag\x18\x01 \x01(\x08R\x04flag\x12\x0c"

@@ -231,7 +231,7 @@ export const Introspection: $.Service<{
   readonly connections: $.Unary<ConnectionsRequest, ConnectionsReply>;
   readonly connection: $.Unary<ConnectionRequest, ConnectionReply>;
   readonly watch: $.ServerStreaming<WatchRequest, WatchReply>;
-}> = /* @__PURE__ */ $.service("frpc.introspection.v1.Introspection", "380caec6a8a434b0", [], {
+}> = /* @__PURE__ */ $.service("frpc.introspection.v1.Introspection", "8c1140e8f3a73c7b7fb56ffa08d8dc4f", "ARUAAAABAUsIAAMBCQIEAw0AAgIEAUsJAAIBCQIEAAUFCQNLCgRLCwErCQIrDAACAQ0CDQABAUsNAAsBCQIEAwQEBAUEBgQHBAhLDglLDwpLEAtLEQAMAQQCCQMJBAQFDhIGBAcECAQJBAoECwgMCAAFAQ0CCQMEBAQFCAAGAQ0CCAMDBAgFBAYEAAUBDQINAw0EDQUNAAICSwkBKwgAAgEJAgQABAEJAgkDCQQEAAQBBAIEAwQEBAADAQkCDQMrEwEEAAICAgAGAQQDBAQEBQQGBAJLFAACAQUCBAQHU2VydmVycwAAAQtDb25uZWN0aW9ucwACAwpDb25uZWN0aW9uAAQFBVdhdGNoAgYHI2ZycGMuaW50cm9zcGVjdGlvbi52MS5JbnRyb3NwZWN0aW9u", {
   servers: { operation: 65030, request: ServersRequest, reply: ServersReply, idempotent: true },
   connections: { operation: 65031, request: ConnectionsRequest, reply: ConnectionsReply, idempotent: true },
   connection: { operation: 65032, request: ConnectionRequest, reply: ConnectionReply, idempotent: true },

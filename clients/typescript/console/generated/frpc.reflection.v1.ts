@@ -71,25 +71,21 @@ export interface Method {
   response: string;
   responseStreams: boolean;
   idempotency: Idempotency;
-  /** How many fields at the end of the request, in wire order, peers with earlier layouts may leave out. */
-  requestAdded: number;
-  /** The same of the response. */
-  responseAdded: number;
   /** The formats in which protocol adapters accept its messages, such as "json". */
   formats: string[];
   /** The comment in front of it. */
   docs: string;
   isDeprecated: boolean;
 }
-export const Method: $.Type<Method> = /* @__PURE__ */ $.message("frpc.reflection.v1.Method", "name:s operation:u request:s requestStreams:b response:s responseStreams:b idempotency:e requestAdded:u responseAdded:u docs:s isDeprecated:b formats:*s", () => [Idempotency]);
+export const Method: $.Type<Method> = /* @__PURE__ */ $.message("frpc.reflection.v1.Method", "name:s operation:u request:s requestStreams:b response:s responseStreams:b idempotency:e docs:s isDeprecated:b formats:*s", () => [Idempotency]);
 
 export interface Service {
   /** The full name. */
   name: string;
-  /** The fingerprint of its layout, as 16 hexadecimal digits. */
+  /** The fingerprint of its layout, as 32 hexadecimal digits. */
   fingerprint: string;
-  /** The fingerprints of earlier layouts that it understands, the oldest first. */
-  compatible: string[];
+  /** The encoded description of its layout. Empty if there is none. */
+  layout: $.Bytes;
   /** How its messages are encoded in native bodies. */
   codec: Codec;
   /** The name of the file that declares it. Empty if the server does not have its schema. */
@@ -100,13 +96,13 @@ export interface Service {
   /** In the order of declaration. */
   methods: Method[];
 }
-export const Service: $.Type<Service> = /* @__PURE__ */ $.message("frpc.reflection.v1.Service", "name:s fingerprint:s codec:e file:s docs:s isDeprecated:b compatible:*s methods:*m", () => [Codec, Method]);
+export const Service: $.Type<Service> = /* @__PURE__ */ $.message("frpc.reflection.v1.Service", "name:s fingerprint:s layout:y codec:e file:s docs:s isDeprecated:b methods:*m", () => [Codec, Method]);
 
 /** The layout and the methods of the service `frpc.reflection.v1.Reflection`. */
 export const Reflection: $.Service<{
   readonly list: $.ServerStreaming<ListRequest, ListPiece>;
   readonly files: $.ServerStreaming<FilesRequest, FilesPiece>;
-}> = /* @__PURE__ */ $.service("frpc.reflection.v1.Reflection", "e1620cb3723b0c31", [], {
+}> = /* @__PURE__ */ $.service("frpc.reflection.v1.Reflection", "35b7c3432350f0b003fd351ada3c1057", "AQgAAQEJAAMBCQIIA0sEAAQBCQQIAkkDSQADAQkCCAMMAAgBCQIJAwwEDgUFCQYJBwgISwYBAgACAAoBCQINAwkECAUJBggHDgcJCQoICEkBAwACAgIETGlzdAIAAQVGaWxlcwICAx1mcnBjLnJlZmxlY3Rpb24udjEuUmVmbGVjdGlvbg==", {
   list: { operation: 65000, request: ListRequest, reply: ListPiece, receives: true, idempotent: true },
   files: { operation: 65001, request: FilesRequest, reply: FilesPiece, receives: true, idempotent: true },
 });

@@ -120,7 +120,7 @@ export const Desk: $.Service<{
   readonly feedBack: $.Unary<Range, Sum>;
   readonly gatherBack: $.Unary<Range, Sum>;
   readonly giveUpBack: $.Unary<Time, Empty>;
-}> = /* @__PURE__ */ $.service("desk.Desk", "037089009e251a96", [], {
+}> = /* @__PURE__ */ $.service("desk.Desk", "c2c9544b1c081645950ca04da35d49e1", "AQwAFwEIAgUDDQQSBQYGAgcBCAkJDAoOCxAlESkSiAABE4kAAhYuCwxJDUsBF04LCysBDmUJD2sDARSLAAMBFSsAAAIBAwIDAAIBAwINAAEBDAADAQUCCQMMAAAAAQENAAIBAwIFAAEBAwABAQkABgENAg0DDQQNBQ0GDQEDAA4TEQRFY2hvAAAAA0FkZAABAgRCbG9iAAMDBEZhaWwABAUEV2FpdAAGBgNHZXQABgYFQ291bnQCBwgFRmxvb2QCBwMFVG90YWwBCAIEU2luawEDAgdSZWxlYXNlAAUFBENoYXQDCQkFU3RhdGUABQoHQXNrQmFjawAJCQhGZWVkQmFjawAHAgpHYXRoZXJCYWNrAAcCCkdpdmVVcEJhY2sABgUJZGVzay5EZXNr", {
   echo: { operation: 10, request: All, reply: All },
   add: { operation: 11, request: Pair, reply: Sum },
   blob: { operation: 12, request: Chunk, reply: Chunk },
@@ -238,7 +238,7 @@ export const Page: $.Service<{
   readonly feed: $.ServerStreaming<Range, Number>;
   readonly gather: $.ClientStreaming<Number, Sum>;
   readonly slow: $.Unary<Time, Empty>;
-}> = /* @__PURE__ */ $.service("desk.Page", "a7372c277590cc78", [], {
+}> = /* @__PURE__ */ $.service("desk.Page", "caff174c8ecf16ff2082f6ed728383a7", "AQYAAQEJAAIBAwIFAAEBAwACAQMCDQABAQ0AAAQDQXNrAAAABEZlZWQCAQIGR2F0aGVyAQIDBFNsb3cABAUJZGVzay5QYWdl", {
   ask: { operation: 27, request: Text, reply: Text },
   feed: { operation: 28, request: Range, reply: Number, receives: true },
   gather: { operation: 29, request: Number, reply: Sum, sends: true },

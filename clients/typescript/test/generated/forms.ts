@@ -39,7 +39,7 @@ export const Shape: $.Type<Shape> = /* @__PURE__ */ $.message("forms.Shape", "la
 /** The layout and the methods of the service `forms.Forms`. */
 export const Forms: $.Service<{
   readonly echo: $.Unary<Known, Known>;
-}> = /* @__PURE__ */ $.service("forms.Forms", "0ef51968cb001e53", [], {
+}> = /* @__PURE__ */ $.service("forms.Forms", "4034346de229acf4b316ff52f96e2dd2", "AQ4ADQlLAQErAQIrAgMrAwQrBAUrBQYrBgcrBwgrCAprCAkLiwABAgyLAAIKDSsLAAIBAwIFAAIBAwIFAAEBSQABAWsJBQAGAY4AAQwCgQACA4kAAwSIAAQFiwAFBAaLAAYGAAEBSwUAAQEDAAEBDAABAQkAAQEIAAMDEAJODQErCwEBAAECAAEBBEVjaG8AAAALZm9ybXMuRm9ybXM=", {
   echo: { operation: 100, request: Known, reply: Known },
 });
 /** Calls the service `forms.Forms`. */

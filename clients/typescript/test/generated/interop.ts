@@ -150,7 +150,7 @@ export const Interop: $.Service<{
   readonly countUp: $.ServerStreaming<Range, Count>;
   readonly sumUp: $.ClientStreaming<Count, Sum>;
   readonly chat: $.TwoWay<Text, Text>;
-}> = /* @__PURE__ */ $.service("interop.Interop", "8e63de67098e17c3", [], {
+}> = /* @__PURE__ */ $.service("interop.Interop", "146ad706e5354e5b67578fee74867ed1", "ARAAEAEIAgUDAwQNBQQGEQcSCAcJBgoPCxAMAg0BDgkPDBAODQAEAgkBKw4DKw8EKw4ADQFIAkUDQwRNBUQGUQdSCEcJUApCC0EMSQ1LDgAHAWkJAmkFA2gEBGMIBWEJBm4JDQdrCQ4ABwMFBQkHDg0CSQZLDgErDgRlCQAAAAEBCQACAQ0CDAACAQMCAwACAQMCAwACAQ0CDQACAQMCAwABAQMBBAACAgIAAgEFAgkAAgIEASsODgtFY2hvU2NhbGFycwAAAApFY2hvTmVzdGVkAAEBCUVjaG9MaXN0cwACAghFY2hvTWFwcwADAwlFY2hvTWl4ZWQABAQJRG9Ob3RoaW5nAAUFBEZhaWwABgYLRWNob1BheWxvYWQABwcDQWRkAAgJBVNsZWVwAAoKCERlc2NyaWJlAAAGB0NvdW50VXACCwwFU3VtVXABDAkEQ2hhdAMGBg9pbnRlcm9wLkludGVyb3A=", {
   echoScalars: { operation: 10, request: Scalars, reply: Scalars },
   echoNested: { operation: 11, request: Nested, reply: Nested },
   echoLists: { operation: 12, request: Lists, reply: Lists },

@@ -17,7 +17,7 @@ export const Ask: $.Type<Ask> = /* @__PURE__ */ $.message("versions.Ask", "word:
 export const Parrot: $.Service<{
   readonly say: $.Unary<Ask, Answer>;
   readonly chat: $.TwoWay<Ask, Answer>;
-}> = /* @__PURE__ */ $.service("versions.Parrot", "e89367069a37fd67", [], {
+}> = /* @__PURE__ */ $.service("versions.Parrot", "eb3141621fab6cb62635d5ae2487134c", "AQIAAgEJAgUAAQEJAgNTYXkAAAEEQ2hhdAMAAQ92ZXJzaW9ucy5QYXJyb3Q=", {
   say: { operation: 10, request: Ask, reply: Answer },
   chat: { operation: 11, request: Ask, reply: Answer, sends: true, receives: true },
 });

@@ -24,10 +24,10 @@ export const Parrot: $.Service<{
   readonly say: $.Unary<Ask, Answer>;
   readonly chat: $.TwoWay<Ask, Answer>;
   readonly listen: $.Unary<Ask, Answer>;
-}> = /* @__PURE__ */ $.service("versions.Parrot", "6b30b735fa741e23", ["e89367069a37fd67"], {
-  say: { operation: 10, request: Ask, reply: Answer, added: [3, 1] },
-  chat: { operation: 11, request: Ask, reply: Answer, sends: true, receives: true, added: [3, 1] },
-  listen: { operation: 12, request: Ask, reply: Answer, added: [3, 1] },
+}> = /* @__PURE__ */ $.service("versions.Parrot", "23ecc3050dec304dae4e9b64d44470dd", "AQIABQEJAgUDKQSJAAEFiAACAAIBCQIEAwNTYXkAAAEEQ2hhdAMAAQZMaXN0ZW4AAAEPdmVyc2lvbnMuUGFycm90", {
+  say: { operation: 10, request: Ask, reply: Answer },
+  chat: { operation: 11, request: Ask, reply: Answer, sends: true, receives: true },
+  listen: { operation: 12, request: Ask, reply: Answer },
 });
 /** Calls the service `versions.Parrot`. */
 export class ParrotClient {

@@ -10,7 +10,7 @@ export const Number: $.Type<Number> = /* @__PURE__ */ $.message("versions.Number
 /** The layout and the methods of the service `versions.Counter`. */
 export const Counter: $.Service<{
   readonly count: $.Unary<Number, Number>;
-}> = /* @__PURE__ */ $.service("versions.Counter", "a961d2c77004ea2f", [], {
+}> = /* @__PURE__ */ $.service("versions.Counter", "08ee9139392d93eea8a79200796a0e07", "AQEAAQEDAQVDb3VudAAAABB2ZXJzaW9ucy5Db3VudGVy", {
   count: { operation: 10, request: Number, reply: Number },
 });
 /** Calls the service `versions.Counter`. */

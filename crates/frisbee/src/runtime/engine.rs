@@ -548,7 +548,9 @@ impl<R: Protocol> Engine<R> {
                 let reason = CloseReason::from_packet(&body);
                 return Routed::Close(reason.unwrap_or(CloseReason::Protocol(ProtocolError::Malformed(operation))));
             }
-            Operation::EXTENSION => return self.handle_stream_items(Packet { id, operation, body }),
+            Operation::EXTENSION if matches!(id, extension::HEADERS | extension::TRAILERS) => {
+                return self.handle_stream_items(Packet { id, operation, body });
+            }
             Operation::CREDIT | Operation::END => {
                 let stream = self.handle.0.mailbox.lock().streams.get(id).cloned();
                 // The peer may not know yet that the stream has ended.
@@ -569,6 +571,10 @@ impl<R: Protocol> Engine<R> {
                 self.router.cancelled(session, id, body, self.core.outbox());
                 // Cancelled work is also waste: calls that are cancelled at once cost more than any others.
                 return Routed::Useless;
+            }
+            Operation::EXTENSION => {
+                let Some(session) = &mut self.session else { return Routed::Continue };
+                return self.router.extension(session, id, body, self.core.outbox());
             }
             Operation::GOING_AWAY if self.goodbye == GoingAway::Sent => self.goodbye = GoingAway::Received,
             Operation::GOING_AWAY => {

@@ -7,7 +7,7 @@ use prost_types::FileDescriptorSet;
 
 use super::Builder;
 use crate::backend::Checked;
-use crate::cargo::{is_running, print_rerun_if_changed, print_warning};
+use crate::cargo::{print_rerun_if_changed, print_warning};
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 use crate::files::write_if_changed;
@@ -26,8 +26,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// If the schema cannot be read, is invalid, uses an [unsupported feature](crate#limits), or differs from its
-    /// [lock](crate#the-schema-lock); if options contradict each other or the schema; if the output cannot be written.
+    /// If the schema cannot be read, is invalid or uses an [unsupported feature](crate#limits); if options contradict
+    /// each other or the schema; if the output cannot be written.
     ///
     /// # Examples
     ///
@@ -56,9 +56,6 @@ impl Builder {
     /// Generates code for the files `chosen` of a parsed schema and returns it without writing it. This is for programs
     /// that write the files themselves, such as protoc plugins. The generated code is identical to that of a build
     /// script.
-    ///
-    /// The schema is compared with its locks only if there is a [`lock_dir`](Self::lock_dir). Locks to be written are
-    /// in [`Output::locks`].
     ///
     /// # Errors
     ///
@@ -89,9 +86,9 @@ impl Builder {
         let mut warnings = Vec::new();
         let schema = schema.only(&chosen);
         self.prepare(&schema)?;
-        let checked = self.checked(&schema, &mut |text| warnings.push(text))?;
+        let checked = self.checked(&schema)?;
         let files = self.emit(&checked, false, &mut |text| warnings.push(text))?;
-        Ok(Output { files, locks: checked.plan.updates, warnings })
+        Ok(Output { files, warnings })
     }
 
     /// Reads the files `protos` and their imports without generating code, and computes the wire layouts of the
@@ -120,8 +117,7 @@ impl Builder {
         self.load(&parse_files(protos, includes)?)
     }
 
-    /// Reads a parsed schema like [`load_protos`](Self::load_protos). Locks are read only from the
-    /// [`lock_dir`](Self::lock_dir).
+    /// Reads a parsed schema like [`load_protos`](Self::load_protos).
     ///
     /// # Errors
     ///
@@ -132,7 +128,7 @@ impl Builder {
 
     fn load(mut self, schema: &Schema) -> Result<LoadedProtos, Error> {
         self.prepare(schema)?;
-        let layouts = self.checked(schema, &mut |_| {})?.plan.layouts;
+        let layouts = self.checked(schema)?.plan.layouts;
         Ok(LoadedProtos { descriptors: schema.encoded.clone(), layouts })
     }
 
@@ -140,25 +136,19 @@ impl Builder {
         if self.emit_rerun_if_changed {
             print_rerun_if_changed(schema);
         }
-        self.locks.is_cargo = is_running();
-        self.locks.rerun_if_changed = self.emit_rerun_if_changed;
         let folder = Folder::new(self.out_dir.take())?;
         let file_descriptor_set_path = self.file_descriptor_set_path.take();
         let mut warn = |text: String| print_warning(&text);
         remarks(&self.option_paths, schema).into_iter().for_each(&mut warn);
         self.prepare(schema)?;
-        let checked = self.checked(schema, &mut warn)?;
+        let checked = self.checked(schema)?;
         let files = self.emit(&checked, folder.is_cargos(), &mut warn)?;
         folder.write(&files, &mut warn)?;
-        for lock in &checked.plan.updates {
-            lock.write()?;
-            warn(format!("wrote {}, to be committed with the schema", lock.path.display()));
-        }
         file_descriptor_set_path.map_or(Ok(()), |path| write_if_changed(&path, &schema.encoded))
     }
 
-    fn checked<'a>(&self, schema: &'a Schema, warn: &mut dyn FnMut(String)) -> Result<Checked<'a>, Error> {
-        Checked::new(schema, &self.externs, &self.locks, warn)
+    fn checked<'a>(&self, schema: &'a Schema) -> Result<Checked<'a>, Error> {
+        Checked::new(schema, &self.externs, &self.operations)
     }
 
     /// Generates Rust code, or the code of the configured back end. `is_in_out_dir` is set if the output is cargo's
@@ -186,7 +176,6 @@ impl Builder {
         if !self.services.undecoded_requests.is_empty() && is_protobuf {
             return refused("`undecoded_requests` needs the Polyglot codec");
         }
-        self.locks.codec = self.externs.codec;
         self.externs.apply(&mut self.prost, schema);
         Ok(())
     }

@@ -13,7 +13,6 @@ use syn::{Attribute, Ident, Type};
 
 use super::free_names::{ReservedNames, free_name};
 use crate::error::{Error, ErrorKind};
-use crate::lock::Layout;
 use crate::schema::externs::is_value;
 use crate::schema::options::is_tool;
 use crate::schema::patterns::path_matches;
@@ -46,8 +45,6 @@ pub(crate) struct Rpc {
     pub(crate) constant: Ident,
     pub(crate) proto_name: String,
     pub(crate) operation: u16,
-    /// The numbers of fields appended to the request and to the reply. Older compatible peers do not send them.
-    pub(crate) added: (u32, u32),
     pub(crate) idempotency: IdempotencyLevel,
     /// Whether the schema offers the method as a tool for agents.
     pub(crate) is_tool: bool,
@@ -100,7 +97,6 @@ pub(crate) fn rpcs(
     service: &Service,
     full_name: &str,
     operations: &[u16],
-    layout: &Layout,
     options: &ServiceOptions,
     reserved: &mut ReservedNames,
     warn: &mut dyn FnMut(String),
@@ -132,7 +128,6 @@ pub(crate) fn rpcs(
             constant: free_name(&constant, &mut reserved.values, &what, &mut silent),
             proto_name: method.proto_name.clone(),
             operation: *operation,
-            added: (layout.added(&method.input_proto_type), layout.added(&method.output_proto_type)),
             idempotency: method.options.idempotency_level(),
             is_tool: is_tool(&method.options),
             is_deprecated: method.options.deprecated(),

@@ -14,7 +14,7 @@ use super::free_names::{ReservedNames, free_name};
 use super::json_schema::JsonSchemas;
 use super::rpc::{Rpc, ServiceOptions, docs, matching, rpcs};
 use crate::error::{Error, ErrorKind};
-use crate::lock::{Fingerprint, Layout};
+use crate::plan::Layout;
 use crate::schema::externs::Externs;
 use crate::schema::{full_name, tag, within};
 
@@ -47,7 +47,7 @@ pub(crate) fn service_items(
         free_name(&format!("{base}Server"), &mut reserved.types, &format!("the server of `{full_name}`"), warn);
     let client =
         free_name(&format!("{base}Client"), &mut reserved.types, &format!("the client of `{full_name}`"), warn);
-    let rpcs = rpcs(service, &full_name, operations, layout, options, reserved, warn)?;
+    let rpcs = rpcs(service, &full_name, operations, options, reserved, warn)?;
     let wanted = format!("{}_LAYOUT", service.proto_name.to_shouty_snake_case());
     let layout_name = free_name(&wanted, &mut reserved.values, "its layout", &mut |_| {});
     if options.without_client && options.without_server {
@@ -82,18 +82,14 @@ pub(crate) fn service_items(
 }
 
 fn layout_item(name: &Ident, layout: &Layout) -> TokenStream {
-    let service = layout.service();
+    let (service, names) = (layout.service(), layout.names());
     let operations = layout.methods().map(|(_, operation)| Literal::u16_unsuffixed(operation));
-    // Formatted like in the schema lock.
-    let number = |fingerprint: &Fingerprint| -> Literal {
-        let digits = fingerprint.to_string();
-        let groups: Vec<_> = (0..digits.len()).step_by(4).filter_map(|at| digits.get(at..at + 4)).collect();
-        format!("0x{}", groups.join("_")).parse().expect("digits should parse as a literal")
-    };
-    let fingerprint = number(&layout.fingerprint());
-    let compatible = layout.compatible().iter().map(number);
+    let digits = layout.fingerprint().to_string();
+    let groups: Vec<_> = (0..digits.len()).step_by(4).filter_map(|at| digits.get(at..at + 4)).collect();
+    let fingerprint: Literal = format!("0x{}", groups.join("_")).parse().expect("digits should parse as a literal");
+    let description = Literal::byte_string(layout.description());
     quote! {
-        static #name: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(#service, &[#(#operations),*], #fingerprint, &[#(#compatible),*]);
+        static #name: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(#service, &[#(#operations),*], #fingerprint, #description, #names);
     }
 }
 
@@ -106,12 +102,8 @@ fn constant(rpc: &Rpc, layout: &Ident) -> TokenStream {
         IdempotencyLevel::NoSideEffects => quote! { .without_side_effects() },
     };
     let tool = rpc.is_tool.then(|| quote! { .tool() });
-    let added = (rpc.added != (0, 0)).then(|| {
-        let (request, reply) = (Literal::u32_unsuffixed(rpc.added.0), Literal::u32_unsuffixed(rpc.added.1));
-        quote! { .with_added(#request, #reply) }
-    });
     quote! {
-        const #constant: ::frpc::codegen::Method = ::frpc::codegen::Method::new(&#layout, #proto_name, #operation) #idempotent #tool #added;
+        const #constant: ::frpc::codegen::Method = ::frpc::codegen::Method::new(&#layout, #proto_name, #operation) #idempotent #tool;
     }
 }
 

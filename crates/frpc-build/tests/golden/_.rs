@@ -63,8 +63,9 @@ pub mod rootless {
 static ROOT_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "Root",
     &[10],
-    0x306d_79eb_97e4_7cdf,
-    &[],
+    0xc71f_09c0_782e_8891_86db_9d09_ec4a_6c63,
+    b"\x01\x02\0\x01\x01+\x01\0\0\x01\x03Get\0\0\x01\x04Root",
+    "Rootless part\nRootless.Part\n",
 );
 
 const ROOT_GET: ::frpc::codegen::Method = ::frpc::codegen::Method::new(

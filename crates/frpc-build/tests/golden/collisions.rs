@@ -233,8 +233,9 @@ pub mod fields {
 static ECHO_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "collisions.echo",
     &[10, 11, 12, 13, 14],
-    0x63b2_76a9_a918_4f2f,
-    &[],
+    0x45a5_235b_fc92_d661_0af3_bcf7_4354_da73,
+    b"\x01\x01\0\x01\x01\t\x05\x03New\0\0\0\x07Connect\0\0\0\x05Clone\0\0\0\x05GetIt\0\0\0\x05getIt\0\0\0\x0Fcollisions.echo",
+    "collisions.Echo value\n",
 );
 
 const ECHO_NEW: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
@@ -454,8 +455,9 @@ impl ::frpc::codegen::Client for EchoClient_ {
 static S_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "collisions.S",
     &[15],
-    0x1dab_8dd8_e0f6_a24c,
-    &[],
+    0xb5d5_6616_6c4d_aebc_7e33_a620_958a_462c,
+    b"\x01\x01\0\x01\x01\t\x01\x03A_B\0\0\0\x0Ccollisions.S",
+    "collisions.Echo value\n",
 );
 
 const S_A_B: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
@@ -571,8 +573,9 @@ impl ::frpc::codegen::Client for SClient {
 static S_A_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "collisions.S_A",
     &[16],
-    0x4cb1_3b65_2bf5_112d,
-    &[],
+    0x3166_2b9f_89c3_67ed_72ab_ef57_3246_f3cd,
+    b"\x01\x01\0\x01\x01\t\x01\x01B\0\0\0\x0Ecollisions.S_A",
+    "collisions.Echo value\n",
 );
 
 const S_A_B_: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
@@ -688,8 +691,9 @@ impl ::frpc::codegen::Client for SAClient {
 static SELF_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "collisions.self",
     &[17],
-    0x55fc_a07a_c123_217a,
-    &[],
+    0xac9c_e5a5_67d1_eb3b_9d6f_573c_acf1_ae42,
+    b"\x01\x01\0\x01\x01\t\x01\x04Same\x03\0\0\x0Fcollisions.self",
+    "collisions.Echo value\n",
 );
 
 const SELF_SAME: ::frpc::codegen::Method = ::frpc::codegen::Method::new(

@@ -199,8 +199,9 @@ pub mod comments {
 static DOCUMENTED_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "comments.Documented",
     &[10, 11],
-    0x1cab_2c05_e7d3_5f43,
-    &[],
+    0x7ebf_dc4b_7390_4272_389b_b846_194b_c127,
+    b"\x01\x01\0\x03\x01\t\x02\t\x03\x89\0\x01\x02\x03One\0\0\0\x03Two\0\0\0\x13comments.Documented",
+    "comments.Comments a b c\n",
 );
 
 const DOCUMENTED_ONE: ::frpc::codegen::Method = ::frpc::codegen::Method::new(

@@ -882,8 +882,9 @@ impl Color {
 static INTEROP_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "interop.Interop",
     &[10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23],
-    0x8e63_de67_098e_17c3,
-    &[],
+    0x146a_d706_e535_4e5b_6757_8fee_7486_7ed1,
+    b"\x01\x10\0\x10\x01\x08\x02\x05\x03\x03\x04\r\x05\x04\x06\x11\x07\x12\x08\x07\t\x06\n\x0F\x0B\x10\x0C\x02\r\x01\x0E\t\x0F\x0C\x10\x0E\r\0\x04\x02\t\x01+\x0E\x03+\x0F\x04+\x0E\0\r\x01H\x02E\x03C\x04M\x05D\x06Q\x07R\x08G\tP\nB\x0BA\x0CI\rK\x0E\0\x07\x01i\t\x02i\x05\x03h\x04\x04c\x08\x05a\t\x06n\t\r\x07k\t\x0E\0\x07\x03\x05\x05\t\x07\x0E\r\x02I\x06K\x0E\x01+\x0E\x04e\t\0\0\0\x01\x01\t\0\x02\x01\r\x02\x0C\0\x02\x01\x03\x02\x03\0\x02\x01\x03\x02\x03\0\x02\x01\r\x02\r\0\x02\x01\x03\x02\x03\0\x01\x01\x03\x01\x04\0\x02\x02\x02\0\x02\x01\x05\x02\t\0\x02\x02\x04\x01+\x0E\x0E\x0BEchoScalars\0\0\0\nEchoNested\0\x01\x01\tEchoLists\0\x02\x02\x08EchoMaps\0\x03\x03\tEchoMixed\0\x04\x04\tDoNothing\0\x05\x05\x04Fail\0\x06\x06\x0BEchoPayload\0\x07\x07\x03Add\0\x08\t\x05Sleep\0\n\n\x08Describe\0\0\x06\x07CountUp\x02\x0B\x0C\x05SumUp\x01\x0C\t\x04Chat\x03\x06\x06\x0Finterop.Interop",
+    "interop.Scalars flag i32 i64 u32 u64 s32 s64 fx32 fx64 sfx32 sfx64 f d text raw color\ninterop.Nested label first middle absent\ninterop.Lists flags i32s i64s u32s u64s s32s s64s fx32s sfx64s fs ds texts inners\ninterop.Maps words by_i32 by_u64 by_flag prices colors inners\ninterop.Mixed scalar_third scalar_fifth enum_seventh list_second list_sixth message_first map_fourth\ninterop.Empty\ninterop.Text value\ninterop.Payload seq data\ninterop.AddRequest a b\ninterop.Sum total count\ninterop.SleepRequest millis tag\ninterop.Range from count\ninterop.Count value\ninterop.Color\ninterop.Inner id name\ninterop.Middle weight inner\n",
 );
 
 const INTEROP_ECHO_SCALARS: ::frpc::codegen::Method = ::frpc::codegen::Method::new(

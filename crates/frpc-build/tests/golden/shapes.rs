@@ -480,8 +480,9 @@ impl Level {
 static FIRST_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shapes.First",
     &[10, 11],
-    0x66d9_1ebe_a791_bf06,
-    &[],
+    0xfd06_b825_a4be_4ba9_9362_5244_fcb4_1831,
+    b"\x01\x02\0\x02\x01\t\x02\x08\0\x04\x03K\x01\x01+\0\x02+\x01\x04k\t\x01\x02\x03Get\0\0\x01\x05Watch\x02\0\x01\x0Cshapes.First",
+    "shapes.Leaf name from\nshapes.Tree branches leaf left named\n",
 );
 
 const FIRST_GET: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
@@ -629,8 +630,9 @@ impl ::frpc::codegen::Client for FirstClient {
 static SECOND_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shapes.Second",
     &[12, 13],
-    0x348b_ca71_23cf_1ea3,
-    &[],
+    0x9df5_07a8_27ad_0418_43fc_1252_d7d3_405d,
+    b"\x01\x05\0\x04\x03K\0\x01+\x01\x02+\0\x04k\t\0\0\x02\x01\t\x02\x08\0\x02\x01\x0E\x03\x02K\x04\x01\x02\0\x02\0\x02\x02\x0E\x03\x01+\x02\x02\x03Put\x01\0\x01\x04Talk\x03\x01\x02\rshapes.Second",
+    "shapes.Tree branches leaf left named\nshapes.Leaf name from\nshapes.Outer.Middle.Inner kind back\nshapes.Outer.Middle.Inner.Kind\nshapes.Outer.Middle kind inner\n",
 );
 
 const SECOND_PUT: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
@@ -785,8 +787,9 @@ impl ::frpc::codegen::Client for SecondClient {
 static SILENT_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shapes.Silent",
     &[],
-    0x5927_26ff_b048_62aa,
-    &[],
+    0x4fbe_0874_830b_1080_19fa_1853_e657_8780,
+    b"\x01\0\0\rshapes.Silent",
+    "",
 );
 
 /// It has no methods.

@@ -228,8 +228,9 @@ pub mod order {
 static ITEMS_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shop.orders.v1.Items",
     &[100],
-    0x76c3_c458_76df_7689,
-    &[],
+    0x6301_75b5_e400_5c8e_fd5b_08d2_2ad8_a94a,
+    b"\x01\x01\0\x01\x01\t\x01\x04List\x02\0\0\x14shop.orders.v1.Items",
+    "shop.orders.v1.Item name\n",
 );
 
 const ITEMS_LIST: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
@@ -351,8 +352,9 @@ impl ::frpc::codegen::Client for ItemsClient {
 static ORDERS_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "shop.orders.v1.Orders",
     &[10],
-    0xa8ee_cfd2_ff45_3dde,
-    &[],
+    0xb4fe_3cb2_c7b1_7b7c_b74b_5e2b_d332_df35,
+    b"\x01\x05\0\x07\x03\x0E\x02\x07\x8E\0\x02\x02\x02K\x03\x01+\x01\x04+\x04\x05k\t\x01\x06\x8B\0\x01\x01\0\x02\x01\x03\x02\x0E\x02\x01\x02\0\xA4\x0F\0\x01\x01\t\0\x01\x01\t\x01\x05Place\0\0\x01\x15shop.orders.v1.Orders",
+    "shop.orders.v1.Order code card items total address amounts cash\nmoney.Amount cents code\nmoney.Currency.Code\nshop.orders.v1.Item name\nshop.Address street\n",
 );
 
 const ORDERS_PLACE: ::frpc::codegen::Method = ::frpc::codegen::Method::new(

@@ -40,8 +40,9 @@ impl ::frpc::polyglot::Fields for Query {
 static CATALOG_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "tools.Catalog",
     &[10, 11, 12, 13],
-    0x2939_e214_427d_cf8a,
-    &[],
+    0x764d_11fd_b3a9_105b_83a0_bb5b_5d58_b321,
+    b"\x01\x01\0\x01\x01\t\x04\x04Find\0\0\0\x05Watch\x02\0\0\x06Delete\0\0\0\x06Import\x01\0\0\rtools.Catalog",
+    "tools.Query text\n",
 );
 
 const CATALOG_FIND: ::frpc::codegen::Method = ::frpc::codegen::Method::new(
@@ -250,8 +251,9 @@ impl ::frpc::codegen::Client for CatalogClient {
 static ORDERS_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "tools.Orders",
     &[14, 15],
-    0x2995_6c6e_6d9b_d5e5,
-    &[],
+    0x4cff_4179_f347_b05d_e9b3_98ff_5ef4_28d6,
+    b"\x01\x01\0\x01\x01\t\x02\x05Place\0\0\0\x06Cancel\0\0\0\x0Ctools.Orders",
+    "tools.Query text\n",
 );
 
 const ORDERS_PLACE: ::frpc::codegen::Method = ::frpc::codegen::Method::new(

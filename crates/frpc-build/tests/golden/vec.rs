@@ -2288,8 +2288,9 @@ impl Alias {
 static VEC_DUMMY_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "vec.VecDummy",
     &[10],
-    0xd139_189c_40fa_8418,
-    &[],
+    0xbe2d_9047_b0c0_1f29_d056_58ba_ddbf_2f47,
+    b"\x01\x01\0\0\x01\x04Same\0\0\0\x0Cvec.VecDummy",
+    "vec.Nothing\n",
 );
 
 const VEC_DUMMY_SAME: ::frpc::codegen::Method = ::frpc::codegen::Method::new(

@@ -52,8 +52,9 @@ impl ::frpc::polyglot::Fields for VOptional {
 static VEC_OPT_DUMMY_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "vecopt.VecOptDummy",
     &[10],
-    0xdebc_0234_a80e_685b,
-    &[],
+    0x07df_1987_fa46_7178_3446_9848_1f03_3b05,
+    b"\x01\x01\0\x03\x01%\x02)\x03\x08\x01\x04Same\0\0\0\x12vecopt.VecOptDummy",
+    "vecopt.VOptional a b c\n",
 );
 
 const VEC_OPT_DUMMY_SAME: ::frpc::codegen::Method = ::frpc::codegen::Method::new(

@@ -209,8 +209,9 @@ pub mod event {
 static EVENTS_LAYOUT: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(
     "wellknown.Events",
     &[10, 11],
-    0x1257_a834_fbc9_ae48,
-    &[],
+    0xbef0_4b77_68ca_15d6_e9fd_52f7_1693_66ad,
+    b"\x01\n\0\x07\x07\x8E\0\x03\x03\x03K\x04\x01+\x05\x02+\x02\x04k\t\x06\x05\x8B\0\x01\x07\x06\x8B\0\x02\x08\0\0\0\x01\x01\t\x01\x01\0\0\x01\x01\x03\0\x02\x01\x03\x02\x05\0\x06\x01\x8E\0\x01\x03\x02\x81\0\x02\x03\x89\0\x03\x04\x88\0\x04\x05\x8B\0\x05\x08\x06\x8B\0\x06\t\0\x01\x01\x0C\0\x01\x01k\t\x06\0\x01\x01K\x06\x02\x06Record\0\0\x01\x05Names\x02\x01\x02\x10wellknown.Events",
+    "wellknown.Event none numbers at name details key described\ngoogle.protobuf.Empty\ngoogle.protobuf.StringValue value\ngoogle.protobuf.NullValue\ngoogle.protobuf.Int64Value value\ngoogle.protobuf.Timestamp seconds nanos\ngoogle.protobuf.Value null_value number_value string_value bool_value struct_value list_value\ngoogle.protobuf.BytesValue value\ngoogle.protobuf.Struct fields\ngoogle.protobuf.ListValue values\n",
 );
 
 const EVENTS_RECORD: ::frpc::codegen::Method = ::frpc::codegen::Method::new(

@@ -1,10 +1,8 @@
 //! Forged descriptor sets and hostile names: nothing is written outside of the output folder, and nothing gets into
 //! the code.
 
-use crate::support::shop::Shop;
 use crate::support::{Build, files_in};
 #[allow(dead_code)]
-use frpc_build::{LockUpdate, Numbering};
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::source_code_info::Location;
 use prost_types::{
@@ -214,91 +212,10 @@ fn imports_cannot_climb_out_of_the_include_folders() {
     }
 }
 
-/// Generates from a forged file with locks in a folder of their own, and returns the text of the only one.
-fn locked(file: FileDescriptorProto) -> Result<String, frpc_build::Error> {
-    let build = Build::of("");
-    let locks = build.around.path().join("locks");
-    std::fs::create_dir(&locks).unwrap();
-    let result = frpc_build::configure()
-        .out_dir(build.out())
-        .emit_rerun_if_changed(false)
-        .lock_dir(&locks)
-        .lock_update(LockUpdate::Breaking)
-        .numbering(Numbering::Lock)
-        .compile_fds(FileDescriptorSet { file: vec![file] });
-    assert_eq!(files_in(build.around.path()), ["locks", "out"]);
-    assert_eq!(files_in(build.protos.path()), ["test.proto"]);
-    if let Err(error) = result {
-        assert_eq!(files_in(&locks), [""; 0]);
-        assert_eq!(files_in(&build.out()), [""; 0]);
-        assert!(error.to_string().lines().count() == 1, "{error}");
-        return Err(error);
-    }
-    let names = files_in(&locks);
-    let [name] = &names[..] else { panic!("{names:?}") };
-    Ok(std::fs::read_to_string(locks.join(name)).unwrap())
-}
-
-#[test]
-fn hostile_packages_lock_nothing() {
-    for name in HOSTILE.into_iter().filter(|name| !name.is_empty()) {
-        locked(file(name)).unwrap_err();
-        locked(file(&format!("good.{name}"))).unwrap_err();
-    }
-}
-
-#[test]
-fn hostile_names_of_files_get_no_line_of_their_own_into_a_lock() {
-    for name in ["a\nservice test.Forged", "a\r\nb", "a\u{2028}b", " a", "a  b", "a\tb", ""] {
-        let mut forged = file("test");
-        forged.name = Some(name.to_owned());
-        locked(forged).unwrap_err();
-    }
-    for name in ["../../up.proto", "/absolute.proto", "with space.proto", "service test.Forged", "# none", "\"quoted\""]
-    {
-        let mut forged = file("test");
-        forged.name = Some(name.to_owned());
-        let text = locked(forged).unwrap();
-        assert!(text.contains(&format!("\nfile {name}\n\nmessage test.Good\n")), "{text}");
-    }
-}
-
-#[test]
-fn a_forged_lock_is_an_error_and_no_panic() {
-    let shop = Shop::locked();
-    let lock = shop.lock().replace("  10 Get", "  generation 4294967295\n  10 Get");
-    let folder = shop.0.protos.path();
-    let read = |text: &str| {
-        std::fs::write(shop.path(), text).unwrap();
-        let builder = frpc_build::configure().numbering(Numbering::Lock).lock_update(LockUpdate::Breaking);
-        let _ = builder.load_protos(&[folder.join("shop.proto")], &[folder]);
-    };
-    let lines: Vec<&str> = lock.lines().collect();
-    for at in 0..lines.len() {
-        let words: Vec<&str> = lines[at].split(' ').collect();
-        for word in 0..words.len() {
-            for instead in ["", "0", "99999999999999999999", "message"] {
-                let mut words = words.clone();
-                words[word] = instead;
-                let mut lines = lines.clone();
-                let line = words.join(" ");
-                lines[at] = &line;
-                read(&lines.join("\n"));
-            }
-        }
-        let (mut without, mut twice) = (lines.clone(), lines.clone());
-        without.remove(at);
-        twice.insert(at, lines[at]);
-        read(&without.join("\n"));
-        read(&twice.join("\n"));
-        read(&lines[..at].join("\n"));
-    }
-}
-
 #[test]
 fn the_files_of_an_output_in_memory_have_names_without_a_path() {
     for package in ["", "a", "a.b.type", "A.B"] {
-        let builder = frpc_build::configure().lock_dir("locks").lock_update(LockUpdate::Safe);
+        let builder = frpc_build::configure();
         let output = builder.generate(FileDescriptorSet { file: vec![file(package)] }, &["test.proto"]).unwrap();
         for file in output.files {
             let is_plain = file.name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._#".contains(&byte));
@@ -307,7 +224,7 @@ fn the_files_of_an_output_in_memory_have_names_without_a_path() {
     }
     for name in HOSTILE.into_iter().filter(|name| !name.is_empty()) {
         let set = FileDescriptorSet { file: vec![file(name)] };
-        frpc_build::configure().lock_dir("locks").generate(set, &["test.proto"]).unwrap_err();
+        frpc_build::configure().generate(set, &["test.proto"]).unwrap_err();
     }
 }
 

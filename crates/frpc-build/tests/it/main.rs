@@ -1,12 +1,10 @@
-//! The generated code, the lock and the errors of frpc-build.
+//! The generated code, the layouts and the errors of frpc-build.
 
 mod errors;
 mod fingerprints;
 mod generated;
 mod golden;
 mod hostile;
-mod lock;
-mod lock_files;
 mod numbering;
 mod reflection;
 mod remarks;

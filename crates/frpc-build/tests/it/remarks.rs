@@ -28,7 +28,7 @@ fn cargo_warns_of_a_build_that_overwrites_the_output_of_another() {
         let build = Build::of_files(&[("first.proto", first), ("second.proto", &second), ("base.proto", base)]);
         for name in ["first.proto", "first.proto", "second.proto"] {
             let path = build.protos.path().join(name);
-            frpc_build::configure().schema_lock(false).compile_protos(&[path], &[build.protos.path()]).unwrap();
+            frpc_build::configure().compile_protos(&[path], &[build.protos.path()]).unwrap();
         }
         return;
     }
@@ -49,7 +49,7 @@ fn cargo_warns_of_two_builds_with_one_include_file() {
         let build = Build::of_files(&[("a.proto", &a), ("b.proto", &b)]);
         for name in ["a.proto", "b.proto"] {
             let path = build.protos.path().join(name);
-            let builder = frpc_build::configure().schema_lock(false).include_file("all.rs");
+            let builder = frpc_build::configure().include_file("all.rs");
             builder.compile_protos(&[path], &[build.protos.path()]).unwrap();
         }
         return;
@@ -66,7 +66,7 @@ fn cargo_warns_of_two_builds_with_one_include_file() {
 fn cargo_warns_of_options_that_match_no_element() {
     if env::var_os(IS_CHILD).is_some() {
         let build = Build::of("syntax = \"proto3\"; package test; message A { bytes data = 1; }");
-        build.text_with(|builder| builder.bytes([".test.A.data", ".test.A.date", "A"]).schema_lock(false));
+        build.text_with(|builder| builder.bytes([".test.A.data", ".test.A.date", "A"]));
         return;
     }
     let warnings = warnings("cargo_warns_of_options_that_match_no_element", "");

@@ -296,7 +296,7 @@ impl WatchedConnection {
             return None;
         };
         let descriptor: MessageDescriptor = if is_request { callable.request() } else { callable.reply() };
-        let read = schema.codec.decode_appended(&descriptor, &mut Decoder::new(bytes), u32::MAX);
+        let read = schema.codec.decode(&descriptor, &mut Decoder::new(bytes));
         let shown = match read {
             Ok(Root::Message(message)) => to_json(&message).map_err(|error| error.to_string()),
             Ok(Root::Error(text)) => Err(text),

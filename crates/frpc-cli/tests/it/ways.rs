@@ -238,7 +238,7 @@ fn invalid_addresses_are_refused_with_valid_forms() {
 fn schema_comes_from_server_proto_file_or_descriptor_set() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let set = folder.path().join("greet.bin");
-    let builder = frpc_build::configure().schema_lock(false).emit_rerun_if_changed(false);
+    let builder = frpc_build::configure().emit_rerun_if_changed(false);
     let builder = builder.out_dir(folder.path()).file_descriptor_set_path(&set);
     builder
         .compile_protos(&[root().join("examples/proto/greet.proto")], &[root().join("examples/proto")])

@@ -24,14 +24,12 @@ pub(super) enum MessageEncoding {
 /// Type of a message.
 pub(super) struct MessageType {
     descriptor: MessageDescriptor,
-    /// Number of trailing fields that peers with earlier layouts omit.
-    added: u32,
     codec: Arc<Codec>,
 }
 
 impl MessageType {
-    pub(super) fn new(descriptor: MessageDescriptor, added: u32, codec: &Arc<Codec>) -> Arc<Self> {
-        Arc::new(Self { descriptor, added, codec: codec.clone() })
+    pub(super) fn new(descriptor: MessageDescriptor, codec: &Arc<Codec>) -> Arc<Self> {
+        Arc::new(Self { descriptor, codec: codec.clone() })
     }
 
     pub(super) fn name(&self) -> &str {
@@ -61,8 +59,7 @@ impl RawMessage {
 
     /// Converts a request for a native or Go backend.
     pub(super) fn into_body(self, of: &MessageType, is_native: bool) -> Result<Body, Status> {
-        // An earlier layout has fewer fields than the backend expects.
-        if self.encoding == MessageEncoding::Native && is_native && of.added == 0 {
+        if self.encoding == MessageEncoding::Native && is_native {
             return Ok(Body::native(self.bytes));
         }
         self.decode(of)
@@ -91,9 +88,8 @@ impl RawMessage {
 
     /// Converts a reply for a native caller.
     fn to_native(&self, form: Form) -> Result<Bytes, Status> {
-        let is_whole = self.of.as_ref().is_none_or(|of| of.added == 0);
         // The form for Go callers cannot represent absent fields.
-        let is_same = self.encoding == MessageEncoding::Native && is_whole && form == Form::Extended;
+        let is_same = self.encoding == MessageEncoding::Native && form == Form::Extended;
         self.convert(is_same, |of, message| {
             let mut body = Vec::new();
             of.codec.encode(message, &mut Encoder::new(&mut body).with_form(form))?;
@@ -116,15 +112,13 @@ impl RawMessage {
     }
 
     fn decode(&self, of: &MessageType) -> Result<DynamicMessage, Error> {
-        let MessageType { descriptor, added, codec } = of;
+        let MessageType { descriptor, codec } = of;
         Ok(match self.encoding {
             MessageEncoding::Native if self.bytes.is_empty() => DynamicMessage::new(descriptor.clone()),
-            MessageEncoding::Native => {
-                match codec.decode_appended(descriptor, &mut Decoder::shared(&self.bytes), *added)? {
-                    Root::Message(message) => message,
-                    Root::Error(text) => return Err(text.into()),
-                }
-            }
+            MessageEncoding::Native => match codec.decode(descriptor, &mut Decoder::shared(&self.bytes))? {
+                Root::Message(message) => message,
+                Root::Error(text) => return Err(text.into()),
+            },
             MessageEncoding::Json => from_json(descriptor, &self.bytes)?,
             MessageEncoding::Positional => from_json_positional(descriptor, &self.bytes)?,
             MessageEncoding::Protobuf => codec.decode_protobuf(descriptor, &self.bytes)?,

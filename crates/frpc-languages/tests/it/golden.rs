@@ -113,7 +113,7 @@ fn typescript_for_the_tests_of_the_client() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     let desk = |name, numbers| ("typescript/proto", "desk", name, numbers);
     let mut wanted = vec![desk("desk", false), desk("desk.numbers", true), ("proto", "interop", "interop", false)];
-    let versions = ["first", "second", "broken", "stranger"].map(|version| format!("proto/versions/{version}"));
+    let versions = ["first", "second", "moved", "stranger"].map(|version| format!("proto/versions/{version}"));
     let names = versions.each_ref().map(|folder| folder.replace("proto/versions/", "versions."));
     wanted
         .extend(versions.iter().zip(&names).map(|(folder, name)| (folder.as_str(), "versions", name.as_str(), false)));
@@ -135,15 +135,21 @@ fn typescript_for_the_console() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let services = "crates/frpc-reflection/proto";
     let wanted = [
-        (services, "frpc/reflection/v1/reflection.proto", "console/generated", vec!["frpc.reflection.v1"]),
-        (services, "frpc/introspection/v1/introspection.proto", "console/generated", vec!["frpc.introspection.v1"]),
-        ("tests/typescript/proto", "forms.proto", "test/generated", vec!["forms", "google.protobuf"]),
-        ("tests/typescript/proto", "words.proto", "test/generated", vec!["words"]),
+        (services, "frpc/reflection/v1/reflection.proto", 65_000, "console/generated", vec!["frpc.reflection.v1"]),
+        (
+            services,
+            "frpc/introspection/v1/introspection.proto",
+            65_030,
+            "console/generated",
+            vec!["frpc.introspection.v1"],
+        ),
+        ("tests/typescript/proto", "forms.proto", 100, "test/generated", vec!["forms", "google.protobuf"]),
+        ("tests/typescript/proto", "words.proto", 10, "test/generated", vec!["words"]),
     ];
-    for (folder, proto, place, modules) in wanted {
+    for (folder, proto, first, place, modules) in wanted {
         let out = tempfile::tempdir().unwrap();
         let folder = root.join(folder);
-        let builder = frpc_build::configure().backend(TypeScript::new());
+        let builder = frpc_build::configure().backend(TypeScript::new()).operation_base(proto, first);
         let builder = builder.out_dir(out.path()).emit_rerun_if_changed(false);
         builder.compile_protos(&[folder.join(proto)], &[folder]).unwrap();
         for module in modules {

@@ -65,7 +65,6 @@ fn start_with(arguments: &[&str], input: &[u8], variables: &[(&str, &str)]) -> O
     let mut child = Command::new(env!("CARGO_BIN_EXE_protoc-gen-frpc"))
         .args(arguments)
         .current_dir(folder.path())
-        .env_remove("FRPC_UPDATE_LOCK")
         .env_remove("CARGO") // The variable belongs to the test, not to the plugin.
         .envs(variables.iter().copied())
         .stdin(Stdio::piped())
@@ -102,7 +101,7 @@ fn error(request: &CodeGeneratorRequest) -> String {
 /// Returns the output of a build script.
 fn built(configure: impl FnOnce(frpc_build::Builder) -> frpc_build::Builder) -> BTreeMap<String, String> {
     let (schema, out) = (schema(), tempfile::tempdir().unwrap());
-    let builder = frpc_build::configure().out_dir(out.path()).schema_lock(false).emit_rerun_if_changed(false);
+    let builder = frpc_build::configure().out_dir(out.path()).emit_rerun_if_changed(false);
     configure(builder).compile_protos(&ALL.map(|name| schema.path().join(name)), &[schema.path()]).unwrap();
     let entries = fs::read_dir(out.path()).unwrap().map(|entry| entry.unwrap());
     entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap())).collect()
@@ -245,8 +244,7 @@ fn the_plugin_generates_without_protoc() {
     let output = start_with(&arguments, &[], &[]);
     assert!(output.status.success(), "{output:?}");
     assert!(fs::read_to_string(out.path().join("money.ts")).unwrap().contains("export class BankClient"));
-    let remedy = "another run with `FRPC_UPDATE_LOCK=1` in its environment creates it";
-    assert!(output.stdout.is_empty() && String::from_utf8_lossy(&output.stderr).contains(remedy), "{output:?}");
+    assert!(output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
     let output = start_with(&["generate", "lang=ts"], &[], &[]);
     assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("needs"), "{output:?}");
 }
@@ -279,7 +277,7 @@ fn parameters_that_make_no_sense_are_errors_in_the_response() {
         ("bytes", "parameter `bytes`: write `bytes=PATH`"),
         ("extern_path=.a", "parameter `extern_path=.a`: write `extern_path=PATH=RUST`"),
         ("codec=json", "parameter `codec=json`: write `codec=polyglot|protobuf`"),
-        ("numbering=mine", "parameter `numbering=mine`: write `numbering=sequential|go|lock`"),
+        ("numbering=mine", "parameter `numbering=mine`: write `numbering=sequential|go`"),
         ("include_file=../all.rs", "parameter `include_file=../all.rs`: it leads out of the output folder"),
         ("include_file=/all.rs", "parameter `include_file=/all.rs`: it leads out of the output folder"),
         (
@@ -291,11 +289,9 @@ fn parameters_that_make_no_sense_are_errors_in_the_response() {
     ] {
         assert_eq!(error(&request(schema.path(), &ALL, parameter)), expected);
     }
-    let text = error(&request(schema.path(), &ALL, "numbering=lock"));
-    assert!(text.contains("`lock_dir`"), "{text}");
     let text = error(&request(schema.path(), &ALL, "client=true"));
     let expected = "parameter `client=true`: unknown option; use one of lang, ts_numbers, ";
-    assert!(text.starts_with(expected) && text.contains(", lock_dir, "), "{text}");
+    assert!(text.starts_with(expected) && text.contains(", include_file, "), "{text}");
 }
 
 #[test]
@@ -310,7 +306,7 @@ fn file_missing_in_request_is_an_error_in_response() {
 fn a_forged_package_gives_no_file() {
     let schema = schema();
     for package in ["..", "../up", "/absolute", "a/b", "a\nb"] {
-        let mut request = request(schema.path(), &["money/money.proto"], "lock_dir=locks");
+        let mut request = request(schema.path(), &["money/money.proto"], "");
         let file = request.proto_file.iter_mut().find(|file| file.package() == "money").unwrap();
         file.package = Some(package.to_owned());
         file.service.clear();
@@ -354,66 +350,12 @@ fn help_and_the_version_are_there_for_the_asking() {
     assert_eq!(text(&["--version"]), (true, version.clone()));
     let (is_fine, help) = text(&["--help"]);
     assert!(is_fine && help.starts_with(&version), "{help}");
-    for part in [
-        "--frpc_opt=",
-        "\n  build_client[=true|false] ",
-        "\n  lock_dir=FOLDER ",
-        "\n  lang=rust|ts|py ",
-        "FRPC_UPDATE_LOCK=1",
-    ] {
+    for part in ["--frpc_opt=", "\n  build_client[=true|false] ", "\n  lang=rust|ts|py "] {
         assert!(help.contains(part), "{part} in {help}");
     }
     assert!(help.lines().all(|line| line.len() <= 120), "{help}");
     let expected = "protoc-gen-frpc: unexpected argument \"-x\"; there are `generate`, `--help` and `--version`\n";
     assert_eq!(text(&["-x"]), (false, expected.to_owned()));
-}
-
-#[test]
-fn build_without_lock_dir_warns_of_missing_record() {
-    let schema = schema();
-    let request = request(schema.path(), &["money/money.proto"], "");
-    let output = start(&request.encode_to_vec(), &[("FRPC_UPDATE_LOCK", "1")]);
-    let text = String::from_utf8(output.stderr).unwrap();
-    assert!(text.starts_with("warning: nothing is recorded, since there is no lock: "), "{text}");
-    assert_eq!(start(&request.encode_to_vec(), &[]).stderr, b"");
-}
-
-#[test]
-fn a_lock_is_read_from_its_folder_and_written_there() {
-    let (schema, locks) = (schema(), tempfile::tempdir().unwrap());
-    let lock_dir = format!("lock_dir={},numbering=lock", locks.path().display());
-    let run = |variables: &[(&str, &str)]| {
-        let request = request(schema.path(), &["money/money.proto"], &lock_dir);
-        let output = start(&request.encode_to_vec(), variables);
-        (CodeGeneratorResponse::decode(&output.stdout[..]).unwrap(), String::from_utf8(output.stderr).unwrap())
-    };
-    let path = locks.path().join("money.frpc.lock");
-    let (_, warning) = run(&[]);
-    let expected =
-        "; another run with `FRPC_UPDATE_LOCK=1` in its environment creates it, to be committed with the schema\n";
-    assert!(warning.contains("money.frpc.lock does not exist yet") && warning.ends_with(expected), "{warning}");
-    assert!(!path.exists());
-    let (response, warning) = run(&[("FRPC_UPDATE_LOCK", "1")]);
-    assert_eq!(files(response).keys().collect::<Vec<_>>(), ["money.rs"], "it is no file of the output");
-    assert_eq!(warning, format!("warning: wrote {}, to be committed with the schema\n", path.display()));
-    let lock = fs::read_to_string(&path).unwrap();
-    assert!(lock.contains("  10 Pay money.Sum -> money.Sum\n"), "{lock}");
-    let (response, warning) = run(&[]);
-    assert_eq!((files(response).len(), warning.as_str()), (1, ""));
-
-    let path = schema.path().join("money/money.proto");
-    fs::write(path, MONEY.replace("  rpc Pay", "  rpc Get(Sum) returns (Sum);\n  rpc Pay").replace("int64", "int32"))
-        .unwrap();
-    let text = run(&[]).0.error.expect("changed field should be an error");
-    assert!(
-        text.contains("another run with `FRPC_UPDATE_LOCK=breaking` in its environment records all of it"),
-        "{text}"
-    );
-    assert!(
-        text.contains("breaks older peers: message `money.Sum`: field `units` changed from `i64` to `i32`"),
-        "{text}"
-    );
-    assert!(text.contains("safe: method `money.Bank.Get` is new, with operation 11"), "{text}");
 }
 
 /// The files of a set, not decoded, because prost-types drops options that it does not know.

@@ -1,142 +1,139 @@
-//! The services of a server that a client may call, and the layout rules of each.
+//! The services that an end calls on a connection, and their announcement to the peer.
 
 use crate::Status;
 use crate::calls::NotSent;
 use crate::schema::layout::Layout;
-use crate::schema::method::Method;
-use crate::wire::layouts::{LayoutMatch, OFFERED, PeerLayout, misfit};
-use frisbee::PeerKind;
+use crate::wire::layouts::{OFFERED, PeerLayout, put_calls};
+use frisbee::{Outbox, PeerKind};
 use std::sync::Arc;
 
-/// A client's view of its server's services, checked before each call.
+/// The services that an end calls, which it consults before each call.
 #[derive(Default, Debug)]
-pub(crate) struct OfferedServices {
-    /// The layout of the last call.
+pub(crate) struct CalledServices {
+    /// The layout that was last found callable, without translation by this end.
     last: Option<&'static Layout>,
-    /// All layouts that were found compatible.
-    layouts: Vec<(&'static Layout, Rules)>,
-    /// The kind of the server.
+    /// The services that the peer knows or has the same layout of.
+    known: Vec<&'static Layout>,
+    /// The kind of the peer.
     peer: PeerKind,
-    /// The services announced in this end's HELLO. The server rejects calls to those that are incompatible.
+    /// The services that this end's HELLO has named.
     named: Arc<[&'static Layout]>,
 }
 
-/// The layout rules for calls of a service.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// How a service is called.
+#[derive(Debug)]
 pub(crate) enum Rules {
-    Same,
-    /// The server has an earlier layout.
-    Older,
+    /// In the layout of this end.
+    Own,
+    /// In the layout of the peer, which dialled the connection.
+    Translated(PeerLayout),
 }
 
-impl Rules {
-    /// Returns the number of trailing fields that a reply of `method` may lack.
-    pub(crate) fn missing(self, method: &Method) -> u32 {
-        match self {
-            Self::Same => 0,
-            Self::Older => method.added.1,
-        }
-    }
-}
-
-impl OfferedServices {
+impl CalledServices {
     pub(crate) fn new(named: Arc<[&'static Layout]>) -> Self {
-        Self { last: None, layouts: Vec::new(), peer: PeerKind::Unknown, named }
+        Self { last: None, known: Vec::new(), peer: PeerKind::Unknown, named }
     }
 
-    /// Records the kind of the server.
+    /// Notes the kind of the peer.
     pub(crate) fn handle_peer_known(&mut self, peer: &PeerKind) {
         self.peer = peer.clone();
         self.last = None;
-        self.layouts.clear();
     }
 
-    /// Returns whether the service is that of the last call.
+    /// Returns the layouts that the peer may ask for.
+    pub(crate) fn named(&self) -> Vec<&'static Layout> {
+        self.named.iter().chain(&self.known).copied().collect()
+    }
+
+    /// Returns whether the service is the one that was last found callable.
     pub(crate) fn is_last(&self, layout: &'static Layout) -> bool {
         self.last.is_some_and(|last| std::ptr::eq(last, layout))
     }
 
-    /// Returns the layout rules of a service if it may be called. A call sent before the kind of the server is known is
-    /// checked again when it is answered.
-    pub(crate) fn check(&mut self, layout: &'static Layout) -> Result<Rules, NotSent> {
-        if let Some((_, rules)) = self.layouts.iter().find(|(layouts, _)| std::ptr::eq(*layouts, layout)) {
+    /// Returns how a service is called. A dialling end announces a service that its HELLO has not named.
+    ///
+    /// # Errors
+    /// While the peer is unknown, unless HELLO has named the service; and if another service has one of its operations.
+    pub(crate) fn check(
+        &mut self,
+        layout: &'static Layout,
+        is_dialler: bool,
+        outbox: &mut Outbox,
+    ) -> Result<Rules, NotSent> {
+        if self.known.contains(&layout) {
             self.last = Some(layout);
-            return Ok(*rules);
+            return Ok(Rules::Own);
         }
-        let rules = match &self.peer {
-            PeerKind::Unknown if self.named.contains(&layout) => Rules::Same,
-            PeerKind::Unknown => return Err(NotSent::Unclear),
-            peer => rules(layout, peer).map_err(NotSent::Failed)?,
+        let conflicts = |other: &&&'static Layout| {
+            **other != layout && other.operations.iter().any(|operation| layout.operations.contains(operation))
         };
-        self.layouts.push((layout, rules));
+        if let Some(other) = self.named.iter().chain(&self.known).find(conflicts) {
+            return Err(NotSent::Failed(conflict(layout, other).not_run()));
+        }
+        match &self.peer {
+            PeerKind::Unknown if !self.named.contains(&layout) => return Err(NotSent::Unclear),
+            PeerKind::Native(hello) => {
+                let theirs = PeerLayout::all(hello, OFFERED).find(|theirs| theirs.service == layout.service);
+                match theirs {
+                    Some(theirs) if layout.is_same(&theirs) => {}
+                    Some(theirs) if !is_dialler => return Ok(Rules::Translated(theirs)),
+                    _ if is_dialler && !self.named.contains(&layout) => put_calls(outbox, layout),
+                    _ => {}
+                }
+            }
+            PeerKind::Unknown | PeerKind::Compat => {}
+        }
+        self.known.push(layout);
         self.last = Some(layout);
-        Ok(rules)
+        Ok(Rules::Own)
+    }
+
+    /// Returns whether the peer offers the service in another layout.
+    pub(crate) fn differs(&self, layout: &Layout) -> bool {
+        let offered = self.peer.hello().into_iter().flat_map(|hello| PeerLayout::all(hello, OFFERED));
+        offered.filter(|theirs| theirs.service == layout.service).any(|theirs| !layout.is_same(&theirs))
     }
 }
 
-/// Returns the layout rules of a service if a peer of known kind accepts calls to it.
-pub(crate) fn rules(layout: &'static Layout, peer: &PeerKind) -> Result<Rules, Status> {
-    let Some(hello) = peer.hello() else { return Ok(Rules::Same) };
-    for theirs in PeerLayout::all(hello, OFFERED) {
-        if theirs.service == layout.service {
-            return match layout.fit(&theirs) {
-                LayoutMatch::Whole => Ok(Rules::Same),
-                LayoutMatch::Older => Ok(Rules::Older),
-                LayoutMatch::Not => Err(misfit(layout).not_run()),
-            };
-        }
-        if theirs.operations.iter().any(|operation| layout.operations.contains(operation)) {
-            let other = format!(
-                "the server does not offer the service {}; its operations belong to {}",
-                layout.service, theirs.service
-            );
-            return Err(Status::unimplemented(other).not_run());
-        }
-    }
-    // A proxy need not announce the services of its back ends.
-    Ok(Rules::Same)
+#[cold]
+fn conflict(layout: &Layout, other: &Layout) -> Status {
+    Status::failed_precondition(format!(
+        "{layout} and {other} have common operations and cannot be called on one connection: use a channel for each"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::layouts::tests::{APART, BROKEN, FIRST, OTHER, SECOND, peer_with_layouts};
+    use crate::wire::layouts::tests::{APART, FIRST, SECOND, peer_with_layouts};
 
     #[test]
-    fn named_services_are_called_before_server_hello() {
-        let mut offers = OfferedServices::new(Arc::new([&FIRST]));
-        assert_eq!(offers.check(&FIRST).unwrap(), Rules::Same);
-        assert!(matches!(offers.check(&APART), Err(NotSent::Unclear)));
-        offers.handle_peer_known(&peer_with_layouts(OFFERED, &[&SECOND]));
-        assert_eq!(offers.check(&FIRST).unwrap(), Rules::Same);
-        assert_eq!(offers.check(&APART).unwrap(), Rules::Same, "nothing is in its place");
-        assert!(
-            matches!(offers.check(&BROKEN), Err(NotSent::Failed(status)) if status.code() == crate::Code::FailedPrecondition)
-        );
-        assert!(
-            matches!(offers.check(&OTHER), Err(NotSent::Failed(status)) if status.code() == crate::Code::Unimplemented)
-        );
-        offers.handle_peer_known(&peer_with_layouts(OFFERED, &[&FIRST]));
-        assert_eq!(offers.check(&SECOND).unwrap(), Rules::Older);
-        offers.handle_peer_known(&PeerKind::Compat);
-        assert_eq!(offers.check(&BROKEN).unwrap(), Rules::Same, "Go sends no layouts");
+    fn unnamed_service_is_announced_before_its_first_call() {
+        let mut services = CalledServices::new(Arc::new([&FIRST]));
+        let mut outbox = Outbox::default();
+        let mut check = |services: &mut CalledServices, layout, is_dialler| {
+            let checked = services.check(layout, is_dialler, &mut outbox);
+            (checked, std::mem::take(&mut outbox).len())
+        };
+        assert!(matches!(check(&mut services, &FIRST, true), (Ok(Rules::Own), 0)));
+        assert!(matches!(check(&mut services, &APART, true), (Err(NotSent::Unclear), 0)));
+        services.handle_peer_known(&peer_with_layouts(OFFERED, &[&SECOND]));
+        assert!(matches!(check(&mut services, &FIRST, true), (Ok(Rules::Own), 0)));
+        assert!(!services.is_last(&APART));
+        let (checked, length) = check(&mut services, &APART, true);
+        assert!(matches!(checked, Ok(Rules::Own)) && length > APART.item().len());
+        assert!(services.is_last(&APART));
+        assert!(matches!(check(&mut services, &APART, true), (Ok(Rules::Own), 0)), "it is announced once");
     }
 
     #[test]
-    fn older_server_replies_lack_fields_appended_since() {
-        let method = Method { added: (2, 3), ..Method::new(&SECOND, "Place", 10) };
-        assert_eq!([Rules::Same, Rules::Older].map(|rules| rules.missing(&method)), [0, 3]);
-    }
-
-    #[test]
-    fn last_called_service_is_cached_until_change() {
-        let mut offers = OfferedServices::new(Arc::new([&FIRST, &APART]));
-        assert!(!offers.is_last(&FIRST), "it has not been called");
-        for (called, other) in [(&FIRST, &APART), (&APART, &FIRST), (&FIRST, &APART)] {
-            offers.check(called).unwrap();
-            assert!(offers.is_last(called) && !offers.is_last(other));
-        }
-        offers.handle_peer_known(&PeerKind::Compat);
-        assert!(!offers.is_last(&FIRST), "the rules may be others");
+    fn accepting_end_translates_to_layout_of_its_client() {
+        let mut services = CalledServices::default();
+        let mut check = |layout| services.check(layout, false, &mut Outbox::default());
+        assert!(matches!(check(&FIRST), Err(NotSent::Unclear)));
+        services.handle_peer_known(&peer_with_layouts(OFFERED, &[&SECOND, &APART]));
+        let mut check = |layout| services.check(layout, false, &mut Outbox::default());
+        assert!(matches!(check(&FIRST), Ok(Rules::Translated(theirs)) if theirs.fingerprint == SECOND.fingerprint));
+        assert!(matches!(check(&APART), Ok(Rules::Own)));
     }
 }

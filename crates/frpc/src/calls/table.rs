@@ -9,7 +9,7 @@
 
 use crate::calls::Calls;
 use crate::calls::events::{ServerEvent, ServerObserver};
-use crate::calls::offers::OfferedServices;
+use crate::calls::offers::CalledServices;
 use crate::observe::observers::Observers;
 use crate::schema::layout::Layout;
 use crate::wire::layouts::takes_calls;
@@ -60,7 +60,7 @@ impl CallTable {
         let table = Self { server: server.cloned(), ..Self::default() };
         let mut calls = table.calls.lock();
         calls.set_dialler();
-        calls.offers = OfferedServices::new(named);
+        calls.offers = CalledServices::new(named);
         calls.set_observers(observers);
         calls.set_server(server);
         drop(calls);

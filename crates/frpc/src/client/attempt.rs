@@ -8,7 +8,7 @@ use crate::client::link::Link;
 use crate::observe::observers::{CallSizes, CallStart};
 use crate::observe::{ObservedMethod, Token};
 use crate::schema::method::Method;
-use crate::wire::body::{self, DecodeOptions};
+use crate::wire::body;
 use crate::{Code, Response, Status};
 use bytes::Bytes;
 use polyglot::Message;
@@ -93,7 +93,8 @@ struct SentCall {
     is_observed: bool,
 }
 
-/// The end of a call that failed, or whose reply is long or lacks fields. Boxed to keep other calls small.
+/// The end of a call that failed, or whose reply is long, compressed or in another layout. Boxed to keep other calls
+/// small.
 struct RareEnding {
     ticket: CallTicket,
     ended: CallOutcome<()>,
@@ -122,12 +123,6 @@ impl RareEnding {
 }
 
 impl SentCall {
-    /// Returns the options for decoding a reply that may lack fields.
-    fn reading(&self) -> DecodeOptions {
-        let rules = self.link.calls.with(|calls| calls.offers.check(self.method.layout));
-        self.link.reading(rules.map_or(0, |rules| rules.missing(self.method)))
-    }
-
     /// Returns the status of a call that timed out.
     fn expired(&self) -> Status {
         let expired = expired(self.method);
@@ -216,7 +211,8 @@ impl<B: Message> InFlight<B> {
     fn finish(&self, ending: RareEnding) -> Result<Response<B>, Box<Failure>> {
         let call = &self.call;
         let Some(body) = &ending.unread else { return Err(call.fail(ending, None)) };
-        match body::reply(body, call.reading(), &call.link.connection) {
+        let (link, translation) = (&call.link, call.link.reply_translation(call.method));
+        match body::reply(body, link.reading(), &link.connection, translation.as_deref()) {
             Ok(reply) => {
                 call.link.calls.handle_answer(Code::Ok);
                 ending.over.iter().for_each(|over| call.observe_end(Code::Ok, over));

@@ -4,12 +4,13 @@ use crate::api::extras::Extras;
 use crate::api::metadata::Metadata;
 use crate::api::middleware::CallKind;
 use crate::calls::failures::takes_no_calls;
+use crate::calls::offers::Rules;
 use crate::calls::{CallTicket, NotSent, ServerKind};
 use crate::client::link::Link;
 use crate::clock;
 use crate::observe::{Token, TraceContext};
 use crate::schema::method::Method;
-use crate::wire::body::{self, EncodeBody, Flags};
+use crate::wire::body::{self, EncodeBody, Flags, Writing};
 use crate::wire::prefix::PrefixFields;
 use frisbee::{BODY_MAX_LEAST, Outbox, PermitPlace, Waiter};
 use polyglot::Form;
@@ -127,8 +128,11 @@ impl<'a> PendingCall<'a> {
                 _ => {}
             }
         }
-        if !calls.offers.is_last(method.layout) {
-            calls.offers.check(method.layout)?;
+        let (mut operation, mut translation) = (method.operation, None);
+        if !calls.offers.is_last(method.layout)
+            && let Rules::Translated(theirs) = calls.offers.check(method.layout, !link.backward, outbox)?
+        {
+            (operation, translation) = link.translation(method, theirs, outbox)?;
         }
         let until = match *timeout {
             None => None,
@@ -137,7 +141,10 @@ impl<'a> PendingCall<'a> {
             Some(timeout) if timeout < EXACT_BELOW => clock::now().checked_add(timeout),
             Some(timeout) => calls.now(clock::now).checked_add(timeout),
         };
-        let ticket = calls.begin_in_turn(method.operation, until, caller, place)?;
+        let ticket = calls.begin_in_turn(operation, until, caller, place)?;
+        if translation.is_some() {
+            calls.share_reply(ticket);
+        }
         if let Some(token) = self.observer {
             calls.observe(ticket, method, token, *trace);
         }
@@ -161,7 +168,8 @@ impl<'a> PendingCall<'a> {
         if server == ServerKind::Unknown {
             outbox.set_limit(limit.min(BODY_MAX_LEAST));
         }
-        let put = body::put_message(outbox.packet(ticket.id, method.operation), message, form, flags, prefix);
+        let writing = Writing::new(flags, translation.as_deref());
+        let put = body::put_message(outbox.packet(ticket.id, operation), message, form, writing, prefix);
         if server == ServerKind::Unknown {
             outbox.set_limit(limit);
         }

@@ -3,14 +3,14 @@
 use crate::api::BoxedCall;
 use crate::api::hand_off::HandOffSlot;
 use crate::calls::failures::{closed_status, expired, out_of_time};
-use crate::calls::offers::rules;
 use crate::client::attempt::AnyReply;
 use crate::client::call::PendingCall;
 use crate::client::channel::Channel;
 use crate::client::picker::PickedConnection;
 use crate::clock;
 use crate::context;
-use crate::wire::body::{self, AnyMessage, DecodeOptions, EncodeBody, Flags, alone};
+use crate::wire::body::{self, AnyMessage, DecodeOptions, EncodeBody, Flags, Writing, alone};
+use crate::wire::translation::Translation;
 use crate::{Code, Response, Status};
 use bytes::Bytes;
 use frisbee::{Connection, HandOffAccepted, HandOffError, PacketId};
@@ -44,15 +44,18 @@ pub(crate) type MakeCall =
     for<'a> fn(&'a Channel, PendingCall<'a>, &'a AnyMessage, ReadReply, &'a HandOffSlot) -> BoxedCall<'a, AnyReply>;
 
 /// Function that decodes a reply: [`read_reply`] for one reply type.
-pub(crate) type ReadReply = fn(&Bytes, DecodeOptions, &Connection) -> Result<Response<AnyReply>, Status>;
+pub(crate) type ReadReply = fn(&Bytes, Reading<'_>, &Connection) -> Result<Response<AnyReply>, Status>;
+
+/// How a reply is decoded, and its translation.
+pub(crate) type Reading<'a> = (DecodeOptions, Option<&'a Translation>);
 
 /// Decodes a reply of any type.
 pub(crate) fn read_reply<B: Message + Send + 'static>(
     body: &Bytes,
-    reading: DecodeOptions,
+    (reading, translation): Reading<'_>,
     by: &Connection,
 ) -> Result<Response<AnyReply>, Status> {
-    Ok(body::reply::<B>(body, reading, by)?.map(|message| Box::new(message) as AnyReply))
+    Ok(body::reply::<B>(body, reading, by, translation)?.map(|message| Box::new(message) as AnyReply))
 }
 
 /// A call that requests a hand-off.
@@ -73,8 +76,12 @@ impl HandOffCall<'_> {
         loop {
             let PickedConnection { link, .. } = channel.link_for(&call, self.until, &mut started).await?;
             let peer = link.unless_abandoned(link.connection.peer_known()).await;
-            let Some(Ok(peer)) = peer else { continue };
-            let reading = link.reading(rules(method.layout, &peer)?.missing(method));
+            let Some(Ok(_)) = peer else { continue };
+            let prepared = link.unless_abandoned(link.prepare(method)).await;
+            let Some((operation, translation)) = prepared.transpose()? else { continue };
+            link.describe(method.layout);
+            let writing = Writing::new(Flags::default(), translation.as_deref());
+            let reading = (link.reading(), translation.as_deref());
             let left = self.until.map(|until| until.saturating_duration_since(clock::now()));
             if left.is_some_and(|left| left.is_zero()) {
                 return Err(out_of_time());
@@ -82,13 +89,12 @@ impl HandOffCall<'_> {
             let prefix = || call.prefix(left.filter(|_| call.options.sends_timeout));
             let mut encoded = Ok(());
             let body = alone(|outbox| {
-                let packet = outbox.packet(PacketId(0), method.operation);
-                encoded =
-                    body::put_message(packet, &(message as &dyn EncodeBody), Form::Extended, Flags::default(), prefix);
+                let packet = outbox.packet(PacketId(0), operation);
+                encoded = body::put_message(packet, &(message as &dyn EncodeBody), Form::Extended, writing, prefix);
             });
             encoded.map_err(body::PutError::into_status)?;
             let pause = || link.calls.pause().inspect(|_| *is_requested = true);
-            let answered = link.connection.hand_off_if(method.operation, body, pause).await;
+            let answered = link.connection.hand_off_if(operation, body, pause).await;
             if !*is_requested && matches!(answered, Err(HandOffError::Closed(_))) {
                 continue;
             }
@@ -105,7 +111,7 @@ impl HandOffCall<'_> {
     fn take(
         &self,
         answered: Result<HandOffAccepted, HandOffError>,
-        reading: DecodeOptions,
+        reading: Reading<'_>,
         by: &Connection,
     ) -> Result<Response<AnyReply>, Status> {
         let status = match answered {

@@ -1,15 +1,22 @@
 //! A connection of a channel and its calls.
 
+use crate::Status;
 use crate::calls::CallTicket;
+use crate::calls::NotSent;
 use crate::calls::attachments::ConnectionEnd;
 use crate::calls::failures::closed_status;
+use crate::calls::offers::Rules;
 use crate::calls::table::CallTable;
 use crate::endpoint::offer::ServiceOffer;
 use crate::observe::observers::Observers;
+use crate::schema::layout::Layout;
 use crate::schema::method::Method;
+use crate::service::layouts::PeerLayouts;
 use crate::wire::body::{self, DecodeOptions};
+use crate::wire::layouts::{PeerLayout, put_layout};
 use crate::wire::packed::{self, Packing};
-use frisbee::{Connection, Operation, PeerKind};
+use crate::wire::translation::Translation;
+use frisbee::{Connection, Operation, Outbox, PeerKind, SendError};
 use polyglot::Nesting;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -132,9 +139,98 @@ impl Link {
         packing.has(method) && peer.hello().is_some_and(packed::unpacks)
     }
 
-    /// Returns the options for decoding messages of the peer that may lack `missing` fields at the end.
-    pub(crate) fn reading(&self, missing: u32) -> DecodeOptions {
-        DecodeOptions { missing, nesting: self.nesting, decompresses: self.decompresses }
+    /// Returns the options for decoding the peer's messages.
+    pub(crate) fn reading(&self) -> DecodeOptions {
+        DecodeOptions { nesting: self.nesting, decompresses: self.decompresses }
+    }
+
+    /// Prepares a call other than a unary one, to a peer that is known. Returns the operation of the method and the
+    /// translation of its messages.
+    ///
+    /// # Errors
+    /// If the peer cannot be called, or does not send its layout in time.
+    pub(crate) async fn prepare(
+        &self,
+        method: &'static Method,
+    ) -> Result<(Operation, Option<Arc<Translation>>), Status> {
+        loop {
+            let prepared = self.connection.send_now(|outbox| {
+                let rules = self.calls.calls.lock().offers.check(method.layout, !self.backward, outbox)?;
+                match rules {
+                    Rules::Own => Ok((method.operation, None)),
+                    Rules::Translated(theirs) => self.translation(method, theirs, outbox),
+                }
+            });
+            match prepared {
+                Ok(Ok(prepared)) => return Ok(prepared),
+                Ok(Err(NotSent::Failed(status))) => return Err(status),
+                Ok(Err(_)) => self.clear(method).await?,
+                // The connection has ended, and the call is about to fail or to move.
+                Err(_) => return Ok((method.operation, None)),
+            }
+        }
+    }
+
+    /// Sends the description of a service to a server that needs it, since it cannot be sent after a request for a
+    /// hand-off.
+    pub(crate) fn describe(&self, layout: &'static Layout) {
+        let _ = self.connection.send_now(|outbox| {
+            if !self.backward && self.calls.calls.lock().offers.differs(layout) {
+                put_layout(outbox, layout.fingerprint, Some(layout));
+            }
+        });
+    }
+
+    /// At the accepting end: returns the peer's operation of a method, and the translation of its messages.
+    ///
+    /// Requests a layout that is unknown.
+    ///
+    /// # Errors
+    /// While the peer's layout is awaited, and if it does not fit.
+    #[cold]
+    pub(crate) fn translation(
+        &self,
+        method: &'static Method,
+        theirs: PeerLayout,
+        outbox: &mut Outbox,
+    ) -> Result<(Operation, Option<Arc<Translation>>), NotSent> {
+        let layouts = self.connection.attachments().get_or_insert::<PeerLayouts>();
+        layouts.add_offered(method.layout, theirs, outbox);
+        match layouts.called(method.layout, method.operation.number()) {
+            None => Err(NotSent::Unclear),
+            Some(Ok((operation, translation))) => {
+                let operation = Operation::user(operation).ok_or_else(|| {
+                    NotSent::Failed(Status::failed_precondition(format!("operation {operation} is reserved")))
+                })?;
+                Ok((operation, translation))
+            }
+            Some(Err(status)) => Err(NotSent::Failed(status.not_run())),
+        }
+    }
+
+    /// Returns the translation of a reply, at the accepting end.
+    #[cold]
+    pub(crate) fn reply_translation(&self, method: &'static Method) -> Option<Arc<Translation>> {
+        if !self.backward {
+            return None;
+        }
+        let layouts = PeerLayouts::of(&self.connection)?;
+        layouts.called(method.layout, method.operation.number())?.ok()?.1
+    }
+
+    /// Waits until it is known how to call a method: for the kind of the peer, and at the accepting end for its layout.
+    ///
+    /// # Errors
+    /// If the connection ends.
+    pub(crate) async fn clear(&self, method: &'static Method) -> Result<(), SendError> {
+        self.connection.peer_known().await?;
+        if self.backward
+            && let Some(layouts) = PeerLayouts::of(&self.connection)
+        {
+            let is_clear = || layouts.called(method.layout, method.operation.number()).is_some();
+            layouts.changed(is_clear, &self.connection).await;
+        }
+        Ok(())
     }
 }
 

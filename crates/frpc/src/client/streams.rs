@@ -5,7 +5,6 @@ use crate::api::extras::Extras;
 use crate::api::middleware::{CallKind, MethodInfo};
 use crate::api::streams::carried_by;
 use crate::calls::failures::{closed_status, out_of_time, takes_no_calls, unidentified};
-use crate::calls::offers::rules;
 use crate::client::call::PendingCall;
 use crate::client::channel::Channel;
 use crate::client::link::Link;
@@ -16,9 +15,10 @@ use crate::context;
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
 use crate::streaming::{ReceiverEnd, Streaming, late, send, send_all, send_end};
-use crate::wire::body::{self, DecodeOptions, Flags};
+use crate::wire::body::{self, DecodeOptions, Flags, Writing};
 use crate::wire::layouts::takes_calls;
 use crate::wire::prefix::PrefixFields;
+use crate::wire::translation::Translation;
 use crate::{Code, Request, Response, Status};
 use frisbee::tasks::{Job, ParkedFuture};
 use frisbee::{CloseReason, SendError, StreamBytes, StreamReceiver, StreamSender};
@@ -167,7 +167,8 @@ where
     let OpenedStream { sender, replies, link, .. } = loop {
         let opened = terms.open(channel, method, extras.as_deref(), &mut started).await?;
         // A server that reads slowly may delay the request.
-        let sent = terms.within(time_left(terms.open_until), send::<A>(&opened.sender, &message, opened.flags)).await;
+        let writing = Writing::new(opened.flags, opened.translation.as_deref());
+        let sent = terms.within(time_left(terms.open_until), send::<A>(&opened.sender, &message, writing)).await;
         match sent.map_err(|_| not_delivered())? {
             Ok(()) => break opened,
             // The server did not receive the request, so the call has not begun.
@@ -209,12 +210,13 @@ where
 {
     let terms = OpenDeadlines::new(channel, request.timeout());
     let (messages, extras) = request.into_parts();
-    let OpenedStream { sender, replies, link, flags } =
+    let OpenedStream { sender, replies, link, flags, translation } =
         terms.open(channel, method, extras.as_deref(), &mut None).await?;
+    let writing = Writing::new(flags, translation.as_deref());
     let mut replies = replies.of::<B>();
     stream.iter().for_each(|stream| _ = stream.set(sender.clone()));
     carried_by(&messages, &link.connection);
-    let mut sending = pin!(send_messages(&sender, messages, flags));
+    let mut sending = pin!(send_messages(&sender, messages, writing));
     // A server may reply before the end of the requests.
     let early = poll_fn(|context| match replies.poll_message(context) {
         Poll::Ready(reply) => Poll::Ready(Ok(Some(reply))),
@@ -256,7 +258,7 @@ where
 {
     let terms = OpenDeadlines::new(channel, request.timeout());
     let (messages, extras) = request.into_parts();
-    let OpenedStream { sender, replies, link, flags } =
+    let OpenedStream { sender, replies, link, flags, translation } =
         terms.open(channel, method, extras.as_deref(), &mut None).await?;
     let replies = replies.of::<B>();
     let (connection, failed) = (link.connection.clone(), replies.failed());
@@ -265,7 +267,10 @@ where
     keep_link_alive(link, sender.clone());
     let sending = {
         let sender = sender.clone();
-        ParkedFuture::new(async move { send_messages(&sender, messages, flags).await })
+        ParkedFuture::new(async move {
+            let writing = Writing::new(flags, translation.as_deref());
+            send_messages(&sender, messages, writing).await
+        })
     };
     connection.spawn(send_requests(sending, sender, deadline, failed));
     Ok(Response::new(replies))
@@ -322,6 +327,7 @@ struct OpenedStream {
     link: Arc<Link>,
     /// How requests are encoded.
     flags: Flags,
+    translation: Option<Arc<Translation>>,
 }
 
 /// The replies of a stream, with their type erased.
@@ -330,11 +336,12 @@ struct Replies {
     end: ReceiverEnd,
     reading: DecodeOptions,
     deadline: Option<Pin<Box<Sleep>>>,
+    translation: Option<Arc<Translation>>,
 }
 
 impl Replies {
     fn of<B: Message>(self) -> Streaming<B> {
-        Streaming::new(Some(self.receiver), self.end, self.reading, self.deadline)
+        Streaming::new(Some(self.receiver), self.end, self.reading, self.deadline).translated(self.translation)
     }
 }
 
@@ -381,11 +388,13 @@ impl OpenDeadlines {
                     if peer.hello().is_some_and(|hello| hello.streams_max == 0) {
                         return Err(Status::unimplemented("the peer does not accept streams").not_run());
                     }
-                    let reading = link.reading(rules(method.layout, &peer)?.missing(method));
+                    let prepared = link.unless_abandoned(link.prepare(method)).await;
+                    let Some((operation, translation)) = prepared.transpose()? else { continue };
+                    let reading = link.reading();
                     // The timeout includes the wait for a slot.
                     let first = || match peer.hello() {
-                        Some(_) => body::open(method.operation, call.prefix(time_left(self.until))),
-                        None => body::open(method.operation, PrefixFields::default()),
+                        Some(_) => body::open(operation, call.prefix(time_left(self.until))),
+                        None => body::open(operation, PrefixFields::default()),
                     };
                     // If this connection stops accepting calls, a stream that waits for a slot moves to the next one.
                     let opening = link.unless_abandoned(link.connection.open_stream_with(first));
@@ -397,8 +406,10 @@ impl OpenDeadlines {
                             let flags =
                                 Flags::LOSSLESS.when(channel.inner.options.strict).with(Flags::PACKED.when(packs));
                             let end = ReceiverEnd::Client(Some(link.connection.clone()), Arc::default());
-                            let replies = Replies { receiver, end, reading, deadline: self.sleep() };
-                            return Ok(OpenedStream { sender, replies, link, flags });
+                            let deadline = self.sleep();
+                            let replies =
+                                Replies { receiver, end, reading, deadline, translation: translation.clone() };
+                            return Ok(OpenedStream { sender, replies, link, flags, translation });
                         }
                         Err(SendError::Closed(_)) => {}
                         Err(error) => return Err(error.into()),
@@ -424,13 +435,13 @@ impl OpenDeadlines {
 }
 
 /// Sends all messages and ends the direction.
-async fn send_messages<S>(sender: &StreamSender, messages: S, flags: Flags) -> Result<(), Status>
+async fn send_messages<S>(sender: &StreamSender, messages: S, writing: Writing<'_>) -> Result<(), Status>
 where
     S: Stream,
     S::Item: Message,
 {
     let failure = |_| unreachable!("each item is a message");
-    send_all(sender, messages, flags, |message| Some(message), failure, |_| {}, || {}).await?;
+    send_all(sender, messages, writing, |message| Some(message), failure, |_| {}, || {}).await?;
     send_end(sender);
     Ok(())
 }

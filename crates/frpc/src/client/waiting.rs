@@ -101,7 +101,7 @@ impl PendingCall<'_> {
                 Err(NotSent::Full | NotSent::Blocked) => {}
                 Err(NotSent::Unclear) => {
                     *obstacle.lock() = Obstacle::Peer;
-                    if let Some(Err(error)) = link.unless_abandoned(link.connection.peer_known()).await {
+                    if let Some(Err(error)) = link.unless_abandoned(link.clear(self.method)).await {
                         return Err(Failure::new(error.into(), SentState::No));
                     }
                 }

@@ -4,12 +4,11 @@ use crate::Status;
 use crate::api::authorize::PeerRules;
 use crate::calls::table::CallTable;
 use crate::endpoint::inline_runs::InlineRuns;
-use crate::endpoint::layouts::Clauses;
-use crate::endpoint::table::Table;
-use crate::schema::method::Method;
+use crate::endpoint::table::{ServedMethod, Table};
 use crate::service::caller::Caller;
 use crate::service::erased::Kind;
 use crate::service::invoke::{Invoke, InvokeSettings};
+use crate::service::layouts::{HeldCall, PeerLayouts, PeerMethod};
 use crate::wire::body::DecodeOptions;
 use frisbee::{MountsSession, Packet};
 use polyglot::Nesting;
@@ -32,8 +31,8 @@ pub(crate) struct Session {
     pub(crate) replies: Option<Box<Replies>>,
     /// Packets that matched no call, in addition to those counted by the table of calls.
     pub(crate) unmatched: u32,
-    /// Verdicts on the layouts that the peer announced.
-    pub(crate) clauses: Option<Box<Clauses>>,
+    /// The layouts of the peer, if one differs.
+    pub(crate) layouts: Option<Arc<PeerLayouts>>,
     pub(crate) nesting: Nesting,
     pub(crate) inline_runs: InlineRuns,
     /// Whether this end accepts compressed messages.
@@ -78,9 +77,27 @@ impl Session {
         self.instances.binary_search_by_key(&operation, |(operation, _)| *operation)
     }
 
-    /// Returns the status of an operation that is rejected for this peer.
+    /// Returns the method of this end for an operation of the peer.
+    #[inline]
+    pub(crate) fn find(&self, operation: u16) -> PeerMethod {
+        let found = self.layouts.as_ref().and_then(|layouts| layouts.find(operation));
+        found.unwrap_or(PeerMethod::Served { operation, translation: None })
+    }
+
+    /// Returns the operation of this end for an operation of the peer that is served.
+    pub(crate) fn served<'t>(&self, operation: u16, table: &'t Table) -> Option<&'t ServedMethod> {
+        match self.find(operation) {
+            PeerMethod::Served { operation, .. } => table.get(operation),
+            PeerMethod::Held | PeerMethod::Refused(_) => None,
+        }
+    }
+
+    /// Returns the status of an operation that is rejected because of the peer's layouts.
     pub(crate) fn refused(&self, operation: u16) -> Option<Status> {
-        self.clauses.as_ref()?.refused(operation)
+        match self.layouts.as_ref()?.find(operation)? {
+            PeerMethod::Refused(status) => Some(status),
+            _ => None,
+        }
     }
 
     /// Returns the status of a mounted router's operation that the access rules deny to this peer.
@@ -88,21 +105,31 @@ impl Session {
         self.rules.as_ref()?.admit_mounted(operation).err()
     }
 
-    /// Returns the options for decoding this peer's requests to a method.
-    pub(crate) fn reading(&self, method: &Method) -> DecodeOptions {
-        let missing = self.clauses.as_ref().map_or(0, |clauses| clauses.missing(method));
-        DecodeOptions { missing, nesting: self.nesting, decompresses: self.decompresses }
+    /// Returns the options for decoding the peer's requests.
+    pub(crate) fn reading(&self) -> DecodeOptions {
+        DecodeOptions { nesting: self.nesting, decompresses: self.decompresses }
     }
 
     /// Creates an instance for the first call of a method. Returns `None` if this peer cannot call it.
     fn new_instance(&self, operation: u16, table: &Table) -> Option<Box<dyn Invoke>> {
-        if self.refused(operation).is_some() {
-            return None;
-        }
+        let PeerMethod::Served { operation, translation } = self.find(operation) else { return None };
         let served = table.get(operation)?;
         let Kind::Unary(unary) = &served.entry.kind else { return None };
-        let settings = served.settings(self.reading(&served.entry.method), self.rules.as_ref());
-        unary.instance(InvokeSettings { packs: self.packs && served.packs, ..settings })
+        let settings = served.settings(self.reading(), self.rules.as_ref());
+        unary.instance(InvokeSettings { packs: self.packs && served.packs, translation, ..settings })
+    }
+
+    /// Holds a call until the description of its layout arrives.
+    pub(crate) fn hold(&self, call: HeldCall) {
+        if let Some(layouts) = &self.layouts {
+            layouts.hold(call, &self.caller.connection);
+        }
+    }
+
+    /// Drops the instances of operations whose meaning has changed.
+    pub(crate) fn forget(&mut self, operations: &[u16]) {
+        self.last = self.last.take().filter(|(operation, _)| !operations.contains(operation));
+        self.instances.retain(|(operation, _)| !operations.contains(operation));
     }
 
     pub(crate) fn warn_slow(&self) {

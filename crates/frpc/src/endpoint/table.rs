@@ -56,6 +56,7 @@ impl ServedMethod {
             method_observer: self.method_observer.as_ref(),
             guard: self.guard(rules),
             packs: false,
+            translation: None,
             permits: None,
             format: None,
         }

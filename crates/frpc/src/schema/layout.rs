@@ -1,35 +1,51 @@
-//! The wire layout of a service: its operations, and a fingerprint of its message types.
+//! The wire layout of a service: its operations, and the description of its messages.
 
+use polyglot::layout::Fingerprint;
 use std::fmt;
-
-/// Maximum number of earlier layouts of a service that are sent and read, equal to the number kept by its lock.
-pub(crate) const COMPATIBLE_MAX: usize = 32;
 
 /// The wire layout of a service. For generated code.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Layout {
     pub(crate) service: &'static str,
-    /// The operations in ascending order.
+    /// In ascending order.
     pub(crate) operations: &'static [u16],
-    pub(crate) fingerprint: u64,
-    /// The fingerprints of compatible earlier layouts.
-    pub(crate) compatible: &'static [u64],
+    pub(crate) fingerprint: Fingerprint,
+    /// The encoded [`Description`](polyglot::layout::Description). Empty if there is none.
+    pub(crate) description: &'static [u8],
+    /// The names of the description's types and fields.
+    pub(crate) names: &'static str,
 }
 
 impl Layout {
-    /// Creates the layout of the service with this full name. `operations` are in ascending order, and `compatible` are
-    /// the fingerprints of compatible earlier layouts.
+    /// Creates the layout of a `service` by its full name.
     ///
-    /// # Panics
-    /// If there are more than 32 earlier layouts.
+    /// Takes the operations of its methods in ascending order, the fingerprint of the encoded
+    /// [`Description`](polyglot::layout::Description), that encoding, and the
+    /// [`names`](polyglot::layout::Described::names) of its types and fields. Without a description, peers with another
+    /// layout are refused.
     pub const fn new(
         service: &'static str,
         operations: &'static [u16],
-        fingerprint: u64,
-        compatible: &'static [u64],
+        fingerprint: u128,
+        description: &'static [u8],
+        names: &'static str,
     ) -> Self {
-        assert!(compatible.len() <= COMPATIBLE_MAX, "at most 32 earlier layouts are sent");
-        Self { service, operations, fingerprint, compatible }
+        let fingerprint = Fingerprint::new(fingerprint.to_be_bytes());
+        Self { service, operations, fingerprint, description, names }
+    }
+
+    /// Creates a layout that lives as long as the process, for programs that read schemas at run time. Takes operations
+    /// in any order. The fingerprint is that of the `description`.
+    #[must_use]
+    pub fn leak(service: &str, mut operations: Vec<u16>, description: &[u8], names: &str) -> &'static Self {
+        operations.sort_unstable();
+        Box::leak(Box::new(Self {
+            service: service.to_owned().leak(),
+            operations: operations.leak(),
+            fingerprint: Fingerprint::of(description),
+            description: description.to_vec().leak(),
+            names: names.to_owned().leak(),
+        }))
     }
 
     /// Returns the full name of the service.
@@ -37,20 +53,25 @@ impl Layout {
         self.service
     }
 
-    /// Returns whether a method of the service has this operation.
-    pub(crate) fn has(&self, operation: u16) -> bool {
-        self.operations.binary_search(&operation).is_ok()
+    /// Returns the fingerprint of the description.
+    pub const fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// Returns the encoded [`Description`](polyglot::layout::Description), which is empty if there is none.
+    pub const fn description(&self) -> &'static [u8] {
+        self.description
     }
 }
 
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:016x}", self.service, self.fingerprint)
+        write!(f, "{} {}", self.service, self.fingerprint)
     }
 }
 
 /// A generated client.
 pub trait Client {
-    /// The layout of the client's service.
+    /// The layout of its service.
     const LAYOUT: &'static Layout;
 }

@@ -13,8 +13,6 @@ pub struct Method {
     pub(crate) idempotent: bool,
     pub(crate) without_side_effects: bool,
     pub(crate) is_tool: bool,
-    /// The numbers of fields appended to the request and the reply since the first compatible layout.
-    pub(crate) added: (u32, u32),
 }
 
 impl Method {
@@ -26,7 +24,7 @@ impl Method {
         let Some(operation) = Operation::user(operation) else {
             panic!("operations of methods must be 10 or above");
         };
-        Self { layout, name, operation, idempotent: false, without_side_effects: false, is_tool: false, added: (0, 0) }
+        Self { layout, name, operation, idempotent: false, without_side_effects: false, is_tool: false }
     }
 
     /// Marks the method as idempotent: repeated calls have no additional effect.
@@ -44,17 +42,6 @@ impl Method {
     /// Marks the method as a tool for agents.
     pub const fn tool(mut self) -> Self {
         self.is_tool = true;
-        self
-    }
-
-    /// Returns the numbers of trailing fields that peers with earlier layouts may omit in the request and the reply.
-    pub const fn added(&self) -> (u32, u32) {
-        self.added
-    }
-
-    /// Sets the numbers of trailing fields that peers with earlier layouts may omit in the request and the reply.
-    pub const fn with_added(mut self, request: u32, reply: u32) -> Self {
-        self.added = (request, reply);
         self
     }
 }

@@ -84,8 +84,8 @@ impl Caller {
     }
 
     /// Cancels a call. The reply to a cancelled call reports this, because every call gets exactly one reply.
-    pub(crate) fn cancel(&self, id: PacketId, operation: Operation, outbox: &mut Outbox) {
-        if self.connection.cancel_call(id, operation) {
+    pub(crate) fn cancel(&self, id: PacketId, operation: Operation, is_held: bool, outbox: &mut Outbox) {
+        if is_held || self.connection.cancel_call(id, operation) {
             body::put_error(outbox, id, operation, &abandoned(), self.style);
         }
     }

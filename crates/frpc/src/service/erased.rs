@@ -10,6 +10,7 @@ use crate::service::lifecycle::OfferedMethod;
 use crate::service::stream_method::{Calling, MessageBytes};
 use crate::wire::body::DecodeOptions;
 use crate::wire::prefix::Prefix;
+use crate::wire::translation::Translation;
 use crate::{Policy, Request};
 use frisbee::tasks::{InlinePermission, PermissionHandle, Placement};
 use frisbee::{Operation, Stream};
@@ -97,4 +98,6 @@ pub(crate) struct AcceptedStream<'a> {
     pub(crate) observed_call: Option<ObservedCall>,
     /// Whether replies are compressed.
     pub(crate) packs: bool,
+    /// The translation of its messages.
+    pub(crate) translation: Option<Arc<Translation>>,
 }

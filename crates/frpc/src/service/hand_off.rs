@@ -3,7 +3,7 @@
 use crate::api::hand_off::HandOff;
 use crate::schema::method::Method;
 use crate::service::failures::{abandoned, log, panicked};
-use crate::wire::body::{self, EncodeBody, Flags, ReplyParts, alone};
+use crate::wire::body::{self, EncodeBody, ReplyParts, Writing, alone};
 use crate::{Response, Status};
 use bytes::Bytes;
 use frisbee::tasks::{Task, UnwindResult};
@@ -29,6 +29,7 @@ pub(crate) async fn decide<B: EncodeBody>(
     decision: &HandOff,
     work: impl Future<Output = UnwindResult<Result<Response<B>, Status>>>,
     task: Task,
+    writing: Writing<'_>,
 ) {
     let worked = {
         // Dropped before the reply is sent, together with the values that the handler holds, such as a permit.
@@ -45,7 +46,7 @@ pub(crate) async fn decide<B: EncodeBody>(
         log(status, method, &connection);
     }
     drop(task);
-    settle(request, method, decision, body::reply_parts(&replied));
+    settle(request, method, decision, body::reply_parts(&replied), writing);
 }
 
 /// Answers a hand-off request with the handler's reply, and hands off the connection if the handler accepted.
@@ -54,9 +55,10 @@ pub(crate) fn settle<B: EncodeBody>(
     method: Method,
     decision: &HandOff,
     replied: ReplyParts<'_, B>,
+    writing: Writing<'_>,
 ) {
     let (id, operation) = (PacketId(0), method.operation);
-    let body = alone(|outbox| body::put_reply(outbox, id, operation, replied, FORM, Flags::default(), None));
+    let body = alone(|outbox| body::put_reply(outbox, id, operation, replied, FORM, writing, None));
     match decision.taking().filter(|_| replied.is_ok()) {
         Some(taking) => request.accept(body, taking),
         None => request.refuse(body),

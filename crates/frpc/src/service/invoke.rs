@@ -12,6 +12,7 @@ use crate::service::erased::HandlerPlacement;
 use crate::service::formats::FormatTerms;
 use crate::wire::body::DecodeOptions;
 use crate::wire::envelope::Envelope;
+use crate::wire::translation::Translation;
 use crate::{Response, Status};
 use bytes::Bytes;
 use frisbee::{HandOffRequest, Operation, Outbox, PacketId, Routed};
@@ -114,6 +115,8 @@ pub(crate) struct InvokeSettings<'a> {
     pub(crate) guard: Option<Guard>,
     /// Whether replies are compressed.
     pub(crate) packs: bool,
+    /// The translation of messages for a peer with another layout.
+    pub(crate) translation: Option<Arc<Translation>>,
     /// Used by [`Policy::AtMost`](crate::Policy::AtMost).
     pub(crate) permits: Option<Arc<Semaphore>>,
     /// The message format, instead of the native encoding.

@@ -57,14 +57,9 @@ impl OfferedService {
         self.layout.service()
     }
 
-    /// Returns the fingerprint of the service's layout.
-    pub fn fingerprint(&self) -> u64 {
-        self.layout.fingerprint
-    }
-
-    /// Returns the fingerprints of compatible earlier layouts, oldest first.
-    pub fn compatible(&self) -> &'static [u64] {
-        self.layout.compatible
+    /// Returns its layout on the wire.
+    pub fn layout(&self) -> &'static Layout {
+        self.layout
     }
 
     /// Returns the schema, if it was embedded.
@@ -117,11 +112,6 @@ impl OfferedMethod {
     /// Returns whether the schema declares the method as a tool for agents, with the options of `frpc/agent.proto`.
     pub fn is_tool(&self) -> bool {
         self.method.is_tool
-    }
-
-    /// Returns the numbers of trailing fields that peers with earlier layouts may omit in the request and the response.
-    pub fn added(&self) -> (u32, u32) {
-        self.method.added
     }
 
     /// Returns the full names of the request and response types in the schema.

@@ -9,7 +9,7 @@ use crate::service::formats::{Decode, Format, FormatTerms};
 use crate::service::handle::ServiceHandle;
 use crate::service::streams::{self, ReceivedStream};
 use crate::streaming::{ReceiverEnd, send};
-use crate::wire::body::Flags;
+use crate::wire::body::Writing;
 use crate::{Request, Response, ResponseStream, Status, Streaming};
 use bytes::Bytes;
 use frisbee::{Connection, MemoryCharge, StreamReceiver};
@@ -139,7 +139,8 @@ impl<A: Message + Send + 'static> StreamRequest<A> for A {
 impl<A: Message + Send + 'static> StreamRequest<A> for Streaming<A> {
     async fn receive(stream: ReceivedStream<'_>, receiver: StreamReceiver) -> Option<(Self, Option<MemoryCharge>)> {
         let end = ReceiverEnd::Server(stream.shared_receiver.clone());
-        Some((Streaming::new(Some(receiver), end, stream.reading, None), None))
+        let messages = Streaming::new(Some(receiver), end, stream.reading, None);
+        Some((messages.translated(stream.translation.cloned()), None))
     }
 
     async fn read(
@@ -164,15 +165,15 @@ impl<A: Message + Send + 'static> StreamRequest<A> for Streaming<A> {
 /// A handler's reply, which consists of messages `B`.
 pub(crate) trait StreamReply<B>: Sized + Send + 'static {
     /// Sends the reply to a native caller.
-    fn send(self, stream: ReceivedStream<'_>, flags: Flags) -> impl Future<Output = Result<(), Status>> + Send;
+    fn send(self, stream: ReceivedStream<'_>, writing: Writing<'_>) -> impl Future<Output = Result<(), Status>> + Send;
 
     /// Encodes the reply for a caller over another protocol.
     fn write<A>(self, format: Format<A, B>, terms: FormatTerms) -> Result<Body, Status>;
 }
 
 impl<B: Message + Send + 'static> StreamReply<B> for B {
-    fn send(self, stream: ReceivedStream<'_>, flags: Flags) -> impl Future<Output = Result<(), Status>> + Send {
-        send::<B>(stream.sender, self, flags)
+    fn send(self, stream: ReceivedStream<'_>, writing: Writing<'_>) -> impl Future<Output = Result<(), Status>> + Send {
+        send::<B>(stream.sender, self, writing)
     }
 
     fn write<A>(self, format: Format<A, B>, terms: FormatTerms) -> Result<Body, Status> {
@@ -181,8 +182,8 @@ impl<B: Message + Send + 'static> StreamReply<B> for B {
 }
 
 impl<B: Message + Send + 'static> StreamReply<B> for ResponseStream<B> {
-    fn send(self, stream: ReceivedStream<'_>, flags: Flags) -> impl Future<Output = Result<(), Status>> + Send {
-        stream.send_all(self, flags)
+    fn send(self, stream: ReceivedStream<'_>, writing: Writing<'_>) -> impl Future<Output = Result<(), Status>> + Send {
+        stream.send_all(self, writing)
     }
 
     fn write<A>(self, format: Format<A, B>, terms: FormatTerms) -> Result<Body, Status> {

@@ -12,9 +12,10 @@ use crate::service::failures::{end_of_time, log, no_message, overloaded, panicke
 use crate::service::stream_method::{StreamReply, StreamRequest};
 use crate::streaming::{SharedReceiver, is_end, send_all, send_end, send_error, send_headers, send_refusal};
 use crate::wire::body;
-use crate::wire::body::{DecodeOptions, Flags, Received};
+use crate::wire::body::{DecodeOptions, Flags, Received, Writing};
 use crate::wire::packed;
 use crate::wire::prefix::Prefix;
+use crate::wire::translation::Translation;
 use crate::{Code, Request, Response, Status};
 use frisbee::tasks::{ParkedFuture, Placement};
 use frisbee::{Connection, MemoryCharge, PacketId, Stream, StreamReceiver, StreamSender};
@@ -45,6 +46,7 @@ pub(crate) struct ReceivedStream<'a> {
     pub(crate) shared_receiver: &'a Arc<SharedReceiver>,
     connection: &'a Connection,
     pub(crate) reading: DecodeOptions,
+    pub(crate) translation: Option<&'a Arc<Translation>>,
     /// Whether HEADERS have been sent.
     has_headers: bool,
 }
@@ -52,7 +54,7 @@ pub(crate) struct ReceivedStream<'a> {
 impl ReceivedStream<'_> {
     /// Receives a request that is a single message. Rejects the call otherwise.
     pub(crate) async fn receive_one<A: Message>(self, mut receiver: StreamReceiver) -> Option<(A, MemoryCharge)> {
-        let Self { sender, shared_receiver, connection, reading, .. } = self;
+        let Self { sender, shared_receiver, connection, reading, translation, .. } = self;
         let Some(body) = receiver.recv().await else {
             shared_receiver.refuse(sender, &no_message());
             return None;
@@ -66,8 +68,9 @@ impl ReceivedStream<'_> {
             drop(receiver);
             shared_receiver.back.lock().ended = true;
         }
-        let unpacked = packed::unpacked(body, packed::REQUEST, connection, reading.decompresses);
-        let received = unpacked.and_then(|body| body::request(&body, reading)).and_then(|received| {
+        let translation = translation.map(|translation| &**translation);
+        let prepared = body::prepared(body, packed::REQUEST, connection, reading, translation);
+        let received = prepared.and_then(|body| body::request(&body, reading)).and_then(|received| {
             let is_too_large = takes_too_much(connection, received.memory);
             if is_too_large { Err(overloaded()) } else { Ok(received) }
         });
@@ -80,7 +83,11 @@ impl ReceivedStream<'_> {
         }
     }
 
-    pub(crate) async fn send_all<B: Message>(self, replies: ResponseStream<B>, flags: Flags) -> Result<(), Status> {
+    pub(crate) async fn send_all<B: Message>(
+        self,
+        replies: ResponseStream<B>,
+        writing: Writing<'_>,
+    ) -> Result<(), Status> {
         let Self { sender, shared_receiver, connection, has_headers, .. } = self;
         replies.carried_by(connection);
         let failure = |item: Result<B, Status>| item.err().unwrap_or_else(|| unreachable!("it is no message"));
@@ -91,7 +98,7 @@ impl ReceivedStream<'_> {
                 let _ = send_headers(sender, &Metadata::new());
             }
         };
-        send_all(sender, replies, flags, |item| item.as_ref().ok(), failure, count, silent).await
+        send_all(sender, replies, writing, |item| item.as_ref().ok(), failure, count, silent).await
     }
 }
 
@@ -103,7 +110,7 @@ where
     H: FnOnce(Request<In>) -> F + Send + 'static,
     F: Future<Output = Result<Response<Out>, Status>> + Send + 'static,
 {
-    let AcceptedStream { caller, options, stream, reading, placement, observed_call, packs, .. } = opened;
+    let AcceptedStream { caller, options, stream, reading, placement, observed_call, packs, translation, .. } = opened;
     let (connection, origin, flags) = (caller.connection.clone(), caller.origin(), Flags::PACKED.when(packs));
     let Prefix { deadline, trace, expires, memory, .. } = *options;
     let id = stream.id();
@@ -122,7 +129,9 @@ where
     };
     let work = ParkedFuture::new(async move {
         let (shared_receiver, connection) = (&shared_receiver, &connection);
-        let stream = ReceivedStream { sender: &sender, shared_receiver, connection, reading, has_headers: false };
+        let translation = translation.as_ref();
+        let stream =
+            ReceivedStream { sender: &sender, shared_receiver, connection, reading, translation, has_headers: false };
         let Some((message, _charge)) = In::receive(stream, receiver).await else { return Ok(()) };
         let request = Request::from_parts_with_extras(message, options.timeout, origin, options.extras);
         let reply = handler(request).await?;
@@ -130,7 +139,8 @@ where
         if has_headers {
             send_headers(&sender, reply.metadata())?;
         }
-        reply.into_inner().send(ReceivedStream { has_headers, ..stream }, flags).await
+        let writing = Writing::new(flags, translation.map(|translation| &**translation));
+        reply.into_inner().send(ReceivedStream { has_headers, ..stream }, writing).await
     });
     run(caller, call, placement, work);
 }

@@ -16,9 +16,10 @@ use crate::service::formats::{self, Format, FormatTerms, LARGE_BODY};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
 use crate::service::invoke::{AdapterOutcome, Incoming, Invoke, InvokeSettings, ReplyTo, ServeProgress};
-use crate::wire::body::{self, DecodeOptions, EncodeBody, Received, ReplyParts};
+use crate::wire::body::{self, DecodeOptions, EncodeBody, Flags, Received, ReplyParts, Writing};
 use crate::wire::envelope::Envelope;
 use crate::wire::packed;
+use crate::wire::translation::Translation;
 use crate::{Code, Policy, Request, Response, Status};
 use bytes::Bytes;
 use frisbee::tasks::{FirstPoll, InlineSlot, PermissionHandle, Placement};
@@ -154,8 +155,12 @@ struct MethodState {
     guard: Option<Guard>,
     /// Whether the guard rejects calls without options.
     needs_options: bool,
-    decompresses: bool,
-    packs: bool,
+    reading: DecodeOptions,
+    /// Requests may have to be decompressed or translated.
+    prepares: bool,
+    /// How replies are written.
+    flags: Flags,
+    translation: Option<Arc<Translation>>,
 }
 
 /// A call whose handler's future has been created.
@@ -180,8 +185,8 @@ where
     fn serve(&mut self, mut call: Incoming<'_>) -> ServeProgress {
         let caller = call.caller;
         let mut inherited = InheritedContext { deadline: None, trace: call.trace.copied() };
-        let is_packed = match self.state.admit(caller, call.has_permit, &mut call.envelope, &mut inherited.trace) {
-            Ok(is_packed) => is_packed,
+        let is_prepared = match self.state.admit(caller, call.has_permit, &mut call.envelope, &mut inherited.trace) {
+            Ok(is_prepared) => is_prepared,
             Err((status, served)) => return self.state.refuse(caller, call.reply, status, served),
         };
         let Received { message, mut memory } = match self.codec.decode(&call.envelope.body, &caller.connection) {
@@ -198,7 +203,7 @@ where
         }
         let inherited = inherited.is_something().then_some(&inherited);
         let request = Request::from_parts_with_extras(message, timeout, call.reply.origin(caller), extras);
-        let is_slow = is_packed || self.state.packs;
+        let is_slow = is_prepared || self.state.flags != Flags::default();
         let started = StartedHandler { caller, inherited, memory, is_slow };
         if !call.inline || !self.state.permission.as_ref().is_some_and(|permission| permission.is_kept()) {
             return self.call_as_task(request, started, call.reply);
@@ -294,7 +299,9 @@ where
 
 impl MethodState {
     fn new(about: MethodInfo, settings: InvokeSettings<'_>) -> Self {
-        let InvokeSettings { running, chain, method_observer, guard, reading, packs, permits, .. } = settings;
+        let InvokeSettings { running, chain, method_observer, guard, reading, packs, permits, translation, .. } =
+            settings;
+        let flags = Flags::PACKED.when(packs).with(Flags::TRANSLATED.when(translation.is_some()));
         Self {
             permission: (running.policy == Policy::Inline)
                 .then(|| PermissionHandle::of_connection(&running.permission)),
@@ -304,12 +311,14 @@ impl MethodState {
             method_observer: method_observer.cloned().map(Box::new),
             needs_options: guard.as_ref().is_some_and(|guard| !guard.is_open),
             guard,
-            decompresses: reading.decompresses,
-            packs,
+            reading,
+            prepares: reading.decompresses || translation.is_some(),
+            flags,
+            translation,
         }
     }
 
-    /// Checks the rules for a call, and decompresses its request. Returns whether it was compressed.
+    /// Checks the rules for a call, and decompresses and translates its request. Returns whether the request changed.
     #[inline(always)]
     fn admit(
         &mut self,
@@ -333,12 +342,13 @@ impl MethodState {
         if envelope.options.is_some() || self.needs_options {
             admit(self.guard.as_ref(), &mut envelope.options).map_err(refused)?;
         }
-        let is_packed = self.decompresses && packed::is_present(&envelope.body);
-        if is_packed {
-            let body = mem::take(&mut envelope.body);
-            envelope.body = packed::unpacked(body, packed::REQUEST, &caller.connection, true).map_err(refused)?;
+        let is_prepared = self.prepares && (self.translation.is_some() || packed::is_present(&envelope.body));
+        if is_prepared {
+            let (body, by) = (mem::take(&mut envelope.body), &caller.connection);
+            let prepared = body::prepared(body, packed::REQUEST, by, self.reading, self.translation.as_deref());
+            envelope.body = prepared.map_err(refused)?;
         }
-        Ok(is_packed)
+        Ok(is_prepared)
     }
 
     /// Returns where a handler continues that was polled in place and is pending.
@@ -361,7 +371,8 @@ impl MethodState {
         // Packets that the handler sent through connection handles precede the reply.
         caller.connection.collect(outbox);
         let before = outbox.len();
-        put_reply(outbox, id, operation, result, caller.style, None, (self.packs, self.chain.is_some()));
+        let writing = Writing::new(self.flags, self.translation.as_deref());
+        put_reply(outbox, id, operation, result, caller.style, None, (writing, self.chain.is_some()));
         self.end(caller, code(&result), Some((outbox, before)));
     }
 
@@ -374,7 +385,8 @@ impl MethodState {
         (request, decision): (HandOffRequest, HandOff),
     ) {
         self.log(caller, result.err());
-        hand_off::settle(request, *self.about.method(), &decision, result);
+        let writing = Writing::new(Flags::default(), self.translation.as_deref());
+        hand_off::settle(request, *self.about.method(), &decision, result, writing);
         self.end(caller, code(&result), None);
     }
 

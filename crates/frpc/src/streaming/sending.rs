@@ -2,7 +2,7 @@
 
 use crate::Status;
 use crate::api::metadata::Metadata;
-use crate::wire::body::{self, Flags, PutError};
+use crate::wire::body::{self, PutError, Writing};
 use crate::wire::prefix::{self, PrefixFields};
 use frisbee::{Operation, PacketWriter, SendError, StreamBatch, StreamSender};
 use futures_core::Stream;
@@ -17,17 +17,17 @@ fn form(sender: &StreamSender) -> Form {
     if sender.is_native() { Form::Extended } else { Form::Flat }
 }
 
-/// Sends a message, compressed or with a check for lost fields if the flags request it.
+/// Sends a message.
 pub(crate) async fn send<M: Message>(
     sender: &StreamSender,
     message: impl Borrow<M>,
-    flags: Flags,
+    writing: Writing<'_>,
 ) -> Result<(), Status> {
     let form = form(sender);
     let mut waiter = sender.waiter();
     let sent = poll_fn(move |context| {
         waiter.poll_send(context, |packet| {
-            body::put_message(packet, message.borrow(), form, flags, PrefixFields::default)
+            body::put_message(packet, message.borrow(), form, writing, PrefixFields::default)
         })
     });
     sent.await?.map_err(PutError::into_status)
@@ -42,7 +42,7 @@ const SENT_AT_ONCE: usize = 128;
 pub(crate) async fn send_all<S, M>(
     sender: &StreamSender,
     messages: S,
-    flags: Flags,
+    writing: Writing<'_>,
     message: impl Fn(&S::Item) -> Option<&M>,
     failure: impl Fn(S::Item) -> Status,
     count: impl Fn(usize),
@@ -63,7 +63,7 @@ where
             context,
             |context| messages.as_mut().poll_next(context),
             &message,
-            move |message, packet| body::put_message(packet, message, form, flags, PrefixFields::default),
+            move |message, packet| body::put_message(packet, message, form, writing, PrefixFields::default),
             &failure,
         );
         let silent = silent.take();

@@ -5,6 +5,7 @@ use crate::api::metadata::Metadata;
 use crate::wire::packed;
 use crate::wire::prefix::{self, Prefix, PrefixError, PrefixFields};
 use crate::wire::report::Report;
+use crate::wire::translation::Translation;
 use crate::{Response, Status};
 use bytes::{Buf, Bytes};
 use frisbee::{Connection, Header, Operation, Outbox, PacketId, PacketWriter, TooLong};
@@ -23,6 +24,10 @@ impl Flags {
     pub(crate) const PACKED: Self = Self(1);
     /// Reject a message that would lose fields in the flat form.
     pub(crate) const LOSSLESS: Self = Self(2);
+    /// Translate the message for a peer with another layout. Set by [`Writing::new`].
+    pub(crate) const TRANSLATED: Self = Self(4);
+    /// Messages with one of these are written by code of their own.
+    const RARE: Self = Self(1 | 4);
 
     /// Returns this flag if `is_set`.
     pub(crate) fn when(self, is_set: bool) -> Self {
@@ -39,14 +44,33 @@ impl Flags {
     }
 }
 
+/// How a message is written.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Writing<'a> {
+    flags: Flags,
+    translation: Option<&'a Translation>,
+}
+
+impl<'a> Writing<'a> {
+    #[inline]
+    pub(crate) fn new(flags: Flags, translation: Option<&'a Translation>) -> Self {
+        Self { flags: flags.with(Flags::TRANSLATED.when(translation.is_some())), translation }
+    }
+}
+
+impl From<Flags> for Writing<'_> {
+    #[inline]
+    fn from(flags: Flags) -> Self {
+        Self { flags, translation: None }
+    }
+}
+
 /// Maximum length of a body with [`CONTAINER_MEMORY_MAX`] for its lists and maps: the default maximum length of bodies.
 const USUAL_MAX: usize = frisbee::BODY_MAX as usize;
 
 /// Options for decoding a peer's messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeOptions {
-    /// Number of fields that may be missing at the end.
-    pub(crate) missing: u32,
     /// Maximum nesting depth of messages.
     pub(crate) nesting: Nesting,
     /// Whether this end has announced that it decompresses messages.
@@ -54,14 +78,14 @@ pub(crate) struct DecodeOptions {
 }
 
 impl DecodeOptions {
-    /// Creates options for uncompressed messages without missing fields.
+    /// Creates options for uncompressed messages.
     pub(crate) fn whole(nesting: Nesting) -> Self {
-        Self { missing: 0, nesting, decompresses: false }
+        Self { nesting, decompresses: false }
     }
 
     /// Creates a decoder whose values share the body's memory.
     fn shared(self, body: &Bytes) -> Decoder<'_> {
-        let decoder = Decoder::shared(body).with_trailing_defaults(self.missing).with_nesting(self.nesting);
+        let decoder = Decoder::shared(body).with_nesting(self.nesting);
         // Checked here, since further state in a decoder costs every call.
         if body.len() <= USUAL_MAX {
             return decoder;
@@ -73,7 +97,7 @@ impl DecodeOptions {
 
     /// Creates a decoder that copies the body.
     pub(crate) fn copied(self, body: &[u8]) -> Decoder<'_> {
-        Decoder::new(body).with_trailing_defaults(self.missing).with_nesting(self.nesting)
+        Decoder::new(body).with_nesting(self.nesting)
     }
 }
 
@@ -150,13 +174,14 @@ pub(crate) fn put_message<'a, M: EncodeBody>(
     mut packet: PacketWriter<'_>,
     message: &M,
     form: Form,
-    flags: Flags,
+    writing: Writing<'_>,
     prefix: impl Fn() -> PrefixFields<'a>,
 ) -> Result<(), PutError> {
-    if flags.has(Flags::PACKED) || !prefix().is_empty() {
+    let flags = writing.flags;
+    if flags.has(Flags::RARE) || !prefix().is_empty() {
         prefix::put(packet.buffer(), prefix());
-        if flags.has(Flags::PACKED) {
-            let put = put_packed(packet.continued(), message, form);
+        if flags.has(Flags::RARE) {
+            let put = put_rare(packet.continued(), message, form, writing);
             std::mem::forget(packet);
             return put;
         }
@@ -184,16 +209,36 @@ fn gather(mut packet: PacketWriter<'_>, bulk: Vec<Bulk>) {
     std::mem::forget(packet);
 }
 
-/// Writes a message after its prefix, compressed if it is long enough, and completes the packet.
+/// Writes a message after its prefix, translated or compressed, and completes the packet.
 #[cold]
-fn put_packed(mut packet: PacketWriter<'_>, message: &dyn EncodeBody, form: Form) -> Result<(), PutError> {
+fn put_rare(
+    mut packet: PacketWriter<'_>,
+    message: &dyn EncodeBody,
+    form: Form,
+    writing: Writing<'_>,
+) -> Result<(), PutError> {
     let start = packet.buffer().len();
     let mut bulk = Vec::new();
-    let mut encoder = Encoder::gathering(packet.buffer(), &mut bulk).with_form(form);
-    if let Err(error) = message.encode(&mut encoder) {
+    let encoded = match writing.translation {
+        None => message.encode(&mut Encoder::gathering(packet.buffer(), &mut bulk).with_form(form)),
+        Some(translation) => {
+            let (mut own, limit) = (Vec::new(), packet.limit());
+            let encoded = message.encode(&mut Encoder::new(&mut own).with_form(form));
+            if encoded.is_ok()
+                && let Err(error) = translation.write(&own, packet.buffer(), limit)
+            {
+                let text = format!("{} cannot be translated to the layout of the peer: {error}", message.name());
+                return Err(PutError::Failed(Status::internal(text)));
+            }
+            encoded
+        }
+    };
+    if let Err(error) = encoded {
         return Err(unencodable(message.name(), &error));
     }
-    packed::pack(&mut packet, start, &mut bulk);
+    if writing.flags.has(Flags::PACKED) {
+        packed::pack(&mut packet, start, &mut bulk);
+    }
     bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
     packet.finish().map_err(PutError::TooLong)
 }
@@ -288,7 +333,7 @@ pub(crate) fn put_reply<M: EncodeBody>(
     operation: Operation,
     reply: ReplyParts<'_, M>,
     style: Form,
-    flags: Flags,
+    writing: Writing<'_>,
     report: Option<Report>,
 ) {
     let (message, metadata) = match reply {
@@ -297,7 +342,7 @@ pub(crate) fn put_reply<M: EncodeBody>(
     };
     let metadata = metadata.filter(|_| style == Form::Extended);
     let prefix = || PrefixFields { metadata, report, ..PrefixFields::default() };
-    if let Err(error) = put_message(outbox.packet(id, operation), message, style, flags, prefix) {
+    if let Err(error) = put_message(outbox.packet(id, operation), message, style, writing, prefix) {
         put_error(outbox, id, operation, &error.into_status(), style);
     }
 }
@@ -312,23 +357,48 @@ pub(crate) fn alone(put: impl FnOnce(&mut Outbox)) -> Bytes {
     packet
 }
 
+/// Returns whether a body, after its prefix, is a message with fields.
+pub(crate) fn is_message(body: &[u8]) -> bool {
+    body.first() == Some(&0x08)
+}
+
 /// Decodes a body after its prefix. Long `Bytes` and `Utf8Bytes` share its memory.
 pub(crate) fn message<M: Message>(body: &Bytes, reading: DecodeOptions) -> Result<Root<M>, DecodeError> {
     polyglot::decode_root(&mut reading.shared(body))
 }
 
+/// Returns a body after its prefix in the layout of this end, decompressed. `what` names it in errors.
+pub(crate) fn prepared(
+    body: Bytes,
+    what: &str,
+    by: &Connection,
+    reading: DecodeOptions,
+    translation: Option<&Translation>,
+) -> Result<Bytes, Status> {
+    let body = packed::unpacked(body, what, by, reading.decompresses)?;
+    match translation {
+        Some(translation) => translation.read(body, what, by, reading.nesting),
+        None => Ok(body),
+    }
+}
+
 /// Decodes a reply from a connection, which may be compressed. Long `Bytes` and `Utf8Bytes` share its memory.
-pub(crate) fn reply<M: Message>(body: &Bytes, reading: DecodeOptions, by: &Connection) -> Result<Response<M>, Status> {
+pub(crate) fn reply<M: Message>(
+    body: &Bytes,
+    reading: DecodeOptions,
+    by: &Connection,
+    translation: Option<&Translation>,
+) -> Result<Response<M>, Status> {
     let mut body = body.clone();
     let prefix = prefix::take(&mut body).map_err(|error| error.of_reply("reply"))?;
-    match message(&packed::unpacked(body, "reply", by, reading.decompresses)?, reading) {
+    match message(&prepared(body, "reply", by, reading, translation)?, reading) {
         Ok(Root::Message(message)) => Ok(Response::received(message, prefix)),
         Ok(Root::Error(text)) => Err(Status::received(text, prefix)),
         Err(error) => Err(undecodable::<M>("reply", &error)),
     }
 }
 
-/// Decodes a reply without missing fields by copying it. Returns `None` for other replies, which [`reply`] decodes.
+/// Decodes a reply by copying it. Returns `None` for other replies, which [`reply`] decodes.
 #[inline(always)]
 pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Option<Response<M>> {
     // Otherwise a missing prefix would be copied too.

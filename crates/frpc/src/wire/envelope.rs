@@ -5,6 +5,7 @@ use crate::wire::prefix::{self, Prefix, PrefixError};
 use bytes::{Buf, Bytes};
 
 /// A request, without its packet's header.
+#[derive(Debug)]
 pub(crate) struct Envelope {
     /// The options of the call. Boxed because most calls have none and an envelope is moved several times.
     pub(crate) options: Option<Box<Prefix>>,

@@ -1,21 +1,16 @@
-//! The service layouts in HELLO, and their compatibility.
+//! The layouts of services in HELLO, and the packets about them: ASK, LAYOUT and CALLS.
 //!
-//! Messages have no field numbers on the wire, so peers with different schemas misinterpret each other unless one
-//! schema evolved from the other by safe changes. The schema lock records the layouts for which this holds.
-//!
-//! # Decisions
-//!
-//! Layouts are compared once per connection: by a server when a method is first called, by a client with one pointer
-//! comparison. A reply is decoded as complete first, and with defaults for missing fields only if that fails.
+//! Messages have no field numbers on the wire, so peers with different schemas misread each other unless one of them
+//! translates. That is the accepting end, which asks for each description that it does not know
+//! (`service/layouts.rs`).
 
-use crate::Status;
-use crate::schema::layout::{COMPATIBLE_MAX, Layout};
+use crate::schema::layout::Layout;
 use crate::wire::packed::UNPACKS;
 use crate::wire::report::REPORT_REQUEST_ITEM;
 use bytes::Bytes;
 use frisbee::tlv::{put_varint, take_varint};
-use frisbee::{Hello, PeerKind};
-use std::collections::HashMap;
+use frisbee::{Hello, Operation, Outbox, PacketId, PeerKind, extension};
+use polyglot::layout::{DESCRIPTION_MAX, Fingerprint};
 
 /// The type of HELLO items for services that the sender offers.
 pub(crate) const OFFERED: u8 = Hello::FIRST_USER_ITEM;
@@ -23,28 +18,21 @@ pub(crate) const OFFERED: u8 = Hello::FIRST_USER_ITEM;
 /// The type of HELLO items for services that the sender calls.
 pub(crate) const CALLED: u8 = Hello::FIRST_USER_ITEM + 1;
 
-/// The type of HELLO items for the earlier layouts of a layout that the sender has named.
-pub(crate) const EARLIER: u8 = Hello::FIRST_USER_ITEM + 5;
-
-/// Length of a fingerprint in bytes.
+/// The length of a fingerprint in bytes.
 const FINGERPRINT_LEN: usize = 16;
 
-/// A fingerprint in its wire form. The eight bytes recorded by the schema lock are the last ones.
-type Fingerprint = [u8; FINGERPRINT_LEN];
-
-fn fingerprint(number: u64) -> Fingerprint {
-    u128::from(number).to_be_bytes()
-}
+/// Maximum number of fingerprints in an ASK.
+pub(crate) const ASKED_MAX: usize = 64;
 
 impl Layout {
     /// Returns the item in HELLO: the length of the name and the name, the fingerprint, and the operations, each as the
-    /// difference to the previous one.
+    /// difference from the previous one.
     pub(crate) fn item(&self) -> Bytes {
-        // The length of the name and most differences take one byte each.
+        // The length of the name and most differences of operations have one byte.
         let mut item = Vec::with_capacity(2 + self.service.len() + FINGERPRINT_LEN + self.operations.len());
         put_varint(&mut item, self.service.len() as u64);
         item.extend_from_slice(self.service.as_bytes());
-        item.extend_from_slice(&fingerprint(self.fingerprint));
+        item.extend_from_slice(&self.fingerprint.bytes());
         let mut last = 0;
         for &operation in self.operations {
             put_varint(&mut item, u64::from(operation.saturating_sub(last)));
@@ -53,60 +41,31 @@ impl Layout {
         item.into()
     }
 
-    /// Returns the item in HELLO for earlier layouts: this layout's fingerprint, followed by theirs. `None` if there
-    /// are none.
-    pub(crate) fn earlier_item(&self) -> Option<Bytes> {
-        let all = std::iter::once(&self.fingerprint).chain(self.compatible);
-        (!self.compatible.is_empty()).then(|| all.flat_map(|number| fingerprint(*number)).collect())
-    }
-
-    pub(crate) fn fit(&self, theirs: &PeerLayout) -> LayoutMatch {
-        let ours = fingerprint(self.fingerprint);
-        if ours == theirs.fingerprint || theirs.compatible.contains(&ours) {
-            LayoutMatch::Whole
-        } else if self.compatible.iter().any(|number| fingerprint(*number) == theirs.fingerprint) {
-            LayoutMatch::Older
-        } else {
-            LayoutMatch::Not
-        }
+    /// Returns whether a peer has the same layout and operations.
+    pub(crate) fn is_same(&self, theirs: &PeerLayout) -> bool {
+        self.service == theirs.service
+            && self.fingerprint == theirs.fingerprint
+            && self.operations == theirs.operations.as_slice()
     }
 }
 
-/// How a peer's layout of a service matches the layout of this end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum LayoutMatch {
-    /// The layout is equal, or a later one that lists this end's layout as compatible.
-    Whole,
-    /// The peer's layout is earlier: its messages lack later fields at the end.
-    Older,
-    Not,
-}
-
-/// A layout announced by a peer.
+/// A layout that a peer has named.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct PeerLayout {
     pub(crate) service: String,
     pub(crate) fingerprint: Fingerprint,
-    compatible: Vec<Fingerprint>,
+    /// In ascending order.
     pub(crate) operations: Vec<u16>,
 }
 
 impl PeerLayout {
-    /// Returns the layouts in HELLO items of one type.
+    /// Returns the layouts in items of one type.
     pub(crate) fn all(hello: &Hello, wanted: u8) -> impl Iterator<Item = Self> {
-        let earlier: HashMap<&Fingerprint, &[Fingerprint]> = hello
-            .items()
-            .filter(|(kind, _)| *kind == EARLIER)
-            .filter_map(|(_, item)| read_earlier(item)?.split_first())
-            .collect();
-        hello.items().filter(move |(kind, _)| *kind == wanted).filter_map(move |(_, item)| {
-            let mut layout = Self::read(item)?;
-            layout.compatible = earlier.get(&layout.fingerprint).copied().unwrap_or_default().to_vec();
-            Some(layout)
-        })
+        hello.items().filter(move |(kind, _)| *kind == wanted).filter_map(|(_, item)| Self::read(item))
     }
 
-    fn read(mut item: &[u8]) -> Option<Self> {
+    /// Parses an item, which is also the body of a CALLS.
+    pub(crate) fn read(mut item: &[u8]) -> Option<Self> {
         let length = usize::try_from(take_varint(&mut item)?).ok()?;
         let (name, rest) = item.split_at_checked(length)?;
         let service = std::str::from_utf8(name).ok()?.to_owned();
@@ -117,22 +76,15 @@ impl PeerLayout {
             last = last.checked_add(u16::try_from(take_varint(&mut rest)?).ok()?)?;
             operations.push(last);
         }
-        Some(Self { service, fingerprint: *fingerprint, compatible: Vec::new(), operations })
+        Some(Self { service, fingerprint: Fingerprint::new(*fingerprint), operations })
     }
 }
 
-/// Returns the fingerprints in an item for earlier layouts: that of the layout itself, and at most 32 more.
-fn read_earlier(item: &[u8]) -> Option<&[Fingerprint]> {
-    let (all, []) = item.as_chunks() else { return None };
-    (1..=COMPATIBLE_MAX + 1).contains(&all.len()).then_some(all)
-}
-
-/// Returns the type of the first malformed or duplicate item of a HELLO, among those of frpc.
+/// Returns the type of the first item of a HELLO, among those of calls, that is malformed or occurs twice.
 pub(crate) fn malformed_item(hello: &Hello) -> Option<u8> {
     let mut seen = [false; 2];
     let mut is_malformed = |(kind, item): &(u8, &[u8])| match *kind {
         OFFERED | CALLED => PeerLayout::read(item).is_none(),
-        EARLIER => read_earlier(item).is_none(),
         REPORT_REQUEST_ITEM => std::mem::replace(&mut seen[0], true),
         UNPACKS => std::mem::replace(&mut seen[1], true),
         _ => false,
@@ -140,17 +92,47 @@ pub(crate) fn malformed_item(hello: &Hello) -> Option<u8> {
     hello.items().find(|item| is_malformed(item)).map(|(kind, _)| kind)
 }
 
-pub(crate) fn misfit(ours: &Layout) -> Status {
-    Status::failed_precondition(format!(
-        "the two ends have incompatible layouts of {}: the schema of one of them has a change that breaks the \
-         other",
-        ours.service
-    ))
-}
-
-/// Returns whether an accepting end can call its client, which must offer a service.
+/// Returns whether the client of an accepting end can be called: it has to offer a service.
 pub(crate) fn takes_calls(client: &PeerKind) -> bool {
     client.hello().is_some_and(|hello| hello.items().any(|(kind, _)| kind == OFFERED))
+}
+
+/// Writes a packet about layouts, which may be longer than other packets to the peer.
+fn put(outbox: &mut Outbox, id: PacketId, body: &[u8]) {
+    let limit = outbox.limit();
+    outbox.set_limit(limit.max(DESCRIPTION_MAX as u32));
+    let mut packet = outbox.packet(id, Operation::EXTENSION);
+    packet.put_slice(body);
+    let put = packet.finish();
+    debug_assert!(put.is_ok(), "packets about layouts should be within their limit");
+    outbox.set_limit(limit);
+}
+
+/// Asks for descriptions.
+pub(crate) fn put_ask(outbox: &mut Outbox, fingerprints: &[Fingerprint]) {
+    for some in fingerprints.chunks(ASKED_MAX) {
+        let body: Vec<u8> = some.iter().flat_map(|fingerprint| fingerprint.bytes()).collect();
+        put(outbox, extension::ASK, &body);
+    }
+}
+
+/// Parses an ASK.
+pub(crate) fn asked(body: &[u8]) -> Option<impl Iterator<Item = Fingerprint>> {
+    let (fingerprints, []) = body.as_chunks() else { return None };
+    (1..=ASKED_MAX).contains(&fingerprints.len()).then(|| fingerprints.iter().copied().map(Fingerprint::new))
+}
+
+/// Answers an ASK for one fingerprint. `layout` is the layout with this fingerprint, if there is one.
+pub(crate) fn put_layout(outbox: &mut Outbox, fingerprint: Fingerprint, layout: Option<&Layout>) {
+    match layout.map(|layout| layout.description).filter(|description| !description.is_empty()) {
+        Some(description) => put(outbox, extension::LAYOUT, description),
+        None => put(outbox, extension::LAYOUT, &[&[0][..], &fingerprint.bytes()].concat()),
+    }
+}
+
+/// Names a service that this end is going to call.
+pub(crate) fn put_calls(outbox: &mut Outbox, layout: &Layout) {
+    put(outbox, extension::CALLS, &layout.item());
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Messages and their fields: nesting limit, optional trailing fields, and field names in errors.
+//! Messages and their fields: nesting limit, and field names in errors.
 
 use super::Decoder;
 use crate::{Codec, DecodeError, DecodeReason, Kind, View};
@@ -93,13 +93,9 @@ impl<'a> Decoder<'a> {
         name: &'static str,
         value: &mut T,
     ) -> Result<(), DecodeError> {
-        let left = self.rest.len();
         match T::decode_over(value, self) {
             Ok(()) => Ok(()),
-            Err(error) => {
-                *value = self.default_for_missing(error, left, name)?;
-                Ok(())
-            }
+            Err(error) => Err(in_field(error, name)),
         }
     }
 
@@ -111,11 +107,10 @@ impl<'a> Decoder<'a> {
     /// If the value is missing or malformed; the error names the field.
     #[inline]
     pub fn field_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
-        let left = self.rest.len();
         match C::decode(self) {
             // Not a closure, because its reference to this decoder would force it out of registers.
             Ok(value) => Ok(value),
-            Err(error) => self.default_for_missing(error, left, name),
+            Err(error) => Err(in_field(error, name)),
         }
     }
 
@@ -126,35 +121,12 @@ impl<'a> Decoder<'a> {
     /// If the value is missing or malformed; the error names the field.
     #[inline]
     pub fn view<V: View<'a>>(&mut self, name: &'static str) -> Result<V, DecodeError> {
-        let left = self.rest.len();
-        V::decode(self).or_else(|error| self.default_for_missing(error, left, name))
-    }
-
-    /// Returns the default for a trailing field of the root that an older peer does not send. Otherwise returns the
-    /// error.
-    ///
-    /// `left` is the number of bytes that remained before the field.
-    #[inline(always)] // Leaves only a call of `failed`, which has no reference to this decoder.
-    fn default_for_missing<T: Default>(
-        &mut self,
-        error: DecodeError,
-        left: usize,
-        name: &'static str,
-    ) -> Result<T, DecodeError> {
-        let is_at_root = self.levels == self.nesting.levels().wrapping_sub(1); // Above zero.
-        match failed(error, left == 0 && is_at_root, self.trailing_defaults, name) {
-            None => {
-                self.trailing_defaults = self.trailing_defaults.wrapping_sub(1); // Above zero.
-                Ok(T::default())
-            }
-            Some(error) => Err(error),
-        }
+        V::decode(self).map_err(|error| in_field(error, name))
     }
 }
 
-/// Returns the error of an unreadable field; `None` if the field may be missing.
 #[cold]
 #[inline(never)]
-fn failed(error: DecodeError, is_missing: bool, trailing_defaults: u32, name: &'static str) -> Option<DecodeError> {
-    if is_missing && trailing_defaults > 0 { None } else { Some(error.in_field(name)) }
+fn in_field(error: DecodeError, name: &'static str) -> DecodeError {
+    error.in_field(name)
 }

@@ -68,6 +68,18 @@ pub(super) struct Program {
     pub(super) output: Form,
 }
 
+impl Program {
+    fn memory(&self) -> usize {
+        let operations =
+            size_of_val(&*self.ops).wrapping_add(size_of_val(&*self.blocks)).wrapping_add(self.bytes.len());
+        let oneofs = self.oneofs.iter().map(|members| size_of_val(&**members));
+        let orders = self.orders.iter().map(|order| size_of_val(&*order.places));
+        let numbers = self.numbers.iter().map(|numbers| size_of_val(&**numbers));
+        let indices = self.indices.iter().map(|indices| size_of_val(&*indices.sorted));
+        oneofs.chain(orders).chain(numbers).chain(indices).fold(operations, usize::wrapping_add)
+    }
+}
+
 /// An enum of the reader.
 #[derive(Debug)]
 pub(super) struct Indices {
@@ -236,6 +248,13 @@ impl Plan {
             Ok((!extended.is_prefix || !flat.is_prefix).then_some(root))
         });
         Ok(Self { extended, flat, roots: roots.iter().copied().zip(found).collect() })
+    }
+
+    /// Returns the approximate memory of the plan in bytes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let programs = std::iter::once(&self.extended).chain(&self.flat).map(Program::memory);
+        programs.sum::<usize>().wrapping_add(self.roots.len().wrapping_mul(size_of::<Refusal>()))
     }
 
     /// Returns the translation of a message of the plan; `None` if bodies need no translation.

@@ -74,16 +74,6 @@ fn second_body_has_the_same_nesting_limit() {
 }
 
 #[test]
-fn only_fields_of_the_root_may_be_missing_under_any_limit() {
-    let (root, nested) = (hex("0800"), hex("08000800"));
-    for max in [2, NESTING_MAX, NESTING_CEILING] {
-        let older = |body| Decoder::new(body).with_nesting(Nesting::new(max)).with_trailing_defaults(1);
-        assert_eq!(decode::<Deep>(older(&root)).unwrap(), Deep::default(), "{max}");
-        assert!(decode::<Deep>(older(&nested)).is_err(), "{max}");
-    }
-}
-
-#[test]
 fn views_within_a_deep_view_are_whole() {
     let body = levels(NESTING_CEILING);
     let mut decoder = Decoder::new(&body).with_nesting(Nesting::new(NESTING_CEILING));

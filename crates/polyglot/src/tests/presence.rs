@@ -4,7 +4,7 @@ use bytes::Bytes;
 #[cfg(feature = "prost-types")]
 use polyglot::Enumeration;
 use polyglot::wellknown::Boxed;
-use polyglot::{Codec, DecodeReason, Decoder, EncodeReason, Encoder, Form, Index, Message, Undecoded, encode_root};
+use polyglot::{Codec, DecodeReason, Decoder, EncodeReason, Encoder, Form, Index, Message, encode_root};
 
 use crate::tests::schema::{Choice, Everything, Inner, Lowest, One, OneOf, Sparse, decode, encode, hex};
 
@@ -178,70 +178,6 @@ fn undeclared_enum_number_is_an_error_with_the_field() {
         assert_eq!(error.field(), "sparses[1]");
         assert_eq!(error.message(), Some("test.Everything"));
     }
-}
-
-#[test]
-fn fields_missing_from_an_older_peer_are_defaults() {
-    let full = encode(&Inner { n: 1 }, Form::Flat);
-    for (input, allowed, expected) in
-        [(&full[..], 1, Some(1)), (&full[..2], 1, Some(0)), (&full[..2], 0, None), (&full[..3], 1, None)]
-    {
-        let mut decoder = Decoder::new(input).with_trailing_defaults(allowed);
-        match polyglot::decode_root::<Inner>(&mut decoder) {
-            Ok(polyglot::Root::Message(inner)) => assert_eq!(Some(inner.n), expected),
-            other => assert!(expected.is_none() && other.is_err()),
-        }
-    }
-}
-
-#[test]
-fn missing_fields_overwrite_a_message_with_defaults() {
-    let full = encode(&One { v: "new".to_owned() }, Form::Flat);
-    for (input, expected) in [(&full[..], "new"), (&full[..2], ""), (&hex("00")[..], "")] {
-        let mut over = One { v: "old".to_owned() };
-        over.decode_root_over(&mut Decoder::new(input).with_trailing_defaults(1)).unwrap();
-        assert_eq!(over.v, expected);
-    }
-    let mut over = One { v: "old".to_owned() };
-    assert!(over.decode_root_over(&mut Decoder::new(&full[..2])).is_err());
-    // An error in the place of a message.
-    let error = over.decode_root_over(&mut Decoder::new(&hex("06050a0161"))).unwrap();
-    assert_eq!(error, polyglot::Root::Error("a".to_owned()));
-}
-
-#[test]
-fn the_allowance_for_missing_fields_is_used_up() {
-    // Number, word, sparse, after and inner: the last two are missing.
-    let cut = hex("08000c0a050a000a00");
-    let read = |allowed| polyglot::decode_root::<OneOf>(&mut Decoder::new(&cut).with_trailing_defaults(allowed));
-    let expected = OneOf { choice: Some(Choice::Number(5)), after: false };
-    assert_eq!(read(2).unwrap(), polyglot::Root::Message(expected));
-    assert_eq!(read(1).unwrap_err().field(), "inner");
-    assert_eq!(read(0).unwrap_err().field(), "after");
-}
-
-#[test]
-fn only_the_root_may_lack_fields() {
-    // The nested message lacks its only field, which no layout allows.
-    let nested = hex("08000800");
-    let mut decoder = Decoder::new(&nested).with_trailing_defaults(9);
-    assert!(polyglot::decode_root::<One<Option<Inner>>>(&mut decoder).is_err());
-}
-
-#[test]
-fn raw_message_may_lack_as_many_fields_as_received() {
-    let cut = hex("08000c0a050a000a00");
-    let received = |allowed| {
-        let mut decoder = Decoder::new(&cut).with_trailing_defaults(allowed);
-        match polyglot::decode_root::<Undecoded<OneOf>>(&mut decoder).unwrap() {
-            polyglot::Root::Message(raw) => raw,
-            polyglot::Root::Error(text) => panic!("{text}"),
-        }
-    };
-    let expected = OneOf { choice: Some(Choice::Number(5)), after: false };
-    assert_eq!(received(2).decode().unwrap(), expected);
-    assert_eq!(received(1).decode().unwrap_err().field(), "inner");
-    assert_eq!(received(0).decode().unwrap_err().field(), "after");
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! Schemas written down in the tests themselves.
 
-pub(crate) mod shop;
-
 use std::fs;
 use std::path::Path;
 

@@ -9,8 +9,8 @@
 //! `lang=py`.
 //!
 //! This module reads a `CodeGeneratorRequest` from standard input and writes a `CodeGeneratorResponse` to standard
-//! output. Errors in the schema are part of the response, and warnings are written to standard error. The plugin itself
-//! writes only locks, and only with `lock_dir` and `FRPC_UPDATE_LOCK`. The options are in `parameters.rs`.
+//! output. Errors in the schema are part of the response, and warnings are written to standard error. The options are in
+//! `parameters.rs`.
 
 #![forbid(unsafe_code)]
 
@@ -67,9 +67,6 @@ comma in a value:
 
 {}
 A PATH names things of the schema: `.package.Message` and all in it, the end of such a path, or `.` for everything.
-
-The schema is compared with its locks if there is a `lock_dir`. FRPC_UPDATE_LOCK=1 in the environment records changes
-that are safe for older peers, FRPC_UPDATE_LOCK=breaking all changes; the locks are written to `lock_dir`.
 ",
         parameters::help()
     )
@@ -144,12 +141,7 @@ fn files(request: CodeGeneratorRequest, input: &[u8]) -> Result<Vec<File>, Strin
         frpc_build::keep_options(&mut set, &RawSet { file }.encode_to_vec());
     }
     let output = builder.generate(set, &request.file_to_generate).map_err(|error| error.to_string())?;
-    let mut warnings = output.warnings;
-    for lock in &output.locks {
-        lock.write().map_err(|error| error.to_string())?;
-        warnings.push(format!("wrote {}, to be committed with the schema", lock.path.display()));
-    }
-    for warning in warnings {
+    for warning in output.warnings {
         let _ = writeln!(io::stderr(), "warning: {warning}");
     }
     let file = |it: frpc_build::OutputFile| File { name: Some(it.name), content: Some(it.text), ..File::default() };

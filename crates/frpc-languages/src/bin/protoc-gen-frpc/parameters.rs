@@ -85,7 +85,7 @@ enum ParameterError {
 /// The syntax of a switch's value.
 const SWITCH: &str = "[=true|false]";
 
-const PARAMETERS: [Parameter; 35] = [
+const PARAMETERS: [Parameter; 34] = [
     Parameter::language(
         "lang",
         "=rust|ts|py",
@@ -154,11 +154,10 @@ const PARAMETERS: [Parameter; 35] = [
             _ => return Err(ParameterError::Form),
         }))
     }),
-    Parameter::text("numbering", "=sequential|go|lock", "how methods get their operations", |builder, value| {
+    Parameter::text("numbering", "=sequential|go", "how methods get their operations", |builder, value| {
         Ok(builder.numbering(match value {
             "sequential" => Numbering::Sequential,
             "go" => Numbering::Go,
-            "lock" => Numbering::Lock,
             _ => return Err(ParameterError::Form),
         }))
     }),
@@ -170,12 +169,6 @@ const PARAMETERS: [Parameter; 35] = [
             let problem = |error| ParameterError::Value(format!("{base:?} is not an operation: {error}"));
             Ok(builder.operation_base(file, base.parse().map_err(problem)?))
         },
-    ),
-    Parameter::text(
-        "lock_dir",
-        "=FOLDER",
-        "compare the schema with the locks in a folder; without it there are none",
-        |builder, value| Ok(builder.lock_dir(value)),
     ),
     Parameter::text(
         "include_file",

@@ -28,8 +28,9 @@ _PACKAGE = _frpc.Package(
     },
     lambda: [],
     [
-        ("Root", 0x306d79eb97e47cdf, [], [
-            ("Get", 10, 0, 0, False),
+        ("Root",
+         b"\x01\x02\x00\x01\x01+\x01\x00\x00\x01\x03Get\x00\x00\x01\x04Root", [
+            ("Get", 10, False),
         ]),
     ],
     b"\n\xc8\x02\n\x0erootless.proto\"6\n\x08Rootless\x12\"\n\x04part\x18\x01 \x01(\x0b2\x0e.Rootless.Par"

@@ -48,21 +48,26 @@ _PACKAGE = _frpc.Package(
     },
     lambda: [],
     [
-        ("collisions.echo", 0x63b276a9a9184f2f, [], [
-            ("New", 10, 0, 0, False),
-            ("Connect", 11, 0, 0, False),
-            ("Clone", 12, 0, 0, False),
-            ("GetIt", 13, 0, 0, False),
-            ("getIt", 14, 0, 0, False),
+        ("collisions.echo",
+         b"\x01\x01\x00\x01\x01\t\x05\x03New\x00\x00\x00\x07Connect\x00\x00\x00\x05Clone\x00\x00\x00\x05GetIt\x00\x00\x00\x05getIt\x00\x00\x00\x0fcollisi"
+         b"ons.echo", [
+            ("New", 10, False),
+            ("Connect", 11, False),
+            ("Clone", 12, False),
+            ("GetIt", 13, False),
+            ("getIt", 14, False),
         ]),
-        ("collisions.S", 0x1dab8dd8e0f6a24c, [], [
-            ("A_B", 15, 0, 0, False),
+        ("collisions.S",
+         b"\x01\x01\x00\x01\x01\t\x01\x03A_B\x00\x00\x00\x0ccollisions.S", [
+            ("A_B", 15, False),
         ]),
-        ("collisions.S_A", 0x4cb13b652bf5112d, [], [
-            ("B", 16, 0, 0, False),
+        ("collisions.S_A",
+         b"\x01\x01\x00\x01\x01\t\x01\x01B\x00\x00\x00\x0ecollisions.S_A", [
+            ("B", 16, False),
         ]),
-        ("collisions.self", 0x55fca07ac123217a, [], [
-            ("Same", 17, 0, 0, False),
+        ("collisions.self",
+         b"\x01\x01\x00\x01\x01\t\x01\x04Same\x03\x00\x00\x0fcollisions.self", [
+            ("Same", 17, False),
         ]),
     ],
     b"\n\x8b\r\n\x10collisions.proto\x12\ncollisions\"\x1c\n\x04Echo\x12\x14\n\x05value\x18\x01 \x01(\tR\x05va"

@@ -76,9 +76,10 @@ _PACKAGE = _frpc.Package(
     },
     lambda: [],
     [
-        ("comments.Documented", 0x1cab2c05e7d35f43, [], [
-            ("One", 10, 0, 0, False),
-            ("Two", 11, 0, 0, False),
+        ("comments.Documented",
+         b"\x01\x01\x00\x03\x01\t\x02\t\x03\x89\x00\x01\x02\x03One\x00\x00\x00\x03Two\x00\x00\x00\x13comments.Documented", [
+            ("One", 10, False),
+            ("Two", 11, False),
         ]),
     ],
     b"\n\x9b\x0b\n\x0ecomments.proto\x12\x08comments\"T\n\x08Comments\x12\x0c\n\x01a\x18\x01 \x01(\tR\x01a\x12\x0c\n\x01b"

@@ -177,21 +177,27 @@ _PACKAGE = _frpc.Package(
     },
     lambda: [],
     [
-        ("interop.Interop", 0x8e63de67098e17c3, [], [
-            ("EchoScalars", 10, 0, 0, False),
-            ("EchoNested", 11, 0, 0, False),
-            ("EchoLists", 12, 0, 0, False),
-            ("EchoMaps", 13, 0, 0, False),
-            ("EchoMixed", 14, 0, 0, False),
-            ("DoNothing", 15, 0, 0, False),
-            ("Fail", 16, 0, 0, False),
-            ("EchoPayload", 17, 0, 0, False),
-            ("Add", 18, 0, 0, False),
-            ("Sleep", 19, 0, 0, False),
-            ("Describe", 20, 0, 0, False),
-            ("CountUp", 21, 0, 0, False),
-            ("SumUp", 22, 0, 0, False),
-            ("Chat", 23, 0, 0, False),
+        ("interop.Interop",
+         b"\x01\x10\x00\x10\x01\x08\x02\x05\x03\x03\x04\r\x05\x04\x06\x11\x07\x12\x08\x07\t\x06\n\x0f\x0b\x10\x0c\x02\r\x01\x0e\t\x0f\x0c\x10\x0e\r\x00\x04\x02\t\x01+\x0e\x03+\x0f\x04+\x0e\x00\r\x01H\x02E\x03C\x04M"
+         b"\x05D\x06Q\x07R\x08G\tP\nB\x0bA\x0cI\rK\x0e\x00\x07\x01i\t\x02i\x05\x03h\x04\x04c\x08\x05a\t\x06n\t\r\x07k\t\x0e\x00\x07\x03\x05\x05\t\x07\x0e\r\x02I\x06K\x0e\x01+"
+         b"\x0e\x04e\t\x00\x00\x00\x01\x01\t\x00\x02\x01\r\x02\x0c\x00\x02\x01\x03\x02\x03\x00\x02\x01\x03\x02\x03\x00\x02\x01\r\x02\r\x00\x02\x01\x03\x02\x03\x00\x01\x01\x03\x01\x04\x00\x02\x02\x02\x00\x02\x01\x05\x02\t\x00\x02\x02\x04"
+         b"\x01+\x0e\x0e\x0bEchoScalars\x00\x00\x00\nEchoNested\x00\x01\x01\tEchoLists\x00\x02\x02\x08EchoMaps\x00\x03\x03\tE"
+         b"choMixed\x00\x04\x04\tDoNothing\x00\x05\x05\x04Fail\x00\x06\x06\x0bEchoPayload\x00\x07\x07\x03Add\x00\x08\t\x05Sleep"
+         b"\x00\n\n\x08Describe\x00\x00\x06\x07CountUp\x02\x0b\x0c\x05SumUp\x01\x0c\t\x04Chat\x03\x06\x06\x0finterop.Interop", [
+            ("EchoScalars", 10, False),
+            ("EchoNested", 11, False),
+            ("EchoLists", 12, False),
+            ("EchoMaps", 13, False),
+            ("EchoMixed", 14, False),
+            ("DoNothing", 15, False),
+            ("Fail", 16, False),
+            ("EchoPayload", 17, False),
+            ("Add", 18, False),
+            ("Sleep", 19, False),
+            ("Describe", 20, False),
+            ("CountUp", 21, False),
+            ("SumUp", 22, False),
+            ("Chat", 23, False),
         ]),
     ],
     b"\n\x9fK\n\rinterop.proto\x12\x07interop\"\x07\n\x05Empty\"\xc5\x02\n\x07Scalars\x12\x12\n\x04flag\x18\x01 \x01"

@@ -88,15 +88,19 @@ _PACKAGE = _frpc.Package(
     },
     lambda: [],
     [
-        ("shapes.First", 0x66d91ebea791bf06, [], [
-            ("Get", 10, 0, 0, False),
-            ("Watch", 11, 0, 0, True),
+        ("shapes.First",
+         b"\x01\x02\x00\x02\x01\t\x02\x08\x00\x04\x03K\x01\x01+\x00\x02+\x01\x04k\t\x01\x02\x03Get\x00\x00\x01\x05Watch\x02\x00\x01\x0cshapes.First", [
+            ("Get", 10, False),
+            ("Watch", 11, True),
         ]),
-        ("shapes.Second", 0x348bca7123cf1ea3, [], [
-            ("Put", 12, 0, 0, True),
-            ("Talk", 13, 0, 0, False),
+        ("shapes.Second",
+         b"\x01\x05\x00\x04\x03K\x00\x01+\x01\x02+\x00\x04k\t\x00\x00\x02\x01\t\x02\x08\x00\x02\x01\x0e\x03\x02K\x04\x01\x02\x00\x02\x00\x02\x02\x0e\x03\x01+\x02\x02\x03Put\x01\x00\x01\x04Talk\x03\x01\x02\r"
+         b"shapes.Second", [
+            ("Put", 12, True),
+            ("Talk", 13, False),
         ]),
-        ("shapes.Silent", 0x592726ffb04862aa, [], [
+        ("shapes.Silent",
+         b"\x01\x00\x00\rshapes.Silent", [
         ]),
     ],
     b"\n\xce \n\x0cshapes.proto\x12\x06shapes\"\xbe\x03\n\x05Order\x12&\n\x07message\x18\t \x01(\x0b2\x0c.shape"

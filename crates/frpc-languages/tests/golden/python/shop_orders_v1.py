@@ -42,11 +42,14 @@ _PACKAGE = _frpc.Package(
     },
     lambda: [_in_money._PACKAGE, _in_shop._PACKAGE],
     [
-        ("shop.orders.v1.Items", 0x83138269bb8ea91f, [], [
-            ("List", 10, 0, 0, False),
+        ("shop.orders.v1.Items",
+         b"\x01\x01\x00\x01\x01\t\x01\x04List\x02\x00\x00\x14shop.orders.v1.Items", [
+            ("List", 10, False),
         ]),
-        ("shop.orders.v1.Orders", 0xa8eecfd2ff453dde, [], [
-            ("Place", 10, 0, 0, False),
+        ("shop.orders.v1.Orders",
+         b"\x01\x05\x00\x07\x03\x0e\x02\x07\x8e\x00\x02\x02\x02K\x03\x01+\x01\x04+\x04\x05k\t\x01\x06\x8b\x00\x01\x01\x00\x02\x01\x03\x02\x0e\x02\x01\x02\x00\xa4\x0f\x00\x01\x01\t\x00\x01\x01\t\x01\x05Place\x00\x00\x01"
+         b"\x15shop.orders.v1.Orders", [
+            ("Place", 10, False),
         ]),
     ],
     b"\n\xdc\x03\n\x11money/money.proto\x12\x05money\"H\n\x06Amount\x12\x14\n\x05cents\x18\x01 \x01(\x03R\x05cent"

@@ -24,8 +24,9 @@ _PACKAGE = _frpc.Package(
     },
     lambda: [],
     [
-        ("vecopt.VecOptDummy", 0xdebc0234a80e685b, [], [
-            ("Same", 10, 0, 0, False),
+        ("vecopt.VecOptDummy",
+         b"\x01\x01\x00\x03\x01%\x02)\x03\x08\x01\x04Same\x00\x00\x00\x12vecopt.VecOptDummy", [
+            ("Same", 10, False),
         ]),
     ],
     b"\n\xcd\x05\n\x0cvecopt.proto\x12\x06vecopt\"K\n\tVOptional\x12\x11\n\x01a\x18\x01 \x01(\x05H\x00R\x01a\x88\x01\x01\x12\x11\n"

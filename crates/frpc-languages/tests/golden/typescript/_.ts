@@ -14,7 +14,7 @@ export const Rootless_Part: $.Type<Rootless_Part> = /* @__PURE__ */ $.message("R
 /** The layout and the methods of the service `Root`. */
 export const Root: $.Service<{
   readonly get: $.Unary<Rootless, Rootless_Part>;
-}> = /* @__PURE__ */ $.service("Root", "306d79eb97e47cdf", [], {
+}> = /* @__PURE__ */ $.service("Root", "c71f09c0782e889186db9d09ec4a6c63", "AQIAAQErAQAAAQNHZXQAAAEEUm9vdA==", {
   get: { operation: 10, request: Rootless, reply: Rootless_Part },
 });
 /** Calls the service `Root`. */

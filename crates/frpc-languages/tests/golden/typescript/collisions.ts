@@ -33,7 +33,7 @@ export const echo: $.Service<{
   readonly clone: $.Unary<Echo, Echo>;
   readonly getIt: $.Unary<Echo, Echo>;
   readonly getIt$: $.Unary<Echo, Echo>;
-}> = /* @__PURE__ */ $.service("collisions.echo", "63b276a9a9184f2f", [], {
+}> = /* @__PURE__ */ $.service("collisions.echo", "45a5235bfc92d6610af3bcf74354da73", "AQEAAQEJBQNOZXcAAAAHQ29ubmVjdAAAAAVDbG9uZQAAAAVHZXRJdAAAAAVnZXRJdAAAAA9jb2xsaXNpb25zLmVjaG8=", {
   new: { operation: 10, request: Echo, reply: Echo },
   connect: { operation: 11, request: Echo, reply: Echo },
   clone: { operation: 12, request: Echo, reply: Echo },
@@ -73,7 +73,7 @@ export class echoClient {
 /** The layout and the methods of the service `collisions.S`. */
 export const S: $.Service<{
   readonly aB: $.Unary<Echo, Echo>;
-}> = /* @__PURE__ */ $.service("collisions.S", "1dab8dd8e0f6a24c", [], {
+}> = /* @__PURE__ */ $.service("collisions.S", "b5d566166c4daebc7e33a620958a462c", "AQEAAQEJAQNBX0IAAAAMY29sbGlzaW9ucy5T", {
   aB: { operation: 15, request: Echo, reply: Echo },
 });
 /** Calls the service `collisions.S`. */
@@ -93,7 +93,7 @@ export class SClient {
 /** The layout and the methods of the service `collisions.S_A`. */
 export const S_A: $.Service<{
   readonly b: $.Unary<Echo, Echo>;
-}> = /* @__PURE__ */ $.service("collisions.S_A", "4cb13b652bf5112d", [], {
+}> = /* @__PURE__ */ $.service("collisions.S_A", "31662b9f89c367ed72abef573246f3cd", "AQEAAQEJAQFCAAAADmNvbGxpc2lvbnMuU19B", {
   b: { operation: 16, request: Echo, reply: Echo },
 });
 /** Calls the service `collisions.S_A`. */
@@ -113,7 +113,7 @@ export class S_AClient {
 /** The layout and the methods of the service `collisions.self`. */
 export const self: $.Service<{
   readonly same: $.TwoWay<Echo, Echo>;
-}> = /* @__PURE__ */ $.service("collisions.self", "55fca07ac123217a", [], {
+}> = /* @__PURE__ */ $.service("collisions.self", "ac9ce5a567d1eb3b9d6f573cacf1ae42", "AQEAAQEJAQRTYW1lAwAAD2NvbGxpc2lvbnMuc2VsZg==", {
   same: { operation: 17, request: Echo, reply: Echo, sends: true, receives: true },
 });
 /** Calls the service `collisions.self`. */

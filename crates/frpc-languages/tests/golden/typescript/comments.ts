@@ -68,7 +68,7 @@ export const Comments: $.Type<Comments> = /* @__PURE__ */ $.message("comments.Co
 export const Documented: $.Service<{
   readonly one: $.Unary<Comments, Comments>;
   readonly two: $.Unary<Comments, Comments>;
-}> = /* @__PURE__ */ $.service("comments.Documented", "1cab2c05e7d35f43", [], {
+}> = /* @__PURE__ */ $.service("comments.Documented", "7ebfdc4b73904272389bb846194bc127", "AQEAAwEJAgkDiQABAgNPbmUAAAADVHdvAAAAE2NvbW1lbnRzLkRvY3VtZW50ZWQ=", {
   one: { operation: 10, request: Comments, reply: Comments },
   two: { operation: 11, request: Comments, reply: Comments },
 });

@@ -94,7 +94,7 @@ export const _Odd: $.Service<{
   readonly constructor$: $.ClientStreaming<Inherited, Underscores>;
   readonly close: $.TwoWay<Inherited, Underscores>;
   readonly init: $.Unary<_Private, list>;
-}> = /* @__PURE__ */ $.service("hostile._Odd", "10509b3716273f8f", [], {
+}> = /* @__PURE__ */ $.service("hostile._Odd", "d51bab261ae2b472870849546ff120b6", "AQ0ABwROBgdFASsHAisIAysJBSsEBisFAAQBiQABAo4AAgoDiAEBBIsBAgEADgEJAgUDCAQMBRIGAQcJCA0JCQoJCwkMSQ1pCQ4rAgAPAQkCBQMNBAgFCQYJBwkICQoJCw4KDokAAQ+IAAIJSQxOCg1lCQABAQkAAQFJAQIAAgACAQkCDgYAAgEJAg4LAAIBCQIODAEGAAIEBAQEAQIAAgECAAIFA18zZAAAAQRUaGVuAgIDC0NvbnN0cnVjdG9yAQIDBUNsb3NlAwIDCF9faW5pdF9fAAQFDGhvc3RpbGUuX09kZA==", {
   _3d: { operation: 10, request: Shadows, reply: Choices },
   then$: { operation: 11, request: Inherited, reply: Underscores, receives: true },
   constructor$: { operation: 12, request: Inherited, reply: Underscores, sends: true },

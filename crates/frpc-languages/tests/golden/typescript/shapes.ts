@@ -69,7 +69,7 @@ export const Tree: $.Type<Tree> = /* @__PURE__ */ $.message("shapes.Tree", "bran
 export const First: $.Service<{
   readonly get: $.Unary<Leaf, Tree>;
   readonly watch: $.ServerStreaming<Leaf, Tree>;
-}> = /* @__PURE__ */ $.service("shapes.First", "66d91ebea791bf06", [], {
+}> = /* @__PURE__ */ $.service("shapes.First", "fd06b825a4be4ba993625244fcb41831", "AQIAAgEJAggABANLAQErAAIrAQRrCQECA0dldAAAAQVXYXRjaAIAAQxzaGFwZXMuRmlyc3Q=", {
   get: { operation: 10, request: Leaf, reply: Tree },
   watch: { operation: 11, request: Leaf, reply: Tree, receives: true, idempotent: true },
 });
@@ -95,7 +95,7 @@ export class FirstClient {
 export const Second: $.Service<{
   readonly put: $.ClientStreaming<Tree, Leaf>;
   readonly talk: $.TwoWay<Leaf, Outer_Middle_Inner>;
-}> = /* @__PURE__ */ $.service("shapes.Second", "348bca7123cf1ea3", [], {
+}> = /* @__PURE__ */ $.service("shapes.Second", "9df507a827ad041843fc1252d7d3405d", "AQUABANLAAErAQIrAARrCQAAAgEJAggAAgEOAwJLBAECAAIAAgIOAwErAgIDUHV0AQABBFRhbGsDAQINc2hhcGVzLlNlY29uZA==", {
   put: { operation: 12, request: Tree, reply: Leaf, sends: true, idempotent: true },
   talk: { operation: 13, request: Leaf, reply: Outer_Middle_Inner, sends: true, receives: true },
 });
@@ -126,7 +126,7 @@ export class SecondClient {
 
 /** The layout and the methods of the service `shapes.Silent`. */
 export const Silent: $.Service<{
-}> = /* @__PURE__ */ $.service("shapes.Silent", "592726ffb04862aa", [], {
+}> = /* @__PURE__ */ $.service("shapes.Silent", "4fbe0874830b108019fa1853e6578780", "AQAADXNoYXBlcy5TaWxlbnQ=", {
 });
 /** It has no methods. */
 export class SilentClient {

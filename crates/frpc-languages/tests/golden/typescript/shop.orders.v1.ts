@@ -25,7 +25,7 @@ export const Order: $.Type<Order> = /* @__PURE__ */ $.message("shop.orders.v1.Or
 /** The layout and the methods of the service `shop.orders.v1.Items`. */
 export const Items: $.Service<{
   readonly list: $.ServerStreaming<Item, Item>;
-}> = /* @__PURE__ */ $.service("shop.orders.v1.Items", "83138269bb8ea91f", [], {
+}> = /* @__PURE__ */ $.service("shop.orders.v1.Items", "630175b5e4005c8efd5b08d22ad8a94a", "AQEAAQEJAQRMaXN0AgAAFHNob3Aub3JkZXJzLnYxLkl0ZW1z", {
   list: { operation: 10, request: Item, reply: Item, receives: true },
 });
 /** Calls the service `shop.orders.v1.Items`. */
@@ -45,7 +45,7 @@ export class ItemsClient {
 /** The layout and the methods of the service `shop.orders.v1.Orders`. */
 export const Orders: $.Service<{
   readonly place: $.Unary<Order, $money.Amount>;
-}> = /* @__PURE__ */ $.service("shop.orders.v1.Orders", "a8eecfd2ff453dde", [], {
+}> = /* @__PURE__ */ $.service("shop.orders.v1.Orders", "b4fe3cb2c7b17b7cb74b5e2bd332df35", "AQUABwMOAgeOAAICAksDASsBBCsEBWsJAQaLAAEBAAIBAwIOAgECAKQPAAEBCQABAQkBBVBsYWNlAAABFXNob3Aub3JkZXJzLnYxLk9yZGVycw==", {
   place: { operation: 10, request: Order, reply: $money.Amount },
 });
 /** Calls the service `shop.orders.v1.Orders`. */

@@ -451,7 +451,7 @@ export const Keywords: $.Service<{
   readonly channel$: $.Unary<Result, Option>;
   readonly unary: $.Unary<Result, Option>;
   readonly methods: $.Unary<Result, Option>;
-}> = /* @__PURE__ */ $.service("type.keywords.Keywords", "805c491edf0facdd", [], {
+}> = /* @__PURE__ */ $.service("type.keywords.Keywords", "6e8a0456f0d5ad396f05aa3d98060409", "AQYAAQErBAABASsFAAICKQErAgACAikBKwMAAAAAQgJhcwAAAQVicmVhawAAAQVjb25zdAAAAQhjb250aW51ZQAAAQRlbHNlAAABBGVudW0AAAEGZXh0ZXJuAAABBWZhbHNlAAABAmZuAAABA2ZvcgAAAQJpZgAAAQRpbXBsAAABAmluAAABA2xldAAAAQRsb29wAAABBW1hdGNoAAABA21vZAAAAQRtb3ZlAAABA211dAAAAQNwdWIAAAEDcmVmAAABBnJldHVybgAAAQRzZWxmAAABBnN0YXRpYwAAAQZzdHJ1Y3QAAAEFc3VwZXIAAAEFdHJhaXQAAAEEdHJ1ZQAAAQR0eXBlAAABBnVuc2FmZQAAAQN1c2UAAAEFd2hlcmUAAAEFd2hpbGUAAAEFYXN5bmMAAAEFYXdhaXQAAAEDZHluAAABCGFic3RyYWN0AAABBmJlY29tZQAAAQNib3gAAAECZG8AAAEFZmluYWwAAAEFbWFjcm8AAAEIb3ZlcnJpZGUAAAEEcHJpdgAAAQZ0eXBlb2YAAAEHdW5zaXplZAAAAQd2aXJ0dWFsAAABBXlpZWxkAAABA3RyeQAAAQNnZW4AAAEFY3JhdGUAAAEFdW5pb24AAAEEYXV0bwAAAQNyYXcAAAEHZGVmYXVsdAAAAQRJbnRvAAIDBUFzUmVmAAIDBkJvcnJvdwACAwdUb093bmVkAAIDA0ZtdAACAwREcm9wAAIDAkVxAAIDBlR5cGVJZAACAwdDaGFubmVsAAIDBVVuYXJ5AAIDB01ldGhvZHMAAgMWdHlwZS5rZXl3b3Jkcy5LZXl3b3Jkcw==", {
   as: { operation: 10, request: self, reply: crate },
   break: { operation: 11, request: self, reply: crate },
   const: { operation: 12, request: self, reply: crate },

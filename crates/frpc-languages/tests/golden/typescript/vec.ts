@@ -361,7 +361,7 @@ export const VUint64: $.Type<VUint64> = /* @__PURE__ */ $.message("vec.VUint64",
 /** The layout and the methods of the service `vec.VecDummy`. */
 export const VecDummy: $.Service<{
   readonly same: $.Unary<Nothing, Nothing>;
-}> = /* @__PURE__ */ $.service("vec.VecDummy", "d139189c40fa8418", [], {
+}> = /* @__PURE__ */ $.service("vec.VecDummy", "be2d9047b0c01f29d05658baddbf2f47", "AQEAAAEEU2FtZQAAAAx2ZWMuVmVjRHVtbXk=", {
   same: { operation: 10, request: Nothing, reply: Nothing },
 });
 /** Calls the service `vec.VecDummy`. */

@@ -12,7 +12,7 @@ export const VOptional: $.Type<VOptional> = /* @__PURE__ */ $.message("vecopt.VO
 /** The layout and the methods of the service `vecopt.VecOptDummy`. */
 export const VecOptDummy: $.Service<{
   readonly same: $.Unary<VOptional, VOptional>;
-}> = /* @__PURE__ */ $.service("vecopt.VecOptDummy", "debc0234a80e685b", [], {
+}> = /* @__PURE__ */ $.service("vecopt.VecOptDummy", "07df1987fa467178344698481f033b05", "AQEAAwElAikDCAEEU2FtZQAAABJ2ZWNvcHQuVmVjT3B0RHVtbXk=", {
   same: { operation: 10, request: VOptional, reply: VOptional },
 });
 /** Calls the service `vecopt.VecOptDummy`. */

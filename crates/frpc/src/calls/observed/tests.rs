@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::task::{Context, Poll};
 
-static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 1, &[]);
+static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 1, b"", "");
 static ADD: Method = Method::new(&LAYOUT, "Add", 10);
 static GET: Method = Method::new(&LAYOUT, "Get", 11);
 

@@ -13,8 +13,9 @@ use crate::schema::method::Method;
 use crate::service::failures::{caller_gone, log, panicked, too_many};
 use crate::service::hand_off;
 use crate::service::invoke::{AdapterOutcome, PendingHandler, ReplyTo, ServeProgress};
+use crate::service::layouts::PeerLayouts;
 use crate::service::load::LoadGuard;
-use crate::wire::body::{self, EncodeBody, Flags, ReplyParts};
+use crate::wire::body::{self, EncodeBody, Flags, ReplyParts, Writing};
 use crate::wire::report::Report;
 use crate::{Code, Response, Status};
 use bytes::Bytes;
@@ -110,14 +111,14 @@ impl MethodState {
         let observed_call = || self.method_observer.as_ref().map(|observer| Box::new(observer.continue_as_task()));
         let refused = match reply {
             ReplyTo::Packet { id, operation, outbox } => {
-                let (style, packs, is_layered) = (caller.style, self.packs, self.chain.is_some());
+                let (style, flags, is_layered) = (caller.style, self.flags, self.chain.is_some());
                 // Native peers may cancel.
                 let call = caller.is_native().then_some((id, operation));
                 let entered = caller.enter(id, name, inherited.deadline);
                 let working = caller.work();
                 let spawned = connection.spawn_call(call, memory, placement, |task| {
                     let observed_call = observed_call();
-                    let call = AnsweredCall { id, operation, style, packs, is_layered, name, observed_call, working };
+                    let call = AnsweredCall { id, operation, style, flags, is_layered, name, observed_call, working };
                     let answer = Answer { task, call };
                     if !inherited.is_something() && permits.is_none() && entered.is_none() {
                         return handler.answered_by(answer);
@@ -132,9 +133,10 @@ impl MethodState {
                 (!spawned).then_some(ReplyTo::Packet { id, operation, outbox })
             }
             ReplyTo::HandOff(requested) => {
-                let mut requested = Some(requested);
+                let (mut requested, translation) = (Some(requested), self.translation.clone());
                 let spawned = connection.spawn_call(None, memory, Placement::Runtime, |task| {
                     let (requested, observed_call, outcome) = (requested.take(), observed_call(), handler.outcome());
+                    let translation = translation.clone();
                     let work = async move {
                         let worked = with_deadline(permits, inherited, outcome).await;
                         let code = worked.as_ref().map_or(Code::Internal, code);
@@ -143,7 +145,8 @@ impl MethodState {
                     };
                     Box::pin(async move {
                         if let Some((requested, decision)) = requested.map(|requested| *requested) {
-                            hand_off::decide(requested, name, &decision, work, task).await;
+                            let writing = Writing::new(Flags::default(), translation.as_deref());
+                            hand_off::decide(requested, name, &decision, work, task, writing).await;
                         }
                     })
                 });
@@ -206,7 +209,7 @@ struct AnsweredCall {
     id: PacketId,
     operation: Operation,
     style: Form,
-    packs: bool,
+    flags: Flags,
     /// Whether the handler runs within middleware.
     is_layered: bool,
     name: Method,
@@ -227,19 +230,23 @@ impl<B: EncodeBody> Continuation<Result<Response<B>, Status>> for Answer {
 
 impl AnsweredCall {
     fn send(&mut self, task: Task, reply: Result<(&dyn EncodeBody, Option<&Metadata>), &Status>) {
-        let Self { id, operation, style, packs, is_layered, name, observed_call, working } = self;
+        let Self { id, operation, style, flags, is_layered, name, observed_call, working } = self;
         if let Err(status) = reply {
             log(status, *name, task.connection());
         }
         let code = reply.map_or_else(Status::code, |_| Code::Ok);
         // The duration of a failed call does not predict that of others.
         let report = working.take().filter(|_| reply.is_ok()).and_then(LoadGuard::end);
+        // Looked up again, so that other waiting calls stay small.
+        let find = || PeerLayouts::of(task.connection())?.translation(operation.number());
+        let translation = if flags.has(Flags::TRANSLATED) { find() } else { None };
+        let writing = Writing::new(*flags, translation.as_deref());
         // A closed connection discards the reply.
         let mut length = 0;
         let _ = task.answer(|outbox| {
             let before = outbox.len();
             let reply = reply.as_ref().map(|(message, metadata)| (message, *metadata)).map_err(|status| *status);
-            put_reply(outbox, *id, *operation, reply, *style, report, (*packs, *is_layered));
+            put_reply(outbox, *id, *operation, reply, *style, report, (writing, *is_layered));
             length = outbox.len().saturating_sub(before);
         });
         observed_call.take().into_iter().for_each(|observed_call| observed_call.end(code, length as u64));
@@ -255,7 +262,7 @@ pub(super) fn put_reply<B: EncodeBody>(
     reply: ReplyParts<'_, B>,
     style: Form,
     report: Option<Report>,
-    (packs, is_layered): (bool, bool),
+    (writing, is_layered): (Writing<'_>, bool),
 ) {
     match reply {
         // Middleware rejected the call without continuing it. Its other failures may have been caused by its own
@@ -267,6 +274,6 @@ pub(super) fn put_reply<B: EncodeBody>(
         {
             body::put_refusal(outbox, id, operation, status, style);
         }
-        reply => body::put_reply(outbox, id, operation, reply, style, Flags::PACKED.when(packs), report),
+        reply => body::put_reply(outbox, id, operation, reply, style, writing, report),
     }
 }

@@ -4,36 +4,26 @@ use super::*;
 use frisbee::tlv::put_item;
 use std::sync::Arc;
 
-pub(crate) static FIRST: Layout = Layout::new("shop.Orders", &[10, 11], 0x0102_0304_0506_0708, &[]);
-pub(crate) static SECOND: Layout = Layout::new("shop.Orders", &[10, 11, 300], 2, &[0x0102_0304_0506_0708]);
-pub(crate) static BROKEN: Layout = Layout::new("shop.Orders", &[10, 11], 3, &[]);
-pub(crate) static OTHER: Layout = Layout::new("shop.Carts", &[11], 4, &[]);
-pub(crate) static APART: Layout = Layout::new("shop.Stock", &[90], 5, &[]);
+pub(crate) static FIRST: Layout = Layout::new("shop.Orders", &[10, 11], 0x0102_0304_0506_0708, b"", "");
+pub(crate) static SECOND: Layout = Layout::new("shop.Orders", &[10, 11, 300], 2, b"", "");
+pub(crate) static APART: Layout = Layout::new("shop.Stock", &[90], 5, b"", "");
 
 pub(crate) fn peer_with_layouts(kind: u8, layouts: &[&'static Layout]) -> PeerKind {
     let mut hello = b"fris\x01".to_vec();
     for layout in layouts {
         put_item(&mut hello, kind, &layout.item());
-        layout.earlier_item().into_iter().for_each(|item| put_item(&mut hello, EARLIER, &item));
     }
-    PeerKind::Native(Arc::new(Hello::decode(&hello.into()).expect("HELLO should be valid")))
+    PeerKind::Native(Arc::new(Hello::decode(&hello.into()).expect("it is one")))
 }
 
 #[test]
 fn items_of_a_layout_have_the_specified_bytes() {
     let item = SECOND.item();
-    let mut expected = b"\x0bshop.Orders\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02".to_vec();
-    expected.extend([10, 1, 0xA1, 0x02]);
+    let expected = [&b"\x0bshop.Orders\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02"[..], &[10, 1, 0xA1, 0x02]].concat();
     assert_eq!(item, expected);
-    let mut earlier = [0; 32];
-    earlier[15] = 2;
-    earlier[24..].copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8]);
-    assert_eq!(SECOND.earlier_item().as_deref(), Some(&earlier[..]));
-    assert_eq!(FIRST.earlier_item(), None);
     let PeerKind::Native(hello) = peer_with_layouts(CALLED, &[&SECOND]) else { panic!("it is native") };
-    let read = PeerLayout::all(&hello, CALLED).next().expect("HELLO should contain the layout");
-    assert_eq!((read.service.as_str(), read.fingerprint), ("shop.Orders", fingerprint(2)));
-    assert_eq!((read.compatible, read.operations), (vec![fingerprint(FIRST.fingerprint)], vec![10, 11, 300]));
+    let read = PeerLayout::all(&hello, CALLED).next().expect("item should be well-formed");
+    assert!(SECOND.is_same(&read) && !FIRST.is_same(&read), "{read:?}");
     assert_eq!(malformed_item(&hello), None);
 }
 
@@ -60,11 +50,35 @@ fn malformed_item_for_calls_is_named() {
         assert_eq!(named(&[(kind, &layout(b"\xff\xff\x03\x01"))]), Some(kind), "an operation beyond 16 bits");
         assert_eq!(named(&[(kind, &[&b"\x01\xff"[..], &[0; 16]].concat())]), Some(kind), "a name that is no text");
     }
-    for length in [0, 15, 17, 16 * 34] {
-        assert_eq!(named(&[(EARLIER, &vec![0; length])]), Some(EARLIER), "{length}");
-    }
-    assert_eq!(named(&[(EARLIER, &[0; 16 * 33])]), None);
     for kind in [REPORT_REQUEST_ITEM, UNPACKS] {
         assert_eq!([1, 2].map(|count| named(&vec![(kind, &[1][..]); count])), [None, Some(kind)]);
     }
+}
+
+#[test]
+fn asks_and_descriptions_have_the_specified_bytes() {
+    static DESCRIBED: Layout = Layout::new("shop.Stock", &[90], 5, b"\x01\0\0\x01s", "");
+    let put = |write: &dyn Fn(&mut Outbox)| {
+        let mut outbox = Outbox::default();
+        outbox.set_limit(10);
+        write(&mut outbox);
+        assert_eq!(outbox.limit(), 10);
+        outbox.take_bytes()
+    };
+    let fingerprints = vec![DESCRIBED.fingerprint; ASKED_MAX + 1];
+    let asks = put(&|outbox| put_ask(outbox, &fingerprints));
+    let lengths: Vec<_> = [&asks[..], &asks[asks.len() - 26..]].iter().map(|ask| ask[..10].to_vec()).collect();
+    assert_eq!(lengths[0], [0, 15, 0, 1, 0, 3, 0, 0, 4, 0], "a packet has at most 64 fingerprints");
+    assert_eq!(lengths[1], [0, 15, 0, 1, 0, 3, 0, 0, 0, 16]);
+    assert!(asked(&asks[10..1034]).is_some_and(|asked| asked.eq(fingerprints[1..].iter().copied())));
+    for body in [&[][..], &[0; 15], &[0; 17], &[0; 16 * 65]] {
+        assert!(asked(body).is_none(), "{} bytes", body.len());
+    }
+    let layout = put(&|outbox| put_layout(outbox, DESCRIBED.fingerprint, Some(&DESCRIBED)));
+    assert_eq!(layout[..], [&[0, 15, 0, 2, 0, 3, 0, 0, 0, 5][..], DESCRIBED.description].concat());
+    let absent = put(&|outbox| put_layout(outbox, APART.fingerprint, Some(&APART)));
+    assert_eq!(absent[..], [&[0, 15, 0, 2, 0, 3, 0, 0, 0, 17, 0][..], &[0; 15], &[5]].concat());
+    let calls = put(&|outbox| put_calls(outbox, &APART));
+    assert_eq!(calls[..10], [0, 15, 0, 3, 0, 3, 0, 0, 0, 28]);
+    assert_eq!(calls[10..], APART.item());
 }

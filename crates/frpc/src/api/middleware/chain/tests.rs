@@ -9,7 +9,7 @@ use std::sync::Mutex as Shared;
 use std::task::Waker;
 use std::time::Duration;
 
-static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 0, &[]);
+static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 0, b"", "");
 static ONE: Method = Method::new(&LAYOUT, "One", 10);
 static TRAITS: CallTraits = CallTraits { kind: CallKind::Unary, messages: ["", ""] };
 

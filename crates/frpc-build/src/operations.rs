@@ -1,0 +1,254 @@
+//! Assigns operations to methods by their order in the schema.
+
+use std::collections::{BTreeSet, HashMap};
+
+use prost_types::FileDescriptorProto;
+
+use crate::error::{Error, ErrorKind};
+use crate::schema::{OPERATION_FIRST, OPERATIONS_KEPT, Schema, full_name, has_kept_operations, tag, within};
+
+/// How methods get their operations, the numbers that identify them on the wire.
+///
+/// Native peers match methods by name, so operations may change. Peers of the base protocol, such as Go programs, know
+/// operations only: for them, a method must keep its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Numbering {
+    /// Methods are numbered in the order of declaration, through all services of a file.
+    ///
+    /// The first file of a build counts from 10, as in Go. Each further file that declares methods counts from the
+    /// lowest free multiple of 100, so that one server can serve all of them; the operations up to the next multiple
+    /// are left for the file to grow. Files that the build names come before those that they import, both sorted by
+    /// name. [`operation_base`](crate::Builder::operation_base) overrides all of this.
+    #[default]
+    Sequential,
+    /// Go's rule: like [`Sequential`](Self::Sequential), but every file without an
+    /// [`operation_base`](crate::Builder::operation_base) counts from 10. Services of two such files cannot share a
+    /// server. Use this if a build has several files whose peers are written in Go.
+    Go,
+}
+
+/// The options for operations.
+#[derive(Debug, Default)]
+pub(crate) struct OperationOptions {
+    pub(crate) numbering: Numbering,
+    /// The values of `operation_base`: names of files, as the user wrote them, with the first operation.
+    pub(crate) bases: Vec<(String, u16)>,
+}
+
+impl OperationOptions {
+    /// Rejects bases for files that do not exist, and reserved operations.
+    fn check(&self, schema: &Schema) -> Result<(), Error> {
+        for (name, base) in &self.bases {
+            if *base < OPERATION_FIRST {
+                let text = format!(
+                    "operation_base({name:?}, {base}): operations below {OPERATION_FIRST} are reserved for the protocol"
+                );
+                return Err(Error::new(ErrorKind::Option, text));
+            }
+            if !schema.files.iter().any(|file| is_called(file.name(), name)) {
+                let text = format!("operation_base({name:?}, {base}): this build has no such file");
+                return Err(Error::new(ErrorKind::Option, text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the base of a file, if it has one.
+    fn base(&self, file: &str) -> Option<u16> {
+        self.bases.iter().rfind(|(name, _)| is_called(file, name)).map(|(_, base)| *base)
+    }
+}
+
+/// Returns whether `name` is the name of `file` or the end of it, like `orders.proto` for `shop/orders.proto`.
+fn is_called(file: &str, name: &str) -> bool {
+    file.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}
+
+/// The operations of a build: by file name, then by service and method in the order of declaration.
+pub(crate) type Operations = HashMap<String, Vec<Vec<u16>>>;
+
+/// All files but the first begin at a multiple of this, which leaves them room to grow: of the first number as long as
+/// there is one, in builds of hundreds of files of the others.
+const FILE_STEPS: [u32; 3] = [100, 10, 1];
+
+/// Assigns operations to the methods of `files`.
+///
+/// # Errors
+///
+/// If too few operations are left, or two methods have the same one.
+pub(crate) fn number(
+    schema: &Schema,
+    files: &[&FileDescriptorProto],
+    options: &OperationOptions,
+) -> Result<Operations, Error> {
+    options.check(schema)?;
+    let mut files = files.to_vec();
+    files.sort_by_key(|proto| (schema.is_import(proto), proto.name()));
+    let mut allocator = OperationAllocator { used: OPERATIONS_KEPT.collect() };
+    let mut operations = Operations::new();
+    let go = (options.numbering == Numbering::Go).then_some(OPERATION_FIRST);
+    // Files with a fixed first operation precede those that take a free one.
+    let firsts = files.iter().map(|file| (file, options.base(file.name()).or(go)));
+    let (bound, free): (Vec<_>, Vec<_>) = firsts.partition(|(_, first)| first.is_some());
+    for (file, first) in bound.into_iter().chain(free) {
+        operations.insert(file.name().to_owned(), allocator.number(file, first)?);
+    }
+    check_overlaps(schema, &files, &operations, options)?;
+    Ok(operations)
+}
+
+struct OperationAllocator {
+    /// The operations of methods, and reserved ones.
+    used: BTreeSet<u16>,
+}
+
+impl OperationAllocator {
+    /// Numbers the methods of a file from `first`, or from a free operation.
+    fn number(&mut self, proto: &FileDescriptorProto, first: Option<u16>) -> Result<Vec<Vec<u16>>, Error> {
+        let mut next = match first {
+            Some(first) => u32::from(first),
+            None => self.room(proto)?,
+        };
+        let mut operations = Vec::new();
+        for service in &proto.service {
+            let mut numbers = Vec::new();
+            for method in &service.method {
+                let Ok(operation) = u16::try_from(next) else {
+                    let (service, method, last) = (full_name(proto.package(), service.name()), method.name(), u16::MAX);
+                    let text = format!("no operation up to {last} is left for `{service}.{method}`");
+                    return Err(Error::new(ErrorKind::Unsupported, text));
+                };
+                numbers.push(operation);
+                next += 1;
+            }
+            operations.push(numbers);
+        }
+        self.used.extend(operations.iter().flatten());
+        Ok(operations)
+    }
+
+    /// The first operation for a file that has none.
+    fn room(&self, proto: &FileDescriptorProto) -> Result<u32, Error> {
+        let methods: usize = proto.service.iter().map(|service| service.method.len()).sum();
+        first_free(&self.used, u32::try_from(methods).unwrap_or(u32::MAX)).ok_or_else(|| {
+            let text = format!(
+                "the other files of the build leave no room for the {methods} methods of {}: set the `operation_base` \
+                 of some files, or `numbering(Numbering::Go)` if they are for different servers",
+                proto.name()
+            );
+            Error::new(ErrorKind::Unsupported, text)
+        })
+    }
+}
+
+/// Where a file with so many methods can begin.
+fn first_free(used: &BTreeSet<u16>, methods: u32) -> Option<u32> {
+    const END: u32 = u16::MAX as u32 + 1;
+    let is_free = |first: u32, room: u32| {
+        let last = u16::try_from(first.saturating_add(room).min(END).saturating_sub(1)).unwrap_or(u16::MAX);
+        let fits = first.saturating_add(methods) <= END;
+        fits && (room == 0 || u16::try_from(first).is_ok_and(|first| used.range(first..=last).next().is_none()))
+    };
+    let lowest = u32::from(OPERATION_FIRST);
+    // The first file needs no room to grow: an `operation_base` may have put another one right after it.
+    if is_free(lowest, methods) {
+        return Some(lowest);
+    }
+    let of_step = |step: u32| {
+        let firsts = (lowest.next_multiple_of(step)..END).step_by(usize::try_from(step).unwrap_or(1));
+        firsts.into_iter().find(|first| is_free(*first, methods.saturating_add(step - 1) / step * step))
+    };
+    FILE_STEPS.into_iter().find_map(of_step)
+}
+
+/// Refuses methods with the same operation. With `Numbering::Go`, files without a base may have the same, because they
+/// are for different servers.
+fn check_overlaps(
+    schema: &Schema,
+    files: &[&FileDescriptorProto],
+    operations: &Operations,
+    options: &OperationOptions,
+) -> Result<(), Error> {
+    let may_overlap = |one: &FileDescriptorProto, other: &FileDescriptorProto| {
+        let is_free =
+            options.numbering == Numbering::Go && [one, other].iter().all(|file| options.base(file.name()).is_none());
+        is_free && one.name() != other.name()
+    };
+    let name = |file: &FileDescriptorProto, service: usize| {
+        format!("`{}` of {}", full_name(file.package(), file.service[service].name()), file.name())
+    };
+    for file in files.iter().filter(|file| !has_kept_operations(file.package())) {
+        for (service, numbers) in operations.get(file.name()).into_iter().flatten().enumerate() {
+            if let Some(operation) = numbers.iter().find(|operation| OPERATIONS_KEPT.contains(operation)) {
+                let (first, last) = (OPERATIONS_KEPT.start(), OPERATIONS_KEPT.end());
+                let text = format!(
+                    "the service {} has operation {operation}, but {first} to {last} are kept for services such as \
+                     reflection and health, which every server may have: set another `operation_base` of the file",
+                    name(file, service)
+                );
+                return Err(Error::at(
+                    ErrorKind::Option,
+                    schema.position(file, &within(&[], tag::FILE_SERVICE, service)),
+                    text,
+                ));
+            }
+        }
+    }
+    let mut holders: HashMap<u16, Vec<(&FileDescriptorProto, usize)>> = HashMap::new();
+    for file in files {
+        for (service, numbers) in operations.get(file.name()).into_iter().flatten().enumerate() {
+            for operation in numbers {
+                let others = holders.entry(*operation).or_default();
+                if let Some((other, at)) = others.iter().find(|(other, _)| !may_overlap(other, file)) {
+                    let text = format!(
+                        "the services {} and {} both have operation {operation}, so that no server can serve both: set \
+                         the `operation_base` of one of the files, or set `numbering(Numbering::Go)` if they are for \
+                         different servers",
+                        name(other, *at),
+                        name(file, service)
+                    );
+                    let position = schema.position(file, &within(&[], tag::FILE_SERVICE, service));
+                    return Err(Error::at(ErrorKind::Option, position, text));
+                }
+                others.push((file, service));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::first_free;
+
+    #[test]
+    fn files_begin_at_multiples_of_100_as_long_as_there_are_any() {
+        let mut used = BTreeSet::new();
+        assert_eq!(first_free(&used, 65_526), Some(10));
+        assert_eq!(first_free(&used, 65_527), None);
+        used.extend([10, 199]);
+        assert_eq!(first_free(&used, 1), Some(200));
+        assert_eq!(first_free(&used, 101), Some(200));
+        used.insert(300);
+        assert_eq!(first_free(&used, 100), Some(200));
+        assert_eq!(first_free(&used, 101), Some(400));
+        assert_eq!(first_free(&used, 65_135), Some(400));
+    }
+
+    #[test]
+    fn where_there_are_no_hundreds_left_files_begin_closer_together() {
+        let mut used: BTreeSet<u16> = (10..=65_500).step_by(100).chain((50..=65_500).step_by(100)).collect();
+        used.insert(65_500);
+        assert_eq!(first_free(&used, 2), Some(20));
+        assert_eq!(first_free(&used, 30), Some(20));
+        assert_eq!(first_free(&used, 50), Some(60));
+        assert_eq!(first_free(&used, 51), Some(51));
+        assert_eq!(first_free(&used, 59), Some(51));
+        assert_eq!(first_free(&used, 60), None);
+        assert_eq!(first_free(&(10..=u16::MAX).collect(), 1), None);
+        assert_eq!(first_free(&(10..=u16::MAX).collect(), 0), Some(10));
+    }
+}

@@ -1,0 +1,143 @@
+//! The methods of a schema on the wire, and the layouts of its services.
+
+use polyglot::layout::{DESCRIPTION_MAX, Described, Description, Fingerprint, TypeLayout};
+use prost_types::{FileDescriptorProto, MethodDescriptorProto, ServiceDescriptorProto};
+
+use crate::codec::Codec;
+use crate::error::{Error, ErrorKind};
+use crate::operations::{OperationOptions, Operations, number};
+use crate::schema::{Schema, full_name, tag, within};
+
+/// The methods and layouts of a schema on the wire.
+#[derive(Debug, Default)]
+pub struct Plan {
+    operations: Operations,
+    pub(crate) layouts: Vec<Layout>,
+}
+
+/// The wire layout of a service, which peers compare before calls.
+///
+/// Peers with equal fingerprints understand each other. Otherwise one of them translates, by the descriptions of both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    service: String,
+    /// In the order of operations.
+    methods: Vec<(String, u16)>,
+    description: Vec<u8>,
+    names: String,
+}
+
+impl Layout {
+    /// Returns the full name of the service.
+    pub fn service(&self) -> &str {
+        &self.service
+    }
+
+    /// Returns the names of its methods with their operations, in the order of operations.
+    pub fn methods(&self) -> impl Iterator<Item = (&str, u16)> {
+        self.methods.iter().map(|(name, operation)| (name.as_str(), *operation))
+    }
+
+    /// Returns the encoded description of its methods and messages.
+    pub fn description(&self) -> &[u8] {
+        &self.description
+    }
+
+    /// Returns the fingerprint of the description.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&self.description)
+    }
+
+    /// Returns the names of the types and fields of the description: one line for each type.
+    pub fn names(&self) -> &str {
+        &self.names
+    }
+}
+
+impl Plan {
+    /// Numbers the methods of a checked schema and describes the layouts of its services.
+    ///
+    /// # Errors
+    ///
+    /// If options are wrong, too few operations are left, or a description would be too long.
+    pub(crate) fn new(schema: &Schema, options: &OperationOptions, codec: Codec) -> Result<Self, Error> {
+        let is_numbered = |file: &&FileDescriptorProto| {
+            !schema.is_import(file) || (!file.service.is_empty() && schema.is_generated(file))
+        };
+        let files: Vec<_> = schema.files.iter().filter(is_numbered).filter(|file| !file.service.is_empty()).collect();
+        let operations = number(schema, &files, options)?;
+        let mut layouts = Vec::new();
+        let types = polyglot::layout::Schema::new(&schema.files);
+        for file in files {
+            let numbered = operations.get(file.name()).into_iter().flatten();
+            for (at, (service, operations)) in file.service.iter().zip(numbered).enumerate() {
+                let position = || schema.position(file, &within(&[], tag::FILE_SERVICE, at));
+                let layout = layout(&types, file, service, operations, codec)
+                    .map_err(|error| Error::unsupported(position(), error))?;
+                layouts.push(layout);
+            }
+        }
+        Ok(Self { operations, layouts })
+    }
+
+    /// Returns the operations of the methods of a file, for each of its services, in the order of declaration.
+    pub fn operations<'a>(&'a self, file: &FileDescriptorProto) -> impl Iterator<Item = &'a [u16]> + use<'a> {
+        self.operations.get(file.name()).into_iter().flatten().map(Vec::as_slice)
+    }
+
+    /// Returns the layouts of all services.
+    pub fn layouts(&self) -> &[Layout] {
+        &self.layouts
+    }
+
+    /// Returns the layout of a service by its full name.
+    ///
+    /// # Errors
+    ///
+    /// If the schema has no such service.
+    pub fn layout(&self, service: &str) -> Result<&Layout, Error> {
+        self.layouts.iter().find(|layout| layout.service() == service).ok_or_else(|| {
+            Error::new(ErrorKind::Unsupported, format!("the layout of the service `{service}` was not described"))
+        })
+    }
+}
+
+/// Describes a service whose methods have these operations.
+fn layout(
+    types: &polyglot::layout::Schema<'_>,
+    file: &FileDescriptorProto,
+    service: &ServiceDescriptorProto,
+    operations: &[u16],
+    codec: Codec,
+) -> Result<Layout, String> {
+    let name = full_name(file.package(), service.name());
+    let mut methods: Vec<(&MethodDescriptorProto, u16)> =
+        service.method.iter().zip(operations.iter().copied()).collect();
+    methods.sort_by_key(|(_, operation)| *operation);
+    let described = types.service(&name, methods.iter().map(|(method, _)| *method));
+    let Described { mut description, names } = described.map_err(|error| error.to_string())?;
+    if codec == Codec::Protobuf {
+        description = without_messages(description);
+    }
+    let encoded = description.encode();
+    if encoded.len() > DESCRIPTION_MAX {
+        let length = encoded.len();
+        return Err(format!("the messages of {name} are described by {length} bytes, of at most {DESCRIPTION_MAX}"));
+    }
+    let methods = methods.into_iter().map(|(method, operation)| (method.name().to_owned(), operation)).collect();
+    Ok(Layout { service: name, methods, description: encoded, names })
+}
+
+/// Returns a description whose bodies are never translated, because protobuf's encoding identifies fields by number.
+/// Its name differs from that of the same service in the Polyglot encoding.
+fn without_messages(mut description: Description) -> Description {
+    description.name.push_str(" (protobuf)");
+    description.types = vec![TypeLayout::Message(Vec::new())];
+    for method in &mut description.methods {
+        (method.request, method.reply) = (0, 0);
+    }
+    if description.methods.is_empty() {
+        description.types.clear();
+    }
+    description
+}

@@ -1,0 +1,443 @@
+//! The layouts of a peer that differ from those of the accepting end, and the calls that wait for a description.
+//!
+//! Peers with equal layouts have no [`PeerLayouts`]. Operations on a connection are those of the dialling end, so this
+//! end finds its method by name.
+//!
+//! # Decisions
+//!
+//! A description is requested once for each connection, since no client should depend on another, and plans are cached for
+//! the process. The state is an attachment of the connection, because pending replies and calls of this end look their
+//! translations up when they are sent.
+
+use crate::observe::TraceContext;
+use crate::schema::layout::Layout;
+use crate::service::streams::refuse;
+use crate::wire::body;
+use crate::wire::envelope::Envelope;
+use crate::wire::layouts::{PeerLayout, put_ask};
+use crate::wire::translation::{Caller, FoundMethod, ServicePlans, Translation};
+use crate::{Status, clock};
+use bytes::Bytes;
+use frisbee::{Connection, HandOffRequest, MemoryCharge, Operation, Outbox, PacketId, Stream};
+use parking_lot::Mutex;
+use polyglot::Form;
+use polyglot::layout::Fingerprint;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// How long calls wait for a description. A peer answers in one round trip.
+pub(crate) const HELD_TIME: Duration = Duration::from_secs(5);
+
+/// Maximum size of waiting calls in bytes: the round trip of a peer that sends its first calls at once.
+const HELD_MAX: usize = 256 * 1024;
+
+/// The memory of a waiting call in addition to its bytes.
+const HELD_COST: usize = 256;
+
+/// Maximum number of operations that are refused because this end lacks their service. More are refused as unknown.
+const ABSENT_MAX: usize = 1024;
+
+/// Number of characters of a service's name in a status.
+const NAME_SHOWN_MAX: usize = 256;
+
+/// The layouts of a peer. Empty unless one differs.
+#[derive(Default, Debug)]
+pub(crate) struct PeerLayouts {
+    state: Mutex<State>,
+    /// Notified when a description has arrived, or has not arrived in time.
+    changed: Notify,
+}
+
+#[derive(Default, Debug)]
+struct State {
+    /// The named operations in ascending order.
+    claims: Vec<Claim>,
+    services: Vec<PeerService>,
+    held: Vec<(HeldCall, MemoryCharge)>,
+    held_bytes: usize,
+    /// The memory of claims and plans that this peer has caused.
+    charges: Vec<MemoryCharge>,
+}
+
+/// An operation of the peer.
+#[derive(Clone, Copy, Debug)]
+struct Claim {
+    operation: u16,
+    /// The index in [`State::services`], or [`CONTESTED`].
+    service: u16,
+    /// The index of the method in its service.
+    method: u16,
+}
+
+/// The service of an operation that several services have.
+const CONTESTED: u16 = u16::MAX;
+
+/// Maximum number of services of a peer that differ.
+const SERVICES_MAX: usize = 1024;
+
+/// A service that the peer calls or offers.
+#[derive(Debug)]
+struct PeerService {
+    theirs: PeerLayout,
+    caller: Caller,
+    layout: LayoutState,
+}
+
+/// The state of the layout of a service.
+#[derive(Debug)]
+enum LayoutState {
+    /// This end lacks the service.
+    Absent,
+    /// Only operations differ.
+    Renumbered(&'static Layout),
+    /// The description is requested.
+    Asked(&'static Layout),
+    /// The description did not arrive in time.
+    Late(&'static Layout),
+    Known(&'static Layout, Arc<ServicePlans>),
+    /// The peer cannot be understood.
+    Failed(&'static Layout, Box<str>),
+}
+
+/// The method of this end for an operation of a peer.
+pub(crate) enum PeerMethod {
+    Served {
+        operation: u16,
+        translation: Option<Arc<Translation>>,
+    },
+    /// Calls wait for a description.
+    Held,
+    Refused(Status),
+}
+
+/// A call that waits for a description.
+#[derive(Debug)]
+pub(crate) enum HeldCall {
+    Unary(PacketId, Operation, Envelope, Option<TraceContext>),
+    Stream(u16, Bytes, Stream),
+    HandOff(HandOffRequest),
+}
+
+impl HeldCall {
+    fn operation(&self) -> u16 {
+        match self {
+            Self::Unary(_, operation, ..) => operation.number(),
+            Self::Stream(operation, ..) => *operation,
+            Self::HandOff(request) => request.operation().number(),
+        }
+    }
+
+    fn cost(&self) -> usize {
+        HELD_COST
+            + match self {
+                Self::Unary(_, _, envelope, _) => envelope.length,
+                Self::Stream(_, first, _) => first.len(),
+                Self::HandOff(request) => request.request().len(),
+            }
+    }
+
+    /// Refuses the call, which has not run.
+    fn refuse(self, connection: &Connection, status: &Status) {
+        match self {
+            Self::Unary(id, operation, ..) => {
+                // A connection that has ended has no caller.
+                let _ = connection.send_now(|outbox| body::put_refusal(outbox, id, operation, status, Form::Extended));
+            }
+            Self::Stream(_, _, stream) => refuse(&stream, status),
+            Self::HandOff(request) => {
+                let operation = request.operation();
+                request.refuse(crate::service::hand_off::failure(status, operation, true));
+            }
+        }
+    }
+}
+
+impl PeerLayouts {
+    /// Returns the layouts of the peer of a connection; `None` if all are equal to those of this end.
+    pub(crate) fn of(connection: &Connection) -> Option<Arc<Self>> {
+        connection.attachments().get()
+    }
+
+    /// Adds services that the peer calls. `own` returns the layout of this end by the name of a service, and `has` whether
+    /// something serves an operation. Requests descriptions that are unknown. Returns the operations of the services.
+    pub(crate) fn add_called(
+        &self,
+        named: Vec<PeerLayout>,
+        own: impl Fn(&str) -> Option<&'static Layout>,
+        has: impl Fn(u16) -> bool,
+        is_mounted: impl Fn(u16) -> bool,
+        connection: &Connection,
+    ) -> Vec<u16> {
+        let mut state = self.state.lock();
+        let mut fresh = Vec::new();
+        let mut unknown = Vec::new();
+        for theirs in named {
+            let is_known = |known: &PeerService| known.caller == Caller::Peer && known.theirs == theirs;
+            let Ok(service) = u16::try_from(state.services.len()) else { break };
+            if usize::from(service) >= SERVICES_MAX || state.services.iter().any(is_known) {
+                continue;
+            }
+            let ours = own(&theirs.service);
+            let mut absent = ABSENT_MAX.saturating_sub(state.claims.len() + fresh.len());
+            for (method, &operation) in theirs.operations.iter().enumerate() {
+                if ours.is_none() && !has(operation) {
+                    let Some(left) = absent.checked_sub(1) else { continue };
+                    absent = left;
+                }
+                let service = if is_mounted(operation) { CONTESTED } else { service };
+                fresh.push(Claim { operation, service, method: u16::try_from(method).unwrap_or(u16::MAX) });
+            }
+            let theirs = if ours.is_some() { theirs } else { shortened(&theirs) };
+            let layout = match ours {
+                None => LayoutState::Absent,
+                Some(own) => LayoutState::new(own, &theirs, Caller::Peer),
+            };
+            if matches!(layout, LayoutState::Asked(_)) && !unknown.contains(&theirs.fingerprint) {
+                unknown.push(theirs.fingerprint);
+            }
+            state.services.push(PeerService { theirs, caller: Caller::Peer, layout });
+        }
+        let operations = fresh.iter().map(|claim| claim.operation).collect();
+        state.charges.push(connection.charge_request(fresh.len() * size_of::<Claim>()));
+        state.claims.extend(fresh);
+        state.claims.sort_by_key(|claim| claim.operation);
+        state.claims.dedup_by(|next, first| {
+            let is_same = next.operation == first.operation;
+            if is_same {
+                first.service = CONTESTED;
+            }
+            is_same
+        });
+        drop(state);
+        if !unknown.is_empty() && connection.send_now(|outbox| put_ask(outbox, &unknown)).is_ok() {
+            // Not a task of the connection, which would be busy.
+            let this = connection.clone();
+            connection.runtime_handle().spawn(async move {
+                if tokio::time::timeout(HELD_TIME, this.closed()).await.is_err()
+                    && let Some(layouts) = Self::of(&this)
+                {
+                    layouts.expire(&this);
+                }
+            });
+        }
+        operations
+    }
+
+    /// Adds a service of the peer that this end calls, and requests its description if it is unknown.
+    pub(crate) fn add_offered(&self, own: &'static Layout, theirs: PeerLayout, outbox: &mut Outbox) {
+        let mut state = self.state.lock();
+        let is_known = |known: &PeerService| known.caller == Caller::This && known.theirs == theirs;
+        if state.services.len() >= SERVICES_MAX || state.services.iter().any(is_known) {
+            return;
+        }
+        let layout = LayoutState::new(own, &theirs, Caller::This);
+        let unknown = matches!(layout, LayoutState::Asked(_)).then_some(theirs.fingerprint);
+        state.services.push(PeerService { theirs, caller: Caller::This, layout });
+        drop(state);
+        if let Some(unknown) = unknown {
+            put_ask(outbox, &[unknown]);
+        }
+    }
+
+    /// Returns the method of this end for an operation of the peer; `None` if it is the one with the same operation.
+    pub(crate) fn find(&self, operation: u16) -> Option<PeerMethod> {
+        let state = self.state.lock();
+        let at = state.claims.binary_search_by_key(&operation, |claim| claim.operation).ok()?;
+        let Claim { service, method, .. } = *state.claims.get(at)?;
+        let Some(service) = state.services.get(usize::from(service)) else {
+            return Some(PeerMethod::Refused(Status::failed_precondition(format!(
+                "operation {operation} belongs to several services or routers: the schemas of the two ends conflict"
+            ))));
+        };
+        Some(match service.method(usize::from(method)) {
+            None => PeerMethod::Held,
+            Some(Ok((operation, translation))) => PeerMethod::Served { operation, translation },
+            Some(Err(status)) => PeerMethod::Refused(status),
+        })
+    }
+
+    /// Returns the translation of a call of the peer, for its reply.
+    pub(crate) fn translation(&self, operation: u16) -> Option<Arc<Translation>> {
+        match self.find(operation)? {
+            PeerMethod::Served { translation, .. } => translation,
+            PeerMethod::Held | PeerMethod::Refused(_) => None,
+        }
+    }
+
+    /// Returns the peer's operation of a method that this end calls, and its translation. `None` while the description is
+    /// awaited.
+    pub(crate) fn called(&self, own: &'static Layout, operation: u16) -> Option<Result<FoundMethod, Status>> {
+        let state = self.state.lock();
+        let is_it = |service: &&PeerService| service.caller == Caller::This && service.theirs.service == own.service;
+        let Some(service) = state.services.iter().find(is_it) else { return Some(Ok((operation, None))) };
+        match &service.layout {
+            LayoutState::Known(_, plans) => Some(plans.called(own, operation, &service.theirs.operations)),
+            LayoutState::Renumbered(_) => {
+                let at = own.operations.binary_search(&operation).ok();
+                let theirs = at.and_then(|at| service.theirs.operations.get(at));
+                Some(theirs.map(|theirs| (*theirs, None)).ok_or_else(|| service.other_methods()))
+            }
+            _ => service.method(0).map(|found| found.and_then(|_| Err(service.other_methods()))),
+        }
+    }
+
+    /// Waits until a layout is clear, or the time for its description is over.
+    pub(crate) async fn changed(&self, is_clear: impl Fn() -> bool, connection: &Connection) {
+        let waiting = async {
+            loop {
+                let mut changed = pin!(self.changed.notified());
+                changed.as_mut().enable();
+                if is_clear() {
+                    return;
+                }
+                changed.await;
+            }
+        };
+        if clock::timeout(connection.runtime_handle(), HELD_TIME, waiting).await.is_err() {
+            self.expire(connection);
+        }
+    }
+
+    /// Holds a call until the description of its service arrives, or refuses it if too much waits already.
+    pub(crate) fn hold(self: &Arc<Self>, call: HeldCall, connection: &Connection) {
+        let cost = call.cost();
+        let mut state = self.state.lock();
+        let calls_max = connection.calls_max();
+        if state.held_bytes + cost > HELD_MAX || state.held.len() >= calls_max || !connection.has_room(cost) {
+            drop(state);
+            let text = "too many calls wait for the layout of the caller";
+            return call.refuse(connection, &Status::resource_exhausted(text));
+        }
+        state.held_bytes += cost;
+        state.held.push((call, connection.charge_request(cost)));
+    }
+
+    /// Returns whether calls wait.
+    pub(crate) fn holds_calls(&self) -> bool {
+        !self.state.lock().held.is_empty()
+    }
+
+    /// Removes a waiting call. Returns whether it waited.
+    pub(crate) fn cancel(&self, id: PacketId, operation: Operation) -> bool {
+        let mut state = self.state.lock();
+        let is_it = |(call, _): &(HeldCall, MemoryCharge)| matches!(call, HeldCall::Unary(held, of, ..) if (*held, *of) == (id, operation));
+        let Some(at) = state.held.iter().position(is_it) else { return false };
+        let (call, _charge) = state.held.remove(at);
+        state.held_bytes -= call.cost();
+        true
+    }
+
+    /// Handles a LAYOUT. Returns the calls that waited for it; `None` if it was not requested.
+    pub(crate) fn handle_layout(&self, body: &[u8], connection: &Connection) -> Option<Vec<HeldCall>> {
+        let refused = match body.split_first() {
+            Some((0, fingerprint)) => Some(Fingerprint::new(fingerprint.try_into().ok()?)),
+            _ => None,
+        };
+        let fingerprint = refused.unwrap_or_else(|| Fingerprint::of(body));
+        let mut state = self.state.lock();
+        let mut charges = Vec::new();
+        let mut is_requested = false;
+        for service in state.services.iter_mut().filter(|service| service.theirs.fingerprint == fingerprint) {
+            let (LayoutState::Asked(own) | LayoutState::Late(own)) = service.layout else { continue };
+            is_requested = true;
+            let known = match refused {
+                Some(_) => Err("the peer has no description of it".to_owned()),
+                None => ServicePlans::new(own, body, service.caller),
+            };
+            service.layout = match known {
+                Ok(plans) => {
+                    charges.push(connection.charge_request(plans.memory));
+                    LayoutState::Known(own, plans)
+                }
+                Err(error) => LayoutState::Failed(own, error.into()),
+            };
+        }
+        if !is_requested {
+            return None;
+        }
+        state.charges.append(&mut charges);
+        let waits = |state: &State, call: &HeldCall| {
+            let at = state.claims.binary_search_by_key(&call.operation(), |claim| claim.operation);
+            let service = at.ok().and_then(|at| state.services.get(usize::from(state.claims[at].service)));
+            service.is_some_and(|service| matches!(service.layout, LayoutState::Asked(_)))
+        };
+        let (held, released): (Vec<_>, _) =
+            std::mem::take(&mut state.held).into_iter().partition(|(call, _)| waits(&state, call));
+        state.held = held;
+        state.held_bytes = state.held.iter().map(|(call, _)| call.cost()).sum();
+        drop(state);
+        self.changed.notify_waiters();
+        Some(released.into_iter().map(|(call, _)| call).collect())
+    }
+
+    /// Refuses the calls that wait, since no description has arrived in time.
+    pub(crate) fn expire(&self, connection: &Connection) {
+        let mut state = self.state.lock();
+        for service in &mut state.services {
+            if let LayoutState::Asked(own) = service.layout {
+                service.layout = LayoutState::Late(own);
+            }
+        }
+        let held = std::mem::take(&mut state.held);
+        state.held_bytes = 0;
+        drop(state);
+        self.changed.notify_waiters();
+        for (call, _charge) in held {
+            let found = self.find(call.operation());
+            let status = if let Some(PeerMethod::Refused(status)) = found { status } else { late("its service") };
+            call.refuse(connection, &status);
+        }
+    }
+}
+
+impl LayoutState {
+    fn new(own: &'static Layout, theirs: &PeerLayout, caller: Caller) -> Self {
+        if own.fingerprint == theirs.fingerprint {
+            return Self::Renumbered(own);
+        }
+        match ServicePlans::cached(own, theirs.fingerprint, caller) {
+            Some(plans) => Self::Known(own, plans),
+            None => Self::Asked(own),
+        }
+    }
+}
+
+impl PeerService {
+    /// Returns the operation of this end for a method that the peer calls; `None` while the description is awaited.
+    fn method(&self, method: usize) -> Option<Result<FoundMethod, Status>> {
+        let service = &self.theirs.service;
+        Some(match &self.layout {
+            LayoutState::Absent => Err(Status::unimplemented(format!("this end offers no service {service}"))),
+            LayoutState::Renumbered(own) => match own.operations.get(method) {
+                Some(operation) if own.operations.len() == self.theirs.operations.len() => Ok((*operation, None)),
+                _ => Err(self.other_methods()),
+            },
+            LayoutState::Asked(_) => return None,
+            LayoutState::Late(own) => Err(late(own.service)),
+            LayoutState::Known(own, plans) => plans.served(own, method),
+            LayoutState::Failed(own, error) => Err(Status::failed_precondition(format!(
+                "the layout of {} at the peer ({}) cannot be used: {error}",
+                own.service, self.theirs.fingerprint
+            ))),
+        })
+    }
+
+    fn other_methods(&self) -> Status {
+        let service = &self.theirs.service;
+        Status::failed_precondition(format!("the peer named other methods of {service} than its layout has"))
+    }
+}
+
+/// Removes the operations of a service that this end lacks, and the end of a long name.
+fn shortened(theirs: &PeerLayout) -> PeerLayout {
+    let service = theirs.service.chars().take(NAME_SHOWN_MAX).collect();
+    PeerLayout { service, fingerprint: theirs.fingerprint, operations: Vec::new() }
+}
+
+fn late(service: &str) -> Status {
+    let seconds = HELD_TIME.as_secs();
+    let text = format!("the peer did not send its layout of {service} within {seconds} s");
+    Status::failed_precondition(text)
+}

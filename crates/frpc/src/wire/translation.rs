@@ -1,0 +1,253 @@
+//! Translations between the layouts of a service at a peer and at this end, and their cache.
+
+use crate::Status;
+use crate::schema::layout::Layout;
+use crate::wire::packed;
+use bytes::Bytes;
+use frisbee::Connection;
+use parking_lot::Mutex;
+use polyglot::layout::{Description, DescriptionError, Fingerprint, Limits, Plan, Root};
+use polyglot::{DecodeError, Form, NESTING_CEILING, Nesting};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Maximum number of cached services. A server with forty services has clients of a few versions.
+const CACHED_MAX: usize = 1024;
+
+/// Maximum memory of cached plans that no connection uses, in bytes. A plan of fifty messages takes about 10 KiB.
+const UNUSED_MAX: usize = 4 * 1024 * 1024;
+
+/// The end that calls a service.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Caller {
+    Peer,
+    This,
+}
+
+/// The translation of the methods of a service.
+#[derive(Debug)]
+pub(crate) struct ServicePlans {
+    /// From the peer's layout to that of this end, and the reverse.
+    incoming: Plan,
+    outgoing: Plan,
+    /// In the order of the peer's operations.
+    methods: Vec<MethodPlan>,
+    /// Approximate size in bytes.
+    pub(crate) memory: usize,
+}
+
+/// A method of the peer.
+#[derive(Debug)]
+enum MethodPlan {
+    /// The index of the method at this end.
+    Known { index: usize, incoming: Option<Root>, outgoing: Option<Root> },
+    /// This end has no method of this name.
+    Absent(Box<str>),
+    /// The method at this end with this index has incompatible messages.
+    Incompatible(usize, Box<str>),
+}
+
+/// The operation of a method, and the translation of its messages if there is one.
+pub(crate) type FoundMethod = (u16, Option<Arc<Translation>>);
+
+/// The translation of the messages of one method.
+#[derive(Debug)]
+pub(crate) struct Translation {
+    plans: Arc<ServicePlans>,
+    incoming: Option<Root>,
+    outgoing: Option<Root>,
+}
+
+impl ServicePlans {
+    /// Returns the plans for a peer's layout if they are cached.
+    pub(crate) fn cached(own: &'static Layout, peer: Fingerprint, caller: Caller) -> Option<Arc<Self>> {
+        let mut cache = CACHE.lock();
+        let cache = cache.get_or_insert_default();
+        cache.uses = cache.uses.wrapping_add(1);
+        let now = cache.uses;
+        let (plans, used) = cache.plans.get_mut(&(own.fingerprint, peer, caller))?;
+        *used = now;
+        Some(plans.clone())
+    }
+
+    /// Creates and caches the plans for a peer's encoded description.
+    ///
+    /// # Errors
+    /// If the description is malformed or of another service, or the plans would exceed their limits.
+    pub(crate) fn new(own: &'static Layout, peer: &[u8], caller: Caller) -> Result<Arc<Self>, String> {
+        let fingerprint = Fingerprint::of(peer);
+        let parse = |bytes: &[u8]| Description::parse(bytes).map_err(|error: DescriptionError| error.to_string());
+        let (here, there) = (parse(own.description)?, parse(peer)?);
+        if there.name != here.name {
+            return Err(format!("it describes {:?} instead of {:?}", there.name, here.name));
+        }
+        let mut names = HashSet::new();
+        if let Some(twice) = there.methods.iter().find(|method| !names.insert(&method.name)) {
+            return Err(format!("it has two methods {:?}", twice.name));
+        }
+        let same = |name: &str| here.methods.iter().position(|method| method.name == name);
+        let pairs: Vec<_> = there.methods.iter().map(|method| (method, same(&method.name))).collect();
+        let known = pairs.iter().filter_map(|(theirs, index)| Some((*theirs, here.methods.get((*index)?)?)));
+        let (mut incoming, mut outgoing) = (Vec::new(), Vec::new());
+        for (theirs, ours) in known {
+            let [request, reply] = [(theirs.request, ours.request), (theirs.reply, ours.reply)];
+            let (read, (own, peer)) = match caller {
+                Caller::Peer => (request, (ours.reply, theirs.reply)),
+                Caller::This => (reply, (ours.request, theirs.request)),
+            };
+            incoming.push(read);
+            outgoing.push((own, peer));
+        }
+        let plan = |from: &Description, to: &Description, roots: &[(u32, u32)]| {
+            Plan::new(from, to, roots, Form::Extended).map_err(|error| error.to_string())
+        };
+        let plans = (plan(&there, &here, &incoming)?, plan(&here, &there, &outgoing)?);
+        let mut roots = incoming.into_iter().zip(outgoing);
+        let method = |(theirs, index): (&polyglot::layout::Method, Option<usize>)| {
+            let Some((index, ours)) = index.and_then(|index| Some((index, here.methods.get(index)?))) else {
+                return MethodPlan::Absent(theirs.name.as_str().into());
+            };
+            let (read, write) = roots.next().unwrap_or_default();
+            let streams = |of: &polyglot::layout::Method| (of.client_streams, of.server_streams);
+            if streams(theirs) != streams(ours) {
+                let text =
+                    format!("method {} streams differently here and at the peer (layout {fingerprint})", ours.name);
+                return MethodPlan::Incompatible(index, text.into());
+            }
+            match (plans.0.root(read.0, read.1), plans.1.root(write.0, write.1)) {
+                (Ok(incoming), Ok(outgoing)) => MethodPlan::Known { index, incoming, outgoing },
+                (Err(refusal), _) => {
+                    let text = refusal.describe(&here, own.names, false, fingerprint);
+                    MethodPlan::Incompatible(index, text.into())
+                }
+                (_, Err(refusal)) => {
+                    let text = refusal.describe(&here, own.names, true, fingerprint);
+                    MethodPlan::Incompatible(index, text.into())
+                }
+            }
+        };
+        let methods: Vec<_> = pairs.into_iter().map(method).collect();
+        let (incoming, outgoing) = plans;
+        let memory = size_of::<Self>() + size_of_val(&*methods) + incoming.memory() + outgoing.memory();
+        let plans = Arc::new(Self { incoming, outgoing, methods, memory });
+        CACHE.lock().get_or_insert_default().insert((own.fingerprint, fingerprint, caller), &plans);
+        Ok(plans)
+    }
+
+    /// Returns the operation of the peer's method at this end, and its translation if there is one.
+    ///
+    /// # Errors
+    /// If this end does not serve the method, or cannot translate it.
+    pub(crate) fn served(self: &Arc<Self>, own: &Layout, method: usize) -> Result<FoundMethod, Status> {
+        match self.methods.get(method) {
+            Some(MethodPlan::Known { index, incoming, outgoing }) if *index < own.operations.len() => {
+                Ok((own.operations[*index], self.translation(*incoming, *outgoing)))
+            }
+            Some(MethodPlan::Absent(name)) => Err(Status::unimplemented(format!(
+                "{} has no method {name} here: the schemas of the two ends differ",
+                own.service
+            ))),
+            Some(MethodPlan::Incompatible(_, text)) => Err(Status::failed_precondition(&**text)),
+            _ => Err(Status::failed_precondition(format!(
+                "the peer named other methods of {} than its layout has",
+                own.service
+            ))),
+        }
+    }
+
+    /// Returns the peer's operation of the method at this end with an operation, and its translation if there is one.
+    ///
+    /// # Errors
+    /// If the peer does not have the method, or this end cannot translate it.
+    pub(crate) fn called(
+        self: &Arc<Self>,
+        own: &Layout,
+        operation: u16,
+        theirs: &[u16],
+    ) -> Result<FoundMethod, Status> {
+        let at = own.operations.binary_search(&operation).ok();
+        let find = |method: &&MethodPlan| match method {
+            MethodPlan::Known { index, .. } | MethodPlan::Incompatible(index, _) => Some(*index) == at,
+            MethodPlan::Absent(_) => false,
+        };
+        match self.methods.iter().zip(theirs).find(|(method, _)| find(method)) {
+            Some((MethodPlan::Known { incoming, outgoing, .. }, operation)) => {
+                Ok((*operation, self.translation(*incoming, *outgoing)))
+            }
+            Some((MethodPlan::Incompatible(_, text), _)) => Err(Status::failed_precondition(&**text)),
+            _ => Err(Status::unimplemented(format!("the peer does not have this method of {}", own.service))),
+        }
+    }
+
+    fn translation(self: &Arc<Self>, incoming: Option<Root>, outgoing: Option<Root>) -> Option<Arc<Translation>> {
+        let is_needed = incoming.is_some() || outgoing.is_some();
+        is_needed.then(|| Arc::new(Translation { plans: self.clone(), incoming, outgoing }))
+    }
+}
+
+impl Translation {
+    /// Translates a received body after its prefix. `what` names it in errors.
+    ///
+    /// # Errors
+    /// If it does not match the peer's layout, has no equivalent in that of this end, or would be longer than bodies may
+    /// be.
+    pub(crate) fn read(&self, body: Bytes, what: &str, by: &Connection, nesting: Nesting) -> Result<Bytes, Status> {
+        let Some(root) = self.incoming else { return Ok(body) };
+        let limits = Limits { body: by.body_max() as usize, nesting };
+        let mut out = Vec::with_capacity(body.len());
+        self.plans.incoming.translate(root, &body, &mut out, limits).map_err(|error| {
+            let text = format!("the {what} cannot be translated from the layout of the peer: {error}");
+            if what == packed::REQUEST { Status::invalid_argument(text) } else { Status::internal(text) }
+        })?;
+        if !by.has_room(out.len()) {
+            by.count_rejected();
+            let text = format!("the translated {what} was discarded: the memory limit for its sender is reached");
+            return Err(Status::resource_exhausted(text));
+        }
+        Ok(out.into())
+    }
+
+    /// Appends the translation of a message that this end has encoded.
+    ///
+    /// # Errors
+    /// If it has no equivalent in the peer's layout, or would be longer than `limit` bytes.
+    pub(crate) fn write(&self, body: &[u8], out: &mut Vec<u8>, limit: u32) -> Result<(), DecodeError> {
+        let Some(root) = self.outgoing else {
+            out.extend_from_slice(body);
+            return Ok(());
+        };
+        // Messages of this end may nest as deep as possible, since the peer has its own limit.
+        let limits = Limits { body: limit as usize, nesting: Nesting::new(NESTING_CEILING) };
+        self.plans.outgoing.translate(root, body, out, limits).map(drop)
+    }
+}
+
+/// Plans by the layouts of this end and of the peer.
+#[derive(Default)]
+struct Cache {
+    plans: HashMap<Key, (Arc<ServicePlans>, u64)>,
+    /// Counts uses, to find the plan that was used least recently.
+    uses: u64,
+}
+
+type Key = (Fingerprint, Fingerprint, Caller);
+
+static CACHE: Mutex<Option<Cache>> = Mutex::new(None);
+
+impl Cache {
+    /// Adds plans, and evicts the least recently used ones among those that no connection uses.
+    fn insert(&mut self, key: Key, plans: &Arc<ServicePlans>) {
+        let is_unused = |(plans, _): &(Arc<ServicePlans>, u64)| Arc::strong_count(plans) == 1;
+        loop {
+            let unused = self.plans.iter().filter(|(_, entry)| is_unused(entry));
+            let memory: usize = unused.clone().map(|(_, (plans, _))| plans.memory).sum();
+            if self.plans.len() < CACHED_MAX && memory <= UNUSED_MAX {
+                break;
+            }
+            let Some(oldest) = unused.min_by_key(|(_, (_, used))| *used).map(|(key, _)| *key) else { return };
+            self.plans.remove(&oldest);
+        }
+        self.uses = self.uses.wrapping_add(1);
+        self.plans.insert(key, (plans.clone(), self.uses));
+    }
+}

@@ -1,4 +1,0 @@
-//! See `frisbee_tests::targets::lock`.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| frisbee_tests::targets::lock(data));
