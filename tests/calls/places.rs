@@ -184,7 +184,7 @@ async fn stream_refused_for_memory_reports_not_run() {
         // Each takes 768 bytes as long as it waits.
         let mut call = Box::pin(client.do_nothing(Empty {}));
         tokio::select! {
-            reply = &mut call => break assert_eq!(reply.expect_err("call should be rejected").code(), Code::ResourceExhausted),
+            reply = &mut call => break assert_eq!(reply.expect_err("slot should be taken").code(), Code::ResourceExhausted),
             () = gate.0.0.notified() => pending.push(call),
         }
     }

@@ -39,7 +39,7 @@ async fn next<T>(from: &mut mpsc::UnboundedReceiver<T>) -> T {
         .expect("message should arrive")
 }
 
-async fn call_every_kind(client: &InteropClient) {
+pub(crate) async fn call_every_kind(client: &InteropClient) {
     let sum = client.add(AddRequest { a: 20, b: 22 }).await.unwrap().into_inner();
     assert_eq!(sum.total, 42);
 

@@ -11,6 +11,7 @@ mod nats;
 mod numpy;
 mod prometheus;
 mod raw;
+mod reference;
 mod suite;
 mod tls;
 

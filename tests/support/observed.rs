@@ -69,9 +69,9 @@ fn returned(metadata: &Metadata) -> Metadata {
         let Some(name) = key.strip_prefix("sent-") else { continue };
         let key = format!("got-{name}");
         if name.ends_with("-bin") {
-            returned.insert_bin(key, value).expect("key should be valid");
+            returned.append_bin(key, value).expect("key should be valid");
         } else {
-            returned.insert(key, String::from_utf8_lossy(value)).expect("key should be valid");
+            returned.append(key, String::from_utf8_lossy(value)).expect("key should be valid");
         }
     }
     returned

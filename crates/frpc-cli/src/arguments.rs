@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Mcp(McpArguments),
     /// Serve gRPC, gRPC-Web, Connect, JSON-RPC, WebSocket and a console on behalf of an frpc server.
     Gateway(GatewayArguments),
+    /// Compare the reactions of a server to malformed input with the rules of the wire. For authors of implementations.
+    Conformance(ConformanceArguments),
     /// Create a project: a service with its server, client, test and Dockerfile.
     New(NewArguments),
     /// Print shell completions to standard output.
@@ -130,6 +132,13 @@ pub(crate) struct OutputArguments {
     /// Print more to standard error: -v the connection and metadata, -vv bodies, -vvv frames.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConformanceArguments {
+    /// File for a report in JUnit's format.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -9,6 +9,7 @@
 
 mod arguments;
 mod call;
+mod conformance;
 mod decode;
 mod describe;
 mod failure;
@@ -88,6 +89,7 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
         Command::Trace(trace) => on_runtime(trace::trace(trace, &server, &source, screen)),
         Command::Top(top) => on_runtime(top::top(top, &server, screen)),
         Command::Mcp(arguments) => on_runtime(mcp::mcp(arguments, &server)),
+        Command::Conformance(arguments) => on_runtime(conformance::conformance(&arguments, &server, screen)),
         Command::Gateway(arguments) => on_workers(gateway::gateway(arguments, &server, &source, screen)),
         Command::New(arguments) => new::new(&arguments, screen),
         Command::Completions { shell } => {

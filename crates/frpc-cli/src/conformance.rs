@@ -1,0 +1,299 @@
+//! `frpc conformance`: sends input from a table to a server and compares its reactions with docs/wire.md.
+//!
+//! The table has malformed input, and input that is just within the rules. The reference implementation of the tests reads
+//! it as well. The server has to serve tests/proto/interop.proto of the repository, because the cases call its methods.
+
+use crate::arguments::{ConformanceArguments, ServerArguments};
+use crate::failure::Failure;
+use crate::show::Screen;
+use crate::target::Target;
+use frisbee::tlv::{put_varint, take_varint};
+use frpc::Code;
+use std::fmt::Write as _;
+use std::fs;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+const CASES: &str = include_str!("conformance/malformed.txt");
+
+/// The longest wait for a reaction: a server may take this long to give up on the rest of a body.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const STREAM: u16 = 2;
+const EXTENSION: u16 = 3;
+/// The type of packets with the status of a stream.
+const TRAILERS: u16 = 6;
+const END: u16 = 7;
+const HAND_OFF: u16 = 8;
+/// The method `Add` of the schema.
+const ADD: u16 = 18;
+
+/// Id of the requests of cases, and that of the request after each.
+const CASE_ID: u16 = 7;
+const PROBE_ID: u16 = 9;
+
+/// A HELLO that grants 256 KiB of credit, so that streams can fail.
+const HELLO: &[u8] = b"fris\x01\x04\x03\x80\x80\x10";
+const ADD_REQUEST: &[u8] = &[8, 0, 0x0d, 2, 0x0d, 4];
+
+/// A line of the table.
+struct Case {
+    rule: &'static str,
+    sender: &'static str,
+    reaction: &'static str,
+    packets: &'static str,
+}
+
+/// A set of cases that an implementation passes or fails as a whole.
+struct Suite {
+    name: &'static str,
+    /// Each case, and the reaction if it is another than specified.
+    outcomes: Vec<(Case, Option<String>)>,
+}
+
+pub(crate) async fn conformance(
+    arguments: &ConformanceArguments,
+    server: &ServerArguments,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let address = Target::new(server)?.address;
+    let mut suites = Vec::new();
+    for (name, is_base) in [("base", true), ("extensions", false)] {
+        let mut outcomes = Vec::new();
+        for case in cases().filter(|case| matches!(case.sender, "base" | "first") == is_base) {
+            let found = reaction(&address, &case).await.map_err(|error| Failure::new(format!("{address}: {error}")))?;
+            let wrong = (found != case.reaction).then_some(found);
+            if let Some(wrong) = &wrong {
+                screen.line(&format!("{}: {wrong} instead of {}: {}", case.rule, case.reaction, case.packets))?;
+            }
+            outcomes.push((case, wrong));
+        }
+        let suite = Suite { name, outcomes };
+        screen.line(&format!("{name}: {} cases, {} failed", suite.outcomes.len(), suite.failures()))?;
+        suites.push(suite);
+    }
+    if let Some(path) = &arguments.junit {
+        fs::write(path, junit(&suites)).map_err(|error| Failure::file(path, &error))?;
+    }
+    match suites.iter().map(Suite::failures).sum() {
+        0 => Ok(()),
+        failures => Err(Failure::new(format!("{failures} cases failed"))),
+    }
+}
+
+impl Suite {
+    fn failures(&self) -> usize {
+        self.outcomes.iter().filter(|(_, wrong)| wrong.is_some()).count()
+    }
+}
+
+/// Returns the cases for servers.
+fn cases() -> impl Iterator<Item = Case> {
+    CASES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
+        let mut cells = line.splitn(5, " | ");
+        let (rule, receiver) = (cells.next()?, cells.next()?);
+        let case = Case { rule, sender: cells.next()?, reaction: cells.next()?, packets: cells.next()? };
+        (receiver != "client").then_some(case)
+    })
+}
+
+impl Case {
+    /// Returns the bytes of the packets. `None` if they are not written in the form that the table specifies.
+    fn bytes(&self) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        for text in self.packets.split(';') {
+            let (place, body) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
+            let body = content(body)?;
+            match place.split_once('/') {
+                Some((operation, id)) => bytes.extend(packet(operation.parse().ok()?, id.parse().ok()?, &body)),
+                None if place == "raw" => bytes.extend(body),
+                None => return None,
+            }
+        }
+        Some(bytes)
+    }
+
+    fn expects_code(&self) -> bool {
+        !matches!(self.reaction, "close" | "ignored" | "accepted") && !self.reaction.starts_with("decision")
+    }
+}
+
+/// Returns the bytes that a text of the table stands for.
+fn content(mut text: &str) -> Option<Vec<u8>> {
+    let mut levels = vec![Vec::new()];
+    while !text.trim_start().is_empty() {
+        text = text.trim_start();
+        let bytes = if let Some(quoted) = text.strip_prefix('"') {
+            let (inner, rest) = quoted.split_once('"')?;
+            text = rest;
+            inner.as_bytes().to_vec()
+        } else {
+            let (token, rest) = text.split_once(' ').unwrap_or((text, ""));
+            text = rest;
+            match token {
+                "(" => {
+                    levels.push(Vec::new());
+                    continue;
+                }
+                ")" => {
+                    let inner = levels.pop()?;
+                    let mut bytes = Vec::new();
+                    put_varint(&mut bytes, inner.len() as u64);
+                    bytes.extend(inner);
+                    bytes
+                }
+                _ => {
+                    let (count, digits) = token.split_once('*').unwrap_or(("1", token));
+                    let digit = |at| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+                    let once: Vec<u8> = (0..digits.len()).step_by(2).map(digit).collect::<Option<_>>()?;
+                    once.repeat(count.parse().ok()?)
+                }
+            }
+        };
+        levels.last_mut()?.extend(bytes);
+    }
+    levels.pop().filter(|_| levels.is_empty())
+}
+
+fn packet(operation: u16, id: u16, body: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
+    let mut bytes = vec![0, 0x0f];
+    bytes.extend(id.to_be_bytes().into_iter().chain(operation.to_be_bytes()).chain(length.to_be_bytes()));
+    bytes.extend(body);
+    bytes
+}
+
+/// Sends a case and, except after a hand-off request, a call. Returns the reaction to the case.
+async fn reaction(address: &str, case: &Case) -> std::io::Result<String> {
+    let mut socket = TcpStream::connect(address).await?;
+    let mut sent = match case.sender {
+        "native" => packet(EXTENSION, 0, HELLO),
+        "base" => packet(0, 0, &[]),
+        _ => Vec::new(),
+    };
+    sent.extend(case.bytes().ok_or_else(|| std::io::Error::other(format!("invalid case: {}", case.packets)))?);
+    let mut has_probed = case.reaction.starts_with("decision");
+    if !has_probed {
+        sent.extend(packet(ADD, PROBE_ID, ADD_REQUEST));
+    }
+    // The server may close before it has read everything. Its reaction is still to be read.
+    let _ = socket.write_all(&sent).await;
+    // Compat peers receive no codes.
+    let is_any_code = case.sender == "base" && case.expects_code();
+    let mut found = "ignored".to_owned();
+    let is_done = |found: &str| found == case.reaction || is_any_code && found == "Unknown";
+    while !(has_probed && is_done(&found)) {
+        let Ok(received) = timeout(PATIENCE, receive(&mut socket)).await else { break };
+        let Ok((operation, id, body)) = received else {
+            found = "close".to_owned();
+            break;
+        };
+        match operation {
+            HAND_OFF => found = format!("decision {}", body.first().copied().unwrap_or(u8::MAX)),
+            ADD if id == PROBE_ID => has_probed = true,
+            10.. if id == CASE_ID || operation != ADD => found = outcome(&body),
+            STREAM if found == "ignored" => found = outcome(&body),
+            EXTENSION if id == TRAILERS && found == "ignored" => {
+                let mut items = &body[..];
+                take_varint(&mut items);
+                found = status(items);
+            }
+            END if found == "ignored" && !body.is_empty() => found = code(take_varint(&mut &body[..])),
+            _ => {}
+        }
+    }
+    Ok(if is_any_code && found == "Unknown" { case.reaction.to_owned() } else { found })
+}
+
+async fn receive(socket: &mut TcpStream) -> std::io::Result<(u16, u16, Vec<u8>)> {
+    let mut header = [0; 10];
+    socket.read_exact(&mut header).await?;
+    let [_, _, id @ .., o0, o1, l0, l1, l2, l3] = header;
+    let mut body = Vec::new();
+    // `take` reads as much as there is, and allocates no more.
+    (&mut *socket).take(u32::from_be_bytes([l0, l1, l2, l3]).into()).read_to_end(&mut body).await?;
+    Ok((u16::from_be_bytes([o0, o1]), u16::from_be_bytes(id), body))
+}
+
+/// Returns the code of a reply, or that it is a message.
+fn outcome(body: &[u8]) -> String {
+    if body.first() == Some(&6) {
+        return code(None);
+    }
+    let Some(mut rest) = body.strip_prefix(&[0x10]) else { return "accepted".to_owned() };
+    take_varint(&mut rest);
+    status(rest)
+}
+
+/// Returns the code in items, or that they have none. It is the first item of a failure without metadata.
+fn status(items: &[u8]) -> String {
+    match items.split_first() {
+        Some((3, mut item)) => {
+            take_varint(&mut item);
+            code(take_varint(&mut item))
+        }
+        _ => "accepted".to_owned(),
+    }
+}
+
+fn code(number: Option<u64>) -> String {
+    format!("{:?}", number.and_then(|number| i32::try_from(number).ok()).map_or(Code::Unknown, Code::from_i32))
+}
+
+/// Returns a report in JUnit's format.
+fn junit(suites: &[Suite]) -> String {
+    let escaped = |text: &str| text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+    let mut report = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n".to_owned();
+    for suite in suites {
+        let (name, count, failures) = (suite.name, suite.outcomes.len(), suite.failures());
+        let _ = writeln!(report, "<testsuite name=\"{name}\" tests=\"{count}\" failures=\"{failures}\">");
+        for (case, wrong) in &suite.outcomes {
+            let _ = write!(report, "<testcase classname=\"{name}.{}\" name=\"{}\"", case.rule, escaped(case.packets));
+            let _ = match wrong {
+                None => writeln!(report, "/>"),
+                Some(found) => writeln!(
+                    report,
+                    "><failure message=\"{} instead of {}\"/></testcase>",
+                    escaped(found),
+                    escaped(case.reaction)
+                ),
+            };
+        }
+        report += "</testsuite>\n";
+    }
+    report + "</testsuites>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_can_be_sent() {
+        assert!(cases().count() >= 200);
+        for case in cases() {
+            assert!(case.bytes().is_some(), "{}", case.packets);
+        }
+    }
+
+    #[test]
+    fn texts_of_the_table_stand_for_their_bytes() {
+        let bytes = content("10 ( 02 ( ( \"k\" ) 2*ff ) )").expect("text should be valid");
+        assert_eq!(bytes, [0x10, 6, 2, 4, 1, b'k', 0xff, 0xff]);
+        for invalid in ["(", ")", "1", "zz", "\"a"] {
+            assert_eq!(content(invalid), None, "{invalid}");
+        }
+    }
+
+    #[test]
+    fn report_names_failures() {
+        let case = |rule| Case { rule, sender: "native", reaction: "close", packets: "9/9 \"<\"" };
+        let outcomes = vec![(case("batch"), None), (case("credit"), Some("ignored".to_owned()))];
+        let report = junit(&[Suite { name: "extensions", outcomes }]);
+        assert!(report.contains("tests=\"2\" failures=\"1\""), "{report}");
+        assert!(report.contains("name=\"9/9 &quot;&lt;&quot;\"/>"), "{report}");
+        assert!(report.contains("ignored instead of close"), "{report}");
+    }
+}
