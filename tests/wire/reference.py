@@ -221,7 +221,7 @@ class Peer:
         """States the reason, ends the output, and reads for up to a second, so that no reset destroys the reason."""
         try:
             if self.native and self.reason:
-                self.send(EXTENSION, CLOSE, number(1) + self.reason.encode()[:200])
+                self.send(EXTENSION, CLOSE, number(13) + self.reason.encode()[:200])
             self.has_left = True
             self.writer.write_eof()
             await asyncio.wait_for(end or self.closed.wait(), 1)
