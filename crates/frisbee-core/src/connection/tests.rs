@@ -290,7 +290,7 @@ fn extension_packet_of_unknown_type_is_skipped_below_32768() {
     feed(&mut server, &hello, now).unwrap();
     server.outbox().take_bytes();
     let packet = |id: u16| [&[0, 15][..], &id.to_be_bytes(), &[0, 3, 0, 0, 0, 1, 7]].concat();
-    for id in [0, 1, 64, 0x7FFF] {
+    for id in [0, 7, 64, 0x7FFF] {
         assert_eq!(feed(&mut server, &packet(id), now), Ok(()), "{id}");
     }
     for id in [0x8000, 0xFFFF] {
