@@ -368,7 +368,7 @@ impl Api {
 
     /// Decodes a message of a topic.
     fn decode<'py>(&self, py: Python<'py>, name: &str, body: Vec<u8>) -> PyResult<Bound<'py, PyAny>> {
-        decode::body(py, &self.plans, self.plans.index_of(name)?, &body.into(), 0)
+        decode::body(py, &self.plans, self.plans.index_of(name)?, &body.into())
     }
 }
 
