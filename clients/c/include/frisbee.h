@@ -607,7 +607,9 @@ enum frisbee_code frisbee_call_f64(struct frisbee_call *call,
                                    double *value);
 
 /// Like `frisbee_call_i64`, for a boolean. `name` is only read. No argument may be NULL. May be called from any thread.
-enum frisbee_code frisbee_call_bool(struct frisbee_call *call, const char *name, bool *value);
+enum frisbee_code frisbee_call_bool(struct frisbee_call *call,
+                                    const char *name,
+                                    bool *value);
 
 /// Like `frisbee_call_i64`, for text or bytes. They belong to the call and are valid until its reply, or for a stream
 /// until the next request. They do not end with a NUL. No argument may be NULL. May be called from any thread.
