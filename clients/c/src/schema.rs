@@ -50,6 +50,8 @@ struct ServiceDescription {
     service: String,
     layout: Vec<u8>,
     names: String,
+    /// The operations of all methods of the layout. A server may offer only some of them.
+    operations: Vec<u16>,
     methods: Vec<MethodDescription>,
 }
 
@@ -78,7 +80,7 @@ impl Schema {
         let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| invalid(&error))?;
         let descriptions: Vec<_> =
             loaded.layouts.iter().map(|layout| (ServiceDescription::of(layout, &pool), codec)).collect();
-        Ok(Self::of(&pool, loaded.descriptors, &descriptions))
+        Self::of(&pool, loaded.descriptors, &descriptions)
     }
 
     /// Checks the text of a `.proto` file without allocating permanent memory for a schema.
@@ -109,15 +111,19 @@ impl Schema {
         });
         let known: Option<Vec<_>> = known.collect();
         let known = known.ok_or_else(|| refused("a number of a service is out of range"))?;
-        Ok(Self::of(&pool, shown.files.to_vec(), &known))
+        Self::of(&pool, shown.files.to_vec(), &known)
     }
 
-    fn of(pool: &DescriptorPool, files: Vec<u8>, known: &[(ServiceDescription, frisbee_codec)]) -> Self {
+    fn of(
+        pool: &DescriptorPool,
+        files: Vec<u8>,
+        known: &[(ServiceDescription, frisbee_codec)],
+    ) -> Result<Self, Status> {
         let mut schema = Self { codec: Codec::new(), files, methods: Vec::new(), names: Vec::new() };
         let mut names = Vec::new();
         for (known, codec) in known {
             let Some(service) = pool.get_service_by_name(&known.service) else { continue };
-            let (layout, constants) = leak(known);
+            let (layout, constants) = leak(known)?;
             for (method, known) in constants.iter().zip(&known.methods) {
                 let Some(descriptor) = service.methods().find(|method| method.name() == known.name) else { continue };
                 let message = |descriptor| MessageType { descriptor, codec: *codec };
@@ -143,7 +149,7 @@ impl Schema {
         for (name, index) in others.into_iter().chain(own.into_iter().filter(|(name, _)| !taken.contains(name))) {
             schema.add_name(name, index);
         }
-        schema
+        Ok(schema)
     }
 
     fn add_name(&mut self, name: String, index: usize) {
@@ -257,6 +263,7 @@ impl ServiceDescription {
             service: layout.service().to_owned(),
             layout: layout.description().to_vec(),
             names: layout.names().to_owned(),
+            operations: layout.methods().map(|(_, operation)| operation).collect(),
             methods: layout.methods().map(method).collect(),
         }
     }
@@ -274,6 +281,7 @@ impl ServiceDescription {
             service: service.name.clone(),
             layout: service.layout.to_vec(),
             names: String::new(),
+            operations: service.operations.iter().map(|it| u16::try_from(*it).ok()).collect::<Option<_>>()?,
             methods: service.methods.iter().map(method).collect::<Option<_>>()?,
         })
     }
@@ -282,18 +290,24 @@ impl ServiceDescription {
 type Constants = (&'static Layout, &'static [Method]);
 
 /// Returns the constants of a service like in generated code. They are leaked once per layout.
-fn leak(known: &ServiceDescription) -> Constants {
+///
+/// # Errors
+/// If the operations do not match the layout.
+fn leak(known: &ServiceDescription) -> Result<Constants, Status> {
     static CONSTANTS: Mutex<Option<HashMap<ServiceDescription, Constants>>> = Mutex::new(None);
     let mut constants = CONSTANTS.lock();
-    *constants.get_or_insert_default().entry(known.clone()).or_insert_with(|| {
-        let operations = known.methods.iter().map(|method| method.operation).collect();
-        let layout = Layout::leak(&known.service, operations, &known.layout, &known.names);
-        let method = |known: &MethodDescription| {
-            let method = Method::new(layout, known.name.clone().leak(), known.operation);
-            if known.is_idempotent { method.idempotent() } else { method }
-        };
-        (layout, known.methods.iter().map(method).collect::<Vec<_>>().leak())
-    })
+    let constants = constants.get_or_insert_default();
+    if let Some(constants) = constants.get(known) {
+        return Ok(*constants);
+    }
+    let layout = Layout::leak(&known.service, known.operations.clone(), &known.layout, &known.names)?;
+    let method = |known: &MethodDescription| {
+        let method = Method::new(layout, known.name.clone().leak(), known.operation);
+        if known.is_idempotent { method.idempotent() } else { method }
+    };
+    let leaked: Constants = (layout, known.methods.iter().map(method).collect::<Vec<_>>().leak());
+    constants.insert(known.clone(), leaked);
+    Ok(leaked)
 }
 
 fn invalid(error: &dyn std::fmt::Display) -> Status {

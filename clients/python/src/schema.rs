@@ -41,6 +41,8 @@ struct ServiceDescription {
     service: String,
     layout: Vec<u8>,
     names: String,
+    /// The operations of all methods of the layout. A server may offer only some of them.
+    operations: Vec<u16>,
     methods: Vec<MethodDescription>,
 }
 
@@ -91,7 +93,7 @@ impl Schema {
     fn embedded(files: Vec<u8>, services: Vec<Embedded>) -> PyResult<Self> {
         let pool = DescriptorPool::decode(&*files).map_err(refused)?;
         let known: Vec<ServiceDescription> = services.into_iter().map(ServiceDescription::embedded).collect();
-        Ok(Self::of(&pool, files, &known))
+        Self::of(&pool, files, &known)
     }
 
     /// Returns the methods: service, name, whether requests and replies are streams, and the names of the messages.
@@ -225,7 +227,7 @@ impl Schema {
         let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(refused)?;
         let known: Vec<ServiceDescription> =
             loaded.layouts.iter().map(|layout| ServiceDescription::of(layout, &pool)).collect();
-        Ok(Self::of(&pool, loaded.descriptors, &known))
+        Self::of(&pool, loaded.descriptors, &known)
     }
 
     /// Creates a schema from a server's reflection.
@@ -234,15 +236,15 @@ impl Schema {
         let readable = shown.services.iter().filter(|service| service.codec() == v1::Codec::Polyglot);
         let known: Option<Vec<ServiceDescription>> = readable.map(ServiceDescription::described).collect();
         let known = known.ok_or_else(|| refused("the server describes its services by numbers that cannot be"))?;
-        Ok(Self::of(&pool, shown.files.to_vec(), &known))
+        Self::of(&pool, shown.files.to_vec(), &known)
     }
 
-    fn of(pool: &DescriptorPool, files: Vec<u8>, known: &[ServiceDescription]) -> Self {
+    fn of(pool: &DescriptorPool, files: Vec<u8>, known: &[ServiceDescription]) -> PyResult<Self> {
         let known: HashMap<&str, _> = known.iter().map(|known| (known.service.as_str(), known)).collect();
         let mut methods = Vec::new();
         for service in pool.services() {
             let Some(known) = known.get(service.full_name()) else { continue };
-            let (layout, constants) = leak(known);
+            let (layout, constants) = leak(known)?;
             let mut declared: HashMap<String, MethodDescriptor> =
                 service.methods().map(|method| (method.name().to_owned(), method)).collect();
             for (constant, known) in constants.iter().zip(&known.methods) {
@@ -250,7 +252,7 @@ impl Schema {
                 methods.push(Callable { descriptor, layout, method: constant });
             }
         }
-        Self { files, methods }
+        Ok(Self { files, methods })
     }
 
     pub(crate) fn roots(&self) -> impl Iterator<Item = MessageDescriptor> {
@@ -277,13 +279,16 @@ impl ServiceDescription {
             service: layout.service().to_owned(),
             layout: layout.description().to_vec(),
             names: layout.names().to_owned(),
+            operations: layout.methods().map(|(_, operation)| operation).collect(),
             methods: layout.methods().map(method).collect(),
         }
     }
 
     fn embedded((service, layout, methods): Embedded) -> Self {
         let method = |(name, operation, idempotent)| MethodDescription { name, operation, idempotent };
-        Self { service, layout, names: String::new(), methods: methods.into_iter().map(method).collect() }
+        let methods: Vec<_> = methods.into_iter().map(method).collect();
+        let operations = methods.iter().map(|method| method.operation).collect();
+        Self { service, layout, names: String::new(), operations, methods }
     }
 
     /// Converts the layout of a service from reflection. Returns `None` if a number is out of range.
@@ -299,6 +304,7 @@ impl ServiceDescription {
             service: service.name.clone(),
             layout: service.layout.to_vec(),
             names: String::new(),
+            operations: service.operations.iter().map(|it| u16::try_from(*it).ok()).collect::<Option<_>>()?,
             methods: service.methods.iter().map(method).collect::<Option<_>>()?,
         })
     }
@@ -310,17 +316,21 @@ static CONSTANTS: Mutex<Option<HashMap<ServiceDescription, Constants>>> = Mutex:
 type Constants = (&'static Layout, &'static [Method]);
 
 /// Returns the constants of a service. They are leaked, once per layout.
-fn leak(known: &ServiceDescription) -> Constants {
+fn leak(known: &ServiceDescription) -> PyResult<Constants> {
     let mut constants = CONSTANTS.lock();
-    *constants.get_or_insert_default().entry(known.clone()).or_insert_with(|| {
-        let operations = known.methods.iter().map(|method| method.operation).collect();
-        let layout = Layout::leak(&known.service, operations, &known.layout, &known.names);
-        let method = |known: &MethodDescription| {
-            let method = Method::new(layout, known.name.clone().leak(), known.operation);
-            if known.idempotent { method.idempotent() } else { method }
-        };
-        (layout, known.methods.iter().map(method).collect::<Vec<_>>().leak())
-    })
+    let constants = constants.get_or_insert_default();
+    if let Some(constants) = constants.get(known) {
+        return Ok(*constants);
+    }
+    let layout = Layout::leak(&known.service, known.operations.clone(), &known.layout, &known.names)
+        .map_err(|status| refused(status.message()))?;
+    let method = |known: &MethodDescription| {
+        let method = Method::new(layout, known.name.clone().leak(), known.operation);
+        if known.idempotent { method.idempotent() } else { method }
+    };
+    let leaked: Constants = (layout, known.methods.iter().map(method).collect::<Vec<_>>().leak());
+    constants.insert(known.clone(), leaked);
+    Ok(leaked)
 }
 
 /// A schema whose messages are bound to Python classes.

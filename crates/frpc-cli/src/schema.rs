@@ -88,7 +88,7 @@ fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     let loaded = loaded.map_err(|error| Failure::new(error.to_string()))?;
     let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| Failure::new(error.to_string()))?;
     let descriptions: Vec<ServiceDescription> = loaded.layouts.iter().map(ServiceDescription::of).collect();
-    Ok(Schema::of(pool, &descriptions))
+    Schema::of(pool, &descriptions)
 }
 
 /// Returns the import folders.
@@ -107,6 +107,8 @@ pub(crate) struct ServiceDescription {
     /// The encoded description of its layout, and the names of its types and fields.
     pub(crate) layout: Vec<u8>,
     pub(crate) names: String,
+    /// The operations of all methods of the layout. A server may offer only some of them.
+    pub(crate) operations: Vec<u16>,
     pub(crate) methods: Vec<MethodDescription>,
 }
 
@@ -123,6 +125,7 @@ impl ServiceDescription {
             service: layout.service().to_owned(),
             layout: layout.description().to_vec(),
             names: layout.names().to_owned(),
+            operations: layout.methods().map(|(_, operation)| operation).collect(),
             methods: layout.methods().map(method).collect(),
         }
     }
@@ -130,13 +133,17 @@ impl ServiceDescription {
 
 impl Schema {
     /// Creates a schema of the services in the descriptors whose wire properties are known.
-    pub(crate) fn of(pool: DescriptorPool, descriptions: &[ServiceDescription]) -> Self {
+    ///
+    /// # Errors
+    /// If the operations of a service do not match its layout.
+    pub(crate) fn of(pool: DescriptorPool, descriptions: &[ServiceDescription]) -> Result<Self, Failure> {
         let (mut services, mut operations) = (Vec::new(), HashMap::new());
         let descriptions: HashMap<&str, _> = descriptions.iter().map(|it| (it.service.as_str(), it)).collect();
         for descriptor in pool.services() {
             let Some(described) = descriptions.get(descriptor.full_name()) else { continue };
-            let numbers = described.methods.iter().map(|method| method.operation).collect();
-            let layout = Layout::leak(&described.service, numbers, &described.layout, &described.names);
+            let all = described.operations.clone();
+            let layout = Layout::leak(&described.service, all, &described.layout, &described.names)
+                .map_err(|status| Failure::new(status.message()))?;
             let found: HashMap<&str, _> = described.methods.iter().map(|it| (it.name.as_str(), it)).collect();
             let mut methods = Vec::new();
             for method in descriptor.methods() {
@@ -154,7 +161,7 @@ impl Schema {
             }
             services.push(Service { descriptor, layout, methods });
         }
-        Self { pool, services, operations, codec: Codec::new() }
+        Ok(Self { pool, services, operations, codec: Codec::new() })
     }
 
     /// Returns the first method with this operation.

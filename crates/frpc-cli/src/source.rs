@@ -44,7 +44,7 @@ async fn fetch(target: &Target) -> Result<Schema, Failure> {
         shown.services.iter().filter(|service| is_readable(service)).map(services).collect();
     let services =
         services.ok_or_else(|| Failure::new("the server describes its services by numbers that cannot be"))?;
-    Ok(Schema::of(pool, &services))
+    Schema::of(pool, &services)
 }
 
 /// Returns whether this command can decode the service's native bodies.
@@ -64,6 +64,7 @@ fn services(service: &v1::Service) -> Option<ServiceDescription> {
         service: service.name.clone(),
         layout: service.layout.to_vec(),
         names: String::new(),
+        operations: service.operations.iter().map(|operation| u16::try_from(*operation).ok()).collect::<Option<_>>()?,
         methods: service.methods.iter().map(method).collect::<Option<_>>()?,
     })
 }

@@ -204,6 +204,7 @@ fn describe(service: &OfferedService, home: Option<&File>) -> Service {
         docs: at.and_then(|at| comments.remove(&(at, None))).unwrap_or_default(),
         is_deprecated: proto.is_some_and(|it| it.options.as_ref().is_some_and(ServiceOptions::deprecated)),
         methods,
+        operations: service.layout().operations().iter().map(|operation| u32::from(*operation)).collect(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The wire layout of a service: its operations, and the description of its messages.
 
-use polyglot::layout::Fingerprint;
+use crate::Status;
+use polyglot::layout::{Description, Fingerprint};
 use std::fmt;
 
 /// The wire layout of a service. For generated code.
@@ -36,21 +37,41 @@ impl Layout {
 
     /// Creates a layout that lives as long as the process, for programs that read schemas at run time. Takes operations
     /// in any order. The fingerprint is that of the `description`.
-    #[must_use]
-    pub fn leak(service: &str, mut operations: Vec<u16>, description: &[u8], names: &str) -> &'static Self {
+    ///
+    /// # Errors
+    /// If the description is malformed or has another number of methods. An empty one is not checked.
+    pub fn leak(
+        service: &str,
+        mut operations: Vec<u16>,
+        description: &[u8],
+        names: &str,
+    ) -> Result<&'static Self, Status> {
+        if !description.is_empty() {
+            let refused = |reason: &str| Status::internal(format!("invalid layout of service {service}: {reason}"));
+            let described = Description::parse(description).map_err(|error| refused(&error.to_string()))?;
+            let (methods, given) = (described.methods.len(), operations.len());
+            if methods != given {
+                return Err(refused(&format!("{given} operations for {methods} methods")));
+            }
+        }
         operations.sort_unstable();
-        Box::leak(Box::new(Self {
+        Ok(Box::leak(Box::new(Self {
             service: service.to_owned().leak(),
             operations: operations.leak(),
             fingerprint: Fingerprint::of(description),
             description: description.to_vec().leak(),
             names: names.to_owned().leak(),
-        }))
+        })))
     }
 
     /// Returns the full name of the service.
     pub const fn service(&self) -> &'static str {
         self.service
+    }
+
+    /// Returns the operations of all methods in ascending order.
+    pub const fn operations(&self) -> &'static [u16] {
+        self.operations
     }
 
     /// Returns the fingerprint of the description.
@@ -74,4 +95,30 @@ impl fmt::Display for Layout {
 pub trait Client {
     /// The layout of its service.
     const LAYOUT: &'static Layout;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use polyglot::layout::{Method, TypeLayout};
+
+    /// Regression: an end that offered some methods of a service named only their operations, which belonged to others.
+    #[test]
+    fn each_method_of_a_description_needs_an_operation() {
+        let method = |name: &str| Method {
+            name: name.to_owned(),
+            client_streams: false,
+            server_streams: false,
+            request: 0,
+            reply: 0,
+        };
+        let methods = vec![method("X"), method("Y")];
+        let described = Description { name: "a.B".to_owned(), types: vec![TypeLayout::Message(Vec::new())], methods };
+        let layout = |operations| Layout::leak("a.B", operations, &described.encode(), "");
+        assert_eq!(layout(vec![12, 11]).unwrap().operations(), [11, 12]);
+        assert_eq!(
+            layout(vec![11]).unwrap_err().message(),
+            "invalid layout of service a.B: 1 operations for 2 methods"
+        );
+    }
 }
