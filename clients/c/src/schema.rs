@@ -300,7 +300,8 @@ fn leak(known: &ServiceDescription) -> Result<Constants, Status> {
     if let Some(constants) = constants.get(known) {
         return Ok(*constants);
     }
-    let layout = Layout::leak(&known.service, known.operations.clone(), &known.layout, &known.names)?;
+    let layout = Layout::leak(&known.service, known.operations.clone(), &known.layout, &known.names)
+        .map_err(Status::internal)?;
     let method = |known: &MethodDescription| {
         let method = Method::new(layout, known.name.clone().leak(), known.operation);
         if known.is_idempotent { method.idempotent() } else { method }

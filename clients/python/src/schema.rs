@@ -323,7 +323,7 @@ fn leak(known: &ServiceDescription) -> PyResult<Constants> {
         return Ok(*constants);
     }
     let layout = Layout::leak(&known.service, known.operations.clone(), &known.layout, &known.names)
-        .map_err(|status| refused(status.message()))?;
+        .map_err(refused)?;
     let method = |known: &MethodDescription| {
         let method = Method::new(layout, known.name.clone().leak(), known.operation);
         if known.idempotent { method.idempotent() } else { method }

@@ -142,8 +142,8 @@ impl Schema {
         for descriptor in pool.services() {
             let Some(described) = descriptions.get(descriptor.full_name()) else { continue };
             let all = described.operations.clone();
-            let layout = Layout::leak(&described.service, all, &described.layout, &described.names)
-                .map_err(|status| Failure::new(status.message()))?;
+            let layout =
+                Layout::leak(&described.service, all, &described.layout, &described.names).map_err(Failure::new)?;
             let found: HashMap<&str, _> = described.methods.iter().map(|it| (it.name.as_str(), it)).collect();
             let mut methods = Vec::new();
             for method in descriptor.methods() {

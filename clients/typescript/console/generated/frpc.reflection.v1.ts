@@ -93,16 +93,18 @@ export interface Service {
   /** The comment in front of it. */
   docs: string;
   isDeprecated: boolean;
-  /** In the order of declaration. */
+  /** The methods that it offers, in the order of declaration. */
   methods: Method[];
+  /** The operations of all methods of its layout in ascending order, also of those that it does not offer. */
+  operations: number[];
 }
-export const Service: $.Type<Service> = /* @__PURE__ */ $.message("frpc.reflection.v1.Service", "name:s fingerprint:s layout:y codec:e file:s docs:s isDeprecated:b methods:*m", () => [Codec, Method]);
+export const Service: $.Type<Service> = /* @__PURE__ */ $.message("frpc.reflection.v1.Service", "name:s fingerprint:s layout:y codec:e file:s docs:s isDeprecated:b methods:*m operations:*u", () => [Codec, Method]);
 
 /** The layout and the methods of the service `frpc.reflection.v1.Reflection`. */
 export const Reflection: $.Service<{
   readonly list: $.ServerStreaming<ListRequest, ListPiece>;
   readonly files: $.ServerStreaming<FilesRequest, FilesPiece>;
-}> = /* @__PURE__ */ $.service("frpc.reflection.v1.Reflection", "35b7c3432350f0b003fd351ada3c1057", "AQgAAQEJAAMBCQIIA0sEAAQBCQQIAkkDSQADAQkCCAMMAAgBCQIJAwwEDgUFCQYJBwgISwYBAgACAAoBCQINAwkECAUJBggHDgcJCQoICEkBAwACAgIETGlzdAIAAQVGaWxlcwICAx1mcnBjLnJlZmxlY3Rpb24udjEuUmVmbGVjdGlvbg==", {
+}> = /* @__PURE__ */ $.service("frpc.reflection.v1.Reflection", "2827b98f5f97380f22de961eb0322afd", "AQgAAQEJAAMBCQIIA0sEAAQBCQQIAkkDSQADAQkCCAMMAAkBCQIJAwwEDgUFCQYJBwgISwYJTQECAAIACgEJAg0DCQQIBQkGCAcOBwkJCggISQEDAAICAgRMaXN0AgABBUZpbGVzAgIDHWZycGMucmVmbGVjdGlvbi52MS5SZWZsZWN0aW9u", {
   list: { operation: 65000, request: ListRequest, reply: ListPiece, receives: true, idempotent: true },
   files: { operation: 65001, request: FilesRequest, reply: FilesPiece, receives: true, idempotent: true },
 });

@@ -1,6 +1,5 @@
 //! The wire layout of a service: its operations, and the description of its messages.
 
-use crate::Status;
 use polyglot::layout::{Description, Fingerprint};
 use std::fmt;
 
@@ -45,9 +44,9 @@ impl Layout {
         mut operations: Vec<u16>,
         description: &[u8],
         names: &str,
-    ) -> Result<&'static Self, Status> {
+    ) -> Result<&'static Self, String> {
         if !description.is_empty() {
-            let refused = |reason: &str| Status::internal(format!("invalid layout of service {service}: {reason}"));
+            let refused = |reason: &str| format!("invalid layout of service {service}: {reason}");
             let described = Description::parse(description).map_err(|error| refused(&error.to_string()))?;
             let (methods, given) = (described.methods.len(), operations.len());
             if methods != given {
@@ -116,9 +115,6 @@ mod tests {
         let described = Description { name: "a.B".to_owned(), types: vec![TypeLayout::Message(Vec::new())], methods };
         let layout = |operations| Layout::leak("a.B", operations, &described.encode(), "");
         assert_eq!(layout(vec![12, 11]).unwrap().operations(), [11, 12]);
-        assert_eq!(
-            layout(vec![11]).unwrap_err().message(),
-            "invalid layout of service a.B: 1 operations for 2 methods"
-        );
+        assert_eq!(layout(vec![11]).unwrap_err(), "invalid layout of service a.B: 1 operations for 2 methods");
     }
 }
