@@ -1,11 +1,11 @@
-//! Decoding of batches, packets with several messages of a stream. They are encoded by
-//! [`Outbox::message`](crate::Outbox::message).
+//! Decoding of [BATCH](crate::Operation::BATCH) packets, which contain several messages of a stream. They are encoded
+//! by [`Outbox::message`](crate::Outbox::message).
 
 use crate::flow::{MESSAGE_COST, cost};
 use crate::tlv;
 
-/// Iterator over the messages in the body of an [`Operation::BATCH`](crate::Operation::BATCH). Each is a varint length
-/// followed by the message. A truncated message is returned as `None` and ends the iteration.
+/// Iterator over the messages in the body of an [`Operation::BATCH`](crate::Operation::BATCH) packet. Each message is
+/// preceded by its length as a varint. A truncated message is returned as `None` and ends the iteration.
 ///
 /// ```
 /// use frisbee_core::{Batch, BatchSize};
@@ -24,7 +24,7 @@ impl<'a> Batch<'a> {
         Self(body)
     }
 
-    /// Returns the bytes that have not been read.
+    /// Returns the bytes that have not been decoded yet.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {
         self.0
@@ -41,7 +41,7 @@ impl<'a> Batch<'a> {
         Some(message)
     }
 
-    /// Reads a length of several bytes and returns it with the rest.
+    /// Decodes a length of two or more bytes. Returns it with the remaining bytes.
     fn long(&self) -> Option<(usize, &'a [u8])> {
         let mut rest = self.0;
         let length = tlv::take_varint(&mut rest)?;
@@ -65,7 +65,7 @@ impl<'a> Iterator for Batch<'a> {
     }
 }
 
-/// Size of the messages in the body of a BATCH.
+/// Number and lengths of the messages in the body of a BATCH packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BatchSize {
     /// Number of messages.
@@ -79,12 +79,12 @@ pub struct BatchSize {
 }
 
 impl BatchSize {
-    /// Measures a body. Returns `None` if it is empty or its last message is truncated.
+    /// Measures the body of a BATCH packet. Returns `None` if the body is empty or its last message is truncated.
     pub fn of(body: &[u8]) -> Option<Self> {
         let mut size = Self::default();
         let mut at = 0_usize;
-        // Fast path for lengths of one byte. No sum can exceed the length of the body plus one message, so wrapping is
-        // impossible.
+        // Fast path for lengths of one byte. The sums cannot wrap, because they are at most the body length plus one
+        // message.
         while let Some(&length) = body.get(at) {
             if length >= 0x80 {
                 return Self::of_any(body);
@@ -98,7 +98,7 @@ impl BatchSize {
         (at == body.len() && size.messages > 0).then_some(size)
     }
 
-    /// Like [`of`](Self::of), but for lengths of any size.
+    /// Like [`of`](Self::of), but supports lengths of several bytes.
     #[inline(never)]
     fn of_any(body: &[u8]) -> Option<Self> {
         let mut size = Self::default();
@@ -113,12 +113,12 @@ impl BatchSize {
         (size.messages > 0).then_some(size)
     }
 
-    /// Returns the credit that the messages cost.
+    /// Returns the total [cost](crate::flow::cost) of the messages in credit.
     pub fn cost(&self) -> u64 {
         (self.messages as u64).saturating_mul(MESSAGE_COST as u64).saturating_add(self.bytes as u64)
     }
 
-    /// Returns the credit that the last message costs.
+    /// Returns the [cost](crate::flow::cost) of the last message in credit.
     pub fn last_cost(&self) -> u64 {
         cost(self.last)
     }

@@ -5,8 +5,8 @@ use bytes::{Bytes, BytesMut};
 
 /// A body for [`Outbox::push`](crate::Outbox::push).
 ///
-/// Small bodies are copied into the outbox, where many packets leave in a single write. From 16 KiB on, owned bodies
-/// are moved and `&Bytes` is shared; only borrowed slices and strings are copied.
+/// Bodies below 16 KiB are copied into the outbox, so that many packets leave in a single write. Larger bodies are
+/// moved if owned and shared if passed as `&Bytes`; only borrowed slices and strings are copied.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -81,7 +81,7 @@ mod tests {
 
     const LARGE: usize = 100_000;
 
-    /// Returns whether an outbox holds a body at this address.
+    /// Returns whether the pending bytes of an outbox contain the memory at this address.
     fn contains_address(outbox: &Outbox, address: *const u8) -> bool {
         let mut slices = [IoSlice::new(&[]); 8];
         let filled = outbox.slices(&mut slices, usize::MAX);
@@ -101,7 +101,9 @@ mod tests {
                 push(&|outbox| {
                     let body = $body;
                     let address = body.as_ptr();
-                    outbox.push(PacketId(1), Operation::FIRST_USER, body).expect("packet should be within the limit");
+                    outbox
+                        .push(PacketId(1), Operation::FIRST_USER, body)
+                        .expect("body should be within the size limit");
                     address
                 })
             };
@@ -121,7 +123,7 @@ mod tests {
         macro_rules! sent {
             ($body:expr) => {{
                 let mut outbox = Outbox::new(HeaderForm::Current);
-                outbox.push(PacketId(1), Operation::FIRST_USER, $body).expect("packet should be within the limit");
+                outbox.push(PacketId(1), Operation::FIRST_USER, $body).expect("body should be within the size limit");
                 outbox.take_bytes()
             }};
         }

@@ -1,8 +1,8 @@
-//! A token bucket for limiting a peer's packets by burst and rate.
+//! A token bucket that limits the rate of a peer's packets.
 
 use std::time::Instant;
 
-/// A token bucket with a burst and a rate per second.
+/// A token bucket with a capacity of `BURST` tokens, refilled at `PER_SECOND` tokens per second.
 #[derive(Clone, Debug)]
 pub struct Bucket<const BURST: u32, const PER_SECOND: u32> {
     level: u32,
@@ -15,7 +15,7 @@ impl<const BURST: u32, const PER_SECOND: u32> Bucket<BURST, PER_SECOND> {
         Self { level: BURST, refilled: now }
     }
 
-    /// Takes one token. Returns false if the bucket is empty.
+    /// Takes one token. Returns `false` if the bucket is empty.
     ///
     /// ```
     /// use frisbee_core::Bucket;

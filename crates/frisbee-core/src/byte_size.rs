@@ -1,10 +1,10 @@
-//! Byte sizes in configuration files: a number, or text such as `64KiB`. For use with `#[serde(with = "…")]`.
+//! Byte sizes in configuration files: a number of bytes or a text such as `64KiB`. For use with `#[serde(with = "…")]`.
 
 use bytesize::ByteSize;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::Serializer;
 
-/// Serializes the number of bytes.
+/// Serializes a size as its number of bytes.
 ///
 /// # Errors
 /// Returns the error of the serializer.
@@ -12,10 +12,10 @@ pub fn serialize<T: Copy + TryInto<u64>, S: Serializer>(size: &T, serializer: S)
     serializer.serialize_u64((*size).try_into().unwrap_or(u64::MAX))
 }
 
-/// Deserializes a number of bytes, or text with a unit.
+/// Deserializes a size from a number of bytes or from text with a unit.
 ///
 /// # Errors
-/// If the value is neither, or exceeds the range of `T`.
+/// If the value is not a valid size, or exceeds the range of `T`.
 pub fn deserialize<'de, T: TryFrom<u64>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     let ByteSize(bytes) = ByteSize::deserialize(deserializer)?;
     T::try_from(bytes).map_err(|_| D::Error::custom(format_args!("{bytes} bytes exceed the maximum of this setting")))

@@ -4,7 +4,7 @@ use crate::{ProtocolError, tlv};
 use std::sync::Arc;
 use std::{fmt, io};
 
-/// Maximum length of the reason text in a CLOSE packet, in bytes.
+/// Maximum length of the text in a CLOSE packet, in bytes.
 const TEXT_MAX: usize = 200;
 
 /// gRPC status codes sent in CLOSE packets.
@@ -42,24 +42,24 @@ pub enum CloseReason {
     PeerUnknown,
     /// A packet arrived more slowly than the minimum rate.
     TooSlow,
-    /// The peer accepted no pending bytes within the [write timeout](crate::Config::write_timeout), or too few of them
-    /// over a longer time.
+    /// The peer accepted no pending bytes within the [write timeout](crate::Config::write_timeout), or accepted them
+    /// too slowly over a longer period.
     WriteTimeout {
         /// The number of pending bytes.
         waiting: usize,
     },
     /// Reading or writing failed.
     Io {
-        /// The kind of failure.
+        /// Kind of the I/O error.
         kind: io::ErrorKind,
-        /// The error text of the system.
+        /// Error message of the operating system.
         message: Arc<str>,
         /// The original error.
         source: Arc<io::Error>,
     },
-    /// No reply to a hand-off request was received, or sent by this end, in time.
+    /// The reply to a hand-off request was not received, or was not sent by this end, within the timeout.
     HandOffTimeout,
-    /// The connection was handed off: its further bytes belong to another owner.
+    /// The connection was handed off. Further bytes belong to its new owner.
     HandedOff,
     /// The connection uses a protocol other than Frisbee and was passed to that protocol's handler.
     OtherProtocol,
@@ -67,14 +67,14 @@ pub enum CloseReason {
     Local,
     /// This end is shutting down.
     Shutdown,
-    /// The connection reached its maximum age. Only servers set one.
+    /// The connection reached its maximum age, which only servers limit.
     MaxAge,
     /// A router closed the connection for the given reason.
     Router(Arc<str>),
 }
 
 impl CloseReason {
-    /// Returns the kind of the reason, for metrics.
+    /// Returns the kind of this reason, for use in metrics.
     pub fn kind(&self) -> CloseKind {
         match self {
             Self::ClosedByPeer | Self::PeerClosed { .. } => CloseKind::ClosedByPeer,
@@ -105,8 +105,8 @@ impl CloseReason {
         }
     }
 
-    /// Returns the body of the CLOSE packet that reports the reason. `None` if closing the connection without a CLOSE
-    /// conveys the same.
+    /// Encodes the reason as the body of a CLOSE packet. Returns `None` for reasons that the peer recognizes without a
+    /// CLOSE packet.
     pub(crate) fn to_packet(&self) -> Option<Vec<u8>> {
         let (code, text) = match self {
             Self::Protocol(error) => (INTERNAL, error.to_string()),
@@ -122,7 +122,8 @@ impl CloseReason {
         Some(body)
     }
 
-    /// Reads the body of a CLOSE. The text may be cut anywhere, and is written to logs.
+    /// Decodes the body of a CLOSE packet. Control characters in the text are replaced by spaces, because the text is
+    /// written to logs.
     pub fn from_packet(mut body: &[u8]) -> Option<Self> {
         let code = tlv::take_varint(&mut body)?;
         let text = String::from_utf8_lossy(body.get(..TEXT_MAX).unwrap_or(body));
@@ -130,8 +131,8 @@ impl CloseReason {
         Some(Self::PeerClosed { code: u32::try_from(code).unwrap_or(u32::MAX), text: text.into() })
     }
 
-    /// Returns whether the peer is at fault, rather than this end or the network. If only one end uses TLS, or the ends
-    /// reject each other's certificates, either may be misconfigured.
+    /// Returns whether the peer is at fault, rather than this end or the network. A TLS mismatch or a rejected
+    /// certificate is not counted, because either end may be misconfigured.
     pub fn is_peers_fault(&self) -> bool {
         match self {
             Self::Protocol(error) => !matches!(error, ProtocolError::SpeaksTls),
@@ -143,10 +144,10 @@ impl CloseReason {
     }
 }
 
-/// Defines the enum of kinds from a list of documentation, variants and names.
+/// Defines [`CloseKind`] from a list of variants with their documentation and metric names.
 macro_rules! close_kinds {
     ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
-        /// The kind of a [`CloseReason`], for counting.
+        /// Kind of a [`CloseReason`], for use in metrics.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[non_exhaustive]
         pub enum CloseKind {
@@ -154,10 +155,10 @@ macro_rules! close_kinds {
         }
 
         impl CloseKind {
-            /// All kinds. Each is at the index equal to its numeric value.
+            /// All kinds, in the order of their numeric values.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
 
-            /// Returns the name for metrics.
+            /// Returns the label of this kind in metrics.
             ///
             /// ```
             /// assert_eq!(frisbee_core::CloseReason::Shutdown.kind().name(), "shutdown");
@@ -270,7 +271,7 @@ impl fmt::Display for CloseReason {
     }
 }
 
-/// Returns the beginning of a text that fits into a CLOSE.
+/// Truncates a text to the maximum length of a CLOSE packet, at a character boundary.
 fn beginning(text: &str) -> &str {
     let ends = text.char_indices().map(|(at, char)| at.saturating_add(char.len_utf8()));
     let end = ends.take_while(|end| *end <= TEXT_MAX).last().unwrap_or(0);
@@ -311,7 +312,7 @@ mod tests {
     #[test]
     fn close_states_code_and_text_of_200_bytes() {
         let received = |reason: CloseReason| reason.to_packet().and_then(|body| CloseReason::from_packet(&body));
-        let text = |reason| received(reason).expect("reason should be sent in a CLOSE packet").to_string();
+        let text = |reason| received(reason).expect("reason should be reported in a CLOSE packet").to_string();
         assert_eq!(CloseReason::Router("full".into()).to_packet().as_deref(), Some(&b"\x02full"[..]));
         assert_eq!(text(CloseReason::Router("full".into())), "closed by the peer: full (code 2)");
         assert_eq!(text(CloseReason::Protocol(ProtocolError::PingFlood)).rsplit(' ').next(), Some("13)"));

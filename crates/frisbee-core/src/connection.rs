@@ -1,4 +1,4 @@
-//! A connection: automatic replies of the protocol, events for the caller, and close reasons.
+//! Protocol state of a connection: parses input into events, replies to protocol packets, and determines close reasons.
 
 pub(crate) mod hand_off;
 
@@ -15,18 +15,19 @@ use hand_off::{HandOffEvent, HandOffProgress, Stage};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Burst of PINGs accepted from a peer, and rate per second afterwards. Go sends two per second.
+/// Token bucket for PINGs from a peer. Go sends two per second.
 const PING_BURST: u32 = 40;
 const PINGS_PER_SECOND: u32 = 20;
 
-/// Interval of PINGs to a peer that has closed its sending half. They detect when the peer is gone.
+/// Interval of PINGs to a peer that has closed its write half. If the peer is gone, its reset shows up in a failed
+/// write.
 const HALF_CLOSED_PING_INTERVAL: Duration = Duration::from_millis(250);
 
-/// One end of a connection, driven by the owner of the socket.
+/// Protocol state of one end of a connection. It performs no I/O; the caller owns the socket.
 ///
-/// In each turn, pass the bytes that were read to [`poll_event`](Self::poll_event) until it returns `None`, write the
-/// bytes in [`transmit`](Self::transmit), call [`handle_written`](Self::handle_written), and call
-/// [`handle_timeout`](Self::handle_timeout) when [`next_timeout`](Self::next_timeout) has come.
+/// In each turn, pass received bytes to [`poll_event`](Self::poll_event) until it returns `None`, and write the bytes
+/// from [`transmit`](Self::transmit). Report the result by [`handle_written`](Self::handle_written). Call
+/// [`handle_timeout`](Self::handle_timeout) when the time returned by [`next_timeout`](Self::next_timeout) is reached.
 #[derive(Debug)]
 pub struct Connection {
     role: Role,
@@ -39,28 +40,27 @@ pub struct Connection {
     received: u64,
     usage: IdleTracker,
     write_progress: WriteProgress,
-    /// Set while the peer's silence is excused. Boxed because most peers are never paused.
+    /// Why the peer's silence is currently excused. Boxed because reading from most peers is never paused.
     hearing: Option<Box<SilenceExcuse>>,
-    /// Whether a PONG may be pending in the outbox. A second one is then not added.
+    /// Whether a PONG may be pending in the outbox. No second PONG is queued then.
     pong_waits: bool,
-    /// Whether packets need inspection before they are taken, because the first one has not been seen or a hand-off is
-    /// in progress.
+    /// Whether the fast path is disabled, because the first packet has not been received or a hand-off is in progress.
     is_special: bool,
-    /// Deadline for determining the kind of the peer; of a client, for the start of its first packet. When closing, the
-    /// deadline for writing the pending bytes.
+    /// Deadline of the current phase. A client must detect the kind of the server by then, and a server must receive
+    /// the start of the first packet. While closing, pending bytes must be written by then.
     shows_by: Option<Instant>,
-    /// First packet of a client until it is processed.
+    /// First packet of a client. It is processed after [`Event::PeerKnown`].
     first: Option<Box<Packet>>,
     peer: PeerKind,
-    /// HELLO to send; at a server, in reply to that of the client. `None` once it has been sent, or if it is disabled.
+    /// HELLO to send. A server sends it in reply to the client's. `None` once sent, or if HELLO is disabled.
     hello: Option<Box<Hello>>,
-    /// Timeout in milliseconds.
+    /// Timeout of hand-offs in milliseconds.
     hand_off_timeout: u32,
     hand_off: Option<Box<HandOffProgress>>,
 }
 
 impl Connection {
-    /// Creates the dialling end of a connection established at `now`.
+    /// Creates the client end of a connection that was established at `now`.
     pub fn client(config: &ClientConfig, now: Instant) -> Self {
         let ClientConfig { common, header_form, hello_items, .. } = config;
         let decoder = Decoder::new(*header_form, common.body_limit());
@@ -78,7 +78,7 @@ impl Connection {
         connection
     }
 
-    /// Creates the accepting end of a connection established at `now`.
+    /// Creates the server end of a connection that was established at `now`.
     pub fn server(config: &ServerConfig, now: Instant) -> Self {
         let ServerConfig { common, first_header_timeout, served, hello_items } = config;
         let decoder = Decoder::detecting(served.clone(), common.body_limit());
@@ -125,13 +125,13 @@ impl Connection {
         self.role
     }
 
-    /// Returns the kind of the peer, or that it is still unknown.
+    /// Returns the kind of the peer, [`PeerKind::Unknown`] until it is determined.
     #[inline]
     pub fn peer(&self) -> &PeerKind {
         &self.peer
     }
 
-    /// Replaces the HELLO of a native peer by an equal one, so that connections share it. Does nothing if they differ.
+    /// Replaces the HELLO of a native peer by `same` if they are equal, so that connections share its memory.
     pub fn share_hello(&mut self, same: &Arc<Hello>) {
         if let PeerKind::Native(hello) = &mut self.peer
             && hello == same
@@ -140,26 +140,27 @@ impl Connection {
         }
     }
 
-    /// Sets the pool that provides the memory of large bodies.
+    /// Sets the memory pool for large bodies.
     pub fn set_pool(&mut self, pool: &'static dyn MemoryPool) {
         self.decoder.set_pool(pool);
     }
 
-    /// Returns the form of headers that this connection sends. Returns `None` while a server must not send yet: it has
-    /// received no header, or only that of a HELLO, which must be answered first.
+    /// Returns the form of the headers that this end sends. Returns `None` while a server must not send yet, because it
+    /// has not received a header or is still receiving a HELLO, to which it must reply first.
     #[inline]
     pub fn sends(&self) -> Option<HeaderForm> {
         let is_greeted = || self.peer == PeerKind::Unknown && self.decoder.arriving() == Some(Operation::EXTENSION);
         self.decoder.form().filter(|_| self.role == Role::Client || !is_greeted())
     }
 
-    /// Returns the outbox for new packets. During a hand-off requested by this end, they wait there for the reply.
+    /// Returns the outbox, to which new packets are appended. After this end has requested a hand-off, they stay there
+    /// until the reply arrives.
     #[inline]
     pub fn outbox(&mut self) -> &mut Outbox {
         &mut self.outbox
     }
 
-    /// Returns the bytes to write.
+    /// Returns the bytes to write to the socket.
     #[inline]
     pub fn transmit(&mut self) -> &mut Outbox {
         match &mut self.hand_off {
@@ -169,33 +170,33 @@ impl Connection {
         }
     }
 
-    /// Returns whether the next byte of the input starts a packet and no event is due before it.
-    /// [`poll_packet`](Self::poll_packet) may be called only then.
+    /// Returns whether the next input byte starts a packet and no event is due before it. This is the precondition of
+    /// [`poll_packet`](Self::poll_packet).
     #[inline]
     pub fn is_at_packet(&self) -> bool {
         !self.is_special && self.first.is_none() && self.decoder.is_at_header()
     }
 
-    /// Takes the next packet from the input if it is complete and addressed to the router or a stream, as most packets
-    /// are. Otherwise leaves `input` unchanged for [`poll_event`](Self::poll_event).
+    /// Parses the next packet if it is complete and belongs to a call or a stream, as most packets do. Otherwise
+    /// returns `None` and leaves `input` unchanged for [`poll_event`](Self::poll_event).
     ///
-    /// Call this only while the connection [is at a packet](Self::is_at_packet). This does not change by the call, so
-    /// one check suffices for all packets of a read up to the next call of `poll_event`.
+    /// The connection must be [at a packet](Self::is_at_packet), and still is afterwards. One check therefore suffices
+    /// for all packets of a read until `poll_event` is called.
     #[inline(always)]
     pub fn poll_packet(&self, input: &mut Bytes) -> Option<Packet> {
         debug_assert!(self.is_at_packet(), "checked by the caller");
         self.decoder.next_whole(input)
     }
 
-    /// Takes the next event from the input, consuming at most one packet. PING and PONG are handled here. The reserved
-    /// operations 3 to 9 of compat peers are skipped, like in Go.
+    /// Parses the next event from the input, which consumes at most one packet. PING and PONG are handled internally.
+    /// The reserved operations 3 to 9 are skipped if the peer is a compat peer, like in Go.
     ///
-    /// Returns `None` if `input` is exhausted, or if the connection [has been left](Self::has_left) and the rest of
-    /// `input` belongs to the next owner.
+    /// Returns `None` if `input` is exhausted, or if the connection [has been left](Self::has_left), so that the
+    /// remaining `input` belongs to its next owner.
     ///
     /// # Errors
-    /// If the peer violated the protocol. The connection must be closed.
-    #[inline(always)] // It has one caller that matters, and a packet would be moved three times on its way there.
+    /// If the peer violated the protocol. The caller must close the connection.
+    #[inline(always)] // The only hot caller would otherwise move each packet three times.
     pub fn poll_event(&mut self, input: &mut Bytes, now: Instant) -> Result<Option<Event>, ProtocolError> {
         if self.is_special {
             match self.peek_kind(input)? {
@@ -213,15 +214,16 @@ impl Connection {
         self.handle_reserved(packet, now).map(Some)
     }
 
-    /// Returns whether [`poll_event`](Self::poll_event) holds a packet that is no longer part of the input: the first
-    /// packet of a client, which follows the event of its kind, or one whose body was read [directly](Self::body_mut).
+    /// Returns whether [`poll_event`](Self::poll_event) will return a packet without consuming input. This applies to
+    /// the first packet of a client, which follows [`Event::PeerKnown`], and to a packet whose body was read
+    /// [directly](Self::body_mut).
     #[inline]
     pub fn holds_packet(&self) -> bool {
         self.first.is_some() || self.decoder.holds_packet()
     }
 
-    /// Records a read of `count` bytes. Call it once per read after handling its events, and with 0 after events
-    /// without a read.
+    /// Records a read of `count` bytes. Call this once per read, after handling the events, and with a count of 0 after
+    /// handling events without a read.
     pub fn handle_read(&mut self, count: usize, now: Instant) {
         if count > 0 {
             self.keepalive.received(now);
@@ -232,7 +234,7 @@ impl Connection {
         self.watch_pace(now);
     }
 
-    /// Checks the arrival rate of the current packet, if there is one.
+    /// Starts or stops the rate measurement of a partially received packet.
     #[inline]
     fn watch_pace(&mut self, now: Instant) {
         if self.decoder.is_mid_packet() && self.hearing.is_none() && !self.is_resting() {
@@ -242,7 +244,7 @@ impl Connection {
         }
     }
 
-    /// Charges a useless packet with a body of this length; see [`Config::waste_rate`].
+    /// Charges a useless packet with a body of `length` bytes against [`Config::waste_rate`].
     pub fn waste(&mut self, length: usize) {
         self.waste.charge(length.saturating_add(Header::MAX_LEN));
     }
@@ -254,10 +256,10 @@ impl Connection {
         self.waste.deadline().is_some()
     }
 
-    /// Sets whether the peer is being read. Reading stops while a peer accepts too few of the bytes it has requested.
-    /// The peer is then judged only by the bytes that it accepts: neither its silence nor a slow packet counts against
-    /// it. When reading resumes, the excuse continues for as long as the pause lasted. The peer needs that time to
-    /// notice, because the intervals between TCP's window probes grow.
+    /// Sets whether the driver reads from the peer. A driver pauses reading while the peer accepts too few of the bytes
+    /// that it has requested. During a pause, neither the idle timeout nor the minimum read rate applies; only the
+    /// write timeout does. After reading resumes, they stay suspended for as long as the pause lasted, because a peer
+    /// in TCP's persist state notices late: the intervals between its window probes grow.
     pub fn set_listening(&mut self, listens: bool, now: Instant) {
         let hearing = match self.hearing.as_deref() {
             None | Some(SilenceExcuse::Again { .. }) if !listens => Some(SilenceExcuse::Deaf { since: now }),
@@ -270,13 +272,13 @@ impl Connection {
         self.watch_pace(now);
     }
 
-    /// Returns whether only PINGs and PONGs were sent and received for [`Config::ping_interval`]. Call it periodically,
-    /// because the interval begins when a call first finds no other packets.
+    /// Returns whether only PINGs and PONGs were sent and received for [`Config::ping_interval`]. Must be called
+    /// periodically, because the interval starts at the first call that finds no other packets.
     pub fn is_unused(&mut self, now: Instant) -> bool {
         self.usage.check(self.keepalive.ping_interval(), now)
     }
 
-    /// Returns whether a packet has been received in part.
+    /// Returns whether a packet has been received partially.
     pub fn is_mid_packet(&self) -> bool {
         self.decoder.is_mid_packet()
     }
@@ -286,17 +288,17 @@ impl Connection {
         self.decoder.body_mut()
     }
 
-    /// Returns the memory used by the body being received, in bytes; see [`Decoder::buffered`].
+    /// Returns the memory of the partially received body in bytes; see [`Decoder::buffered`].
     pub fn buffered(&self) -> usize {
         self.decoder.buffered()
     }
 
-    /// Discards the body being received; see [`Decoder::discard_body`].
+    /// Discards the partially received body; see [`Decoder::discard_body`].
     pub fn discard_body(&mut self) -> Option<Packet> {
         self.decoder.discard_body()
     }
 
-    /// Records a write of `count` bytes, or 0 if the peer currently accepts none.
+    /// Records that the socket accepted `count` bytes, or 0 if it currently accepts none.
     #[inline]
     pub fn handle_written(&mut self, count: usize, now: Instant) {
         let transmit = self.transmit();
@@ -318,19 +320,21 @@ impl Connection {
         }
     }
 
-    /// Returns the number of bytes received, if they count as progress of the peer in accepting bytes.
+    /// Returns the number of received bytes, if receiving counts as progress of the peer in reading.
     #[inline]
     fn bytes_consumed(&self) -> u64 {
+        // A server that waits for this client to read may not be reading itself. Bytes received from it show progress.
         match self.role {
             Role::Client => self.received,
             Role::Server => 0,
         }
     }
 
-    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) must be called.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) must be called, unless it changes before.
     #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
-        // Called in every turn of every connection; most have only silence to check.
+        // Fast path: this is called in every turn of every connection, and most connections have only the keepalive
+        // timeout.
         let minds_more = self.write_progress.is_stalled()
             || self.hand_off.is_some()
             || self.shows_by.is_some()
@@ -339,14 +343,15 @@ impl Connection {
         if minds_more { self.next_of_all_timeouts() } else { self.keepalive.deadline() }
     }
 
-    /// Starts writing the last bytes before this end closes. The time limit is that of a peer that accepts them at
-    /// [`Config::least_rate`].
+    /// Starts the final flush before this end closes the connection. Its deadline is the write timeout plus the time
+    /// that the pending bytes take at [`Config::least_rate`].
     pub fn begin_flush(&mut self, now: Instant) {
         let unsent = self.transmit().len() as u64;
         self.shows_by = now.checked_add(self.write_progress.patience().saturating_add(self.pace.time_for(unsent)));
     }
 
-    /// Queues a CLOSE with the reason as the last packet, if it is of use to a native peer.
+    /// Queues a CLOSE with this reason as the last packet. Does nothing if the peer is not native, or would learn
+    /// nothing from it.
     pub fn send_close(&mut self, reason: &CloseReason) {
         let is_native = matches!(self.peer, PeerKind::Native(_)) && self.hand_off.is_none();
         let Some(body) = reason.to_packet().filter(|_| is_native) else { return };
@@ -354,14 +359,14 @@ impl Connection {
         debug_assert!(sent.is_ok(), "CLOSE should be within every limit");
     }
 
-    /// Expires the timeout of a client's first header, unless the header has arrived.
+    /// Lets the timeout for a client's first header expire now. Has no effect if the header has arrived.
     pub fn expire(&mut self, now: Instant) {
         if self.role == Role::Server {
             self.shows_by = self.shows_by.map(|by| by.min(now));
         }
     }
 
-    /// Returns the deadline for writing the last bytes, if there is one.
+    /// Returns the deadline of the [final flush](Self::begin_flush). Returns `None` if there is none.
     pub fn flushed_by(&self) -> Option<Instant> {
         earlier(self.shows_by, self.write_progress.stalled_by())
     }
@@ -377,10 +382,10 @@ impl Connection {
         if self.is_resting() { earlier(due, self.waste.deadline()) } else { due }
     }
 
-    /// Performs the actions that are due: sends a PING, or returns the close reason.
+    /// Performs the actions that are due, such as sending a PING.
     ///
     /// # Errors
-    /// If one of the peer's timeouts has expired.
+    /// If a timeout of the peer has expired. The caller must close the connection for the returned reason.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
         if self.is_resting() || self.hearing.is_some() {
             self.waste.handle_timeout(now);
@@ -401,6 +406,7 @@ impl Connection {
         if self.write_progress.is_too_slow(unsent, consumed, now) {
             return Err(CloseReason::WriteTimeout { waiting: unsent });
         }
+        // During a hand-off no other timeout applies, because the peer may not send anything but the reply.
         if let Some(hand_off) = &self.hand_off {
             let late = hand_off.deadline.is_some_and(|by| now >= by);
             return if late { Err(CloseReason::HandOffTimeout) } else { Ok(()) };
@@ -410,7 +416,8 @@ impl Connection {
         }
         match self.keepalive.poll(now) {
             Liveness::Dead => Err(CloseReason::IdleTimeout),
-            // Pending bytes require a reaction of the peer just like a PING.
+            // Do not send a PING while bytes are pending, because the peer must react to them anyway, unless it has
+            // been silent.
             Liveness::SendPing
                 if self.sends().is_some() && (!self.write_progress.is_stalled() || self.keepalive.is_silent(now)) =>
             {
@@ -421,40 +428,40 @@ impl Connection {
         }
     }
 
-    /// Returns the close reason after the peer has closed its sending half.
+    /// Returns the close reason for a peer that has closed its write half.
     pub fn handle_eof(&self) -> CloseReason {
         if self.decoder.is_mid_packet() { CloseReason::Truncated } else { CloseReason::ClosedByPeer }
     }
 
-    /// Records that the peer has closed its sending half while its requests are still being processed.
+    /// Records that the peer has closed its write half while its requests are still being processed.
     ///
-    /// Such a peer can no longer send a sign of life, so it is sent four PINGs per second. If it is gone, its operating
-    /// system replies with a reset, which fails the next write.
+    /// Such a peer can no longer reply to a PING. PINGs are sent to it four times per second regardless: if it is gone,
+    /// its operating system replies with a reset, which fails the next write.
     pub fn handle_half_close(&mut self, now: Instant) {
         self.pace.complete();
         self.keepalive = Keepalive::new(HALF_CLOSED_PING_INTERVAL, Duration::MAX, now);
         self.send_sign(PacketId(0), Operation::PING);
     }
 
-    /// Releases memory that an idle connection does not need.
+    /// Frees memory that is not needed while the connection is idle.
     pub fn release(&mut self) {
         self.outbox.release();
         self.write_progress.release();
     }
 
-    /// Returns whether a client's first packet has been received in part.
+    /// Returns whether the first packet of a client has been received partially.
     fn is_beginning(&self) -> bool {
         self.role == Role::Server && self.decoder.form().is_some()
     }
 
-    /// Inspects the input before the next packet is taken.
+    /// Handles the input while the fast path is disabled.
     #[cold]
     fn peek_kind(&mut self, input: &mut Bytes) -> Result<PacketKind, ProtocolError> {
         match self.hand_off.as_ref().map(|hand_off| hand_off.stage) {
             Some(Stage::Left) => Ok(PacketKind::Stop),
             Some(Stage::Deciding) => self.next_while_deciding(input),
             Some(Stage::Requested) => Ok(PacketKind::GoOn),
-            // The event of a client's kind precedes its first packet, which stays in order.
+            // Report the kind of a client before its first packet, so that the caller knows whom the packet is from.
             None if self.judge_first_packet(input)? => {
                 self.is_special = false;
                 Ok(PacketKind::PeerKnown)
@@ -463,12 +470,13 @@ impl Connection {
         }
     }
 
-    /// Inspects the first packet of a client, which determines its kind. Returns true once it has arrived.
+    /// Parses the first packet of a client, which determines the kind of the peer. Returns whether the packet is
+    /// complete.
     #[cold]
     fn judge_first_packet(&mut self, input: &mut Bytes) -> Result<bool, ProtocolError> {
         let first = self.decoder.next(input)?;
         if let Some(form) = self.decoder.form() {
-            // Headers are sent in the form that was received first.
+            // Reply in the header form that the client uses.
             self.outbox.set_form(form);
         }
         let Some(first) = first else { return Ok(false) };
@@ -504,7 +512,7 @@ impl Connection {
                 return Err(ProtocolError::KeepaliveWithBody { length });
             }
             Operation::PING if !self.pings.take(now) => return Err(ProtocolError::PingFlood),
-            // The PING crossed the hand-off request, after which nothing may be sent.
+            // Skip a PING that crossed the hand-off request, after which this end may not send.
             Operation::PING if self.hand_off.is_some() => {}
             Operation::PING if !self.pong_waits => {
                 self.send_sign(PacketId(0), Operation::PONG);
@@ -552,7 +560,7 @@ impl Connection {
         Event::PeerKnown
     }
 
-    /// Queues a PING or PONG.
+    /// Queues a PING or PONG. Its bytes do not count as use of the connection.
     fn send_sign(&mut self, id: PacketId, operation: Operation) {
         let sent: Result<(), TooLong> = self.outbox.push(id, operation, Bytes::new());
         debug_assert!(sent.is_ok(), "no limit is below zero bytes");
@@ -560,29 +568,29 @@ impl Connection {
     }
 }
 
-/// Reason why the peer's silence does not count against it.
+/// Reason why the silence of the peer is excused.
 #[derive(Debug)]
 enum SilenceExcuse {
-    /// The peer is not being read.
+    /// Reading is paused, so nothing can be received.
     Deaf { since: Instant },
     /// Reading has resumed, but the peer may not have noticed yet.
     Again { until: Instant },
 }
 
-/// Result of inspecting the input.
+/// Result of handling the input while the fast path is disabled.
 enum PacketKind {
-    /// The next packet can be processed.
+    /// The next packet can be parsed.
     GoOn,
     /// The kind of the peer was determined.
     PeerKnown,
-    /// The peer, which has requested the connection, no longer waits for the reply.
+    /// The peer no longer waits for the reply to its hand-off request.
     Abandoned,
-    /// No packet can be processed at present.
+    /// No packet can be parsed at present.
     Stop,
 }
 
-/// Returns the kind of a native peer if the packet is a HELLO. A malformed HELLO is an error. If its sender were
-/// treated as a compat peer, its deadlines and metadata would be lost.
+/// Returns [`PeerKind::Native`] if the packet is a HELLO. A malformed HELLO is an error, because treating its sender as
+/// a compat peer would silently drop its deadlines and metadata.
 fn greeted(packet: &Packet) -> Result<Option<PeerKind>, ProtocolError> {
     let is_hello = packet.operation == Operation::EXTENSION && packet.id == extension::HELLO;
     if !is_hello || !Hello::is_signed(&packet.body) {

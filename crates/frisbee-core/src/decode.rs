@@ -1,5 +1,5 @@
-//! Decoding of a byte stream into packets. Limits are checked before allocating, and a packet received in one read is
-//! not copied.
+//! Decoding of a byte stream into packets. Limits are checked before memory is allocated. A packet that is received in
+//! a single read is not copied.
 
 use crate::hello::HELLO_MAX;
 use crate::{
@@ -10,28 +10,29 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Initial capacity of a buffer for an incomplete body, equal to one read.
+/// Initial capacity of the buffer for a partially received body, equal to the size of a read.
 const FIRST_CAPACITY: usize = 64 * 1024;
 
-/// Ratio between the capacity of the buffer and the number of received bytes. A body is copied when its buffer grows.
-/// The longest is copied twice, less than half of it in total.
+/// Maximum ratio between the capacity of a body's buffer and the number of bytes received. Growing the buffer copies
+/// the body. Even the longest body is copied only twice, in total less than half of its bytes.
 const GROWTH: usize = 4;
 
-/// Number of received bytes after which the buffer may be as large as that of the previous body, so that it need not
-/// grow and be copied. A peer gains nothing from it that it could not achieve by sending bodies concurrently.
+/// Number of received bytes from which the buffer may become as large as that of the previous body, which avoids
+/// growing and copying it. A peer cannot exploit this, because it could occupy as much memory by sending bodies
+/// concurrently.
 const TRUSTED_FROM: usize = 32 * 1024;
 
-/// Number of bytes kept of a discarded body, enough to identify the message in it.
+/// Number of bytes kept of a discarded body. They suffice to identify the message.
 const REJECTED_KEEPS: usize = 64;
 
-/// Minimum number of missing bytes for which a body is read directly into its buffer; see [`Decoder::body_mut`]. Below
-/// it a second read call costs more than the copy.
+/// Minimum number of missing bytes for which a body is read directly into its buffer; see [`Decoder::body_mut`]. For
+/// fewer bytes, an additional system call costs more than the copy.
 const DIRECT_MIN: usize = 16 * 1024;
 
-/// Splits a byte stream into packets.
+/// Decoder of a byte stream into packets.
 ///
-/// Accepts chunks of any size with arbitrary boundaries. A packet that is complete within a chunk shares its memory.
-/// Other packets are assembled in a buffer that grows with the received bytes, never with the announced length.
+/// Accepts chunks of any size. A packet that is complete within a chunk shares the chunk's memory. Other packets are
+/// assembled in a buffer whose size depends on the number of received bytes, never on the announced length alone.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -46,37 +47,36 @@ const DIRECT_MIN: usize = 16 * 1024;
 /// ```
 #[derive(Debug)]
 pub struct Decoder {
-    /// Header form; `None` before the first header of a peer that may use either.
+    /// Header form of the peer. `None` before the first header, if either form is accepted.
     form: Option<HeaderForm>,
-    /// Operations with which a peer with old headers may start.
+    /// Operations that the first packet of a peer with old headers may have.
     served: Arc<[RangeInclusive<u16>]>,
     limit: u32,
-    /// Bytes of an incomplete header: `head[..head_len]`.
+    /// Bytes of a partially received header: `head[..head_len]`.
     head: [u8; Header::MAX_LEN],
     head_len: u8,
-    /// Boxed because most bodies arrive in a single read.
+    /// Packet whose body is incomplete. Boxed because most bodies arrive in a single read.
     body: Option<Box<Partial>>,
-    /// Length of the last assembled body.
+    /// Length of the last assembled body, in bytes.
     last: u32,
     pool: Option<&'static dyn MemoryPool>,
 }
 
-/// A packet with a complete header and an incomplete body.
+/// A packet with a complete header and a partially received body.
 #[derive(Debug)]
 struct Partial {
     header: Header,
     received: BodyMemory,
-    /// Number of missing bytes, above zero unless the packet is held. For a discarded body, the number of bytes still
-    /// to come.
+    /// Number of bytes still to be received. Zero only while the packet is [held](Decoder::holds_packet).
     missing: usize,
-    /// Whether received bytes are discarded, because there is no memory for the body.
+    /// Whether the bytes of the body are discarded, because there is no memory for it.
     is_discarded: bool,
-    /// Length of the previous body.
+    /// Length of the body assembled before this one, in bytes.
     last: u32,
 }
 
 impl Decoder {
-    /// Creates a decoder for a peer that sends headers of `form`, with bodies of up to `limit` bytes.
+    /// Creates a decoder for headers of `form` and bodies of up to `limit` bytes.
     pub fn new(form: HeaderForm, limit: u32) -> Self {
         Self {
             form: Some(form),
@@ -90,22 +90,22 @@ impl Decoder {
         }
     }
 
-    /// Sets the pool that provides the memory of large bodies.
+    /// Sets the memory pool for large bodies.
     pub fn set_pool(&mut self, pool: &'static dyn MemoryPool) {
         self.pool = Some(pool);
     }
 
-    /// Creates a decoder that detects the header form by the first header.
+    /// Creates a decoder that detects the header form from the first header.
     ///
-    /// Headers in the current form start with the magic. Otherwise the old form is assumed for a PING without a body, a
-    /// STREAM packet, a packet of operation 3 such as HELLO, and a packet of one of the `served` operations, if its
-    /// length is within the limit. Anything else is not a Frisbee peer. An old peer whose first id is 15 cannot be
-    /// distinguished.
+    /// Headers in the current form start with [`MAGIC`]. Otherwise the header is assumed to be in the old form if it is
+    /// valid for a first packet: a PING without a body, a STREAM packet, a packet of operation 3 such as HELLO, or a
+    /// packet of one of the `served` operations, with a length within the limit. Any other header is a protocol error.
+    /// A peer with old headers whose first packet has id 15 cannot be distinguished from one with current headers.
     pub fn detecting(served: Arc<[RangeInclusive<u16>]>, limit: u32) -> Self {
         Self { form: None, served, limit, head: [0; Header::MAX_LEN], head_len: 0, body: None, last: 0, pool: None }
     }
 
-    /// Returns the form of the peer's headers, or `None` before the first one.
+    /// Returns the form of the peer's headers, or `None` before the first header.
     pub fn form(&self) -> Option<HeaderForm> {
         self.form
     }
@@ -116,29 +116,29 @@ impl Decoder {
         self.head_len > 0 || self.body.is_some()
     }
 
-    /// Returns whether [`next`](Self::next) has a packet without further input, because its whole body was appended to
-    /// [`body_mut`](Self::body_mut).
+    /// Returns whether [`next`](Self::next) will return a packet without further input, because its whole body was read
+    /// into [`body_mut`](Self::body_mut).
     #[inline]
     pub fn holds_packet(&self) -> bool {
         self.body.as_ref().is_some_and(|partial| partial.missing == 0)
     }
 
-    /// Returns the operation of the packet whose body is incomplete.
+    /// Returns the operation of the partially received packet.
     pub(crate) fn arriving(&self) -> Option<Operation> {
         self.body.as_ref().map(|partial| partial.header.operation)
     }
 
-    /// Returns whether the next byte is the first of a header in the current form, so that
-    /// [`next_whole`](Self::next_whole) may be called.
+    /// Returns whether the next byte starts a header in the current form. This is the precondition of
+    /// [`next_whole`](Self::next_whole).
     #[inline]
     pub(crate) fn is_at_header(&self) -> bool {
         self.head_len == 0 && self.body.is_none() && self.form == Some(HeaderForm::Current)
     }
 
-    /// Takes the next packet from `input` if it is complete and belongs to a call or a stream, as most packets do.
-    /// Otherwise changes nothing, so that [`next`](Self::next) can handle the input. The decoder must be
-    /// [at a header](Self::is_at_header), and still is afterwards.
-    #[inline(always)] // As `next`, with fewer cases to distinguish.
+    /// Decodes the next packet if it is complete and belongs to a call or a stream, as most packets do. Otherwise
+    /// returns `None` and changes nothing, so that [`next`](Self::next) can handle the input. The decoder must be [at a
+    /// header](Self::is_at_header), and still is afterwards.
+    #[inline(always)] // Hot path; has fewer branches than `next`.
     pub(crate) fn next_whole(&self, input: &mut Bytes) -> Option<Packet> {
         debug_assert!(self.is_at_header(), "checked by the caller, and no bytes were taken since");
         let header = Header::decode(input.first_chunk()?).ok()?;
@@ -153,11 +153,11 @@ impl Decoder {
         Some(Packet { id: header.id, operation: header.operation, body })
     }
 
-    /// Takes the next packet from `input`, and leaves the bytes after it. Returns `None` if `input` is exhausted.
+    /// Decodes the next packet and removes it from `input`. Returns `None` if `input` is exhausted.
     ///
     /// # Errors
-    /// If the peer does not speak the protocol. No further packets can be decoded.
-    #[inline(always)] // As `Connection::poll_event`.
+    /// If the peer violates the protocol. No further packets can be decoded then.
+    #[inline(always)] // For the same reason as `Connection::poll_event`.
     pub fn next(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
         if self.body.is_some() {
             let packet = self.continue_body(input);
@@ -178,23 +178,23 @@ impl Decoder {
         Ok(Some(Packet { id: header.id, operation: header.operation, body }))
     }
 
-    /// Returns the buffer of an incomplete large body and the number of bytes it can take.
+    /// Returns the buffer of a large, partially received body, or `None` if there is no such body.
     ///
-    /// A driver may append up to this number of bytes directly from the socket, and then call [`next`](Self::next) with
-    /// empty input.
+    /// A driver may read up to [`missing`](BodyMut::missing) bytes from the socket directly into it, and must then call
+    /// [`next`](Self::next) with empty input.
     pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
         let partial = self.body.as_mut().filter(|partial| partial.missing >= DIRECT_MIN && !partial.is_discarded)?;
         partial.grow(0, self.pool);
         Some(BodyMut(partial))
     }
 
-    /// Returns the memory of the incomplete body in bytes.
+    /// Returns the memory reserved for the partially received body, in bytes.
     pub fn buffered(&self) -> usize {
         self.body.as_ref().map_or(0, |partial| partial.received.room())
     }
 
-    /// Discards the incomplete body, including the bytes still to come. Returns its packet with the first bytes of the
-    /// body, up to 64. Returns `None` if there is no incomplete body or it has already been discarded.
+    /// Discards the partially received body, including the bytes still to be received. Returns a packet with up to 64
+    /// bytes of the body. Returns `None` if no body is incomplete, or it is already discarded.
     pub fn discard_body(&mut self) -> Option<Packet> {
         let partial = self.body.as_mut().filter(|partial| !partial.is_discarded)?;
         partial.is_discarded = true;
@@ -217,13 +217,13 @@ impl Decoder {
         self.gather_header(input)
     }
 
-    /// Slow path for truncated headers, old headers and the first header.
+    /// Slow path for partially received headers, old headers and the first header.
     #[inline(never)]
     fn gather_header(&mut self, input: &mut Bytes) -> Result<Option<Header>, ProtocolError> {
         loop {
             let [m0, m1, ..] = self.head;
-            // Servers of other protocols may send fewer bytes than a header has. After a zero, with which several
-            // protocols start, two more bytes are needed to identify them.
+            // Servers of other protocols may send fewer bytes than a header has. Two bytes identify most of them. If
+            // the first byte is 0, two more are needed, because several protocols start with it.
             let enough = if m0 == 0 { 4 } else { 2 };
             let magic = u16::from_be_bytes([m0, m1]);
             let come = usize::from(self.head_len);
@@ -272,7 +272,7 @@ impl Decoder {
         Ok(header)
     }
 
-    /// Returns whether a peer with old headers may start with this header.
+    /// Returns whether the first packet of a peer with old headers may have this header.
     fn may_open(&self, header: Header) -> bool {
         match header.operation {
             Operation::PING => header.length == 0,
@@ -285,7 +285,8 @@ impl Decoder {
         }
     }
 
-    /// Checks the length of a packet beyond the limit. Extension packets such as HELLO have a limit of their own.
+    /// Checks the length of a packet that exceeds the body limit. Extension packets such as HELLO have a limit of their
+    /// own.
     #[cold]
     fn check_long(&self, header: Header) -> Result<(), ProtocolError> {
         if header.operation == Operation::EXTENSION && header.length <= HELLO_MAX {
@@ -329,12 +330,12 @@ impl Decoder {
     }
 }
 
-/// Returns the error for bytes that are not a header. `form` is the header form of the peer, if known. A TLS record
-/// starts with its type, 21 for an alert and 22 for a handshake, and the major version 3.
+/// Returns the error for bytes that are not a valid header. `form` is the header form of the peer, if known. A TLS
+/// record starts with its type, 21 for alerts and 22 for handshakes, and the major version 3.
 #[cold]
 fn not_frisbee(bytes: &[u8], form: Option<HeaderForm>) -> ProtocolError {
     let magic = bytes.first_chunk().map_or(0, |magic| u16::from_be_bytes(*magic));
-    // If both header forms are accepted, the bytes are already known not to be an old header.
+    // While both header forms are accepted, an old header would have been decoded, so these bytes are not one.
     let is_known = |protocol: &OtherProtocol| *protocol != OtherProtocol::OldHeaders || form.is_some();
     match OtherProtocol::of(bytes).filter(is_known) {
         _ if matches!(magic, 0x1503 | 0x1603) => ProtocolError::SpeaksTls,
@@ -344,7 +345,7 @@ fn not_frisbee(bytes: &[u8], form: Option<HeaderForm>) -> ProtocolError {
 }
 
 impl Partial {
-    /// Grows a full buffer, considering that `more` bytes are available to be appended.
+    /// Grows the buffer if it is full. `more` is the number of bytes available to be appended.
     fn grow(&mut self, more: usize, pool: Option<&'static dyn MemoryPool>) {
         if self.received.available() > 0 {
             return;
@@ -353,7 +354,7 @@ impl Partial {
         let received = self.received.len().saturating_add(more);
         let trusted = if received < TRUSTED_FROM { 0 } else { self.last as usize };
         let most = FIRST_CAPACITY.saturating_add(received.saturating_mul(GROWTH).max(trusted));
-        // Use few distinct sizes, so that pooled memory is reused more often.
+        // Round the size down to reduce the number of distinct sizes, so that pooled memory is reused more often.
         let room = if total <= most { total } else { most.saturating_sub(most % FIRST_CAPACITY) };
         let mut grown = BodyMemory::new(room, pool);
         grown.buffer().extend_from_slice(self.received.as_ref());
@@ -361,22 +362,22 @@ impl Partial {
     }
 }
 
-/// The unfilled part of a large body; see [`Decoder::body_mut`].
+/// Buffer of a large, partially received body; see [`Decoder::body_mut`].
 #[derive(Debug)]
 pub struct BodyMut<'a>(&'a mut Partial);
 
 impl BodyMut<'_> {
-    /// Returns the buffer to append to, after its present bytes. It has space for at least one byte.
+    /// Returns the buffer, to which bytes must be appended. It has capacity for at least one more byte.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         self.0.received.buffer()
     }
 
-    /// Returns how many bytes may be appended.
+    /// Returns the maximum number of bytes to append.
     pub fn missing(&self) -> usize {
         self.0.missing.min(self.0.received.available())
     }
 
-    /// Records that bytes were appended to the buffer.
+    /// Updates the decoder after bytes were appended to the buffer.
     ///
     /// # Panics
     /// If more bytes were appended than were missing.
@@ -387,37 +388,37 @@ impl BodyMut<'_> {
     }
 }
 
-/// A protocol violation by the peer. The connection must be closed, because the next packet cannot be located.
+/// A protocol violation by the peer. The connection must be closed, because the start of the next packet is unknown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ProtocolError {
     /// The packet header starts with the given two bytes instead of [`MAGIC`].
     BadMagic(u16),
-    /// The peer speaks another protocol, which was recognized.
+    /// The peer uses another known protocol.
     OtherProtocol(OtherProtocol),
-    /// The peer uses TLS, but this end does not: a TLS record is in place of [`MAGIC`].
+    /// The peer uses TLS, but this end does not: a TLS record was received in place of [`MAGIC`].
     SpeaksTls,
-    /// A header announces a body beyond the limit.
+    /// The body length in a header exceeds the limit.
     TooLong {
         /// Announced length in bytes.
         length: u32,
         /// Maximum length in bytes.
         limit: u32,
     },
-    /// A PING or PONG has a body, which Go peers would interpret as the next header.
+    /// A PING or PONG has a body. Go peers would interpret it as the next header.
     KeepaliveWithBody {
         /// Announced length in bytes.
         length: u32,
     },
-    /// The body of a CREDIT, CANCEL, END, HAND_OFF or BATCH is malformed.
+    /// The body of a CREDIT, CANCEL, END, HAND_OFF or BATCH packet is malformed.
     Malformed(Operation),
-    /// A HELLO cannot be accepted. Its sender is not treated as a compat peer.
+    /// A HELLO is invalid. Its sender is not treated as a compat peer.
     Hello(HelloError),
-    /// An [`Operation::EXTENSION`] packet has an unknown type that this end must understand.
+    /// An [`Operation::EXTENSION`] packet has an unknown type that the receiver must understand.
     NotUnderstood(PacketId),
-    /// A packet from a peer that waits for a hand-off reply, or a reply without a request.
+    /// A packet was received from a peer that must wait for a hand-off reply, or a reply without a request.
     HandOff,
-    /// The peer exceeded 20 PINGs per second with a burst of 40.
+    /// The peer exceeded the limit of 20 PINGs per second with a burst of 40.
     PingFlood,
 }
 

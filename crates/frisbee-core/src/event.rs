@@ -1,28 +1,28 @@
-//! Events of a connection, and kinds of peers.
+//! Events of a connection, and the kinds of peers.
 
 use crate::{HandOffEvent, Hello, Packet};
 use std::sync::Arc;
 
-/// Event decoded from a peer's bytes.
+/// Event decoded from the bytes of the peer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A packet of a user operation or of a [stream](crate::Operation::STREAM), which an empty body closes.
+    /// A packet of a user operation or a [stream](crate::Operation::STREAM). An empty STREAM packet closes the stream.
     Packet(Packet),
     /// The kind of the peer was determined; see [`Connection::peer`](crate::Connection::peer).
     PeerKnown,
-    /// A native peer's packet about a stream, a call or the connection: [`CREDIT`](crate::Operation::CREDIT),
-    /// [`CANCEL`](crate::Operation::CANCEL), [`END`](crate::Operation::END), [`BATCH`](crate::Operation::BATCH),
-    /// [`GOING_AWAY`](crate::Operation::GOING_AWAY), or [`EXTENSION`](crate::Operation::EXTENSION) of a type that this
-    /// version knows.
+    /// A protocol packet of a native peer that concerns a stream, a call or the connection:
+    /// [`CREDIT`](crate::Operation::CREDIT), [`CANCEL`](crate::Operation::CANCEL), [`END`](crate::Operation::END),
+    /// [`BATCH`](crate::Operation::BATCH), [`GOING_AWAY`](crate::Operation::GOING_AWAY), or an
+    /// [`EXTENSION`](crate::Operation::EXTENSION) of a known type.
     Control(Packet),
-    /// An event of a hand-off.
+    /// A hand-off was requested, abandoned or answered by the peer.
     HandOff(HandOffEvent),
-    /// A packet was handled internally.
+    /// A packet was handled internally; the caller need not do anything.
     Nothing,
 }
 
 impl Event {
-    /// Returns the length of the received body.
+    /// Returns the length of the packet's body in bytes, or 0 for events without a packet.
     pub fn body_len(&self) -> usize {
         match self {
             Self::Packet(packet) | Self::Control(packet) => packet.body.len(),
@@ -32,20 +32,20 @@ impl Event {
     }
 }
 
-/// Kind of a peer.
+/// Kind of a peer: native or compat.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum PeerKind {
-    /// Not determined yet.
+    /// The kind has not been determined yet.
     #[default]
     Unknown,
-    /// A peer of the base protocol, such as frisbee-go.
+    /// A peer that supports only the base protocol, such as frisbee-go.
     Compat,
-    /// A native peer, with its HELLO.
+    /// A peer that supports the protocol extension, and its HELLO.
     Native(Arc<Hello>),
 }
 
 impl PeerKind {
-    /// Returns the HELLO of a native peer.
+    /// Returns the HELLO of a native peer, or `None` for other peers.
     pub fn hello(&self) -> Option<&Hello> {
         match self {
             Self::Native(hello) => Some(hello),

@@ -1,35 +1,35 @@
-//! The types of packets of [`Operation::EXTENSION`](crate::Operation::EXTENSION), which are their ids.
+//! Types of [`Operation::EXTENSION`](crate::Operation::EXTENSION) packets. The type of a packet is its id.
 //!
-//! Types 0 to 63 belong to the protocol and 64 to 127 to protocols of users; the others are unassigned. A receiver
-//! skips a type that it does not know, unless it is [`MUST_UNDERSTAND`] or above: 32 768 + n is type n when the
-//! connection depends on it.
+//! Types 0 to 63 belong to the protocol and 64 to 127 to user protocols; the others are unassigned. A receiver skips
+//! unknown types below [`MUST_UNDERSTAND`]. Type 32 768 + n is the mandatory variant of type n.
 
 use crate::hello::HELLO_MAX;
 use crate::{Body, Operation, Outbox, Packet, PacketId, TooLong, tlv};
 use bytes::{Buf, Bytes};
 
-/// The first packet of each native peer: its kind, limits and services; see [`Hello`](crate::Hello).
+/// First packet of every native peer, with its limits and services; see [`Hello`](crate::Hello).
 pub const HELLO: PacketId = PacketId(0);
-/// Requests the descriptions of layouts: 1 to 64 fingerprints of 16 bytes.
+/// Requests the descriptions of layouts. The body contains 1 to 64 fingerprints of 16 bytes.
 pub const ASK: PacketId = PacketId(1);
-/// The description of a layout; or a zero byte and a fingerprint that the sender has no description of.
+/// Description of a layout. For an unknown layout, a zero byte followed by its fingerprint.
 pub const LAYOUT: PacketId = PacketId(2);
-/// Names a service that the sender is going to call, like an item of HELLO.
+/// Announces a service that the sender is going to call, in the format of a HELLO item.
 pub const CALLS: PacketId = PacketId(3);
-/// The last packet of an end that closes the connection: its reason, a code and a text.
+/// Last packet before a connection is closed. Contains the reason as a code and a text.
 pub const CLOSE: PacketId = PacketId(4);
-/// The metadata at the beginning of a direction of a stream: the id of the stream, and items.
+/// Metadata at the start of a direction of a stream. The body contains the stream id and items.
 pub const HEADERS: PacketId = PacketId(5);
-/// The metadata and status that end a direction of a stream: the id of the stream, and items.
+/// Metadata and status at the end of a direction of a stream. The body contains the stream id and items.
 pub const TRAILERS: PacketId = PacketId(6);
-/// A part of a long body. Reserved.
+/// Fragment of a long body. Reserved.
 pub const FRAGMENT: PacketId = PacketId(7);
 
-/// The first type that a receiver must understand, or close the connection.
+/// First mandatory type. A receiver that does not know a mandatory type must close the connection.
 pub const MUST_UNDERSTAND: PacketId = PacketId(0x8000);
 
 impl Packet {
-    /// Returns the stream that the packet is about. `None` if it is about none, or malformed.
+    /// Returns the id of the stream that the packet belongs to. Returns `None` for packets without a stream, and if the
+    /// packet is malformed.
     pub fn stream(&self) -> Option<PacketId> {
         match self.operation {
             Operation::STREAM | Operation::CREDIT | Operation::END | Operation::BATCH => Some(self.id),
@@ -40,7 +40,7 @@ impl Packet {
         }
     }
 
-    /// Splits [`HEADERS`] or [`TRAILERS`] into the id of the stream and the items.
+    /// Splits the body of a [`HEADERS`] or [`TRAILERS`] packet into the stream id and the items.
     pub fn into_stream_items(mut self) -> Option<(PacketId, Bytes)> {
         let stream = self.stream()?;
         let mut items = &self.body[..];
@@ -51,13 +51,14 @@ impl Packet {
 }
 
 impl Outbox {
-    /// Returns the maximum length of a body of operation 3: 64 KiB, or less while a server is short of memory.
+    /// Returns the maximum body size of an extension packet in bytes: 64 KiB, or less while a server is short of
+    /// memory.
     pub fn extension_max(&self) -> usize {
         let max = if self.room() < self.limit() { self.room().min(HELLO_MAX) } else { HELLO_MAX };
         usize::try_from(max).unwrap_or(usize::MAX)
     }
 
-    /// Appends a packet of operation 3. The limit of other bodies does not apply.
+    /// Appends an extension packet. The size limit of other packets does not apply.
     ///
     /// # Errors
     /// If the body is longer than [`extension_max`](Self::extension_max).
@@ -66,10 +67,10 @@ impl Outbox {
         self.with_room(room, |outbox| outbox.push(kind, Operation::EXTENSION, body))
     }
 
-    /// Appends [`HEADERS`] or [`TRAILERS`] of a stream. `items` gets their maximum length.
+    /// Appends a [`HEADERS`] or [`TRAILERS`] packet of a stream. Calls `items` with the maximum length of the items.
     ///
     /// # Errors
-    /// If the items are longer.
+    /// If the items exceed the maximum length.
     pub fn push_stream_items(
         &mut self,
         kind: PacketId,
@@ -95,9 +96,7 @@ mod tests {
             assert_eq!(max, 64 * 1024 - 2);
             vec![7; max]
         };
-        outbox
-            .push_stream_items(TRAILERS, PacketId(300), items)
-            .expect("trailers should not exceed the maximum length");
+        outbox.push_stream_items(TRAILERS, PacketId(300), items).expect("trailers should fit into the maximum length");
         assert!(outbox.push_stream_items(HEADERS, PacketId(300), |max| vec![7; max + 1]).is_err());
         let body = outbox.take_bytes().slice(10..);
         let packet = |kind, body| Packet::new(kind, Operation::EXTENSION, body);

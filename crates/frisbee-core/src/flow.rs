@@ -1,53 +1,53 @@
-//! Credit-based flow control: the number of bytes that may be sent on a stream before the receiver has read them.
-//! Depends only on numbers and time.
+//! Credit-based flow control of streams. Credit is the number of bytes that the sender may send before the receiver
+//! grants more. This module performs no I/O: its state depends only on message lengths and timestamps.
 //!
-//! Each message costs its length and [`MESSAGE_COST`]. A sender sends while its credit is above zero, so one message
-//! may exceed it; the receiver returns credit for messages that have been read. Streams share no window, so an unread
-//! stream does not block others.
+//! Each message costs its length plus [`MESSAGE_COST`]. A sender may send while its credit is above zero, so the last
+//! message may exceed the credit. The receiver grants new credit once messages have been read. Each stream has its own
+//! window, so an unread stream does not block others.
 
 use std::time::{Duration, Instant};
 
-/// The cost of a message in addition to its length, in bytes: about its memory overhead in a queue. Without it empty
-/// messages would be free.
+/// Cost of a message in addition to its length, in bytes. Approximates the memory overhead of a queued message. Without
+/// it, an unlimited number of empty messages could be sent.
 pub const MESSAGE_COST: usize = 64;
 
-/// Returns the cost of a message.
+/// Returns the credit that a message of `length` bytes costs.
 #[inline]
 pub const fn cost(length: usize) -> u64 {
     (length as u64).saturating_add(MESSAGE_COST as u64)
 }
 
-/// The sender's credit.
+/// Credit of the sender of a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Credit {
-    /// `None` if the peer does not support credit.
+    /// Remaining credit in bytes. `None` if the peer does not support flow control.
     left: Option<i64>,
 }
 
 impl Credit {
-    /// Creates the initial credit granted by a receiver.
+    /// Creates the initial credit of a stream, as announced by the receiver.
     pub const fn new(initial: u32) -> Self {
         Self { left: Some(initial as i64) }
     }
 
-    /// Creates unlimited credit for peers that do not support credit.
+    /// Creates unlimited credit for a peer that does not support flow control.
     pub const fn unlimited() -> Self {
         Self { left: None }
     }
 
-    /// Returns whether a message may be sent.
+    /// Returns whether the credit permits sending a message.
     #[inline]
     pub fn is_open(self) -> bool {
         self.left.is_none_or(|left| left > 0)
     }
 
-    /// Returns the remaining credit, below zero if a message has exceeded it, or `None` if the peer does not support
-    /// credit.
+    /// Returns the remaining credit, which is negative if the last message exceeded it. Returns `None` if the credit is
+    /// unlimited.
     pub fn remaining(self) -> Option<i64> {
         self.left
     }
 
-    /// Charges a message.
+    /// Deducts the cost of a sent message of `length` bytes.
     #[inline]
     pub fn spend(&mut self, length: usize) {
         if let Some(left) = &mut self.left {
@@ -55,21 +55,21 @@ impl Credit {
         }
     }
 
-    /// Takes all available credit for a sender. Others cannot send until the sender returns its unused credit with
+    /// Takes all remaining credit for one sender. Other senders are blocked until it returns the unused credit by
     /// [`settle`](Self::settle).
     pub fn take(&mut self) -> i64 {
         self.left.as_mut().map_or(i64::MAX, std::mem::take)
     }
 
-    /// Returns the unused part of the credit obtained by [`take`](Self::take). `rest` is negative if a message exceeded
-    /// the credit.
+    /// Returns unused credit that was obtained from [`take`](Self::take). `rest` is negative if the last message
+    /// exceeded the credit.
     pub fn settle(&mut self, rest: i64) {
         if let Some(left) = &mut self.left {
             *left = left.saturating_add(rest);
         }
     }
 
-    /// Adds credit from the receiver.
+    /// Adds credit granted by the receiver.
     pub fn receive(&mut self, credit: u64) {
         if let Some(left) = &mut self.left {
             *left = left.saturating_add_unsigned(credit);
@@ -77,78 +77,80 @@ impl Credit {
     }
 }
 
-/// Maximum growth factor of a window. The default of 256 KiB grows to 4 MiB, the amount that Linux allows TCP to have
-/// in flight by default.
+/// Maximum factor by which a window grows. The default window of 256 KiB grows to at most 4 MiB, the maximum send
+/// buffer of a TCP socket on Linux by default.
 const GROWTH_MAX: u64 = 16;
 
-/// Number of windows per measurement. Credit is returned in parts of a window, so a single window may take one round
-/// trip or almost two.
+/// Number of windows over which the rate is measured. A single window would be inaccurate: because credit is granted in
+/// quarters, it takes between one and two round trips.
 const TIMED: u64 = 4;
 
-/// Windows that are used up faster than this do not grow. 256 KiB per millisecond are two gigabits per second, and
-/// calls on the same connection queue behind the bytes in flight. Within one machine a window takes 0.1 to 0.7 ms.
+/// Minimum duration of a measurement that lets the window grow, equal to 1 ms per window. A window of 256 KiB per
+/// millisecond already permits two gigabits per second, and a larger one would delay calls that queue behind the stream
+/// on the same connection. Within one machine a window takes 0.1 to 0.7 ms.
 const NEAR: Duration = Duration::from_millis(TIMED);
 
-/// Credit is sent once it reaches this fraction of the window. Until then the window is effectively smaller by the
-/// pending credit.
+/// Divisor of the window size at which read bytes are granted again as credit. The effective window is smaller by the
+/// credit that has not been granted yet.
 const PARTS: u64 = 4;
 
-/// Number of windows after which a larger window is tried again.
+/// Number of windows after a failed trial before a larger window is tried again.
 const TRIED_AGAIN: u64 = 64;
 
-/// The receiver's side.
+/// Receive window of a stream: decides how much credit to grant to the sender.
 ///
-/// A stream carries at most one window in each round trip, so a window that suffices within a building is too small
-/// between continents. While the reader has read all messages and waits for more, the window is therefore doubled, and
-/// again, as long as that increases the rate by a quarter; then it returns to its former size for a while. An unread
-/// stream keeps its window.
+/// A stream transfers at most one window per round trip, so a fixed size is either too small for long distances or
+/// wasteful for short ones. If the reader keeps up, the window is therefore doubled on trial. It is doubled again as
+/// long as the rate rises by at least a quarter. Otherwise it shrinks to its former size and is not enlarged for the
+/// next 64 windows. The window of a reader that falls behind never grows.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     size: u64,
     size_max: u64,
-    /// The size by which the window was reduced; the sender may still use it.
+    /// Credit granted before the window shrank and not withdrawn yet. It is withheld from later grants.
     excess: u64,
-    /// The number of bytes received and not read.
+    /// Cost of the messages received but not read.
     held: u64,
-    /// The number of bytes read whose credit has not been returned.
+    /// Cost of the messages read since credit was last granted.
     read: u64,
     round: Option<GrowthWindow>,
-    /// The rate in bytes per second at half the window size, while a larger window is on trial.
+    /// Rate in bytes per second before the window was last doubled. `None` unless the larger window is on trial.
     rate: Option<u64>,
 }
 
-/// A period over which returned credit is counted.
+/// Measurement of the rate at which the reader consumes messages.
 #[derive(Clone, Copy, Debug)]
 struct GrowthWindow {
     since: Instant,
     granted: u64,
-    /// Whether the reader has waited.
+    /// Whether the reader has been waiting for a message at least once.
     waited: bool,
-    /// Number of windows to skip after a change, before measuring again.
+    /// Duration in windows of a period that is not measured, because the window has just changed. Zero while measuring.
     resting: u64,
 }
 
 impl Window {
-    /// Creates a window of `size` bytes.
+    /// Creates a window of `size` bytes, which may grow to 16 times that.
     pub const fn new(size: u64) -> Self {
         let size_max = size.saturating_mul(GROWTH_MAX);
         Self { size, size_max, excess: 0, held: 0, read: 0, round: None, rate: None }
     }
 
-    /// Returns the maximum number of unread bytes.
+    /// Returns the current size, which is the maximum cost of unread messages.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Charges a received message. Returns `false` if the sender had no credit for it.
+    /// Charges a received message of `length` bytes. Returns `false` if the sender had no credit left when it sent the
+    /// message.
     pub fn receive(&mut self, length: usize) -> bool {
         let within = self.held.saturating_add(self.read) < self.size.saturating_add(self.excess);
         self.held = self.held.saturating_add(cost(length));
         within
     }
 
-    /// Charges the messages of one read, whose total cost is `all` and whose last message costs `last`. Returns `false`
-    /// and changes nothing if the sender lacked credit for any of them.
+    /// Charges all messages of one read at once. `all` is their total cost and `last` the cost of the last one. Returns
+    /// `false` and changes nothing if the sender lacked credit for any of them.
     #[inline]
     pub fn receive_all(&mut self, all: u64, last: u64) -> bool {
         let before = self.held.saturating_add(self.read).saturating_add(all.saturating_sub(last));
@@ -159,7 +161,7 @@ impl Window {
         within
     }
 
-    /// Records that the reader has read everything and waits.
+    /// Records that the reader has consumed all messages and waits for more.
     #[inline]
     pub fn wait(&mut self) {
         if let Some(round) = &mut self.round {
@@ -167,22 +169,24 @@ impl Window {
         }
     }
 
-    /// Returns the [`cost`] of read messages after which a window of `size` bytes returns credit.
+    /// Returns the [`cost`] of read messages at which a window of `size` bytes grants credit.
     #[inline]
     pub fn due(size: u64) -> u64 {
         size.div_ceil(PARTS)
     }
 
-    /// Records read messages by their [`cost`]. Returns the credit to send once it is worth a packet: a quarter of the
-    /// window.
+    /// Records that messages of this total [`cost`] were read. Returns the credit to grant once at least a quarter of
+    /// the window has been read, because smaller grants are not worth a packet.
     pub fn consume(&mut self, cost: u64) -> Option<u64> {
         self.held = self.held.saturating_sub(cost);
         self.read = self.read.saturating_add(cost);
         (self.read >= Self::due(self.size)).then(|| std::mem::take(&mut self.read))
     }
 
-    /// Returns the credit to send instead of `credit`: more if the window grows, less if it shrinks.
+    /// Adjusts the window size and returns the credit to grant for `credit` bytes read. The result is larger than
+    /// `credit` if the window grows, and smaller while it shrinks.
     pub fn adapt(&mut self, credit: u64, now: Instant) -> u64 {
+        // Withdraw the credit of a shrunk window first, because the sender may hold more than the new size permits.
         let withheld = self.excess.min(credit);
         self.excess = self.excess.saturating_sub(withheld);
         let granted = credit.saturating_sub(withheld);
@@ -199,11 +203,14 @@ impl Window {
         *round = GrowthWindow { since: now, granted: 0, waited: false, resting: 0 };
         let took = now.saturating_duration_since(since);
         if resting > 0 || !waited || took < NEAR {
+            // Do not grow if the window has just changed, the reader was the bottleneck, or the round trip is too short
+            // to gain from it.
             return granted;
         }
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let rate = received.saturating_mul(1_000_000).checked_div(micros).unwrap_or(u64::MAX);
         if self.rate.take().is_some_and(|before| rate < before.saturating_add(before / 4)) {
+            // The last growth did not raise the rate by a quarter: return to the former size.
             self.excess = self.size / 2;
             self.size = self.size.saturating_sub(self.excess);
             round.resting = TRIED_AGAIN;
@@ -278,7 +285,8 @@ mod tests {
         assert!(grown > 100 && gone_back > 50, "{grown}, {gone_back}");
     }
 
-    /// Returns the typical window of a stream whose reader keeps up with a network of `network` bytes per second.
+    /// Returns the most frequent window size of a stream whose reader keeps up, over a network with this round-trip
+    /// time and `network` bytes per second.
     fn window_over(round_trip: Duration, network: u64) -> u64 {
         const LENGTH: usize = 16 * 1024 - MESSAGE_COST;
         let on_the_link = Duration::from_nanos(cost(LENGTH) * 1_000_000_000 / network);
@@ -288,7 +296,7 @@ mod tests {
         let mut sent = Instant::now();
         for _ in 0..100_000 {
             while !credit.is_open() || granted.front().is_some_and(|(at, _)| *at <= sent) {
-                let (at, more) = granted.pop_front().expect("credit should be on its way while the sender is blocked");
+                let (at, more) = granted.pop_front().expect("credit should be in flight while the sender is blocked");
                 sent = sent.max(at);
                 credit.receive(more);
             }
@@ -318,14 +326,14 @@ mod tests {
         assert_eq!(window_over(Duration::from_micros(100), 20 * GIGABIT), 256 * KIB, "it is near");
     }
 
-    /// Consumes `windows` whole windows over `time`, with a reader that waits for each. Returns the granted minus the
-    /// used credit.
+    /// Consumes `windows` windows within `time`, with a reader that waits before each. Returns the difference between
+    /// granted and consumed credit.
     fn use_up(window: &mut Window, now: &mut Instant, windows: u32, time: Duration) -> i64 {
         let mut more = 0;
         for _ in 0..windows {
             window.wait();
             *now += time / windows;
-            let used = window.consume(window.size).expect("reading a whole window should return credit to the sender");
+            let used = window.consume(window.size).expect("consuming a whole window should grant credit");
             more += window.adapt(used, *now) as i64 - used as i64;
         }
         more

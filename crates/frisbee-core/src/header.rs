@@ -1,4 +1,4 @@
-//! Packet headers and their fields. A header has 10 bytes, or 8 for peers up to frisbee-go v0.10.2.
+//! Packet headers and their fields. A header has 10 bytes, or 8 bytes for peers up to frisbee-go v0.10.2.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ pub const MAGIC: u16 = 0x000F;
 
 /// Purpose of a packet.
 ///
-/// Operations 0 to 9 belong to the protocol. Users create operations from 10 to 65535 by [`Operation::user`].
+/// Operations 0 to 9 are reserved for the protocol. [`Operation::user`] creates the others, from 10 to 65535.
 ///
 /// ```
 /// use frisbee_core::Operation;
@@ -27,18 +27,18 @@ impl Operation {
     pub const PONG: Self = Self(1);
     /// Carries one message of a stream. An empty body closes the stream.
     pub const STREAM: Self = Self(2);
-    /// Extension packet between native peers. Its id is the type of the packet; see [`extension`](crate::extension). Id
-    /// 0 is HELLO, which shows that the sender supports operations 3 to 9; see [`Hello`](crate::Hello).
+    /// Extension packet between native peers. Its packet id is its type; see [`extension`](crate::extension). Type 0 is
+    /// HELLO, which shows that the sender supports operations 3 to 9; see [`Hello`](crate::Hello).
     pub const EXTENSION: Self = Self(3);
-    /// Announces that the sender will close the connection and accepts no new calls and streams.
+    /// Announces that the sender will close the connection and accepts no new calls or streams.
     pub const GOING_AWAY: Self = Self(4);
     /// Grants credit for a stream.
     pub const CREDIT: Self = Self(5);
     /// Reports that the caller no longer waits for the reply of the call with this id.
     pub const CANCEL: Self = Self(6);
-    /// Ends one direction of a stream or, with a body, resets both.
+    /// Ends one direction of a stream. With a body, resets the whole stream.
     pub const END: Self = Self(7);
-    /// Requests the connection itself, or replies to such a request; see [`HandOffEvent`](crate::HandOffEvent).
+    /// Requests a hand-off of the connection, or replies to a request; see [`HandOffEvent`](crate::HandOffEvent).
     pub const HAND_OFF: Self = Self(8);
     /// Carries several messages of a stream, if the peer [supports it](crate::Hello::batches); see
     /// [`BatchSize`](crate::BatchSize).
@@ -46,7 +46,7 @@ impl Operation {
     /// First operation available to users.
     pub const FIRST_USER: Self = Self(10);
 
-    /// Returns the operation with this number, unless the protocol reserves it (0 to 9).
+    /// Returns the user operation with this number, or `None` if the protocol reserves the number.
     #[inline]
     pub const fn user(number: u16) -> Option<Self> {
         if number < Self::FIRST_USER.0 { None } else { Some(Self(number)) }
@@ -89,9 +89,9 @@ impl fmt::Display for Operation {
     }
 }
 
-/// Distinguishes packets of one operation. Its meaning depends on the operation.
+/// Identifies a packet among those of the same operation.
 ///
-/// The id of a call matches the reply with the request. For [`Operation::STREAM`] it identifies the stream.
+/// Replies have the id of their request. In [`Operation::STREAM`] packets it is the id of the stream.
 ///
 /// ```
 /// use frisbee_core::{Operation, Packet, PacketId};
@@ -110,9 +110,9 @@ impl fmt::Display for PacketId {
     }
 }
 
-/// Layout of a connection's headers. Both directions use the same.
+/// Format of the packet headers of a connection. Both directions use the same.
 ///
-/// A server detects the form that a client uses. A client of an old server selects it:
+/// A server detects the form that the client uses. A client must select the old form to connect to an old server:
 ///
 /// ```
 /// use frisbee_core::{ClientConfig, HeaderForm};
@@ -124,10 +124,10 @@ impl fmt::Display for PacketId {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum HeaderForm {
-    /// Ten bytes: magic, id, operation, body length. Used since frisbee-go v0.11.0.
+    /// Ten bytes: magic, id, operation and body length. Used since frisbee-go v0.11.0.
     #[default]
     Current,
-    /// Eight bytes: id, operation, body length. Used up to frisbee-go v0.10.2.
+    /// Eight bytes: id, operation and body length. Used up to frisbee-go v0.10.2.
     Old,
 }
 
@@ -157,7 +157,7 @@ impl Header {
     /// Maximum size of a header in bytes.
     pub const MAX_LEN: usize = 10;
 
-    /// Encodes the header into the first `form.size()` bytes of an array.
+    /// Encodes the header. Only the first `form.size()` bytes of the array are used.
     ///
     /// ```
     /// use frisbee_core::{Header, HeaderForm, Operation, PacketId};
@@ -178,7 +178,7 @@ impl Header {
         }
     }
 
-    /// Decodes a header in the current form. Returns the first two bytes as the error if they are not [`MAGIC`].
+    /// Decodes a header in the current form. Returns the first two bytes as an error if they are not [`MAGIC`].
     ///
     /// ```
     /// use frisbee_core::Header;
@@ -194,7 +194,7 @@ impl Header {
         if magic == MAGIC { Ok(Self::decode_old(rest)) } else { Err(magic) }
     }
 
-    /// Decodes a header in the old form, for which any bytes are valid.
+    /// Decodes a header in the old form. Any eight bytes are a valid old header.
     ///
     /// ```
     /// let header = frisbee_core::Header::decode_old(&[0, 1, 0, 18, 0, 0, 0, 6]);

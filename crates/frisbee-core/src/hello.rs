@@ -1,47 +1,48 @@
-//! HELLO, by which native peers recognize each other and announce their limits and services.
+//! HELLO packets, by which native peers identify themselves and announce their limits and services.
 
 use crate::tlv::{self, Items};
 use crate::{BODY_MAX, BODY_MAX_LEAST, Config, PROTOCOL_VERSION};
 use bytes::Bytes;
 use std::fmt;
 
-/// Maximum size of a HELLO in bytes. It contains the list of services: some hundred with a long schema history, or
+/// Maximum size of a HELLO in bytes. Most of it is the list of services: some hundred with a long schema history, or
 /// almost a thousand without.
 pub(crate) const HELLO_MAX: u32 = 64 * 1024;
 
-/// Announcement of an end's limits and services, in the first packet that the peer is known to support.
+/// Limits and services announced by a native peer, in the first packet that it sends.
 ///
-/// On the wire it consists of a signature of four bytes, the version in one byte, and items with a type, a length and a
-/// value. Types from [`Hello::FIRST_USER_ITEM`] on belong to the layers above. Unknown types are skipped, unless they
-/// are [`Hello::MUST_UNDERSTAND`] or above.
+/// Encoded as a signature of four bytes, a version byte, and items of type, length and value. Types from
+/// [`Hello::FIRST_USER_ITEM`] on belong to higher layers. Receivers skip unknown types below
+/// [`Hello::MUST_UNDERSTAND`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Hello {
-    /// Version of the extension, above 0. Later versions keep the items of earlier ones.
+    /// Version of the protocol extension, above 0. Later versions keep the items of earlier ones.
     pub version: u8,
     /// Maximum body size that the sender accepts, in bytes.
     pub body_max: u32,
-    /// Maximum number of streams that the receiver may have open.
+    /// Maximum number of concurrent streams that the receiver may open.
     pub streams_max: u32,
-    /// Maximum number of calls that the receiver may have in flight.
+    /// Maximum number of in-flight calls of the receiver.
     pub calls_max: u32,
-    /// Number of bytes that the receiver may send on a stream before it is granted credit.
+    /// Initial credit of a stream: number of bytes that the receiver may send on it before more credit is granted.
     pub stream_credit: u32,
-    /// Whether the sender accepts a CANCEL of a hand-off request.
+    /// Whether the sender supports CANCEL packets for hand-off requests.
     pub hand_off_cancel: bool,
     /// Whether the sender supports [`Operation::BATCH`](crate::Operation::BATCH).
     pub batches: bool,
     items: HelloItems,
 }
 
-/// HELLO items of the layers above, with types from [`Hello::FIRST_USER_ITEM`] on.
+/// HELLO items of higher layers, whose types start at [`Hello::FIRST_USER_ITEM`].
 ///
-/// Items are stored encoded. A list would take many times as much memory, and a peer may send any number of items.
+/// The items are stored encoded, because a peer may send many short ones and a list would take several times their
+/// memory.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HelloItems(Box<[u8]>);
 
 impl HelloItems {
-    /// Returns the items as pairs of type and value.
+    /// Returns an iterator over the type and value of each item.
     pub fn iter(&self) -> impl Iterator<Item = (u8, &[u8])> {
         Items::new(&self.0).flatten()
     }
@@ -55,59 +56,58 @@ impl FromIterator<(u8, Bytes)> for HelloItems {
     }
 }
 
-/// First bytes of a HELLO, so that no other packet is mistaken for one.
+/// First bytes of a HELLO. They distinguish it from other packets of a compat peer.
 const SIGNATURE: [u8; 4] = *b"fris";
 
-/// Maximum length of a HELLO without user items: the signature and the version, four numbers of up to five bytes, and
-/// two items without a value.
+/// Maximum length of a HELLO without user items: signature, version, four numbers of up to five bytes, and two items
+/// without a value.
 const NUMBERS_MAX: usize = 5 + 4 * (2 + 5) + 2 * 2;
 
 const BODY_MAX_ITEM: u8 = 1;
 const STREAMS: u8 = 2;
 const CALLS: u8 = 3;
 const CREDIT: u8 = 4;
-/// The type of an item without a value.
+/// Item without a value; see [`Hello::hand_off_cancel`].
 const HAND_OFF_CANCEL: u8 = 5;
-/// The type of an item without a value.
+/// Item without a value; see [`Hello::batches`].
 const BATCHES: u8 = 6;
 
 impl Hello {
-    /// First item type available to the layers above.
+    /// First item type available to higher layers.
     pub const FIRST_USER_ITEM: u8 = 32;
 
-    /// First item type that the receiver must understand: 128 + n is item n when the connection depends on it. No such
-    /// item is defined yet.
+    /// First mandatory item type. Type 128 + n is the mandatory variant of type n. No mandatory item is defined yet.
     pub const MUST_UNDERSTAND: u8 = 128;
 
-    /// Maximum total length of the items of the layers above in bytes, including types and lengths. A HELLO has at most
-    /// 64 KiB, of which 256 bytes are reserved for the other items.
+    /// Maximum total length of the items of higher layers in bytes, including their types and lengths. A HELLO has at
+    /// most 64 KiB, of which 256 bytes are reserved for the protocol's own items.
     pub const ITEMS_MAX: usize = HELLO_MAX as usize - 256;
 
-    /// Returns the total length of the items of the layers above in bytes, including types and lengths.
+    /// Returns the total length of the items of higher layers in bytes, including their types and lengths.
     pub fn items_len(&self) -> usize {
         self.items.0.len()
     }
 
-    /// Creates the HELLO of an end with this configuration.
+    /// Creates the HELLO of an endpoint with this configuration.
     pub(crate) fn new(config: &Config, items: &HelloItems) -> Self {
         Self {
             version: PROTOCOL_VERSION,
             body_max: config.body_limit(),
             streams_max: u32::try_from(config.streams_max).unwrap_or(u32::MAX),
             calls_max: config.calls_max,
-            stream_credit: config.stream_credit.max(1), // With 0 no message could be sent.
+            stream_credit: config.stream_credit.max(1), // With zero credit no message could be sent.
             hand_off_cancel: true,
             batches: true,
             items: items.clone(),
         }
     }
 
-    /// Returns the items of the layers above as pairs of type and value.
+    /// Returns an iterator over the type and value of each item of higher layers.
     pub fn items(&self) -> impl Iterator<Item = (u8, &[u8])> {
         self.items.iter()
     }
 
-    /// Encodes the body of the packet.
+    /// Encodes the HELLO as the body of an extension packet.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(NUMBERS_MAX.saturating_add(self.items.0.len()));
         bytes.extend_from_slice(&SIGNATURE);
@@ -133,22 +133,22 @@ impl Hello {
         bytes
     }
 
-    /// Returns whether a packet body starts with the signature of a HELLO, even if the rest is malformed.
+    /// Returns whether a packet body starts with the HELLO signature. The rest may be malformed.
     pub fn is_signed(body: &[u8]) -> bool {
         body.starts_with(&SIGNATURE)
     }
 
-    /// Decodes the body of a packet. Numbers above 32 bits saturate.
+    /// Decodes the body of a HELLO packet. Numbers that exceed 32 bits saturate.
     ///
     /// # Errors
-    /// If the body or one of its items is malformed, or the receiver must understand an unknown item.
+    /// If the body or one of its items is malformed, or an unknown item is mandatory.
     pub fn decode(body: &Bytes) -> Result<Self, HelloError> {
         if body.len() > HELLO_MAX as usize {
             return Err(HelloError::TooLong { length: body.len() });
         }
         let rest = body.strip_prefix(&SIGNATURE).ok_or(HelloError::NoSignature)?;
         let (&version, rest) = rest.split_first().filter(|(version, _)| **version > 0).ok_or(HelloError::NoVersion)?;
-        // Limits without an item are those of a peer without the extension.
+        // Default for absent items: no limit beyond those of a compat peer.
         let mut hello = Self {
             version,
             body_max: BODY_MAX,
@@ -189,7 +189,7 @@ impl Hello {
     }
 }
 
-/// Reason why a HELLO cannot be accepted.
+/// Reason why a HELLO is rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum HelloError {
@@ -204,7 +204,7 @@ pub enum HelloError {
     },
     /// The HELLO ends within an item.
     Truncated,
-    /// The value of an item is malformed: the number is empty, exceeds 64 bits, or is followed by more bytes.
+    /// The value of an item is malformed: a number is empty, exceeds 64 bits, or has trailing bytes.
     Malformed {
         /// Type of the malformed item.
         item: u8,
@@ -214,7 +214,7 @@ pub enum HelloError {
         /// Type of the repeated item.
         item: u8,
     },
-    /// The receiver must understand this item, but does not know it.
+    /// A mandatory item is unknown to the receiver.
     Unknown {
         /// Type of the unknown item.
         item: u8,
@@ -285,7 +285,7 @@ mod tests {
                 tlv::put_varint(&mut value, number);
                 tlv::put_item(&mut items, item, &value);
             }
-            let hello = with_items(&items).expect("large numbers should be accepted");
+            let hello = with_items(&items).expect("numbers above 32 bits should be accepted");
             let numbers = [hello.body_max, hello.streams_max, hello.calls_max, hello.stream_credit];
             assert_eq!(numbers, [u32::MAX; 4]);
         }

@@ -1,23 +1,23 @@
-//! Detection of unused connections by the bytes they carry, as a function of counts and time.
+//! Detection of unused connections, based on byte counts and time.
 //!
 //! # Decisions
 //!
-//! A connection is unused when it carries only PINGs and PONGs. Silence is not a criterion, because each interval has
-//! keepalive packets. An unused connection frees the memory left over from bursts: outbox, mailbox, jobs and, by
-//! `Protocol::idle`, call slots. Id counters are kept, because they distinguish a call or job from its successors.
+//! A connection is unused if it carries only PINGs and PONGs. Silence cannot be the criterion, because keepalive
+//! packets are sent in every interval. An unused connection frees memory that remains from bursts: outbox, mailbox,
+//! jobs and, by `Protocol::idle`, call slots. Id counters are kept, because they distinguish a call or job from later
+//! ones that reuse its slot.
 
 use std::time::{Duration, Instant};
 
-/// Maximum number of pending keepalive bytes: a PING or two, and one PONG.
+/// Maximum number of pending keepalive bytes: up to two PINGs and one PONG.
 const SIGNS_MAX: u32 = 64;
 
-/// Tracks since when a connection has carried no data.
+/// Tracks how long a connection has carried nothing but keepalive packets.
 ///
-/// Keepalive packets do not count, because each interval has some from either end. The connection is checked
-/// periodically, and counts as unused since the first check without new data.
+/// The tracker is polled periodically. A connection counts as unused from the first poll that finds no new data.
 #[derive(Debug)]
 pub(crate) struct IdleTracker {
-    /// Number of bytes carried in both directions, modulo 2³². A pending keepalive packet is already subtracted.
+    /// Number of bytes carried in both directions, modulo 2³². Pending keepalive packets are already subtracted.
     carried: u32,
     /// Value of `carried` at the last check.
     seen: u32,
@@ -30,20 +30,20 @@ impl IdleTracker {
         Self { carried: 0, seen: 0, since: now }
     }
 
-    /// Adds bytes that were read or written.
+    /// Adds received or written bytes.
     #[inline]
     pub(crate) fn carry(&mut self, count: usize) {
         self.carried = self.carried.wrapping_add(count as u32); // Only differences matter.
     }
 
-    /// Subtracts a PING or PONG from the bytes carried, or to be carried.
+    /// Subtracts a PING or PONG that has been carried or is pending.
     pub(crate) fn carry_sign(&mut self, count: usize) {
         self.carried = self.carried.wrapping_sub(count as u32);
     }
 
-    /// Returns whether nothing has been carried for `interval`.
+    /// Returns whether no data has been carried for at least `interval`.
     pub(crate) fn check(&mut self, interval: Duration, now: Instant) -> bool {
-        // A slightly smaller value means that a keepalive packet is pending.
+        // Pending keepalive packets make `carried` slightly smaller than `seen`. Any other difference is data.
         if self.seen.wrapping_sub(self.carried) > SIGNS_MAX {
             self.seen = self.carried;
             self.since = now;

@@ -1,22 +1,22 @@
-//! Keepalive: when to send a PING to a silent peer and when to close. Depends on time alone.
+//! Keepalive: decides when to send a PING and when to close a silent connection. Depends only on time.
 
 use std::time::{Duration, Instant};
 
-/// The keepalive state of a connection.
+/// Action that keepalive requires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Liveness {
-    /// The peer is considered alive. No action is needed before [`Keepalive::deadline`].
+    /// No action is required before [`Keepalive::deadline`].
     Alive,
-    /// The peer or this end has been silent for the ping interval: send a PING.
+    /// Send a PING, because the peer or this end has been silent for the ping interval.
     SendPing,
-    /// The peer has been silent for the idle timeout: close the connection.
+    /// Close the connection, because the peer has been silent for the idle timeout.
     Dead,
 }
 
-/// Tracks the silence of the peer and of this end.
+/// Keepalive timers, which track the silence of both ends.
 ///
-/// Any byte counts as a sign of life, so a connection that is busy in both directions sends no PING. An end that only
-/// receives for a long time does send PINGs, because the PING of the other end may be queued behind megabytes on a slow
+/// Every byte counts as activity, so a connection that is busy in both directions sends no PINGs. An end that only
+/// receives sends PINGs nevertheless, because the PINGs of the peer may be queued behind megabytes of data on a slow
 /// link.
 ///
 /// ```
@@ -33,9 +33,9 @@ pub enum Liveness {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Keepalive {
-    /// Interval in milliseconds.
+    /// Ping interval in milliseconds.
     ping_interval: u32,
-    /// Timeout in milliseconds.
+    /// Idle timeout in milliseconds.
     idle_timeout: u32,
     received_at: Instant,
     sent_at: Instant,
@@ -43,13 +43,13 @@ pub struct Keepalive {
 }
 
 impl Keepalive {
-    /// Creates a tracker that pings after each `ping_interval` of silence and closes after `idle_timeout`.
+    /// Creates timers that request a PING after each `ping_interval` of silence and a close after `idle_timeout`.
     pub fn new(ping_interval: Duration, idle_timeout: Duration, now: Instant) -> Self {
         let (idle_timeout, ping_interval) = (millis(idle_timeout), millis(ping_interval.min(idle_timeout)));
         Self { ping_interval, idle_timeout, received_at: now, sent_at: now, requested_at: None }
     }
 
-    /// Returns the silence after which a PING is sent.
+    /// Returns the interval of silence after which a PING is sent.
     pub fn ping_interval(&self) -> Duration {
         Duration::from_millis(self.ping_interval.into())
     }
@@ -72,12 +72,12 @@ impl Keepalive {
         self.received_at.min(self.sent_at)
     }
 
-    /// Returns whether the peer has been silent for the ping interval, regardless of PINGs sent.
+    /// Returns whether the peer has been silent for the ping interval. PINGs sent since then are ignored.
     pub fn is_silent(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.received_at) >= self.ping_interval()
     }
 
-    /// Returns the action to take now. A returned PING counts as sent.
+    /// Returns the action that is due. A returned [`Liveness::SendPing`] counts as sent.
     pub fn poll(&mut self, now: Instant) -> Liveness {
         if now.saturating_duration_since(self.received_at).as_millis() >= self.idle_timeout.into() {
             return Liveness::Dead;
@@ -91,7 +91,7 @@ impl Keepalive {
         Liveness::Alive
     }
 
-    /// Returns when [`poll`](Self::poll) will next return a value other than [`Liveness::Alive`], or `None` if never.
+    /// Returns the earliest time at which [`poll`](Self::poll) requires an action. Returns `None` if it never does.
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.requested_at {
@@ -104,13 +104,13 @@ impl Keepalive {
     }
 }
 
-/// Converts a setting to milliseconds, rounded up and limited to 49 days.
+/// Converts a duration to milliseconds, rounded up and limited to 49 days.
 pub(crate) fn millis(time: Duration) -> u32 {
     u32::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX)
 }
 
-/// Returns the earlier of two optional times. An iterator's `min` takes three times as many instructions, and this runs
-/// in every turn of every connection.
+/// Returns the earlier of two optional times. Called in every turn of every connection; a comparison through iterators
+/// takes three times as many instructions.
 #[inline]
 pub fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {

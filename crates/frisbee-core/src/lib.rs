@@ -1,9 +1,9 @@
-//! The Frisbee protocol without I/O: converts bytes and time into packets and bytes.
+//! The Frisbee protocol without I/O: a state machine that converts received bytes and time into packets and bytes to
+//! send.
 //!
-//! This crate contains the part of a connection that does not depend on its transport: framing of packets ([`Header`],
-//! [`Decoder`], [`Outbox`]), keepalive ([`Keepalive`]), automatic replies and close reasons ([`Connection`],
-//! [`CloseReason`]). It owns no socket, reads no clock, spawns nothing and has no `async fn`. The crate `frisbee` runs
-//! it on tokio.
+//! This crate contains the transport-independent part of a connection: packet framing ([`Header`], [`Decoder`],
+//! [`Outbox`]), keepalive ([`Keepalive`]), automatic replies, and close reasons ([`Connection`], [`CloseReason`]). It
+//! owns no sockets, reads no clock, spawns no tasks and has no `async fn`. The `frisbee` crate runs it on tokio.
 //!
 //! ```
 //! use bytes::Bytes;
@@ -82,14 +82,15 @@ pub use stream::{PeerStreamIds, StreamSignal, StreamState};
 pub use waste::WasteLimiter;
 pub use write_progress::WriteProgress;
 
-/// Default maximum body size, equal to that of Go's frisbee, which closes a connection whose header announces more.
+/// Default maximum body size in bytes. Equal to the limit of Go's frisbee, which closes a connection if a header
+/// announces a larger body.
 pub const BODY_MAX: u32 = 5 * 1024 * 1024;
 
-/// Lower limit of the maximum body size: every native peer accepts bodies of this size. Errors, resets and similar
-/// packets are never larger.
+/// Minimum of the maximum body size: every native peer accepts bodies of this size. Errors, resets and similar protocol
+/// packets never exceed it.
 pub const BODY_MAX_LEAST: u32 = 1024;
 
-/// Version of the protocol extension, as announced in HELLO. A peer may have any version above 0.
+/// Version of the protocol extension that is announced in HELLO. Peers may announce any version above 0.
 pub const PROTOCOL_VERSION: u8 = 1;
 
 #[cfg(test)]

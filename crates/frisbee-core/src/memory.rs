@@ -1,44 +1,44 @@
-//! Memory of large bodies.
+//! Memory pools for large bodies.
 
 use bytes::Bytes;
 use std::fmt;
 
-/// Smaller buffers are left to the allocator, which caches freed memory of this size.
+/// Minimum capacity of pooled buffers. Smaller ones are left to the allocator, which caches freed memory of their size.
 const POOLED_MIN: usize = 64 * 1024;
 
-/// Pool of memory for large bodies. Optionally provided by the driver; the core keeps no memory beyond its connections.
+/// Pool of memory for large bodies, provided by the driver. Without one, memory is allocated for each body.
 pub trait MemoryPool: fmt::Debug + Sync {
-    /// Takes an empty buffer with a capacity of `least` to `most` bytes, if there is one.
+    /// Takes an empty buffer with a capacity between `least` and `most` bytes from the pool, if it has one.
     fn take(&self, least: usize, most: usize) -> Option<Vec<u8>>;
 
-    /// Returns a buffer of at least 64 KiB that is no longer used.
+    /// Returns an unused buffer of at least 64 KiB to the pool.
     fn put(&self, memory: Vec<u8>);
 }
 
-/// Offset within a page at which a body starts. Buffers of this size start at a page boundary, and so do large writes
-/// in the kernel, except for a few bytes. On some processors, copying between addresses that differ by a few bytes
-/// modulo the page size takes ten times as long, because they mistake the last write for the next read. Half a page
-/// apart this never happens.
+/// Offset within a page at which a body starts. Large allocations start at a page boundary, and so do large writes in
+/// the kernel, up to a few bytes. On some processors, copying between addresses whose offsets in their pages differ by
+/// a few bytes is ten times slower, because the last store is mistaken for the source of the next load (4K aliasing).
+/// An offset of half a page prevents this.
 const BEGIN: usize = PAGE / 2;
 const PAGE: usize = 4096;
 
-/// A buffer that returns to its pool when dropped.
+/// A body buffer whose memory returns to its pool when dropped.
 ///
-/// Whether new or reused, it accepts exactly the requested number of bytes, because the behaviour of a connection must
-/// not depend on the memory that others have used.
+/// It accepts exactly the requested number of bytes even if reused memory is larger, because a connection must behave
+/// the same regardless of earlier ones.
 #[derive(Debug, Default)]
 pub struct BodyMemory {
     bytes: Vec<u8>,
     pool: Option<&'static dyn MemoryPool>,
-    /// Offset at which the bytes start.
+    /// Offset of the first byte of the body in `bytes`.
     start: usize,
-    /// Number of bytes that it accepts.
+    /// Number of bytes that the buffer accepts in total.
     room: usize,
 }
 
 impl BodyMemory {
-    /// Creates an empty buffer for `room` bytes, from the pool if possible. The capacity of a reused buffer may be
-    /// larger by up to a quarter.
+    /// Creates an empty buffer for `room` bytes, from the pool if possible. Reused memory may be larger by up to a
+    /// quarter.
     pub fn new(room: usize, pool: Option<&'static dyn MemoryPool>) -> Self {
         if room < POOLED_MIN {
             return Self { bytes: Vec::with_capacity(room), pool: None, start: 0, room };
@@ -71,12 +71,12 @@ impl BodyMemory {
         self.room.saturating_sub(self.len())
     }
 
-    /// Returns the buffer to append to. Its present contents must not be changed.
+    /// Returns the underlying buffer, to which bytes must be appended. Existing bytes must not be changed.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    /// Converts the buffer to shared bytes. The memory returns to the pool with the last reference.
+    /// Converts the buffer to shared bytes. The memory returns to the pool when the last reference is dropped.
     pub fn freeze(mut self) -> Bytes {
         if self.bytes.capacity() < POOLED_MIN {
             return std::mem::take(&mut self.bytes).into();

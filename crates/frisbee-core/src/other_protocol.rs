@@ -1,26 +1,26 @@
-//! Detection of other protocols by a peer's first bytes.
+//! Detection of other protocols from the first bytes of a peer.
 
 use std::fmt;
 
-/// A protocol recognized in place of a header.
+/// A known protocol, detected in place of a Frisbee header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OtherProtocol {
-    /// frisbee-go up to v0.10.2, whose headers have no magic.
+    /// The protocol of frisbee-go up to v0.10.2, whose headers do not start with [`MAGIC`](crate::MAGIC).
     OldHeaders,
     /// HTTP/1.
     Http1,
-    /// HTTP/2, which gRPC clients speak.
+    /// HTTP/2, the transport of gRPC.
     Http2,
     /// SSH.
     Ssh,
     /// Redis.
     Redis,
-    /// Text lines that start with a number, as sent by FTP and mail servers.
+    /// A line-based protocol whose lines start with a number, such as FTP and SMTP.
     Lines,
 }
 
-/// Prefixes that identify a protocol.
+/// Prefixes of each protocol's first message.
 const BEGINNINGS: [(&[u8], OtherProtocol); 12] = [
     (b"HTTP/", OtherProtocol::Http1),
     (b"GET ", OtherProtocol::Http1),
@@ -37,18 +37,19 @@ const BEGINNINGS: [(&[u8], OtherProtocol); 12] = [
 ];
 
 impl OtherProtocol {
-    /// Detects the protocol that starts with these two to ten bytes.
+    /// Detects the protocol of a peer whose first two to ten bytes are `bytes`.
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let begins = |beginning: &[u8]| beginning.iter().zip(bytes).all(|(expected, found)| expected == found);
         if let Some((_, found)) = BEGINNINGS.iter().find(|(beginning, _)| begins(beginning)) {
             return Some(*found);
         }
         match bytes {
-            // An empty PING or PONG of eight bytes, with id 0.
+            // A PING or PONG in an old header of eight bytes, with id 0 and without a body.
             [0, 0, 0, 0 | 1, rest @ ..] if rest.iter().take(4).all(|byte| *byte == 0) => Some(Self::OldHeaders),
-            // SETTINGS, the first frame of every HTTP/2 server: a length below 64 KiB, the type, flags, and stream 0.
+            // SETTINGS, the first frame of every HTTP/2 server: a length below 64 KiB, the frame type, flags, and
+            // stream 0.
             [0, _, _, 4, rest @ ..] if rest.iter().take(5).all(|byte| *byte == 0) => Some(Self::Http2),
-            // An array of strings, the format of Redis commands.
+            // A RESP array, the format of Redis commands.
             [b'*', b'1'..=b'9', b'\r' | b'0'..=b'9', ..] => Some(Self::Redis),
             [a, b, c, b' ' | b'-', ..] if [a, b, c].into_iter().all(u8::is_ascii_digit) => Some(Self::Lines),
             _ => None,

@@ -1,4 +1,4 @@
-//! Encoding of packets, and the bytes pending on a connection.
+//! Encoding of packets, and the buffer of the bytes that a connection has yet to write.
 
 mod batch;
 
@@ -11,21 +11,21 @@ use std::fmt;
 use std::io::IoSlice;
 use std::ops::{Deref, DerefMut};
 
-/// Minimum size of a body that is gathered instead of copied. Below it, copying is cheaper than reference counting and
-/// an additional slice in the system call.
+/// Minimum size of a body that is gathered by reference instead of copied. Below it, copying is cheaper than reference
+/// counting and another slice in the system call.
 const GATHER_MIN: usize = 16 * 1024;
 
 /// Minimum size of encoded packets that are shared between connections. Below it, copying is cheaper than reference
-/// counting and an additional slice.
+/// counting and another slice in the system call.
 const SHARE_MIN: usize = 4 * 1024;
 
-/// Maximum memory that an empty outbox keeps, in bytes. The rest is freed after a burst.
+/// Maximum capacity in bytes that an empty outbox keeps. Memory beyond it is freed after a burst.
 const KEEP_CAPACITY: usize = 256 * 1024;
 
-/// Encoded packets in the order of sending.
+/// Buffer of encoded packets in the order of sending.
 ///
-/// Small bodies are copied to one buffer, so that many packets leave in one write; large ones are kept as shared
-/// [`Bytes`] and gathered by [`slices`](Self::slices), so that they are never copied.
+/// Small bodies are copied into one buffer, so that many packets are sent in a single write. Large bodies are kept as
+/// shared [`Bytes`] and gathered by [`slices`](Self::slices) without copying.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -40,21 +40,22 @@ const KEEP_CAPACITY: usize = 256 * 1024;
 #[derive(Debug)]
 pub struct Outbox {
     form: HeaderForm,
-    /// Maximum body size that the peer accepts.
+    /// Maximum body size that the peer accepts, in bytes.
     limit: u32,
-    /// Current maximum body size: the limit, or less while memory is short.
+    /// Current maximum body size in bytes: `limit`, or less while memory is short.
     room: u32,
-    /// Headers and small bodies. `buffer[..written]` has been written.
+    /// Headers and small bodies. The bytes `buffer[..written]` have already been written.
     buffer: Vec<u8>,
     written: usize,
-    /// Large bodies, each inserted at an offset of `buffer`, in ascending order. No offset is before `written`.
+    /// Large bodies, each with the offset in `buffer` at which it is inserted. Offsets ascend and are never below
+    /// `written`.
     bulk: LargeBodies,
     bulk_len: usize,
-    /// The last packet, if further messages may join it.
+    /// The last packet, if further messages may be added to it.
     tail: LastPacket,
 }
 
-/// Large bodies of an [`Outbox`]. Reading them never allocates; modifying them may.
+/// Large bodies of an [`Outbox`]. Allocated on first use, because most outboxes have none.
 #[derive(Debug)]
 #[allow(clippy::box_collection, reason = "each idle connection has two, which hold none")]
 struct LargeBodies(Option<Box<VecDeque<(usize, Bytes)>>>);
@@ -87,7 +88,7 @@ impl DerefMut for LargeBodies {
 }
 
 impl Outbox {
-    /// Creates an empty outbox for headers of `form` and bodies of up to [`BODY_MAX`](crate::BODY_MAX).
+    /// Creates an empty outbox for headers of this form and bodies of up to [`BODY_MAX`](crate::BODY_MAX).
     pub fn new(form: HeaderForm) -> Self {
         Self {
             form,
@@ -101,44 +102,44 @@ impl Outbox {
         }
     }
 
-    /// Creates an empty outbox with the same form and limit.
+    /// Creates an empty outbox with the same header form and limits.
     pub fn new_like(&self) -> Self {
         Self { limit: self.limit, room: self.room, ..Self::new(self.form) }
     }
 
-    /// Sets the maximum body size.
+    /// Sets the maximum body size in bytes.
     pub fn set_limit(&mut self, limit: u32) {
         self.room = limit;
         self.limit = limit;
     }
 
-    /// Sets the maximum length of the next bodies to the available memory `room` or to the peer's maximum length,
-    /// whichever is smaller. `None` leaves only the peer's maximum.
+    /// Limits the size of later bodies to the available memory, `room` bytes, in addition to the peer's limit. `None`
+    /// removes this limit.
     pub fn set_room(&mut self, room: Option<usize>) {
         let room = room.and_then(|room| u32::try_from(room).ok());
         self.room = room.map_or(self.limit, |room| room.min(self.limit));
         if (self.room as usize) < SHORT_MAX {
-            self.tail = LastPacket::default(); // Joining messages are not checked against the limit.
+            self.tail = LastPacket::default(); // Messages that join a batch are not checked against the limit.
         }
     }
 
-    /// Returns the memory of pending packets, in bytes. Shared memory counts in full.
+    /// Returns the memory of the pending packets in bytes. Shared memory counts in full.
     #[inline]
     pub fn memory(&self) -> usize {
-        self.buffer.capacity().wrapping_add(self.bulk_len) // Neither term exceeds half of the address space.
+        self.buffer.capacity().wrapping_add(self.bulk_len) // Each term is at most half of the address space.
     }
 
-    /// Returns the maximum body size, in bytes.
+    /// Returns the maximum body size that the peer accepts, in bytes.
     pub fn limit(&self) -> u32 {
         self.limit
     }
 
-    /// Returns the current maximum body size, which may be below the [limit](Self::limit), in bytes.
+    /// Returns the current maximum body size in bytes, which may be below the [limit](Self::limit).
     pub(crate) fn room(&self) -> u32 {
         self.room
     }
 
-    /// Calls `write` with another maximum body size.
+    /// Calls `write` with `room` as the current maximum body size.
     pub(crate) fn with_room<T>(&mut self, room: u32, write: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.room, room);
         let written = write(self);
@@ -146,7 +147,7 @@ impl Outbox {
         written
     }
 
-    /// Sets the form of later headers.
+    /// Sets the form of the headers of later packets.
     pub fn set_form(&mut self, form: HeaderForm) {
         self.form = form;
     }
@@ -160,17 +161,17 @@ impl Outbox {
     /// Returns the number of pending bytes.
     #[inline]
     pub fn len(&self) -> usize {
-        // Cannot wrap: `written` is within the buffer, and both parts are in memory.
+        // Cannot wrap: `written` is at most the buffer length, and both parts are in memory.
         self.buffer.len().wrapping_sub(self.written).wrapping_add(self.bulk_len)
     }
 
-    /// Returns the number of pending bytes in memory that is or may be shared.
+    /// Returns the number of pending bytes in memory that may be shared with other owners.
     #[inline]
     pub fn shared_len(&self) -> usize {
         self.bulk_len
     }
 
-    /// Replaces the memory of large bodies. `map` must return equal bytes.
+    /// Replaces each large body by the result of `map`, which must return equal bytes.
     pub fn map_shared(&mut self, mut map: impl FnMut(Bytes) -> Bytes) {
         for (_, bytes) in &mut *self.bulk {
             let length = bytes.len();
@@ -185,10 +186,10 @@ impl Outbox {
         self.written == self.buffer.len() && self.bulk.is_empty()
     }
 
-    /// Appends a packet. A small body is copied; a large one is shared or moved, see [`Body`].
+    /// Appends a packet. Small bodies are copied; large ones are shared or moved as described at [`Body`].
     ///
     /// # Errors
-    /// If the body exceeds the limit. Nothing is appended then.
+    /// If the body exceeds the current maximum size. The outbox is unchanged then.
     #[inline]
     pub fn push(&mut self, id: PacketId, operation: Operation, body: impl Body) -> Result<(), TooLong> {
         let mut packet = self.packet(id, operation);
@@ -196,18 +197,18 @@ impl Outbox {
         packet.finish()
     }
 
-    /// Appends an existing packet, without copying its body if that is large.
+    /// Appends an existing packet. A large body is shared instead of copied.
     ///
     /// # Errors
-    /// Like [`push`](Self::push).
+    /// If the body exceeds the current maximum size.
     #[inline]
     pub fn forward(&mut self, packet: &Packet) -> Result<(), TooLong> {
         self.push(packet.id, packet.operation, &packet.body)
     }
 
-    /// Starts a packet whose body is written in place.
+    /// Starts a packet whose body is written directly into the outbox.
     ///
-    /// Dropping the writer without [`PacketWriter::finish`] removes the packet.
+    /// The packet must be completed by [`PacketWriter::finish`]. Dropping the writer removes the packet.
     #[inline(always)]
     pub fn packet(&mut self, id: PacketId, operation: Operation) -> PacketWriter<'_> {
         let bulk_start = self.bulk.len();
@@ -215,11 +216,11 @@ impl Outbox {
         PacketWriter { outbox: self, body, bulk_start, is_joining: false }
     }
 
-    /// Appends a header. Returns the position of the body after it.
+    /// Appends a header without a length. Returns the offset of the body in the buffer.
     #[inline(always)]
     fn begin(&mut self, id: PacketId, operation: Operation) -> usize {
         let header = Header { id, operation, length: 0 }.encode(self.form);
-        // A fixed length lets the compiler inline the copy.
+        // Copy the maximum header size, because the compiler inlines a copy of fixed length.
         self.buffer.extend_from_slice(&header);
         if self.form == HeaderForm::Old {
             self.buffer.truncate(self.buffer.len().saturating_sub(2));
@@ -227,9 +228,9 @@ impl Outbox {
         self.buffer.len()
     }
 
-    /// Appends all pending bytes of `other`. The buffers are swapped where possible.
+    /// Moves all pending bytes of `other` to the end of this outbox. Swaps the buffers if this one is empty.
     pub fn append(&mut self, other: &mut Self) {
-        // Messages must not join a packet that is no longer the last one.
+        // Messages must not be added to a packet that is no longer the last one.
         (self.tail, other.tail) = (LastPacket::default(), LastPacket::default());
         if self.is_empty() {
             std::mem::swap(&mut self.buffer, &mut other.buffer);
@@ -242,7 +243,7 @@ impl Outbox {
         }
     }
 
-    /// Like [`append`](Self::append), but does not swap the buffers.
+    /// Like [`append`](Self::append), but always copies, so that each outbox keeps its buffer.
     fn append_copy(&mut self, other: &mut Self) {
         (self.tail, other.tail) = (LastPacket::default(), LastPacket::default());
         let shift = self.buffer.len().wrapping_sub(other.written);
@@ -255,8 +256,8 @@ impl Outbox {
         other.reset();
     }
 
-    /// Prepares the pending bytes for being appended to many outboxes by [`extend_from`](Self::extend_from). If they
-    /// are large and contiguous, they become shared memory of exactly their length. Otherwise nothing changes.
+    /// Prepares the pending bytes for being appended to many outboxes by [`extend_from`](Self::extend_from). Large
+    /// contiguous bytes are moved to shared memory of exactly their length. Otherwise nothing changes.
     pub fn share(&mut self) {
         let Some(unsent) = self.contiguous().filter(|unsent| unsent.len() >= SHARE_MIN) else { return };
         let shared = Bytes::copy_from_slice(unsent);
@@ -267,8 +268,9 @@ impl Outbox {
         self.bulk.push_back((0, shared));
     }
 
-    /// Appends the pending bytes of `other` without removing them there, so that packets for many connections are
-    /// encoded once. Bytes are copied unless [`share`](Self::share) or their size has made them shared.
+    /// Appends the pending bytes of `other` without removing them from it, so that packets for many connections are
+    /// encoded only once. Bytes are copied unless they are in shared memory, because their body is large or due to
+    /// [`share`](Self::share).
     ///
     /// ```
     /// use frisbee_core::{HeaderForm, Operation, Outbox, PacketId};
@@ -285,11 +287,11 @@ impl Outbox {
     /// # Ok::<(), frisbee_core::TooLong>(())
     /// ```
     ///
-    /// Packets are appended unchanged. The caller makes sure that both outboxes have the same header form, and that no
+    /// Packets are appended unchanged. The caller must ensure that both outboxes have the same header form and that no
     /// body exceeds the [`limit`](Self::limit) of this one.
     pub fn extend_from(&mut self, other: &Self) {
         debug_assert_eq!(self.form, other.form, "packets are appended as they are");
-        // Messages must not join a packet that is no longer the last one.
+        // Messages must not be added to a packet that is no longer the last one.
         self.tail = LastPacket::default();
         let shift = self.buffer.len().wrapping_sub(other.written);
         self.buffer.extend_from_slice(other.buffer.get(other.written..).unwrap_or_default());
@@ -299,7 +301,7 @@ impl Outbox {
         self.bulk_len = self.bulk_len.saturating_add(other.bulk_len);
     }
 
-    /// Fills `slices` with up to `most` pending bytes in order and returns the number of slices filled.
+    /// Fills `slices` with up to `most` pending bytes, in the order of sending. Returns the number of slices filled.
     pub fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>], mut most: usize) -> usize {
         let mut from = self.written;
         let mut filled = 0_usize;
@@ -325,24 +327,24 @@ impl Outbox {
         filled
     }
 
-    /// Returns the pending bytes if they are contiguous.
+    /// Returns the pending bytes as one slice, or `None` if large bodies are pending.
     #[inline]
     pub fn contiguous(&self) -> Option<&[u8]> {
         if self.bulk.is_empty() { self.buffer.get(self.written..) } else { None }
     }
 
-    /// Records that the first `count` bytes were written.
+    /// Removes the first `count` pending bytes, which have been written.
     ///
     /// # Panics
     /// If `count` exceeds the number of pending bytes.
     #[inline]
     pub fn advance(&mut self, count: usize) {
-        // Common case: there is no large body, and a single write accepts everything.
+        // Fast path: a single write has accepted everything.
         if self.bulk.is_empty() && self.written.checked_add(count) == Some(self.buffer.len()) {
             self.reset();
         } else {
             self.advance_in_part(count);
-            // Drop written bytes now, because an outbox that is always busy never becomes empty.
+            // Compact the buffer now, because the outbox of a busy connection may never become empty.
             if self.written >= KEEP_CAPACITY && self.written >= self.buffer.len() / 2 {
                 self.drop_written();
             }
@@ -360,7 +362,7 @@ impl Outbox {
     }
 
     fn advance_in_part(&mut self, mut count: usize) {
-        self.tail = LastPacket::default(); // The header of the last packet may have been written.
+        self.tail = LastPacket::default(); // The header of the last packet may already be written.
         assert!(count <= self.len(), "{count} bytes written of {}", self.len());
         while let Some((at, bytes)) = self.bulk.front_mut() {
             let before = at.saturating_sub(self.written).min(count);
@@ -384,7 +386,7 @@ impl Outbox {
         }
     }
 
-    /// Takes all pending bytes as one buffer, for tests and for peers that are not sockets.
+    /// Removes and returns all pending bytes as one buffer. For tests and in-memory transports.
     pub fn take_bytes(&mut self) -> Bytes {
         let mut all = Vec::with_capacity(self.len());
         let mut slices = vec![IoSlice::new(&[]); self.bulk.len().saturating_mul(2).saturating_add(1)];
@@ -396,7 +398,7 @@ impl Outbox {
         all.into()
     }
 
-    /// Frees the memory of an empty outbox that is expected to stay empty.
+    /// Frees the memory of an empty outbox whose connection is idle.
     pub fn release(&mut self) {
         if self.is_empty() {
             self.tail = LastPacket::default();
@@ -421,7 +423,7 @@ impl Outbox {
     }
 }
 
-/// Equivalent to [`Outbox::new`] with the current header form.
+/// Creates an empty outbox for headers in the current form.
 impl Default for Outbox {
     fn default() -> Self {
         Self::new(HeaderForm::default())
@@ -435,6 +437,7 @@ pub struct PacketWriter<'a> {
     outbox: &'a mut Outbox,
     /// Offset of the body in the buffer, after the header.
     body: usize,
+    /// Number of large bodies in the outbox before this packet.
     bulk_start: usize,
     /// Whether this is a message that joins the last packet. One byte before it is reserved for its length.
     is_joining: bool,

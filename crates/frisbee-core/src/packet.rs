@@ -1,12 +1,12 @@
-//! A packet as passed to routers.
+//! The packet type that is passed to routers.
 
 use crate::{Operation, PacketId};
 use bytes::Bytes;
 
-/// A packet: an id, an operation and a body. The body is shared, not copied.
+/// A packet with an id, an operation and a body, whose memory is shared between clones.
 ///
-/// The length in the header is `body.len()` and is not stored separately, so the two cannot differ. A body may be a
-/// slice of a larger read buffer, so copy a small body that is kept for long.
+/// The header's length field is `body.len()` and is not stored separately. A body may be a slice of a larger read
+/// buffer. Copy small bodies that are kept for long, to release that buffer.
 ///
 /// ```
 /// use frisbee_core::{Operation, Packet, PacketId};
@@ -19,16 +19,16 @@ use bytes::Bytes;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Packet {
-    /// Matches packets of one operation, such as a reply with its request.
+    /// Identifies the packet among those of its operation, for example to match a reply with its request.
     pub id: PacketId,
     /// Purpose of the packet.
     pub operation: Operation,
-    /// Content of the packet.
+    /// Payload of the packet.
     pub body: Bytes,
 }
 
 impl Packet {
-    /// Creates a packet of a user operation.
+    /// Creates a packet.
     pub fn new(id: PacketId, operation: Operation, body: impl Into<Bytes>) -> Self {
         Self { id, operation, body: body.into() }
     }

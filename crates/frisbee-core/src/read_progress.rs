@@ -1,12 +1,12 @@
-//! Minimum rate at which a started packet must arrive.
+//! Enforcement of a minimum rate at which partially received packets must arrive.
 
 use crate::keepalive::millis;
 use std::time::{Duration, Instant};
 
-/// Checks that a started packet keeps arriving.
+/// Detects partially received packets that arrive too slowly.
 ///
-/// In every window the received bytes must reach the minimum rate. Otherwise the sender occupies the connection and the
-/// buffer of the packet without making progress.
+/// The bytes received in each window must reach the minimum rate. Otherwise the sender occupies a connection and the
+/// buffer of a packet without making progress.
 ///
 /// ```
 /// use frisbee_core::ReadProgress;
@@ -23,46 +23,47 @@ use std::time::{Duration, Instant};
 /// ```
 #[derive(Clone, Debug)]
 pub struct ReadProgress {
-    /// Duration in milliseconds.
+    /// Duration of a window in milliseconds.
     window: u32,
     /// Minimum number of bytes per window.
     least: u64,
-    /// End of the current window, and the total at its start. `None` between packets.
+    /// End of the current window, and the total number of received bytes at its start. `None` between packets.
     running: Option<(Instant, u64)>,
 }
 
 impl ReadProgress {
-    /// Requires `least_per_second` bytes per second, measured over each `window`.
+    /// Creates a check for at least `least_per_second` bytes per second, measured over each `window`.
     pub fn new(window: Duration, least_per_second: u32) -> Self {
         let window = millis(window);
         let least = u64::from(least_per_second).saturating_mul(window.into()) / 1000;
         Self { window, least, running: None }
     }
 
-    /// Returns how long `bytes` may take at the minimum rate, in whole windows.
+    /// Returns how long receiving `bytes` takes at the minimum rate, in whole windows.
     pub fn time_for(&self, bytes: u64) -> Duration {
         let windows = bytes.checked_div(self.least).unwrap_or(u64::MAX);
         Duration::from_millis(u64::from(self.window).saturating_mul(windows))
     }
 
-    /// Records that a packet is incomplete. `total` is the number of all bytes received on the connection so far.
+    /// Records that a packet is received partially. `total` is the number of all bytes received on the connection.
     pub fn waiting(&mut self, total: u64, now: Instant) {
         if self.running.is_none() {
             self.running = now.checked_add(Duration::from_millis(self.window.into())).map(|end| (end, total));
         }
     }
 
-    /// Records that no packet is incomplete.
+    /// Records that no packet is received partially. The next one starts a new window.
     pub fn complete(&mut self) {
         self.running = None;
     }
 
-    /// Returns when [`is_too_slow`](Self::is_too_slow) must be called next.
+    /// Returns the end of the window, at which [`is_too_slow`](Self::is_too_slow) must be called. Returns `None`
+    /// between packets.
     pub fn deadline(&self) -> Option<Instant> {
         self.running.map(|(end, _)| end)
     }
 
-    /// Returns whether a window has ended with too few bytes. Otherwise starts the next window.
+    /// Returns whether the window has ended with too few bytes received. If there were enough, starts the next window.
     pub fn is_too_slow(&mut self, total: u64, now: Instant) -> bool {
         let Some((end, at_start)) = self.running else { return false };
         if now < end {

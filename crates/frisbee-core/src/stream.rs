@@ -1,10 +1,10 @@
-//! State machine of a stream.
+//! State machine of one end of a stream.
 
 use crate::{Operation, Outbox, PacketId, Role, tlv};
 
 /// State of a stream at one end.
 ///
-/// With a compat peer, both directions of a stream end together, by an empty packet:
+/// Both directions of a stream with a compat peer are closed together, by an empty packet:
 ///
 /// ```text
 ///   Open --- close, and the peer is told ---> Closed by us
@@ -12,7 +12,7 @@ use crate::{Operation, Outbox, PacketId, Role, tlv};
 ///    +------ the peer's empty packet -------> Closed by the peer
 /// ```
 ///
-/// Between native peers each direction ends separately, and either end may reset both:
+/// Each direction of a stream between native peers ends separately, and either end may reset both:
 ///
 /// ```text
 ///                end                               handle_end
@@ -24,34 +24,34 @@ use crate::{Operation, Outbox, PacketId, Role, tlv};
 ///    +--- close (a reset), handle_close (a reset or the end of the connection) ---> Closed
 /// ```
 ///
-/// The first close wins. A close that crosses the peer's is not an error and gets no reply.
+/// The first close wins. If both ends close at the same time, neither close is an error, and no reply is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamState {
-    /// Whether the directions end separately.
+    /// Whether the peer is native, so that the directions end separately.
     rich: bool,
     sending: bool,
     receiving: bool,
     closed: bool,
 }
 
-/// Notification to be sent to the peer.
+/// Packet to send to the peer after a state transition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum StreamSignal {
-    /// None, because the peer already knows or cannot be notified.
+    /// No packet, because the peer already knows or cannot be notified.
     Nothing,
-    /// The stream is closed, by an empty packet.
+    /// Closes the stream with a compat peer by an empty packet.
     Close,
-    /// This end's direction has ended.
+    /// Ends the direction of this end.
     End,
-    /// The stream is reset.
+    /// Resets the stream.
     Reset,
-    /// The stream is reset, and no part of it was passed to a handler.
+    /// Resets the stream and reports that no part of it was passed to a handler, so the peer may safely retry.
     Refuse,
 }
 
 impl StreamSignal {
-    /// Appends the packet for the peer to an outbox, if there is one. A reset contains a gRPC status code and a text,
+    /// Appends the packet to an outbox, if there is one. A reset carries `code`, a gRPC status code, and `reason`,
     /// truncated to the current maximum body size.
     pub fn put(self, outbox: &mut Outbox, id: PacketId, code: u32, reason: &str) {
         let operation = match self {
@@ -60,7 +60,7 @@ impl StreamSignal {
             Self::End | Self::Reset | Self::Refuse => Operation::END,
         };
         if self == Self::Refuse {
-            // Credit of zero, which has no effect at older peers.
+            // A credit of zero, which older peers ignore.
             let mut packet = outbox.packet(id, Operation::CREDIT);
             packet.put_slice(&[0]);
             let sent = packet.finish();
@@ -71,7 +71,7 @@ impl StreamSignal {
         if matches!(self, Self::Reset | Self::Refuse) {
             tlv::put_varint(&mut body, code.into());
             body.extend_from_slice(reason.as_bytes());
-            // The receiver accepts a text truncated at any byte.
+            // The receiver accepts a text that is truncated within a character.
             body.truncate(usize::try_from(packet.limit()).unwrap_or(usize::MAX));
         }
         packet.put_slice(&body);
@@ -81,41 +81,41 @@ impl StreamSignal {
 }
 
 impl StreamState {
-    /// Creates the state of an open stream. `rich` is set for native peers.
+    /// Creates the state of an open stream. `rich` must be set for native peers.
     pub const fn new(rich: bool) -> Self {
         Self { rich, sending: true, receiving: true, closed: false }
     }
 
-    /// Returns whether the directions end separately.
+    /// Returns whether the peer is native, so that the directions end separately.
     #[inline]
     pub const fn is_native(&self) -> bool {
         self.rich
     }
 
-    /// Returns whether a message may be sent.
+    /// Returns whether this end may send messages.
     #[inline]
     pub const fn sends(&self) -> bool {
         self.sending && !self.closed
     }
 
-    /// Returns whether further messages may be received.
+    /// Returns whether this end may receive further messages.
     #[inline]
     pub const fn receives(&self) -> bool {
         self.receiving && !self.closed
     }
 
-    /// Returns whether the peer has ended its direction cleanly.
+    /// Returns whether the peer has ended its direction of the stream without a reset.
     pub const fn has_ended(&self) -> bool {
         !self.receiving
     }
 
-    /// Returns whether the stream is finished, so that its id is free.
+    /// Returns whether the stream is closed or both directions have ended, so that its id may be reused.
     #[inline]
     pub const fn is_over(&self) -> bool {
         self.closed || (!self.sending && !self.receiving)
     }
 
-    /// Ends this end's direction. With a compat peer this requires a message of the user protocol instead.
+    /// Ends the direction of this end. Has no effect with a compat peer, where the user protocol must signal the end.
     pub const fn end(&mut self) -> StreamSignal {
         if !self.rich || !self.sends() {
             return StreamSignal::Nothing;
@@ -124,14 +124,14 @@ impl StreamState {
         StreamSignal::End
     }
 
-    /// Handles the end of the peer's direction.
+    /// Records that the peer has ended its direction.
     pub const fn handle_end(&mut self) {
         if !self.closed {
             self.receiving = false;
         }
     }
 
-    /// Closes both directions.
+    /// Closes both directions of the stream.
     pub const fn close(&mut self) -> StreamSignal {
         if self.is_over() {
             return StreamSignal::Nothing;
@@ -140,7 +140,7 @@ impl StreamState {
         if self.rich { StreamSignal::Reset } else { StreamSignal::Close }
     }
 
-    /// Handles a close by the peer, or the end of the connection.
+    /// Records that the peer has closed the stream, or that the connection has ended.
     pub const fn handle_close(&mut self) {
         if !self.is_over() {
             self.closed = true;
@@ -148,25 +148,25 @@ impl StreamState {
     }
 }
 
-/// Tracks the ids of streams opened by a native peer. They ascend and wrap around. A packet that opens a stream is
-/// thereby distinguished from one that crossed the reset of an earlier stream.
+/// Tracks the ids of streams that a native peer has opened. Ids ascend and wrap around, which distinguishes a packet
+/// that opens a stream from a late packet of a stream that was reset.
 #[derive(Clone, Copy, Debug)]
 pub struct PeerStreamIds {
     by: Role,
     last: Option<PacketId>,
 }
 
-/// Number of stream ids available to each end. The connecting end uses the lower half.
+/// Number of stream ids available to each end. The client uses the lower half of all ids.
 const IDS: u16 = 0x8000;
 
 impl PeerStreamIds {
-    /// Creates the tracker for a peer with this role.
+    /// Creates a tracker for a peer with this role.
     pub const fn new(by: Role) -> Self {
         Self { by, last: None }
     }
 
-    /// Returns whether a packet of a stream that is not open opens it. Up to half of a peer's ids may be skipped,
-    /// because their streams are open or were never opened.
+    /// Records a packet for a stream that is not open. Returns whether the packet opens the stream. A peer may skip up
+    /// to half of its ids, because their streams are still open or were never opened.
     pub fn handle(&mut self, id: PacketId) -> bool {
         let ahead = self.last.map_or(1, |last| id.0.wrapping_sub(last.0) % IDS);
         let opens = (id.0 < IDS) == (self.by == Role::Client) && (1..=IDS / 2).contains(&ahead);

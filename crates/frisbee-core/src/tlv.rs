@@ -1,6 +1,6 @@
-//! Items of a type, a length and a value, the extensible encoding of the protocol extension.
+//! Encoding of items as type, length and value (TLV), which the protocol extension uses for extensible data.
 
-/// Appends a varint: seven bits per byte, low bits first. The top bit of a byte is set if more follow.
+/// Appends a varint: seven bits per byte, least significant first. The top bit of a byte is set if more bytes follow.
 ///
 /// ```
 /// let mut bytes = Vec::new();
@@ -15,8 +15,8 @@ pub fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8); // Below 0x80.
 }
 
-/// Takes a varint from the front of `bytes`. Returns `None` if it is truncated or exceeds 64 bits. A number may be
-/// padded with zeros, up to ten bytes.
+/// Decodes a varint and removes it from the front of `bytes`. Returns `None` if it is truncated or exceeds 64 bits.
+/// Padding with zeros is accepted, up to ten bytes in total.
 ///
 /// ```
 /// let mut bytes = &[0xAC, 2, 7][..];
@@ -25,7 +25,7 @@ pub fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
 /// ```
 #[inline]
 pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
-    // Fast path: most numbers are lengths and types of a single byte.
+    // Fast path: most varints are lengths and types of a single byte.
     match *bytes {
         &[byte @ ..0x80, ref rest @ ..] => {
             *bytes = rest;
@@ -43,7 +43,7 @@ fn take_long_varint(bytes: &mut &[u8]) -> Option<u64> {
         let bits = u64::from(byte & 0x7F);
         let placed = bits.checked_shl(shift)?;
         if placed.checked_shr(shift)? != bits {
-            return None; // The tenth byte can hold only a single bit.
+            return None; // Only one bit of a 64-bit number is left for the tenth byte.
         }
         number |= placed;
         if byte & 0x80 == 0 {
@@ -53,7 +53,7 @@ fn take_long_varint(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Decodes `bytes` as exactly one varint.
+/// Decodes `bytes` as a single varint. Returns `None` if bytes remain.
 ///
 /// ```
 /// use frisbee_core::tlv::whole_varint;
@@ -65,7 +65,7 @@ pub fn whole_varint(mut bytes: &[u8]) -> Option<u64> {
     take_varint(&mut bytes).filter(|_| bytes.is_empty())
 }
 
-/// Appends an item.
+/// Appends an item of type `kind` with a value.
 ///
 /// ```
 /// use frisbee_core::tlv::{Items, put_item};
@@ -81,8 +81,7 @@ pub fn put_item(bytes: &mut Vec<u8>, kind: u8, value: &[u8]) {
     bytes.extend_from_slice(value);
 }
 
-/// Iterator over encoded items as pairs of type and value. A truncated item is returned as `None` and ends the
-/// iteration.
+/// Iterator over the types and values of encoded items. A truncated item is returned as `None` and ends the iteration.
 #[derive(Clone, Debug)]
 pub struct Items<'a>(&'a [u8]);
 

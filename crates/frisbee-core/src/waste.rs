@@ -1,50 +1,51 @@
-//! Limit on the rate of useless packets from a peer.
+//! Rate limit for useless packets of a peer.
 //!
 //! # Decisions
 //!
-//! Bounded turns do not stop a flood: thousands of skipped or rejected packets can occupy a core, turn after turn. The
-//! core charges packets that the protocol skips, and routers charge others by `Routed::Useless`. A peer that exceeds
-//! its allowance is not read for a while.
+//! Limiting the duration of a turn does not stop a flood, because thousands of skipped or rejected packets can keep a
+//! core busy in every turn. The core charges packets that the protocol skips, and routers charge others by
+//! `Routed::Useless`. Reading from a peer that exceeds its allowance is suspended.
 
 use std::time::{Duration, Instant};
 
-/// Cost of a useless packet in addition to its bytes, equal to that of stream messages. Handling a packet takes longer
-/// than sending it.
+/// Cost in bytes of a useless packet in addition to its length, equal to that of stream messages. It accounts for the
+/// fact that handling a packet takes longer than sending it.
 const WASTE_EACH: u64 = 64;
 
-/// Divisor of a second's allowance by which a peer may exceed its allowance. A few such peers that start simultaneously
-/// occupy a core for some milliseconds.
+/// Divisor of the rate that determines the burst. If several peers use their bursts at the same time, they occupy a
+/// core for only a few milliseconds.
 const AHEAD: u64 = 8;
 
-/// Divisor of a second's allowance that must be free again before a suspended peer is read. Short enough for a
-/// well-meaning peer, and rare enough that others do not notice.
+/// Divisor of the rate that determines the minimum duration of a suspension: a sixteenth of a second. This is short for
+/// a well-behaved peer, and long enough that an abusive one does not affect others.
 const REST: u64 = 16;
 
-/// Suspends a peer that sends more useless bytes than its allowance.
+/// Suspends reading from a peer that sends useless bytes faster than permitted.
 ///
-/// The debt decreases at a constant rate, and each useful byte pays for a useless one. Useful bytes of up to a second's
-/// allowance can be saved for later, because a peer that cancels thousands of calls at once has made them before.
+/// The debt of useless bytes decreases at a constant rate, and by one byte for each useful byte. Up to a second's
+/// allowance of useful bytes can be saved, because a peer that cancels thousands of calls at once has made these calls
+/// before.
 #[derive(Clone, Debug)]
 pub struct WasteLimiter {
-    /// Bytes per second.
+    /// Permitted rate in bytes per second.
     rate: u64,
-    /// Useless bytes of this batch.
+    /// Number of useless bytes in the current batch.
     batch: u64,
-    /// The debt, and the time for which it was computed.
+    /// Debt in bytes, as of `counted`.
     total: u64,
     counted: Instant,
-    /// Useful bytes that have not paid for useless ones yet.
+    /// Number of useful bytes that can still offset useless ones.
     useful: u64,
     rests_until: Option<Instant>,
 }
 
 impl WasteLimiter {
-    /// Creates a limiter that permits `rate` useless bytes per second, at least one.
+    /// Creates a limiter that permits `rate` useless bytes per second, but at least one.
     pub fn new(rate: u32, now: Instant) -> Self {
         Self { rate: u64::from(rate).max(1), batch: 0, total: 0, counted: now, useful: 0, rests_until: None }
     }
 
-    /// Charges a useless packet of `length` bytes.
+    /// Charges a useless packet whose length is `length` bytes.
     ///
     /// ```
     /// use frisbee_core::WasteLimiter;
@@ -61,7 +62,7 @@ impl WasteLimiter {
         self.total = self.total.saturating_add(length as u64).saturating_add(WASTE_EACH);
     }
 
-    /// Ends a batch of `count` bytes.
+    /// Ends a batch of `count` received bytes, useless ones included, and updates the debt.
     #[inline]
     pub fn end_batch(&mut self, count: usize, now: Instant) {
         self.useful = self.useful.saturating_add(count as u64);
@@ -75,13 +76,14 @@ impl WasteLimiter {
         let elapsed = now.saturating_duration_since(self.counted);
         let forgotten = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX).saturating_mul(self.rate) / 1_000_000;
         if forgotten > 0 {
-            self.counted = now; // Keep the remainder of less than a byte.
+            self.counted = now; // Otherwise keep the fraction of a byte for the next call.
         }
         self.total = self.total.saturating_sub(forgotten);
         let useful = self.useful.saturating_sub(std::mem::take(&mut self.batch)).min(self.rate);
         let paid = useful.min(self.total);
         self.useful = useful.saturating_sub(paid);
-        // Cap the debt at two seconds' allowance, so that a single long packet does not silence its peer for longer.
+        // Limit the debt to two seconds' allowance, so that a single long packet does not suspend its sender for
+        // longer.
         self.total = self.total.saturating_sub(paid).min(self.rate.saturating_mul(2));
         let ahead = self.rate / AHEAD;
         if self.total > ahead {
@@ -91,13 +93,13 @@ impl WasteLimiter {
         }
     }
 
-    /// Returns when the peer may be read again, if it is suspended.
+    /// Returns the end of the suspension, or `None` if the peer is not suspended.
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         self.rests_until
     }
 
-    /// Ends a suspension that is over.
+    /// Ends the suspension if its time is over.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.rests_until = self.rests_until.filter(|until| now < *until);
     }
@@ -109,7 +111,8 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Sends batches of useless packets for ten seconds, as fast as permitted. Returns the number of bytes charged.
+    /// Sends batches of useless packets for ten seconds at the maximum permitted rate. Returns the number of bytes
+    /// charged.
     fn waste_for_ten_seconds(rate: u32, packets: usize, length: usize, useful: usize) -> u64 {
         let start = Instant::now();
         let mut waste = WasteLimiter::new(rate, start);

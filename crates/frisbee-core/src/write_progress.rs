@@ -1,65 +1,65 @@
-//! Detection of peers that do not accept the bytes written to them, as functions of counts and time.
+//! Detection of peers that do not read the bytes sent to them, based on byte counts and time.
 
 use crate::keepalive::millis;
 use std::time::{Duration, Instant};
 
-/// Maximum number of bytes that a socket buffers: 4 MiB on Linux by default.
+/// Maximum number of bytes that a socket buffers, 4 MiB on Linux by default.
 const SYSTEM_BUFFER_MAX: u32 = 4 << 20;
 
-/// Granularity of the count of buffered bytes.
+/// Unit in which the number of buffered bytes is measured.
 const UNIT: u32 = 64 * 1024;
 
-/// Factor by which the timeout is extended per MiB of buffered bytes. A socket accepts more only once a third of its
-/// buffer has been sent. Four times the default timeout of 5 s per MiB is the time that takes at 17 KiB/s, slightly
-/// above the default minimum rate.
+/// Extension of the timeout, in multiples of its value, per MiB of buffered bytes. A socket becomes writable only once
+/// a third of its buffer has been sent. With the default timeout of 5 s, four times the timeout per MiB allows for a
+/// peer that reads 17 KiB/s, slightly more than the default minimum rate.
 const PART: u64 = 4;
 
-/// Checks that a peer accepts pending bytes.
+/// Checks that a peer makes progress in accepting pending bytes.
 ///
-/// A peer may accept nothing for the duration of the timeout. In addition, while more bytes are pending than the
-/// minimum rate transfers in that time, it must accept at least half of that rate. Both periods are longer if the
+/// A peer may accept nothing for the duration of the timeout. In addition, it must accept at least half of the minimum
+/// rate while more bytes are pending than that rate transfers within the timeout. Both periods are longer if the
 /// operating system may have buffered megabytes; see [`patience`](Self::patience).
 ///
-/// A server stops reading while its own packets are not accepted. At the client, the bytes that the server *sends*
-/// therefore count too, because the server waits until the client has read them.
+/// A server stops reading while its own packets are not accepted. A client therefore also counts the bytes *received*
+/// from the server as progress, because the server reads again only after the client has read them.
 #[derive(Clone, Debug)]
 pub struct WriteProgress {
-    /// Timeout in milliseconds, at most 49 days. Kept compact because every idle connection has one.
+    /// Timeout in milliseconds, at most 49 days. Kept compact because every connection has one.
     timeout: u32,
     least_rate: u32,
-    /// Number of bytes that the transport has accepted, up to what it may buffer.
+    /// Number of bytes that the transport has accepted, up to the maximum that it may buffer.
     written: u32,
     /// Whether bytes are pending.
     waits: bool,
-    /// Boxed because most connections are idle. Kept for the next time that bytes are pending.
+    /// Measurement of pending bytes. Boxed because most connections are idle, and kept allocated for reuse.
     pending: Option<Box<PendingWrite>>,
 }
 
-/// State while bytes are pending.
+/// Measurement of progress while bytes are pending.
 #[derive(Clone, Debug)]
 struct PendingWrite {
-    /// Time since which the transport has accepted nothing.
+    /// Time at which the transport last accepted bytes.
     stalled: Instant,
-    /// Value of `consumed` at that time.
+    /// Value of `consumed` at the time `stalled`.
     consumed: u64,
-    /// Start of the measurement.
+    /// Start of the rate measurement.
     window: Instant,
-    /// Number of bytes that the transport has accepted since the measurement began.
+    /// Number of bytes that the transport has accepted since `window`.
     moved: u64,
-    /// Value of `consumed` at the start of the measurement.
+    /// Value of `consumed` at the time `window`.
     consumed_before: u64,
 }
 
 impl WriteProgress {
-    /// Permits a peer to accept nothing for `timeout`, and requires half of `least_rate` bytes per second otherwise.
+    /// Creates a check with a timeout and a minimum rate in bytes per second.
     pub fn new(timeout: Duration, least_rate: u32) -> Self {
         Self { timeout: millis(timeout), least_rate, written: 0, waits: false, pending: None }
     }
 
-    /// Records that the transport has accepted `count` bytes, or 0 if it currently accepts none, and whether more are
-    /// pending. `consumed` is the total number of bytes received from the peer, as far as they count.
+    /// Records that the transport has accepted `count` bytes, or 0 if it accepts none at present. `waits` tells whether
+    /// more bytes are pending. `consumed` is the total number of received bytes that count as progress.
     ///
-    /// Returns true if the peer has accepted some bytes, because the transport was full before.
+    /// Returns whether the peer has read bytes, which is certain only if the transport was full before.
     #[inline]
     pub fn handle_written(&mut self, count: usize, waits: bool, consumed: u64, now: Instant) -> bool {
         if count > 0 {
@@ -72,7 +72,7 @@ impl WriteProgress {
         self.handle_pending(count, waits, consumed, now)
     }
 
-    /// Slow path of [`handle_written`](Self::handle_written), for bytes that are or were pending.
+    /// Slow path of [`handle_written`](Self::handle_written) if bytes are pending or were pending before.
     #[cold]
     fn handle_pending(&mut self, count: usize, waits: bool, consumed: u64, now: Instant) -> bool {
         let went_on = count > 0 && self.waits;
@@ -90,13 +90,13 @@ impl WriteProgress {
         went_on
     }
 
-    /// Returns whether bytes are pending that the transport does not accept.
+    /// Returns whether bytes are pending because the transport does not accept them.
     #[inline]
     pub fn is_stalled(&self) -> bool {
         self.waits
     }
 
-    /// Frees memory that is not needed while nothing is pending.
+    /// Frees the memory of the measurement if no bytes are pending.
     pub fn release(&mut self) {
         if !self.waits {
             self.pending = None;
@@ -107,8 +107,8 @@ impl WriteProgress {
         self.pending.as_deref().filter(|_| self.waits)
     }
 
-    /// Returns how long the transport may accept nothing: the timeout, extended by four times its value for each MiB
-    /// that may be buffered.
+    /// Returns how long the transport may accept nothing: the timeout, plus four times its value for each MiB that the
+    /// operating system may have buffered.
     pub fn patience(&self) -> Duration {
         let units = self.written / UNIT;
         let millis = u64::from(self.timeout);
@@ -116,23 +116,23 @@ impl WriteProgress {
         Duration::from_millis(millis.saturating_add(more))
     }
 
-    /// Returns when the timeout expires if the transport accepts nothing until then.
+    /// Returns when the timeout expires if the transport accepts no more bytes. Returns `None` if no bytes are pending.
     pub fn stalled_by(&self) -> Option<Instant> {
         self.pending().and_then(|pending| pending.stalled.checked_add(self.patience()))
     }
 
-    /// Returns when [`is_too_slow`](Self::is_too_slow) must be called next.
+    /// Returns when [`is_too_slow`](Self::is_too_slow) must be called. Returns `None` if no bytes are pending.
     pub fn deadline(&self) -> Option<Instant> {
         let twice = self.patience().saturating_mul(2);
         let window = self.pending().and_then(|pending| pending.window.checked_add(twice));
         crate::earlier(self.stalled_by(), window)
     }
 
-    /// Returns whether the peer has accepted too few of the `pending` bytes. See
-    /// [`handle_written`](Self::handle_written) for `consumed`.
+    /// Returns whether the peer has accepted too few bytes, while `pending` bytes are left. `consumed` has the same
+    /// meaning as in [`handle_written`](Self::handle_written).
     pub fn is_too_slow(&mut self, pending: usize, consumed: u64, now: Instant) -> bool {
         let patience = self.patience();
-        // Half of the minimum rate, over twice the patience.
+        // Minimum number of bytes in twice the patience, at half of the minimum rate.
         let least = self.at_least_rate(patience);
         let little = self.at_least_rate(Duration::from_millis(self.timeout.into()));
         let Some(state) = self.pending.as_mut().filter(|_| self.waits) else { return false };
@@ -166,9 +166,9 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
     const LEAST_RATE: u32 = 16 * 1024;
 
-    /// Returns when a peer times out that reads `rate` bytes per second through a socket with a buffer of `buffer`
-    /// bytes, and sends `gives` bytes. `pending` bytes are always pending. Returns `None` if it does not time out
-    /// within an hour.
+    /// Returns when a peer times out that reads `rate` bytes per second from a socket with a buffer of `buffer` bytes
+    /// and sends `gives` bytes, while `pending` bytes are always left. Returns `None` if it does not time out within an
+    /// hour.
     fn time_to_timeout(buffer: u64, rate: u64, gives: u64, pending: u64) -> Option<Duration> {
         let start = Instant::now();
         let mut write_progress = WriteProgress::new(5 * SECOND, LEAST_RATE);
@@ -177,7 +177,7 @@ mod tests {
             let now = start + Duration::from_millis(millis);
             buffered -= buffered.min(rate / 10);
             let consumed = gives * millis / 1000;
-            // A socket accepts more once a third of its buffer is free.
+            // A socket becomes writable once a third of its buffer is free.
             let room = if buffer - buffered >= buffer.div_ceil(3) { buffer - buffered } else { 0 };
             write_progress.handle_written(room as usize, true, consumed, now);
             buffered += room;

@@ -1,4 +1,4 @@
-//! Hand-off of a connection: after a request and its reply, its bytes belong to another owner.
+//! Hand-off of a connection: after a request and its reply, the connection's bytes belong to another owner.
 //!
 //! ```text
 //!            request_hand_off                   accepted
@@ -13,15 +13,15 @@
 //!              +------ refused ---+
 //! ```
 //!
-//! The requesting end sends nothing more; its further packets are queued. The deciding end receives nothing, because
-//! the other end may send only after the reply. The exception is a single CANCEL, by which the caller reports that it
-//! no longer waits. The reply is still sent.
+//! After its request, the client sends nothing more; further packets are queued. While the server decides, it receives
+//! nothing, because the client may send only after the reply. The exception is a single CANCEL, which reports that the
+//! caller no longer waits. The server replies regardless.
 //!
 //! # Decisions
 //!
-//! Hand-off is a state of the core. `transmit` is the buffer being written, and `outbox` the buffer for new packets.
-//! They are separated when an end has requested a hand-off or left, so that no packet can follow the request. The call
-//! table pauses calls by reporting that it is full.
+//! The core implements hand-off, because only it controls the order of packets. `transmit` returns the buffer being
+//! written, and `outbox` the buffer for new packets. These differ once an end has requested a hand-off or left, so that
+//! no packet can follow the request. The call table delays calls meanwhile by reporting that it is full.
 
 use super::{Connection, Event, PacketKind, PeerKind};
 use crate::Role;
@@ -29,33 +29,33 @@ use crate::{Operation, Outbox, PacketId, ProtocolError, TooLong, tlv};
 use bytes::{Buf, Bytes};
 use std::time::{Duration, Instant};
 
-/// Reply of the other end to a request.
+/// Reply of the peer to a hand-off request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum HandOffAnswer {
     /// The connection continues as before.
     Refused = 0,
-    /// The bytes after the reply are not packets.
+    /// The bytes after the reply are not packets, but belong to the new owner.
     Accepted = 1,
-    /// The connection is needed for work in progress, and continues as before.
+    /// The connection is needed for work in progress and continues as before.
     Busy = 2,
-    /// The other end does not hand off connections for this operation. The connection continues as before.
+    /// The peer does not hand off connections for this operation. The connection continues as before.
     NotServed = 3,
 }
 
 /// Event of a hand-off.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HandOffEvent {
-    /// The peer requests the connection. It must be [answered](crate::Connection::answer_hand_off).
+    /// The peer requests a hand-off, which must be [answered](crate::Connection::answer_hand_off).
     Requested {
         /// Requested operation.
         operation: Operation,
         /// Bytes sent with the request.
         body: Bytes,
     },
-    /// The peer no longer waits for the reply, which must be sent regardless.
+    /// The peer no longer waits for the reply. It must be sent regardless.
     Abandoned,
-    /// The peer has replied. If it accepted, the rest of the input belongs to the new owner.
+    /// The peer has replied to a hand-off request. If it accepted, the rest of the input belongs to the new owner.
     Answered {
         /// Reply of the peer.
         answer: HandOffAnswer,
@@ -64,17 +64,17 @@ pub enum HandOffEvent {
     },
 }
 
-/// A hand-off in progress.
+/// State of a hand-off in progress.
 #[derive(Debug)]
 pub(crate) struct HandOffProgress {
     pub(crate) stage: Stage,
-    /// Bytes up to and including the request or reply, which are still written. Later packets are queued in the outbox.
+    /// Pending bytes up to and including the request or reply. Later packets are queued in the outbox.
     pub(crate) last: Outbox,
-    /// Deadline of the reply.
+    /// Deadline for receiving or sending the reply.
     pub(crate) deadline: Option<Instant>,
-    /// Whether the requesting end no longer waits for the reply.
+    /// Whether the client has reported that it no longer waits for the reply.
     pub(crate) is_abandoned: bool,
-    /// Length of the CANCEL in `last`, which follows the request.
+    /// Length of the CANCEL that follows the request in `last`, in bytes.
     pub(crate) cancel_len: usize,
 }
 
@@ -86,14 +86,14 @@ pub(crate) enum Stage {
 }
 
 impl Connection {
-    /// Requests the connection from the peer. Later packets are sent only after the reply, which is reported as
-    /// [`HandOffEvent::Answered`]. In the meantime PINGs are not replied to, and silence does not count.
+    /// Requests a hand-off from the peer. Later packets are sent only after the reply, which is reported as
+    /// [`HandOffEvent::Answered`]. Until then this end does not reply to PINGs, and no idle timeout applies.
     ///
     /// # Errors
-    /// If the body is too long. Nothing has changed then.
+    /// If the body is too long. The state is unchanged then.
     ///
     /// # Panics
-    /// If this end is the server, has already sent a request, or does not know the peer to be native.
+    /// If this end is the server, a request is already in progress, or the peer is not known to be native.
     pub fn request_hand_off(&mut self, operation: Operation, body: &Bytes, now: Instant) -> Result<(), TooLong> {
         let is_allowed =
             self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, PeerKind::Native(_));
@@ -105,9 +105,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Notifies the peer that the caller no longer waits for the connection [requested](Self::request_hand_off) for
-    /// this operation. The reply still follows and may accept the request. Does nothing if the peer does not support
-    /// this notification or has already received it.
+    /// Notifies the peer that the caller no longer waits for the [requested](Self::request_hand_off) hand-off. The
+    /// reply still follows and may accept the request. Does nothing if the peer does not support this notification or
+    /// has already been notified.
     pub fn give_up_hand_off(&mut self, operation: Operation) {
         let understands = self.peer.hello().is_some_and(|hello| hello.hand_off_cancel);
         let hand_off =
@@ -122,13 +122,13 @@ impl Connection {
         hand_off.cancel_len = hand_off.last.len().saturating_sub(request);
     }
 
-    /// Replies to a peer that requests the connection. If the request is accepted, nothing is sent after the reply.
+    /// Replies to a hand-off request of the peer. If the request is accepted, this end sends nothing after the reply.
     ///
     /// # Errors
-    /// If the body is too long. The peer then still waits for a reply.
+    /// If the body is too long. The request then remains open.
     ///
     /// # Panics
-    /// If the peer has no open request.
+    /// If the peer has no open hand-off request.
     pub fn answer_hand_off(&mut self, answer: HandOffAnswer, body: &Bytes, now: Instant) -> Result<(), TooLong> {
         assert!(self.is_at(Stage::Deciding), "no hand-off request of the peer is pending");
         put(&mut self.outbox, &[answer as u8], body)?;
@@ -141,11 +141,11 @@ impl Connection {
         Ok(())
     }
 
-    /// Leaves the connection without notifying the peer. Pending bytes are written, and later input belongs to the next
-    /// owner.
+    /// Leaves the connection without notifying the peer, so that later input belongs to the next owner. Pending bytes
+    /// are still written.
     ///
-    /// Returns false and changes nothing if a packet was received partially or [is held](Self::holds_packet), or a
-    /// hand-off is in progress.
+    /// Returns `false` and changes nothing if a packet has been received partially or [is held](Self::holds_packet), or
+    /// a hand-off is in progress.
     pub fn leave(&mut self) -> bool {
         let is_between = !self.is_mid_packet() && !self.holds_packet();
         let is_allowed = is_between && self.hand_off.is_none() && self.sends().is_some();
@@ -155,8 +155,8 @@ impl Connection {
         is_allowed
     }
 
-    /// Leaves a connection before its first packet, so that all received bytes belong to the next owner. Returns false
-    /// and changes nothing if a header was received, completely or partially.
+    /// Leaves a connection before its first packet, so that all received bytes belong to the next owner. Returns
+    /// `false` and changes nothing if any part of a header has been received.
     pub fn leave_unread(&mut self) -> bool {
         let is_allowed = self.decoder.form().is_none() && !self.is_mid_packet() && self.hand_off.is_none();
         if is_allowed {
@@ -165,12 +165,12 @@ impl Connection {
         is_allowed
     }
 
-    /// Returns whether later input belongs to the next owner of the connection.
+    /// Returns whether this end has left the connection, so that later input belongs to its next owner.
     pub fn has_left(&self) -> bool {
         self.is_at(Stage::Left)
     }
 
-    /// Returns whether the connection was handed off and its last bytes have been written.
+    /// Returns whether the connection was handed off and all pending bytes have been written.
     pub fn is_handed_off(&self) -> bool {
         self.hand_off.as_ref().is_some_and(|hand_off| hand_off.stage == Stage::Left && hand_off.last.is_empty())
     }
@@ -179,7 +179,7 @@ impl Connection {
         self.hand_off.as_ref().is_some_and(|hand_off| hand_off.stage == stage)
     }
 
-    /// Moves the queued packets to `last`, so that later ones cannot follow them.
+    /// Moves the queued packets to `last`, so that packets queued later cannot follow them.
     fn seal(&mut self, stage: Stage, deadline: Option<Instant>) {
         let mut last = self.outbox.new_like();
         last.append(&mut self.outbox);
@@ -187,7 +187,7 @@ impl Connection {
         self.hand_off = Some(Box::new(HandOffProgress { stage, last, deadline, is_abandoned: false, cancel_len: 0 }));
     }
 
-    /// Handles the only packet that is allowed while this end decides: a CANCEL.
+    /// Handles a CANCEL, the only packet allowed while this end decides about a hand-off.
     #[cold]
     pub(super) fn next_while_deciding(&mut self, input: &mut Bytes) -> Result<PacketKind, ProtocolError> {
         if input.is_empty() {
@@ -203,7 +203,7 @@ impl Connection {
         }
     }
 
-    /// Handles a HAND_OFF packet of a native peer.
+    /// Handles a HAND_OFF packet from a native peer.
     #[cold]
     pub(super) fn handle_hand_off(&mut self, body: Bytes, now: Instant) -> Result<Event, ProtocolError> {
         let malformed = ProtocolError::Malformed(Operation::HAND_OFF);
@@ -221,14 +221,14 @@ impl Connection {
             (Role::Client, Some(mut hand_off)) if hand_off.stage == Stage::Requested => {
                 let (answer, body) = reply(body).ok_or(malformed)?;
                 if hand_off.last.len() > hand_off.cancel_len {
-                    return Err(ProtocolError::HandOff); // The request has not been written yet.
+                    return Err(ProtocolError::HandOff); // The reply precedes its request.
                 }
                 if answer == HandOffAnswer::Accepted {
                     hand_off.stage = Stage::Left;
                     hand_off.deadline = None;
                     self.hand_off = Some(hand_off);
                 } else {
-                    // Bytes after the request precede the packets that waited for the reply.
+                    // Put the rest of `last` before the packets that were queued until the reply.
                     hand_off.last.append(&mut self.outbox);
                     self.outbox = hand_off.last;
                     self.is_special = false;
@@ -242,8 +242,8 @@ impl Connection {
     }
 }
 
-/// Appends a request or reply. The head is the operation of a request or the code of a reply, and is followed by the
-/// body.
+/// Appends a hand-off packet: `head`, followed by `body`. The head of a request is its operation, that of a reply its
+/// code.
 fn put(outbox: &mut Outbox, head: &[u8], body: &Bytes) -> Result<(), TooLong> {
     let mut packet = outbox.packet(PacketId(0), Operation::HAND_OFF);
     packet.put_slice(head);

@@ -45,7 +45,7 @@ fn packets_survive_every_cut_in_two() {
     }
 }
 
-/// Takes a packet on the fast path, if it is allowed.
+/// Decodes a packet on the fast path if its precondition holds.
 fn whole(decoder: &Decoder, input: &mut Bytes) -> Option<Packet> {
     if decoder.is_at_header() { decoder.next_whole(input) } else { None }
 }

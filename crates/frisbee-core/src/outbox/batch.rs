@@ -1,49 +1,49 @@
-//! Batching of short messages of a stream into one packet. The second message joins the packet of the first, which
-//! becomes an [`Operation::BATCH`]. Pending packets are complete at any time, so a single message is sent unchanged and
-//! never waits for another.
+//! Batching of short messages of a stream into one packet. When a second message is appended directly after the first,
+//! it joins the packet of the first, which becomes an [`Operation::BATCH`]. Pending packets are complete at any time: a
+//! single message is sent unchanged and never waits for others.
 //!
 //! # Decisions
 //!
-//! The receiver measures, charges and copies a batch as a whole, with a single lock and wake-up. Its reader takes all
+//! The receiver charges and copies a batch as a whole, with a single lock acquisition and wake-up. Its reader takes all
 //! received messages at once and decodes each in place.
 
 use super::{Outbox, PacketWriter};
 use crate::{Header, Operation, PacketId};
 
-/// Minimum size in bytes of messages that are sent in a packet of their own, for which the header is negligible.
+/// Minimum size of messages that are sent in packets of their own, in bytes. Their header is a negligible overhead.
 const ALONE_MIN: usize = 4 * 1024;
 
-/// Maximum body size of a batch in bytes: about half of one read of the peer, so that it is usually received in a
+/// Maximum body size of a batch in bytes. About half of the peer's read size, so that a batch usually arrives in a
 /// single read.
 const BATCH_MAX: u32 = 32 * 1024;
 
-/// Lengths below this take one byte.
+/// Length from which a varint takes more than one byte.
 pub(super) const SHORT_MAX: usize = 0x80;
 
-/// Maximum space for a short message in a batch, including the two bytes for the length of the first message.
+/// Maximum size of a short message in a batch, including a length of up to two bytes for the first message.
 const SHORT_ROOM: u32 = SHORT_MAX as u32 + 2;
 
-/// The last packet of an outbox, while further messages may join it. Kept small because each connection has several.
+/// The last packet of an outbox, if messages may be added to it. Kept compact because each connection has several.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LastPacket {
     id: PacketId,
     is_batch: bool,
-    /// Offset of its body in the buffer.
+    /// Offset of the packet's body in the buffer.
     body: u32,
-    /// End of the packet, which is the end of the buffer unless something follows.
+    /// End of the packet. Equal to the end of the buffer unless another packet follows.
     end: u32,
-    /// Maximum end at which a short message still fits.
+    /// Maximum value of `end` at which a short message may still be added.
     end_max: u32,
 }
 
 impl Default for LastPacket {
-    /// Returns a packet that nothing can join.
+    /// Creates a value for which no message may be added.
     fn default() -> Self {
         Self { id: PacketId(0), is_batch: false, body: 0, end: u32::MAX, end_max: 0 }
     }
 }
 
-/// A started message; see [`PacketWriter`].
+/// A message being written; see the fields of [`PacketWriter`].
 struct OpenMessage {
     body: usize,
     bulk_start: usize,
@@ -51,7 +51,7 @@ struct OpenMessage {
 }
 
 impl LastPacket {
-    /// Returns whether a message of stream `id` may join the packet that ends at `end`.
+    /// Returns whether a message of stream `id` may be added, if `end` is the end of the buffer.
     #[inline(always)]
     fn takes(&self, id: PacketId, end: usize) -> bool {
         self.end as usize == end && self.id == id && self.end <= self.end_max
@@ -59,9 +59,9 @@ impl LastPacket {
 }
 
 impl Outbox {
-    /// Calls `write` to append one message of stream `id` in place. If `joins` is set, the peer must
-    /// [support batches](crate::Hello::batches). The message then joins the preceding messages of the stream in one
-    /// packet, if all of them are short. Returns the result of `write` and the length of the message, if there is one.
+    /// Appends one message of stream `id`, written in place by `write`. If `joins` is set, short messages of a stream
+    /// that follow each other are sent in one packet; the peer must [support batches](crate::Hello::batches). Returns
+    /// the result of `write`, and the length of the message if it was completed.
     ///
     /// ```
     /// use frisbee_core::{HeaderForm, Outbox, PacketId};
@@ -76,7 +76,7 @@ impl Outbox {
     /// }
     /// assert_eq!(outbox.take_bytes(), [0, 15, 0, 5, 0, 9, 0, 0, 0, 6, 2, b'h', b'i', 0, 1, b'!'][..]);
     /// ```
-    #[inline(always)] // As `packet`.
+    #[inline(always)] // Hot path, like `packet`.
     pub fn message<T>(
         &mut self,
         id: PacketId,
@@ -89,9 +89,9 @@ impl Outbox {
         put
     }
 
-    /// Like [`message`](Self::message), but without writing the length of the last batch into its header. Pending
-    /// packets are complete only after [`close_batch`](Self::close_batch). If `is_joining` is set, the message joins
-    /// that batch.
+    /// Like [`message`](Self::message), but does not write the length of the last batch into its header. Pending
+    /// packets are complete only after [`close_batch`](Self::close_batch). If `is_joining` is set, the message is added
+    /// to that batch.
     #[inline(always)]
     fn put_message<T>(
         &mut self,
@@ -103,28 +103,29 @@ impl Outbox {
         let OpenMessage { body, bulk_start, is_joining } =
             if is_joining { self.join() } else { self.begin_message(id) };
         let written = write(PacketWriter { outbox: self, body, bulk_start, is_joining });
-        // The length of a removed message wraps and is therefore beyond all limits.
+        // If the writer has removed the message, the length wraps and thus exceeds every limit.
         let end = self.buffer.len();
         let length = end.wrapping_sub(body);
         if is_joining && length < SHORT_MAX && self.bulk.len() == bulk_start {
             if let Some(prefix) = self.buffer.get_mut(body.wrapping_sub(1)) {
-                *prefix = length as u8; // The length is below 0x80.
+                *prefix = length as u8; // Cannot truncate: the length is below 0x80.
             }
-            self.tail.end = end as u32; // Beyond 4 GiB this is not a valid offset, so nothing joins.
+            self.tail.end = end as u32; // Truncated above 4 GiB. The offset is then invalid, so no message is added.
             return (written, Some(length));
         }
         (written, self.settle(id, joins, is_joining, (body, bulk_start)))
     }
 
-    /// Starts a message that joins the last batch.
+    /// Starts a message that is added to the last batch.
     #[inline(always)]
     fn join(&mut self) -> OpenMessage {
-        self.buffer.push(0); // Reserve a byte for the length.
+        self.buffer.push(0); // Reserved for the length.
         OpenMessage { body: self.buffer.len(), bulk_start: self.bulk.len(), is_joining: true }
     }
 
-    /// Starts a message that does not join a batch. It converts the last message to a batch, or starts a packet.
-    #[inline(never)] // Two of a batch at most.
+    /// Starts a message that is not added to an existing batch. It either turns the last message into a batch or starts
+    /// a packet.
+    #[inline(never)] // Slow path: at most two messages of a batch.
     fn begin_message(&mut self, id: PacketId) -> OpenMessage {
         if self.tail.takes(id, self.buffer.len()) && !self.tail.is_batch {
             self.begin_batch();
@@ -135,7 +136,7 @@ impl Outbox {
         OpenMessage { body, bulk_start: self.bulk.len(), is_joining: false }
     }
 
-    /// Completes a message that does not join as a short one. Returns its length, unless it was removed.
+    /// Completes a message that is not a short addition to a batch. Returns its length, unless the message was removed.
     #[inline(never)]
     fn settle(
         &mut self,
@@ -153,7 +154,7 @@ impl Outbox {
         let length = end.wrapping_sub(body).saturating_add(shared);
         let is_short = is_whole && length < ALONE_MIN;
         if is_joining {
-            // One byte was reserved for the length, but two bytes or a header are needed.
+            // One byte is reserved for the length, but the message needs a length of two bytes or a packet header.
             let start = body.wrapping_sub(1);
             let written = length.saturating_add(2);
             if is_short && start.saturating_add(written) <= (self.tail.end_max.saturating_add(SHORT_ROOM)) as usize {
@@ -161,7 +162,7 @@ impl Outbox {
                 if let Some([low, high]) = self.buffer.get_mut(start..body.wrapping_add(1)) {
                     (*low, *high) = (length as u8 | 0x80, (length >> 7) as u8); // The length is below 2^14.
                 }
-                self.tail.end = self.buffer.len() as u32; // Like in `put_message`.
+                self.tail.end = self.buffer.len() as u32; // See `put_message`.
                 return Some(length);
             }
             self.close_batch();
@@ -176,7 +177,7 @@ impl Outbox {
         }
         self.tail = match u32::try_from(self.buffer.len()) {
             Ok(end) if joins && is_short => {
-                let body = end.wrapping_sub(length as u32); // The message is short.
+                let body = end.wrapping_sub(length as u32); // Cannot truncate: the message is short.
                 let most = BATCH_MAX.min(self.limit).saturating_sub(SHORT_ROOM);
                 LastPacket { id, is_batch: false, body, end, end_max: body.saturating_add(most) }
             }
@@ -185,7 +186,7 @@ impl Outbox {
         Some(length)
     }
 
-    /// Converts the last message to a batch.
+    /// Turns the last message into a batch of one message.
     #[cold]
     fn begin_batch(&mut self) {
         let body = self.tail.body as usize;
@@ -197,13 +198,13 @@ impl Outbox {
             Some([only]) => *only = length as u8,
             _ => {}
         }
-        // In both header forms the operation precedes the length.
+        // The operation is followed by four bytes of length in both header forms.
         if let Some(operation) = self.buffer.get_mut(body.wrapping_sub(6)..body.wrapping_sub(4)) {
             operation.copy_from_slice(&Operation::BATCH.number().to_be_bytes());
         }
         self.tail.is_batch = true;
-        self.tail.end = self.buffer.len() as u32; // Like in `put_message`.
-        self.close_batch(); // Close it now, because writing the joining message may panic.
+        self.tail.end = self.buffer.len() as u32; // See `put_message`.
+        self.close_batch(); // Close the batch now, because the writer of the second message may panic.
     }
 
     /// Writes the length of the last batch into its header.
@@ -218,7 +219,7 @@ impl Outbox {
         }
     }
 
-    /// Inserts `count` bytes at offset `at` by moving all later bytes.
+    /// Inserts `count` bytes at offset `at` of the buffer.
     fn open_gap(&mut self, at: usize, count: usize) {
         let end = self.buffer.len();
         self.buffer.resize(end.wrapping_add(count), 0);
@@ -226,8 +227,8 @@ impl Outbox {
     }
 }
 
-/// Messages of one stream that are collected before they are added to an outbox. Unlike in an [`Outbox`], headers are
-/// completed once all messages have been added, which makes a message cheaper.
+/// Messages of one stream that are collected before they are moved to an outbox. Headers are completed only once, after
+/// all messages have been added, which makes each message cheaper than [`Outbox::message`].
 ///
 /// ```
 /// use frisbee_core::{HeaderForm, MessageBatch, Outbox, PacketId};
@@ -249,63 +250,64 @@ impl Outbox {
 pub struct MessageBatch {
     id: PacketId,
     joins: bool,
-    /// Complete packets, except for the length of a batch at the end.
+    /// The encoded packets. Complete, except for the length of the last batch.
     packets: Outbox,
 }
 
 impl MessageBatch {
-    /// Creates an empty batch of stream `id` for this outbox. See [`Outbox::message`] for `joins`.
+    /// Creates an empty batch of stream `id` for this outbox. `joins` has the same meaning as for [`Outbox::message`].
     pub fn new(outbox: &Outbox, id: PacketId, joins: bool) -> Self {
         Self { id, joins, packets: outbox.new_like() }
     }
 
-    /// Sets the buffer of an empty batch.
+    /// Reuses the memory of `buffer` for an empty batch.
     pub fn set_buffer(&mut self, mut buffer: Vec<u8>) {
         debug_assert!(self.is_empty(), "the buffer should not replace messages");
         buffer.clear();
         self.packets.buffer = buffer;
     }
 
-    /// Takes the buffer back. Messages that were not moved are lost.
+    /// Takes the buffer for reuse. Messages that have not been moved are lost.
     pub fn take_buffer(&mut self) -> Vec<u8> {
         self.packets.reset();
         std::mem::take(&mut self.packets.buffer)
     }
 
-    /// Sets the size limits to those of an outbox, which change with the memory of a server.
+    /// Copies the size limits of an outbox, which change while a server is short of memory.
     pub fn set_limits_of(&mut self, outbox: &Outbox) {
         (self.packets.limit, self.packets.room) = (outbox.limit, outbox.room);
     }
 
-    /// Calls `write` to append one message in place. Returns its result and the length of the message, if there is one.
-    #[inline(always)] // As `message`.
+    /// Appends one message, written in place by `write`. Returns the result of `write`, and the length of the message
+    /// if it was completed.
+    #[inline(always)] // Hot path, like `message`.
     pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> (T, Option<usize>) {
         let Self { id, joins, ref mut packets } = *self;
-        // Nothing else is appended here, so a batch is always at the end.
+        // No other packets are appended to this outbox, so a batch is always at the end.
         debug_assert!(!packets.tail.is_batch || packets.tail.end as usize == packets.buffer.len());
         let is_joining = packets.tail.is_batch && packets.tail.end <= packets.tail.end_max;
         packets.put_message(is_joining, id, joins, write)
     }
 
-    /// Returns the length of the packets in bytes, including headers.
+    /// Returns the size of the encoded packets in bytes.
     #[inline]
     pub fn len(&self) -> usize {
         self.packets.len()
     }
 
-    /// Returns whether there are no messages.
+    /// Returns whether the batch contains no messages.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
-    /// Returns the memory of the buffer and of shared bodies in bytes.
+    /// Returns the memory of the batch in bytes, including shared bodies.
     pub fn memory(&self) -> usize {
         self.packets.memory()
     }
 
-    /// Appends all messages to an outbox. They are copied, because swapping buffers would leave each stream with the
-    /// largest buffer that its connection ever had.
+    /// Moves all messages to an outbox. They are copied rather than swapped, because otherwise each stream would end up
+    /// with the largest buffer that its connection ever used.
     pub fn move_to(&mut self, outbox: &mut Outbox) {
         self.packets.close_batch();
         outbox.append_copy(&mut self.packets);
