@@ -1,4 +1,4 @@
-//! [`Decoder`]: reads values from bytes, with one method per kind. Every read is bounded by the remaining input.
+//! [`Decoder`]: decodes values, with one method for each kind. No read exceeds the remaining input.
 
 mod cursor;
 mod fields;
@@ -11,10 +11,10 @@ use crate::limits::{BULK_MIN, CONTAINER_MEMORY_MAX};
 use crate::{DecodeError, DecodeReason, Kind, Nesting, Utf8Bytes, varint};
 use strings::{long_text, string, string_over};
 
-/// Reads values from bytes.
+/// Decodes values from a byte slice.
 ///
-/// If reading a single value or the head of a list or map fails, the position does not change. After an error within a
-/// list, map or message, the position is unspecified.
+/// The position does not change if decoding a single value or the header of a list or map fails. It is unspecified
+/// after an error within a list, map or message.
 ///
 /// ```
 /// use polyglot::Decoder;
@@ -30,12 +30,12 @@ use strings::{long_text, string, string_over};
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     rest: &'a [u8],
-    /// The length of the whole input: `rest` is its last `rest.len()` bytes.
+    /// Length of the whole input. `rest` is its suffix.
     end: usize,
     shared: Option<&'a Bytes>,
-    /// Whether a value was read as a slice of `shared`.
+    /// Whether any value was returned as a slice of `shared`.
     has_sliced: bool,
-    /// Remaining nesting levels.
+    /// Number of nesting levels that may still be entered.
     levels: u32,
     nesting: Nesting,
     container_memory: usize,
@@ -63,9 +63,9 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Creates a decoder of `input` that reads [`Bytes`] and [`Utf8Bytes`] of at least [`BULK_MIN`] bytes as slices of
-    /// the input, which they keep alive. Shorter ones are copied, because the input may itself be a slice of a much
-    /// longer buffer.
+    /// Creates a decoder of `input` that returns [`Bytes`] and [`Utf8Bytes`] of at least [`BULK_MIN`] bytes as slices
+    /// of the input, which keep the input alive. Shorter values are copied, because the input may be a slice of a much
+    /// larger buffer.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -83,10 +83,10 @@ impl<'a> Decoder<'a> {
         Self { shared: Some(input), ..Self::new(input) }
     }
 
-    /// Sets the maximum memory of containers. Defaults to [`CONTAINER_MEMORY_MAX`].
+    /// Sets the maximum memory of containers in bytes. Defaults to [`CONTAINER_MEMORY_MAX`].
     ///
-    /// Each element of a list or map and each boxed message counts with its size in memory. The memory that elements
-    /// point to, such as the text of a string, is not counted because the input bounds it. The spare slots of hash
+    /// Each list or map element and each boxed message counts with its size in memory. Memory that elements point to,
+    /// such as the text of a string, is not counted, because the size of the input bounds it. The unused slots of hash
     /// tables are not counted either.
     ///
     /// ```
@@ -119,8 +119,8 @@ impl<'a> Decoder<'a> {
         Self { levels: nesting.levels(), nesting, ..self }
     }
 
-    /// Creates a decoder of input that has already been decoded. It has the maximum nesting depth, so it accepts all
-    /// that any other decoder did.
+    /// Creates a decoder for input that has been decoded before. Its nesting limit is the maximum, so that it accepts
+    /// everything that another decoder has accepted.
     #[inline]
     pub(crate) fn again(input: &'a [u8]) -> Self {
         Self::new(input).with_nesting(Nesting::DEEPEST)
@@ -170,7 +170,7 @@ impl<'a> Decoder<'a> {
     #[inline]
     #[must_use]
     pub fn position(&self) -> usize {
-        self.end.wrapping_sub(self.rest.len()) // `rest` is a tail of the input.
+        self.end.wrapping_sub(self.rest.len()) // `rest` is a suffix of the input.
     }
 
     /// Returns the unread bytes.
@@ -187,8 +187,8 @@ impl<'a> Decoder<'a> {
         self.rest
     }
 
-    /// Reads all remaining bytes, for messages that are stored undecoded. A long rest of a [shared](Self::shared) input
-    /// is a slice of it. Short copies share a block of memory.
+    /// Reads all remaining bytes, for messages that are stored undecoded. If the decoder is [shared](Self::shared),
+    /// long values are slices of the input. Short values are copied into a block that they share.
     ///
     /// ```
     /// let mut decoder = polyglot::Decoder::new(&[7, 1, 7, 0]);
@@ -203,7 +203,8 @@ impl<'a> Decoder<'a> {
                 input.slice(self.position()..)
             }
             _ => {
-                // Counted as container memory, because each stored copy can keep a whole block alive.
+                // Charge the rest of the block as container memory, because each stored copy can keep the whole block
+                // alive.
                 self.container_memory = self.container_memory.saturating_sub(short_copies::surplus(self.rest.len()));
                 short_copies::copy(self.rest)
             }
@@ -212,7 +213,8 @@ impl<'a> Decoder<'a> {
         rest
     }
 
-    /// Returns the kind of the next value; `None` at the end of the input or if its first byte is not a kind.
+    /// Returns the kind of the next value. Returns `None` at the end of the input, or if the next byte is not a valid
+    /// kind.
     ///
     /// ```
     /// use polyglot::{Decoder, Kind};
@@ -226,7 +228,7 @@ impl<'a> Decoder<'a> {
         self.rest.first().copied().and_then(Kind::from_byte)
     }
 
-    /// Reads a nil if one is next. Returns whether it did.
+    /// Reads a nil if it is the next value. Returns whether it was.
     ///
     /// ```
     /// let mut decoder = polyglot::Decoder::new(&[0, 7, 1]);
@@ -249,7 +251,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     ///
-    /// If the next value is missing or not nil.
+    /// If the next value is missing or is not nil.
     #[inline]
     pub fn nil(&mut self) -> Result<(), DecodeError> {
         if self.take_nil() { Ok(()) } else { Err(self.unexpected(Kind::Nil)) }
@@ -257,7 +259,7 @@ impl<'a> Decoder<'a> {
 
     /// Reads a bool.
     ///
-    /// # Errors
+    /// If the next value is not a bool, or its byte is neither 0 nor 1.
     ///
     /// If no bool is next, or its byte is neither 0 nor 1.
     ///
@@ -282,7 +284,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     ///
-    /// If no string is next, it is longer than the remaining input, or it is not UTF-8.
+    /// If the next value is not a string, is longer than the remaining input, or is not UTF-8.
     ///
     /// ```
     /// let mut decoder = polyglot::Decoder::new(&[5, 10, 2, b'h', b'i']);
@@ -313,7 +315,7 @@ impl<'a> Decoder<'a> {
     /// assert_eq!(decoder.string()?, "hi".to_owned());
     /// # Ok::<(), polyglot::DecodeError>(())
     /// ```
-    #[inline(always)] // Only checks the head and calls a function without a reference to this decoder.
+    #[inline(always)] // Inlined: checks the header and calls a function that does not take `self`.
     pub fn string(&mut self) -> Result<String, DecodeError> {
         let (content, rest) = self.sized(Kind::String)?;
         match string(content) {
@@ -325,13 +327,13 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Like [`string`](Self::string), but overwrites `text` and reuses its allocation. After an error the content of
-    /// `text` is unspecified.
+    /// Like [`string`](Self::string), but overwrites `text` and reuses its allocation. The content of `text` is
+    /// unspecified after an error.
     ///
     /// # Errors
     ///
     /// Like [`str`](Self::str).
-    #[inline(always)] // Like `string`.
+    #[inline(always)] // For the same reason as `string`.
     pub(crate) fn string_over(&mut self, text: &mut String) -> Result<(), DecodeError> {
         let (content, rest) = self.sized(Kind::String)?;
         if !string_over(content, text) {
@@ -341,11 +343,11 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Reads bytes without copying them.
+    /// Reads a bytes value without copying it.
     ///
     /// # Errors
     ///
-    /// If no bytes value is next, or it is longer than the remaining input.
+    /// If the next value is not bytes, or is longer than the remaining input.
     ///
     /// ```
     /// let mut decoder = polyglot::Decoder::new(&[4, 10, 2, 1, 2]);
@@ -359,7 +361,7 @@ impl<'a> Decoder<'a> {
         Ok(content)
     }
 
-    /// Reads bytes into `bytes`, overwriting its content and reusing its allocation.
+    /// Reads a bytes value into `bytes`, replacing its content and reusing its allocation.
     #[inline]
     pub(crate) fn bytes_over(&mut self, bytes: &mut Vec<u8>) -> Result<(), DecodeError> {
         let content = self.slice()?;
@@ -368,8 +370,8 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Reads bytes. If the decoder was created by [`shared`](Self::shared), values of at least [`BULK_MIN`] bytes are
-    /// slices of the input; others are copied.
+    /// Reads a bytes value. It is a slice of the input if the decoder is [shared](Self::shared) and the value has at
+    /// least [`BULK_MIN`] bytes. Otherwise it is copied.
     ///
     /// # Errors
     ///
@@ -393,8 +395,8 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Reads a string. If the decoder was created by [`shared`](Self::shared), strings of at least [`BULK_MIN`] bytes
-    /// are slices of the input; others are copied.
+    /// Reads a string. It is a slice of the input if the decoder is [shared](Self::shared) and the string has at least
+    /// [`BULK_MIN`] bytes. Otherwise it is copied.
     ///
     /// # Errors
     ///
@@ -411,11 +413,11 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Reads the text of an error in place of a root message.
+    /// Reads the text of an error, which can take the place of a root message.
     ///
     /// # Errors
     ///
-    /// If no error is next, it is longer than the remaining input, or it is not UTF-8.
+    /// If the next value is not an error, is longer than the remaining input, or is not UTF-8.
     #[inline(always)]
     pub fn error_text(&mut self) -> Result<&'a str, DecodeError> {
         let (text, rest) = self.cursor().error_text()?;
@@ -423,11 +425,11 @@ impl<'a> Decoder<'a> {
         Ok(text)
     }
 
-    /// Reads the head of a list whose elements are of kind `element`, and returns their number.
+    /// Reads the header of a list with elements of kind `element`. Returns the number of elements.
     ///
     /// # Errors
     ///
-    /// If no such list is next, or the remaining input is too short for its number of elements.
+    /// If the next value is not such a list, or the remaining input is too short for its elements.
     #[inline]
     pub fn list(&mut self, element: Kind) -> Result<usize, DecodeError> {
         match self.rest {
@@ -439,12 +441,11 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads the head of a map with keys and values of these kinds, and returns the number of pairs. A nil is an empty
-    /// map.
+    /// Reads the header of a map with keys and values of these kinds. Returns the number of pairs, which is 0 for nil.
     ///
     /// # Errors
     ///
-    /// If no such map is next, or the remaining input is too short for its number of pairs.
+    /// If the next value is not such a map, or the remaining input is too short for its pairs.
     #[inline]
     pub fn map(&mut self, key: Kind, value: Kind) -> Result<usize, DecodeError> {
         match self.rest {
@@ -456,7 +457,7 @@ impl<'a> Decoder<'a> {
                 Err(self.error(DecodeReason::WrongElementKind { expected: key, found: *found }))
             }
             [0x02, _, found, length @ ..] if *found == value.byte() => {
-                let smallest = key.smallest().wrapping_add(value.smallest()); // 18 at most.
+                let smallest = key.smallest().wrapping_add(value.smallest()); // At most 18.
                 self.container(Kind::Map, length, smallest)
             }
             [0x02, _, found, ..] => Err(self.error(DecodeReason::WrongElementKind { expected: value, found: *found })),
@@ -464,7 +465,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Deducts the memory of `count` values of type `T` from the container memory. Called before the allocation.
+    /// Charges the memory of `count` values of type `T` to the container memory. Called before they are allocated.
     #[inline]
     pub(crate) fn charge<T>(&mut self, count: usize) -> Result<(), DecodeError> {
         let needed = count.saturating_mul(size_of::<T>());
@@ -477,13 +478,13 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads the head of a oneof of the extended form, if one is next. Returns the member's one-based index in the
-    /// declaration, or 0 if no member is set. Intended for codecs without generated code; others use
-    /// [`oneof`](Self::oneof).
+    /// Reads the header of a oneof in the extended form, if that is the next value. Returns the one-based index of the
+    /// set member in the declaration, or 0 if no member is set. Intended for codecs without generated code; use
+    /// [`oneof`](Self::oneof) otherwise.
     ///
     /// # Errors
     ///
-    /// If the head is truncated.
+    /// If the header is truncated.
     #[inline]
     pub fn member_head(&mut self) -> Result<Option<u32>, DecodeError> {
         match self.rest {
@@ -498,7 +499,7 @@ impl<'a> Decoder<'a> {
         self.cursor().unexpected(expected)
     }
 
-    /// Reads `kind` and the `N` bytes after it.
+    /// Reads a kind byte, which must be `kind`, and the `N` bytes after it.
     #[inline]
     fn fixed<const N: usize>(&mut self, kind: Kind) -> Result<[u8; N], DecodeError> {
         match self.rest.split_first() {
@@ -511,7 +512,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads `kind` and the varint after it.
+    /// Reads a kind byte, which must be `kind`, and the varint after it.
     #[inline]
     fn varint(&mut self, kind: Kind) -> Result<u64, DecodeError> {
         match self.rest {
@@ -527,7 +528,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Returns the content of a string or bytes value and the input after it. Does not advance.
+    /// Returns the content of a string or bytes value and the remaining input. Does not advance the position.
     #[inline]
     fn sized(&self, kind: Kind) -> Result<(&'a [u8], &'a [u8]), DecodeError> {
         if let [found, 0x0a, length, rest @ ..] = self.rest
@@ -540,11 +541,12 @@ impl<'a> Decoder<'a> {
         self.cursor().sized(kind)
     }
 
-    /// Reads the length at the end of the head of a list or map. Each element takes at least `smallest` bytes.
+    /// Reads the length in the header of a list or map. Returns an error if the remaining input cannot hold that many
+    /// elements of at least `smallest` bytes.
     #[inline]
     fn container(&mut self, kind: Kind, length: &'a [u8], smallest: usize) -> Result<usize, DecodeError> {
         let (length, rest) = self.cursor().length(kind, length)?;
-        // The remaining input bounds the number of elements, because every kind has a minimum size above zero.
+        // Every kind has a minimum size above zero, so the size of the input bounds the number of elements.
         if length as usize > rest.len().checked_div(smallest).unwrap_or(0) {
             return Err(self.error(DecodeReason::TooManyElements { kind, length, left: rest.len() }));
         }
@@ -553,8 +555,8 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Defines the methods that read numbers. Takes the type, the method that reads its bytes, the conversion, and an
-/// example.
+/// Defines the methods that read numbers. The arguments are the type, the method that reads its bytes, the conversion,
+/// and an example.
 macro_rules! numbers {
     ($($what:literal $type:ident $kind:ident $read:ident $missing:literal |$read_value:ident| $value:expr, $bytes:literal $example:literal;)*) => {
         impl Decoder<'_> {$(
@@ -578,7 +580,7 @@ macro_rules! numbers {
     };
 }
 
-// Excess bits of varints are dropped. Signed integers use zigzag encoding.
+// Excess bits of a varint are discarded. Signed integers are zigzag-encoded.
 numbers! {
     "a u8" u8 U8 fixed "" |bytes| u8::from_be_bytes(bytes), "[8, 200]" "200";
     "a u16" u16 U16 varint ", or its varint is cut off or longer than 3 bytes" |varint| varint as u16, "[9, 0xac, 2]" "300";

@@ -1,16 +1,16 @@
-//! Bodies whose message is one bytes value. The message itself has a foreign encoding.
+//! Bodies that consist of one bytes value, which contains a message in another encoding.
 //!
-//! The envelope is the same as for other bodies: nil is the default message, an error can replace the message, and
-//! trailing bytes are left unread.
+//! They follow the same rules as other bodies: nil is the default message, an error can take the place of the message,
+//! and trailing bytes are ignored.
 
 use bytes::Bytes;
 
 use crate::{DecodeError, Decoder, EncodeError, EncodeReason, Encoder, Kind, Root};
 
-/// The encoded message enclosed in a body.
+/// The encoded message in a body.
 #[derive(Clone, Debug)]
 pub enum RawMessage<'a> {
-    /// A slice of shared input, which it keeps alive.
+    /// A slice that shares the memory of the input and keeps it alive.
     Shared(Bytes),
     /// A borrowed slice of the input.
     Slice(&'a [u8]),
@@ -26,7 +26,7 @@ impl AsRef<[u8]> for RawMessage<'_> {
 }
 
 impl Encoder<'_> {
-    /// Writes a body that encloses a message of `len` bytes. `write` appends the message to the buffer.
+    /// Writes a body that contains a message of `len` bytes. `write` must append the message to the buffer.
     ///
     /// ```
     /// use polyglot::{Decoder, Encoder, Root};
@@ -42,7 +42,8 @@ impl Encoder<'_> {
     ///
     /// # Errors
     ///
-    /// If `len` exceeds 2^32 - 1, or `write` appends a different number of bytes. The output is then restored.
+    /// If `len` exceeds 2^32 - 1, or `write` appends a different number of bytes. The output is then restored to its
+    /// previous length.
     #[inline]
     pub fn enclosed(&mut self, len: usize, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), EncodeError> {
         let mark = self.mark();
@@ -59,12 +60,12 @@ impl Encoder<'_> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Reads a body that encloses a message. Long messages share the memory of the input if the decoder is
-    /// [shared](Self::shared). Nil is an empty message. See [`Encoder::enclosed`] for an example.
+    /// Reads a body that contains an encoded message. If the decoder is [shared](Self::shared), long messages share the
+    /// memory of the input. Nil is an empty message. See [`Encoder::enclosed`] for an example.
     ///
     /// # Errors
     ///
-    /// If the body is neither nil, a bytes value nor an error.
+    /// If the body is not nil, a bytes value or an error.
     #[inline]
     pub fn enclosed(&mut self) -> Result<Root<RawMessage<'a>>, DecodeError> {
         if self.peek() == Some(Kind::Error) {

@@ -1,11 +1,11 @@
-//! [`Encoder`]: writes values as bytes, with one method per kind.
+//! [`Encoder`]: encodes values, with one method for each kind.
 
 use bytes::Bytes;
 
 use crate::limits::{BULK_MIN, LONG_MIN, NESTING_CEILING};
 use crate::{Codec, EncodeError, EncodeReason, Kind, Utf8Bytes, varint};
 
-/// Appends values to a buffer.
+/// Encodes values and appends them to a buffer.
 ///
 /// ```
 /// use polyglot::{Encoder, Kind};
@@ -33,12 +33,12 @@ pub struct Encoder<'a> {
     lost_presence: bool,
 }
 
-/// Function that copies content to shared memory.
+/// A function that copies bytes to shared memory.
 type Copy = fn(&[u8]) -> Bytes;
 
-/// The encoding of presence, for `optional` fields and the members of a oneof.
+/// The encoding of presence: of `optional` fields and the members of oneofs.
 ///
-/// All other values have the same encoding in both forms. Decoders accept both forms.
+/// Other values have the same encoding in both forms. Decoders accept both forms.
 ///
 /// ```
 /// use polyglot::{EncodeError, Encoder, Form};
@@ -58,32 +58,32 @@ type Copy = fn(&[u8]) -> Bytes;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// The form of the Go original. Absent fields are written as their default values.
+    /// The form of the Go implementation. Absent fields are encoded as their default values.
     #[default]
     Flat,
-    /// An absent `optional` field is nil. A oneof is written at the position of its first member, with the index of the
-    /// set member.
+    /// An absent `optional` field is encoded as nil. A oneof is encoded at the position of its first member, with the
+    /// index of the set member.
     Extended,
 }
 
-/// Bytes that an encoder recorded instead of copying them.
+/// Bytes that an encoder has recorded by reference instead of copying them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bulk {
-    /// Position of the bytes: between `out[..at]` and `out[at..]`, where `out` is the buffer without any bulk.
+    /// Position of the bytes in `out`, a buffer without bulk: between `out[..at]` and `out[at..]`.
     pub at: usize,
-    /// The bytes.
+    /// The recorded bytes.
     pub bytes: Bytes,
 }
 
 impl<'a> Encoder<'a> {
-    /// Creates an encoder that appends everything to `out`.
+    /// Creates an encoder that appends all values to `out`.
     #[inline]
     pub fn new(out: &'a mut Vec<u8>) -> Self {
         Self { out, bulk: None, copy: None, form: Form::Flat, depth: 0, lost_presence: false }
     }
 
-    /// Creates an encoder that appends to `out`, but records [`Bytes`] and [`Utf8Bytes`] of at least [`BULK_MIN`] bytes
-    /// in `bulk` instead of copying them. Offsets ascend.
+    /// Creates an encoder that appends to `out`, except for [`Bytes`] and [`Utf8Bytes`] of at least [`BULK_MIN`] bytes.
+    /// These are recorded in `bulk`, in the order of their positions.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -103,8 +103,9 @@ impl<'a> Encoder<'a> {
         Self { out, bulk: Some(bulk), copy: None, form: Form::Flat, depth: 0, lost_presence: false }
     }
 
-    /// Sets a function that copies unshared strings and bytes of at least [`LONG_MIN`] bytes. They are then recorded as
-    /// bulk instead of growing the buffer. Only affects a [`gathering`](Self::gathering) encoder.
+    /// Sets a function for copying strings and bytes of at least [`LONG_MIN`] bytes that are not in shared memory. The
+    /// copies are recorded as bulk, so that the buffer does not grow. Only affects a [`gathering`](Self::gathering)
+    /// encoder.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -123,29 +124,29 @@ impl<'a> Encoder<'a> {
         Self { copy: Some(copy), ..self }
     }
 
-    /// Sets the encoding of presence. Defaults to [`Form::Flat`].
+    /// Sets the form in which presence is encoded. Defaults to [`Form::Flat`].
     #[inline]
     #[must_use]
     pub fn with_form(self, form: Form) -> Self {
         Self { form, ..self }
     }
 
-    /// Returns the encoding of presence.
+    /// Returns the form in which presence is encoded.
     #[inline]
     #[must_use]
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// Returns whether the flat form lost presence information: an absent `optional` field, or a oneof whose set member
-    /// has its default value. Always false in the extended form.
+    /// Returns whether presence was lost in the flat form, due to an absent `optional` field or a oneof whose set
+    /// member has its default value. Always false in the extended form.
     #[inline]
     #[must_use]
     pub fn lost_presence(&self) -> bool {
         self.lost_presence
     }
 
-    /// Writes nil.
+    /// Writes a nil.
     ///
     /// ```
     /// let mut out = Vec::new();
@@ -161,7 +162,7 @@ impl<'a> Encoder<'a> {
     ///
     /// # Errors
     ///
-    /// If it is longer than 2^32 - 1 bytes.
+    /// If the string is longer than 2^32 - 1 bytes.
     ///
     /// ```
     /// let mut out = Vec::new();
@@ -174,7 +175,7 @@ impl<'a> Encoder<'a> {
         self.sized(Kind::String, value.as_bytes())
     }
 
-    /// Writes bytes.
+    /// Writes a bytes value.
     ///
     /// # Errors
     ///
@@ -191,7 +192,7 @@ impl<'a> Encoder<'a> {
         self.sized(Kind::Bytes, value)
     }
 
-    /// Writes bytes, or records them as [bulk](Self::gathering).
+    /// Writes a bytes value, or records it as [bulk](Self::gathering).
     ///
     /// # Errors
     ///
@@ -205,13 +206,13 @@ impl<'a> Encoder<'a> {
     ///
     /// # Errors
     ///
-    /// If it is longer than 2^32 - 1 bytes.
+    /// If the string is longer than 2^32 - 1 bytes.
     #[inline]
     pub fn utf8_bytes(&mut self, value: &Utf8Bytes) -> Result<(), EncodeError> {
         self.shared_as(Kind::String, value.as_bytes())
     }
 
-    /// Writes an error in place of a root message.
+    /// Writes an error, which takes the place of a root message.
     ///
     /// # Errors
     ///
@@ -231,7 +232,8 @@ impl<'a> Encoder<'a> {
         self.string(text)
     }
 
-    /// Writes the head of a list. `len` values of kind `element` must follow ([`Kind::Any`] for messages).
+    /// Writes the header of a list. The caller must then write `len` values of kind `element`, which is [`Kind::Any`]
+    /// for messages.
     ///
     /// # Errors
     ///
@@ -258,7 +260,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// Writes the head of a map. `len` pairs of a key and a value must follow.
+    /// Writes the header of a map. The caller must then write `len` pairs of a key and a value.
     ///
     /// # Errors
     ///
@@ -285,7 +287,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// Appends values already encoded in the same [form](Self::form).
+    /// Appends values that are already encoded in the same [form](Self::form).
     ///
     /// ```
     /// use polyglot::Encoder;
@@ -301,15 +303,15 @@ impl<'a> Encoder<'a> {
         self.out.extend_from_slice(values);
     }
 
-    /// Writes the head of a message. Its fields must follow. Unlike [`message`](Self::message), does not count the
-    /// nesting level.
+    /// Writes the header of a message. The caller must then write its fields. Does not count a nesting level, unlike
+    /// [`message`](Self::message).
     #[inline]
     pub fn message_head(&mut self) {
-        // The flags are reserved and 0.
+        // The flags are reserved and must be 0.
         self.u8(0);
     }
 
-    /// Writes a message, using `fields` for its fields.
+    /// Writes a message, calling `fields` to write its fields.
     ///
     /// # Errors
     ///
@@ -320,23 +322,23 @@ impl<'a> Encoder<'a> {
             return Err(EncodeError::new(EncodeReason::NestingTooDeep));
         }
         self.message_head();
-        self.depth = self.depth.wrapping_add(1); // Not above `NESTING_CEILING`.
+        self.depth = self.depth.wrapping_add(1); // At most `NESTING_CEILING`.
         let result = fields(self);
         self.depth = self.depth.wrapping_sub(1); // The same level as before.
         result
     }
 
-    /// Writes the head of the root without checking the nesting limit. The caller must then write its fields and call
+    /// Writes the header of the root without checking the nesting limit. The caller must then write the fields and call
     /// [`end_root`](Self::end_root).
     #[inline(always)]
     pub(crate) fn begin_root(&mut self) -> OutputMark {
         let mark = self.mark();
         self.message_head();
-        self.depth = self.depth.wrapping_add(1); // Like in `message`; usually the first level.
+        self.depth = self.depth.wrapping_add(1); // Cannot overflow; usually the first level.
         mark
     }
 
-    /// Ends the root. If encoding failed, removes everything written since the mark.
+    /// Completes the root. If encoding its fields failed, removes everything written since `mark`.
     #[inline(always)]
     pub(crate) fn end_root(
         &mut self,
@@ -354,11 +356,11 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Writes a field. Its name is only used in errors.
+    /// Writes a field. `name` is only used in errors.
     ///
     /// # Errors
     ///
-    /// If the value cannot be encoded; the error names the field.
+    /// If the value cannot be encoded. The error contains the name of the field.
     ///
     /// ```
     /// use polyglot::{Decoder, Encoder};
@@ -377,12 +379,12 @@ impl<'a> Encoder<'a> {
         self.field_as::<T>(name, value)
     }
 
-    /// Writes a field with an explicit [`Codec`], for types that do not determine their encoding. Enums use
-    /// [`Index`](crate::Index).
+    /// Writes a field with an explicit [`Codec`], for types whose encoding is not determined by the Rust type. Enums
+    /// use [`Index`](crate::Index).
     ///
     /// # Errors
     ///
-    /// If the value cannot be encoded; the error names the field.
+    /// If the value cannot be encoded. The error contains the name of the field.
     #[inline]
     pub fn field_as<C: Codec>(&mut self, name: &'static str, value: &C::Target) -> Result<(), EncodeError> {
         match C::encode(value, self) {
@@ -391,21 +393,22 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Records that the flat form [lost presence](Self::lost_presence). Intended for codecs without generated code.
+    /// Records that presence was [lost](Self::lost_presence) in the flat form. Intended for codecs without generated
+    /// code.
     #[inline]
     pub fn note_lost_presence(&mut self) {
         self.lost_presence = true;
     }
 
-    /// Writes the head of a oneof of the extended form: the member's one-based index in the declaration, or 0 if no member
-    /// is set. The member's value must follow. Intended for codecs without generated code; others use
-    /// [`oneof`](Self::oneof).
+    /// Writes the header of a oneof in the extended form. `member` is the one-based index of the set member in the
+    /// declaration, or 0 if no member is set. The caller must then write the value of the member. Intended for codecs
+    /// without generated code; use [`oneof`](Self::oneof) otherwise.
     #[inline]
     pub fn member_head(&mut self, member: u32) {
         varint::write(self.out, Kind::Any.byte(), u64::from(member));
     }
 
-    /// Returns the current end of the output, for [`rewind`](Self::rewind) after an error.
+    /// Returns the current position in the output, for [`rewind`](Self::rewind) after an error.
     #[inline]
     pub(crate) fn mark(&self) -> OutputMark {
         OutputMark {
@@ -415,18 +418,18 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Removes everything written since `mark`.
+    /// Removes all output written since `mark`.
     #[inline]
     pub(crate) fn rewind(&mut self, mark: OutputMark) {
         self.lost_presence = mark.lost_presence;
         truncate(self.out, self.bulk.as_deref_mut(), mark);
     }
 
-    /// Writes the head of a bytes value and reserves space for its content. The caller appends the content to the
-    /// returned buffer.
+    /// Writes the header of a bytes value and reserves memory for its content. The caller must append the content to
+    /// the returned buffer.
     #[inline]
     pub(crate) fn bytes_head(&mut self, len: usize) -> Result<&mut Vec<u8>, EncodeError> {
-        self.out.reserve(len.saturating_add(7)); // The head takes 7 bytes at most.
+        self.out.reserve(len.saturating_add(7)); // The header takes at most 7 bytes.
         head(self.out, Kind::Bytes, len)?;
         Ok(self.out)
     }
@@ -444,7 +447,7 @@ impl<'a> Encoder<'a> {
     #[inline]
     fn sized(&mut self, kind: Kind, content: &[u8]) -> Result<(), EncodeError> {
         if content.len() >= 0x80 {
-            // Does not pass `self`, so that its fields can stay in registers.
+            // Pass fields instead of `self`, so that the encoder can stay in registers.
             return long_sized(self.out, self.bulk.as_deref_mut(), self.copy, kind, content);
         }
         head(self.out, kind, content.len())?;
@@ -453,7 +456,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// Defines the methods that write scalars. Takes the type, the code that writes its bytes, and an example.
+/// Defines the methods that write scalars. The arguments are the type, the code that writes its bytes, and an example.
 macro_rules! scalars {
     ($($what:literal $type:ident: |$out:ident, $value:ident| $write:expr, $example:literal $bytes:literal;)*) => {
         impl Encoder<'_> {$(
@@ -479,7 +482,7 @@ scalars! {
     "a u16" u16: |out, value| varint::write(out, Kind::U16.byte(), u64::from(value)), "300" "[9, 0xac, 2]";
     "a u32" u32: |out, value| varint::write(out, Kind::U32.byte(), u64::from(value)), "300" "[10, 0xac, 2]";
     "a u64" u64: |out, value| varint::write(out, Kind::U64.byte(), value), "300" "[11, 0xac, 2]";
-    // Zigzag: 0, -1, 1, -2 become 0, 1, 2, 3.
+    // Zigzag encoding: 0, -1, 1, -2 become 0, 1, 2, 3.
     "an i32" i32: |out, value| {
         varint::write(out, Kind::I32.byte(), u64::from(((value << 1) ^ (value >> 31)) as u32));
     }, "-1" "[12, 1]";
@@ -507,14 +510,14 @@ fn long_sized(
     {
         return set_aside(out, bulk, copy, kind, content);
     }
-    // Grows the buffer once for the head (7 bytes at most) and the content.
+    // Grow the buffer once, for the header of at most 7 bytes and the content.
     out.reserve(content.len().saturating_add(7));
     head(out, kind, content.len())?;
     out.extend_from_slice(content);
     Ok(())
 }
 
-/// Copies a long value with `copy` and records it as bulk.
+/// Copies a long value to shared memory with `copy` and records it as bulk.
 #[cold]
 fn set_aside(
     out: &mut Vec<u8>,
@@ -545,8 +548,8 @@ pub(crate) struct OutputMark {
     lost_presence: bool,
 }
 
-/// Appends the head of a string or bytes value of `len` bytes.
-#[inline(always)] // Constant-folds for lengths known to be short.
+/// Appends the header of a string or bytes value of `len` bytes.
+#[inline(always)] // Evaluated at compile time if the length is known to be small.
 fn head(out: &mut Vec<u8>, kind: Kind, len: usize) -> Result<(), EncodeError> {
     if len >= 0x80 {
         return long_head(out, kind, len);
@@ -563,7 +566,7 @@ fn long_head(out: &mut Vec<u8>, kind: Kind, len: usize) -> Result<(), EncodeErro
     Ok(())
 }
 
-/// Checks that a length fits into the u32 of the wire.
+/// Converts a length to the u32 of the wire format. Returns an error if it is too large.
 #[inline]
 fn length(kind: Kind, length: usize) -> Result<u64, EncodeError> {
     match u32::try_from(length) {

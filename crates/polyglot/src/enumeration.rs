@@ -1,4 +1,4 @@
-//! Enums: a number in Rust, and an index into the declaration on the wire.
+//! Enums: numbers in Rust, and indices of the declaration on the wire.
 
 use std::marker::PhantomData;
 
@@ -6,9 +6,10 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason
 
 /// An enum of the schema. Implemented by generated code.
 ///
-/// An enum value is encoded as its zero-based index in the declaration, not as its number. An index unknown to the
-/// schema is decoded as the number `i32::MIN + index` and encoded as the same index again. Any other undeclared number
-/// is written as itself in the [extended](crate::Form::Extended) form. The flat form cannot encode it.
+/// An enum value is encoded as its zero-based index in the declaration instead of its number. An index that the schema
+/// does not have is decoded as the number `i32::MIN + index`, which is encoded as the same index again. Any other
+/// undeclared number is encoded as a number in the [extended](crate::Form::Extended) form, and is an error in the flat
+/// form.
 ///
 /// ```
 /// use polyglot::{Decoder, Encoder, Enumeration, Index};
@@ -45,17 +46,18 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Enumeration {
-    /// The full name, for errors: `package.Outer.Inner`.
+    /// Full name of the enum for errors, like `package.Outer.Inner`.
     const NAME: &'static str;
 
-    /// Returns the zero-based index of a number in the declaration. Aliases have the index of the first.
+    /// Returns the zero-based index of a number in the declaration. An alias has the index of the first value with its
+    /// number.
     fn index(number: i32) -> Option<u32>;
 
-    /// Returns the number at an index of the declaration. Aliases have indexes of their own.
+    /// Returns the number at an index of the declaration. An alias has an index of its own.
     fn number(index: u32) -> Option<i32>;
 }
 
-/// The [`Codec`] of the numbers of an enum.
+/// The [`Codec`] of an enum, whose values are its numbers.
 #[derive(Debug)]
 pub struct Index<E>(PhantomData<E>);
 
@@ -90,11 +92,12 @@ impl<E: Enumeration> Codec for Index<E> {
     }
 }
 
-/// Number of indexes beyond the schema that the extended form writes as indexes. A description of a schema has fewer
+/// Number of unknown indices that the extended form preserves as indices. No description of a schema has more enum
 /// values.
 pub const KEPT_INDEXES: u32 = 1 << 16;
 
-/// Writes a number that the schema does not declare. In the flat form it may represent any index unknown to the schema.
+/// Writes a number that the schema does not declare. In the flat form, only a number that represents an unknown index
+/// is valid.
 #[cold]
 fn put_undeclared<E: Enumeration>(number: i32, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     let index = number.wrapping_sub(i32::MIN) as u32;
@@ -107,14 +110,14 @@ fn put_undeclared<E: Enumeration>(number: i32, to: &mut Encoder<'_>) -> Result<(
     Ok(())
 }
 
-/// Reads a number in place of an index, which the writer sends if its schema does not declare the number. Returns
-/// `error` if no number is next.
+/// Reads a number in place of an index. Writers encode a value as a number if their schema does not declare it. Returns
+/// `error` if the next value is not a number.
 #[cold]
 fn take_number(from: &mut Decoder<'_>, error: DecodeError) -> Result<i32, DecodeError> {
     if from.peek() == Some(Kind::I32) { from.i32() } else { Err(error) }
 }
 
-/// Returns the number that represents an index unknown to the schema.
+/// Returns the number that represents an unknown index.
 #[cold]
 fn keep<E: Enumeration>(index: u32, offset: usize) -> Result<i32, DecodeError> {
     let number = i32::MIN.wrapping_add_unsigned(index);

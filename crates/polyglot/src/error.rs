@@ -1,11 +1,11 @@
-//! Reasons of decoding and encoding errors.
+//! Errors of decoding and encoding, and their reasons.
 
 use std::fmt;
 
 use crate::path_error::PathError;
 use crate::{Kind, NESTING_CEILING};
 
-/// The error of invalid input. Either the peer is faulty, or the schemas differ.
+/// The error of decoding invalid input. Either the peer is faulty, or the peers' schemas differ.
 ///
 /// ```
 /// use polyglot::{DecodeReason, Decoder, Kind};
@@ -17,101 +17,101 @@ use crate::{Kind, NESTING_CEILING};
 /// ```
 pub type DecodeError = PathError<DecodeReason, usize>;
 
-/// The reason why input cannot be decoded.
+/// Reason why input cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeReason {
-    /// The input ends where a value should begin or within one.
+    /// The input ends before or within a value.
     Truncated {
-        /// The kind of the value.
+        /// Kind of the value.
         expected: Kind,
     },
-    /// An unexpected kind.
+    /// A value has an unexpected kind.
     WrongKind {
-        /// The expected kind.
+        /// Expected kind.
         expected: Kind,
-        /// The byte found, which need not be a valid kind.
+        /// The byte in place of the kind. It may be an invalid kind.
         found: u8,
     },
-    /// A list or map has elements of an unexpected kind.
+    /// The elements of a list or map have an unexpected kind.
     WrongElementKind {
-        /// The expected kind.
+        /// Expected kind.
         expected: Kind,
-        /// The byte found, which need not be a valid kind.
+        /// The byte in place of the kind. It may be an invalid kind.
         found: u8,
     },
-    /// A varint has more bytes than its kind allows.
+    /// A varint has more bytes than its kind permits.
     VarintTooLong {
-        /// The kind that the varint belongs to.
+        /// Kind of the value.
         kind: Kind,
     },
-    /// A bool is neither 0 nor 1.
+    /// The byte of a bool is neither 0 nor 1.
     Bool(u8),
-    /// A string is not UTF-8.
+    /// A string is not valid UTF-8.
     Utf8,
     /// A string or bytes value is longer than the remaining input.
     LengthBeyondEnd {
         /// [`Kind::String`], [`Kind::Error`] or [`Kind::Bytes`].
         kind: Kind,
-        /// The declared length.
+        /// Length in bytes, as declared.
         length: u32,
-        /// The number of unread bytes.
+        /// Number of bytes left in the input.
         left: usize,
     },
     /// A list or map declares more elements than the remaining input can hold.
     TooManyElements {
         /// [`Kind::List`] or [`Kind::Map`].
         kind: Kind,
-        /// The declared length.
+        /// Number of elements, as declared.
         length: u32,
-        /// The number of unread bytes.
+        /// Number of bytes left in the input.
         left: usize,
     },
-    /// Lists, maps and boxes would take more memory than
-    /// [`Decoder::with_container_memory`](crate::Decoder::with_container_memory) allows.
+    /// Lists, maps and boxed messages would take more memory than
+    /// [`Decoder::with_container_memory`](crate::Decoder::with_container_memory) permits.
     ContainerMemory {
-        /// The number of bytes required.
+        /// Number of bytes required.
         needed: usize,
-        /// The remaining number of bytes.
+        /// Number of bytes still permitted.
         left: usize,
     },
-    /// Messages nest deeper than [allowed](crate::Decoder::with_nesting).
+    /// Messages exceed the [nesting limit](crate::Decoder::with_nesting).
     NestingTooDeep {
-        /// The maximum number of levels.
+        /// Maximum number of levels.
         max: u32,
     },
-    /// An error in place of a message inside another message.
+    /// An error takes the place of a message that is not the root.
     NestedError,
-    /// A oneof of the extended form has a member unknown to the schema.
+    /// The set member of a oneof in the extended form is unknown to the schema.
     UnknownMember {
-        /// The member's one-based index in the declaration.
+        /// One-based index of the member in the declaration.
         member: u32,
     },
-    /// The message [enclosed](crate::Decoder::enclosed) in the body is invalid. Contains the error text of its codec.
+    /// The message [contained](crate::Decoder::enclosed) in a body is invalid. Contains the error text of its codec.
     Content(String),
-    /// An unknown enum index that cannot be preserved: it is at least 2^31, or its substitute is a declared number.
+    /// An enum index is unknown and cannot be represented as a number, because it is at least 2^31 or the number is
+    /// declared.
     EnumIndex {
-        /// The full name of the enum.
+        /// Full name of the enum.
         enumeration: &'static str,
-        /// The index.
+        /// The unknown index.
         index: u32,
     },
-    /// A value that [translation](crate::layout) does not expect here: only scalars, strings, bytes, and lists and maps
-    /// of these are permitted.
+    /// [Translation](crate::layout) found a value that is not a scalar, string, bytes, or a list or map of these.
     NotScalar {
-        /// The byte found.
+        /// The byte in place of the kind.
         found: u8,
     },
-    /// During [translation](crate::layout), an enum number that the reader's schema lacks and its form cannot encode.
+    /// [Translation](crate::layout) found an enum number that the reader's schema lacks and its form cannot encode.
     EnumNumber(i32),
-    /// A [translated](crate::layout) body exceeds a limit.
+    /// A [translated](crate::layout) body exceeds the maximum size.
     TranslationTooLong {
-        /// The limit in bytes.
+        /// Maximum size in bytes.
         max: usize,
     },
-    /// [Translating](crate::layout) a body moves too many bytes to reorder its fields.
+    /// Reordering the fields of a body during [translation](crate::layout) would move too many bytes.
     TooManyMoves {
-        /// The limit in bytes.
+        /// Maximum number of bytes.
         max: usize,
     },
 }
@@ -151,7 +151,7 @@ impl fmt::Display for DecodeReason {
     }
 }
 
-/// The error of a value that cannot be encoded. The caller is faulty.
+/// The error of a value that cannot be encoded, which is a fault of the caller.
 ///
 /// ```
 /// use polyglot::{EncodeReason, Encoder, Enumeration, Index};
@@ -173,33 +173,33 @@ impl fmt::Display for DecodeReason {
 /// ```
 pub type EncodeError = PathError<EncodeReason, ()>;
 
-/// The reason why a value cannot be encoded.
+/// Reason why a value cannot be encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncodeReason {
-    /// A string, bytes value, list or map is longer than 2^32 - 1.
+    /// The length of a string, bytes value, list or map exceeds 2^32 - 1.
     TooLong {
-        /// The kind of the value.
+        /// Kind of the value.
         kind: Kind,
-        /// The length of the value.
+        /// Length of the value.
         length: usize,
     },
     /// Messages nest deeper than [`NESTING_CEILING`](crate::NESTING_CEILING).
     NestingTooDeep,
     /// An [`Undecoded`](crate::Undecoded) body is invalid. Contains the text of the decoding error.
     Unreadable(String),
-    /// The length of an [enclosed](crate::Encoder::enclosed) message differs from the announced one.
+    /// The length of an [embedded](crate::Encoder::enclosed) message differs from the announced one.
     Content {
-        /// The length that was announced.
+        /// Announced length in bytes.
         announced: usize,
-        /// The length that was written.
+        /// Number of bytes written.
         written: usize,
     },
-    /// A number that the enum does not declare and that does not represent an unknown index.
+    /// The enum does not declare this number, nor does the number represent an unknown index.
     UnknownNumber {
-        /// The full name of the enum.
+        /// Full name of the enum.
         enumeration: &'static str,
-        /// The number.
+        /// The undeclared number.
         number: i32,
     },
 }
@@ -218,8 +218,7 @@ impl fmt::Display for EncodeReason {
     }
 }
 
-/// An input byte found where a kind byte was expected. Displayed as the kind, if it is one, and as hexadecimal
-/// otherwise.
+/// An input byte in place of a kind. Displays the kind if it is valid, and hexadecimal digits otherwise.
 struct UnexpectedByte(u8);
 
 impl fmt::Display for UnexpectedByte {

@@ -1,11 +1,12 @@
-//! The kinds of values and their bytes on the wire.
+//! Kinds of values, and the bytes that represent them on the wire.
 
 use std::fmt;
 
-/// Defines the kinds. Takes the byte, the name, and the minimum size of a list element or a map's key or value.
+/// Defines the kinds. The arguments are the byte, the name, and the minimum size of a list element or a map's key or
+/// value.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $byte:literal, $name:literal, $smallest:literal;)*) => {
-        /// The kind of a value, given by its first byte.
+        /// Kind of a value. Its byte is the first byte of each encoded value.
         ///
         /// ```
         /// use polyglot::Kind;
@@ -22,14 +23,14 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// Returns the byte of this kind.
+            /// Returns the byte that represents this kind.
             #[inline]
             #[must_use]
             pub const fn byte(self) -> u8 {
                 self as u8
             }
 
-            /// Returns the kind with this byte, if any.
+            /// Returns the kind that this byte represents, or `None` if it is invalid.
             #[must_use]
             pub const fn from_byte(byte: u8) -> Option<Self> {
                 match byte {
@@ -38,10 +39,9 @@ macro_rules! kinds {
                 }
             }
 
-            /// Returns the minimum size in bytes of a list element, or a map's key or value, of this kind. Includes its
-            /// kind byte.
+            /// Returns the minimum size in bytes of an encoded element of a list or map, including its kind byte.
             ///
-            /// Never zero, so the remaining input bounds the number of elements.
+            /// The size is never zero, so the remaining input bounds the number of elements.
             #[inline]
             #[must_use]
             pub const fn smallest(self) -> usize {
@@ -62,23 +62,23 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Nothing: an absent message, map or optional field.
+    /// An absent message, map or optional field.
     Nil = 0x00, "nil", 1;
-    /// Values of one kind, preceded by that kind and their number.
+    /// A header with the kind of the elements and their number, followed by the elements.
     List = 0x01, "list", 4;
-    /// Pairs of a key and a value, preceded by both kinds and their number.
+    /// A header with the kinds of keys and values and the number of pairs, followed by the pairs.
     Map = 0x02, "map", 5;
-    /// In heads of lists and maps, a message that may be nil. Otherwise the start of a oneof in the extended form.
+    /// A message that may be nil, in the header of a list or map. The start of a oneof in the extended form otherwise.
     Any = 0x03, "message", 1;
-    /// Length-prefixed bytes.
+    /// Bytes, preceded by their length.
     Bytes = 0x04, "bytes", 3;
-    /// Length-prefixed UTF-8.
+    /// UTF-8 text, preceded by its length in bytes.
     String = 0x05, "string", 3;
-    /// An error text in place of a message.
+    /// The text of an error, in place of a message.
     Error = 0x06, "error", 4;
-    /// One byte, 0 or 1.
+    /// A single byte, 0 or 1.
     Bool = 0x07, "bool", 2;
-    /// One byte. Also starts every message, whose flags it contains.
+    /// A single byte. Every message starts with a u8 that contains its flags.
     U8 = 0x08, "u8", 2;
     /// A varint of at most 3 bytes.
     U16 = 0x09, "u16", 2;
@@ -90,9 +90,9 @@ kinds! {
     I32 = 0x0c, "i32", 2;
     /// A zigzag varint of at most 10 bytes.
     I64 = 0x0d, "i64", 2;
-    /// Four bytes, big endian IEEE 754.
+    /// Four bytes in IEEE 754 format, big-endian.
     F32 = 0x0e, "f32", 5;
-    /// Eight bytes, big endian IEEE 754.
+    /// Eight bytes in IEEE 754 format, big-endian.
     F64 = 0x0f, "f64", 9;
 }
 

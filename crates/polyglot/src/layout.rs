@@ -1,38 +1,39 @@
-//! Layouts of services and messages, and translation of bodies between two of them. No I/O.
+//! Layouts of services and messages, and the translation of bodies between two layouts. Performs no I/O.
 //!
 //! A [`Description`] contains the field numbers, types and wire order that a peer needs to read bodies of another
-//! version of its schema. Peers with the same [`Fingerprint`] need no translation. Otherwise a [`Plan`] translates
-//! bodies from one layout to the other in one pass, without decoding them.
+//! version of its schema. Peers whose layouts have the same [`Fingerprint`] need no translation. For other peers, a
+//! [`Plan`] translates encoded bodies from one layout to the other in a single pass, without decoding them.
 //!
 //! # Compatibility
 //!
-//! Fields and enum values are identified by number, types by their use. The rules follow protobuf. The WIRE category of
-//! `buf breaking` allows all changes but those marked with an asterisk:
+//! Fields and enum values are identified by their numbers, and types by the fields that use them. The rules are those
+//! of protobuf. The WIRE category of `buf breaking` allows all of these changes except those marked with an asterisk:
 //!
 //! | change | translation |
 //! |---|---|
-//! | field added, removed (its number reserved), renamed or moved | unknown fields are skipped and [counted](Translated::skipped), missing ones are absent or default |
-//! | among `int32`, `uint32`, `int64`, `uint64`, `bool` | a cast of C++: truncated, or extended by the sign; `bool` is not zero |
+//! | field added, removed (its number reserved), renamed or moved | unknown fields are skipped and [counted](Translated::skipped); missing fields are absent or have their default |
+//! | among `int32`, `uint32`, `int64`, `uint64`, `bool` | like a C++ cast: truncated or sign-extended; a `bool` is true unless the number is zero |
 //! | `sint32` and `sint64` | the varint is truncated |
 //! | `fixed32` and `sfixed32`, `fixed64` and `sfixed64` | the same bits |
-//! | `string` to `bytes`; `bytes` to `string` * | unchanged; fails unless it is UTF-8 |
+//! | `string` to `bytes`; `bytes` to `string` * | unchanged; fails if the bytes are not UTF-8 |
 //! | `optional` added or removed | absent becomes the default, and the default becomes absent |
-//! | map to list of messages with fields 1 and 2, and the reverse | of two entries with one key the reader keeps the last |
-//! | member added to a oneof | an older reader finds no member set |
-//! | field moved into or out of a oneof * | of several set ones the one with the highest number counts |
-//! | enum value added, removed or moved | by number; a number that the reader lacks stays a number |
-//! | enum to integer, and the reverse * | the number |
-//! | other types of one kind here, such as `int32` to `sint32` * | unchanged |
-//! | single to list, message to bytes, other types * | a [`Refusal`], which names the field |
+//! | map to list of messages with fields 1 and 2, and the reverse | unchanged; of two entries with the same key, the reader keeps the last |
+//! | member added to a oneof | for an older reader, no member is set |
+//! | field moved into or out of a oneof * | if several are set, the one with the highest number is used |
+//! | enum value added, removed or moved | by number; a number unknown to the reader is preserved as a number |
+//! | enum to integer, and the reverse * | by number |
+//! | other types with the same [kind](crate::Kind), such as `int32` to `sint32` * | unchanged |
+//! | single to list, message to bytes, other types * | rejected with a [`Refusal`] that names the field |
 //!
-//! Unknown fields are lost, like in prost. The flat form conveys neither presence nor enum numbers that the reader
-//! lacks.
+//! Unknown fields are lost, like in prost. The flat form can represent neither presence nor enum numbers that the
+//! reader's schema lacks.
 //!
 //! # Limits
 //!
-//! Descriptions and bodies come from peers. A description has at most [`DESCRIPTION_MAX`] bytes, [`TYPES_MAX`] types
-//! and [`PARTS_MAX`] fields and values. A plan has at most as many pairs of types as both peers have types, and 65 536
-//! fields. A translation takes time in proportion to its input and output; its output and nesting have [`Limits`].
+//! Descriptions and bodies are untrusted. A description has at most [`DESCRIPTION_MAX`] bytes, [`TYPES_MAX`] types, and
+//! [`PARTS_MAX`] fields and enum values. A plan has at most as many pairs of types as both descriptions have types, and
+//! at most 65 536 fields. The duration of a translation is proportional to the sizes of its input and output.
+//! [`Limits`] bound the size and nesting of the output.
 
 mod conversion;
 mod description;

@@ -1,10 +1,10 @@
-//! The Polyglot encoding, in which every value begins with a byte for its kind.
+//! The Polyglot encoding, a binary format in which every value starts with a byte for its kind.
 //!
-//! This crate encodes and decodes Rust values, wire-compatible with the Go original. All input is untrusted: no input
-//! makes the crate panic, overflow the stack, or allocate more than the input and the [limits](crate#limits) justify.
-//! Frames, connections and calls are not part of this crate.
+//! This crate encodes and decodes Rust values and is wire-compatible with the Go implementation. Input is untrusted: it
+//! can never cause a panic or a stack overflow, or the allocation of more memory than the [limits](crate#limits)
+//! permit. Framing, connections and calls are not part of this crate.
 //!
-//! It has three layers, each of which can be used independently:
+//! The crate has three layers, each of which can be used on its own:
 //!
 //! * [`Encoder`] and [`Decoder`] write and read single values: one method per [`Kind`].
 //! * [`Codec`] is implemented by Rust types that can be fields, [`Fields`] by generated messages. [`Message`] is a
@@ -51,12 +51,12 @@
 //!
 //! # Limits
 //!
-//! * Decoded messages nest up to [`NESTING_MAX`] levels, which [`Decoder::with_nesting`] can change up to
-//!   [`NESTING_CEILING`]. Encoded messages nest up to [`NESTING_CEILING`] levels.
-//! * The length of a list or map is rejected if the remaining input cannot hold that many elements of minimum size.
-//! * The memory of all lists, maps and boxes of one decoder is at most [`CONTAINER_MEMORY_MAX`], which
-//!   [`Decoder::with_container_memory`] can change.
-//! * The length of strings and bytes is checked against the remaining input before anything is allocated.
+//! * Decoded messages nest up to [`NESTING_MAX`] levels by default. [`Decoder::with_nesting`] changes the limit up to
+//!   [`NESTING_CEILING`], which is also the limit of encoded messages.
+//! * The length of a list or map is rejected if the remaining input cannot contain that many elements of minimum size.
+//! * The lists, maps and boxes of a decoder take at most [`CONTAINER_MEMORY_MAX`] bytes by default.
+//!   [`Decoder::with_container_memory`] changes the limit.
+//! * The length of a string or bytes value is checked against the remaining input before memory is allocated.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]

@@ -1,20 +1,20 @@
-//! Limits and their reasons.
+//! Limits of decoders and encoders.
 
 use std::num::NonZeroU32;
 
 /// Default maximum nesting depth of decoded messages, including the root.
-/// [`Decoder::with_nesting`](crate::Decoder::with_nesting) sets another.
+/// [`Decoder::with_nesting`](crate::Decoder::with_nesting) changes it.
 ///
-/// Equals the limit of Protocol Buffers implementations, so all their messages are accepted.
+/// Equal to the limit of Protocol Buffers implementations, so that all messages they accept are accepted here too.
 pub const NESTING_MAX: u32 = 100;
 
-/// Upper bound of the nesting depth, including the root. Decoders cannot be set to a higher limit, and encoders always
-/// use this one.
+/// Upper bound of the nesting depth, including the root. It is the maximum setting of decoders and the fixed limit of
+/// encoders.
 ///
-/// Each level takes stack when decoding. In unoptimised builds for x86-64 it takes 0.6 KB for a recursive message with
-/// one boxed field, and 9 KB for a recursive message with twenty fields and a map. Optimised builds take a quarter of
-/// that. Two hundred levels of the latter fit a usual stack of 2 MiB. In unoptimised builds, messages with many more
-/// fields that nest as deep need larger stacks.
+/// Decoding uses stack for each level. Unoptimised builds for x86-64 use 0.6 KB for a recursive message with one boxed
+/// field, and 9 KB for one with twenty fields and a map. Optimised builds use a quarter of that. Two hundred levels of
+/// the latter fit into a stack of 2 MiB. Messages with many more fields that nest as deep need a larger stack in
+/// unoptimised builds.
 pub const NESTING_CEILING: u32 = 200;
 
 /// Maximum nesting depth of a [`Decoder`](crate::Decoder).
@@ -26,15 +26,16 @@ pub const NESTING_CEILING: u32 = 200;
 /// assert_eq!([0, 20, 1000].map(|levels| Nesting::new(levels).levels()), [1, 20, NESTING_CEILING]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Nesting(NonZeroU32); // Not zero, so the root needs no check.
+pub struct Nesting(NonZeroU32); // Never zero, so that the root needs no check.
 
 impl Nesting {
     pub(crate) const DEFAULT: Self = Self::new(NESTING_MAX);
 
-    /// The maximum depth.
+    /// The maximum nesting depth that can be set.
     pub(crate) const DEEPEST: Self = Self::new(NESTING_CEILING);
 
-    /// Creates a limit of this many levels including the root, clamped to 1 to [`NESTING_CEILING`].
+    /// Creates a limit of this many levels, including the root. The value is clamped to the range from 1 to
+    /// [`NESTING_CEILING`].
     #[must_use]
     pub const fn new(levels: u32) -> Self {
         let levels = if levels > NESTING_CEILING { NESTING_CEILING } else { levels };
@@ -53,30 +54,31 @@ impl Nesting {
 }
 
 impl Default for Nesting {
-    /// Returns [`NESTING_MAX`].
+    /// Returns the default depth, [`NESTING_MAX`].
     fn default() -> Self {
         Self::DEFAULT
     }
 }
 
-/// Default maximum memory in bytes of list and map elements and boxed messages of one decoder.
-/// [`Decoder::with_container_memory`](crate::Decoder::with_container_memory) sets another.
+/// Default maximum memory in bytes of the list and map elements and boxed messages of a decoder.
+/// [`Decoder::with_container_memory`](crate::Decoder::with_container_memory) changes it.
 ///
-/// The length of the input is not a sufficient bound, because a nil element takes one byte on the wire and a whole
-/// default message in memory. 64 MiB suffices for ordinary bodies of 5 MiB, the default frame limit: an empty `Bytes`
-/// takes three bytes on the wire and 32 in memory, which makes 54 MiB.
+/// The length of the input is not a sufficient limit, because a nil element takes one byte on the wire and a whole
+/// default message in memory. 64 MiB suffices for ordinary bodies of 5 MiB, the default maximum size: an empty `Bytes`
+/// takes three bytes on the wire and 32 in memory, which amounts to 54 MiB.
 pub const CONTAINER_MEMORY_MAX: usize = 64 << 20;
 
-/// Minimum length at which [`Encoder::gathering`](crate::Encoder::gathering) and
+/// Minimum length in bytes at which [`Encoder::gathering`](crate::Encoder::gathering) and
 /// [`Decoder::shared`](crate::Decoder::shared) share [`Bytes`](bytes::Bytes) and [`Utf8Bytes`](crate::Utf8Bytes)
 /// instead of copying them.
 ///
-/// Sharing costs two updates of a reference count (15 ns), an entry in a list, and two more buffers for the vectored
-/// write. Copying 16 KiB costs 180 ns within the cache and more outside of it.
+/// Sharing costs two updates of a reference count (15 ns), a list entry, and two more buffers in the vectored write.
+/// Copying 16 KiB costs 180 ns within the cache and more outside of it.
 pub const BULK_MIN: usize = 16 << 10;
 
-/// Minimum length of strings that a [`copying`](crate::Encoder::copying) encoder copies instead of growing its buffer.
+/// Minimum length in bytes of strings for which a [`copying`](crate::Encoder::copying) encoder makes a separate copy
+/// instead of growing its buffer.
 ///
-/// A buffer that grows for a long string must be retained or shrunk, and growing and shrinking move memory to and from
-/// the system. Buffers up to this size can be retained.
+/// A buffer that has grown for a long string must be kept or shrunk, and growing and shrinking return memory to the
+/// system. Buffers up to this size can be kept.
 pub const LONG_MIN: usize = 64 << 10;

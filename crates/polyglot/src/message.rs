@@ -1,11 +1,11 @@
-//! Messages and whole bodies.
+//! Messages, and the bodies that contain them.
 
 use crate::{Codec, DecodeError, Decoder, EncodeError, Encoder, Kind, MessageView};
 
-/// A type that can be a body: the request or reply of a call, or a message of a stream.
+/// A type that can be the content of a body: a request, a reply, or a message of a stream.
 ///
-/// Every type with [`Fields`] implements it, in the Polyglot encoding. Types with another encoding, such as messages of
-/// builds with the protobuf codec, cannot be fields of a Polyglot message.
+/// Implemented for every type with [`Fields`], in the Polyglot encoding. Types with another encoding, such as messages
+/// generated with the protobuf codec, cannot be fields of a Polyglot message.
 ///
 /// ```
 /// use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Message, Root};
@@ -26,25 +26,26 @@ use crate::{Codec, DecodeError, Decoder, EncodeError, Encoder, Kind, MessageView
     note = "types of `extern_path` bring their codec: build them with frpc-build too, or implement `polyglot::Fields`"
 )]
 pub trait Message: Default {
-    /// The full name, for errors: `package.Outer.Inner`.
+    /// Full name of the message for errors, like `package.Outer.Inner`.
     const NAME: &'static str;
 
-    /// Writes a body.
+    /// Encodes the message as a body.
     ///
     /// # Errors
     ///
-    /// If the message cannot be encoded. The output is then restored.
+    /// If the message cannot be encoded. The output is then restored to its previous length.
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
-    /// Reads a body. Bytes after the message or error are left unread, because newer peers may have added fields.
+    /// Decodes a body. Bytes after the message or error are ignored, because peers with a newer schema may have added
+    /// fields.
     ///
     /// # Errors
     ///
     /// If the input is neither a valid message nor an error.
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError>;
 
-    /// Like [`decode_root`](Self::decode_root), but overwrites `self` and reuses its allocations. Unless a message is
-    /// read, the content of `self` is unspecified.
+    /// Like [`decode_root`](Self::decode_root), but overwrites `self` and reuses its allocations. The content of `self`
+    /// is unspecified unless a message is returned.
     ///
     /// # Errors
     ///
@@ -63,32 +64,32 @@ pub trait Message: Default {
 
 /// The fields of a message in the Polyglot encoding. Implemented by generated code.
 ///
-/// Fields are in wire order: single scalars, strings, bytes and enums first, then repeated fields, then messages and
-/// maps, each group in the order of declaration. [The crate's page](crate) has an example.
+/// Fields are in wire order: first single scalars, strings, bytes and enums, then repeated fields, then messages and
+/// maps. Each of these groups is in the order of declaration. See the [crate documentation](crate) for an example.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a Polyglot message",
     note = "messages of a build with the protobuf codec cannot be fields of messages of another build"
 )]
 pub trait Fields: Default {
-    /// The full name, for errors: `package.Outer.Inner`.
+    /// Full name of the message for errors, like `package.Outer.Inner`.
     const NAME: &'static str;
 
-    /// Writes the fields, without the head of the message.
+    /// Writes the fields, without the header of the message.
     ///
     /// # Errors
     ///
     /// If a field cannot be encoded.
     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
-    /// Reads the fields, after the head of the message.
+    /// Reads the fields that follow the header of the message.
     ///
     /// # Errors
     ///
     /// If a field is missing or malformed.
     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError>;
 
-    /// Like [`decode_fields`](Self::decode_fields), but overwrites `self` and reuses its allocations. After an error
-    /// the content of `self` is unspecified.
+    /// Like [`decode_fields`](Self::decode_fields), but overwrites `self` and reuses its allocations. The content of
+    /// `self` is unspecified after an error.
     ///
     /// # Errors
     ///
@@ -100,7 +101,7 @@ pub trait Fields: Default {
     }
 }
 
-/// The content of a body: a message, or an error in its place.
+/// The content of a body: a message, or an error in place of one.
 ///
 /// ```
 /// use polyglot::{Decoder, Encoder, Root, decode_root};
@@ -115,23 +116,24 @@ pub trait Fields: Default {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Root<M> {
-    /// The message. A nil root is its default.
+    /// A message. A nil body is the default message.
     Message(M),
-    /// The text of the error.
+    /// The text of an error.
     Error(String),
 }
 
-/// Writes a message as a body.
+/// Encodes a message as a body.
 ///
 /// # Errors
 ///
-/// If the message cannot be encoded. The output is then restored.
+/// If the message cannot be encoded. The output is then restored to its previous length.
 #[inline(always)]
 pub fn encode_root<M: Message>(message: &M, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     message.encode_root(to)
 }
 
-/// Reads a body. Bytes after the message or error are left unread, because newer peers may have added fields.
+/// Decodes a body. Bytes after the message or error are ignored, because peers with a newer schema may have added
+/// fields.
 ///
 /// ```
 /// use polyglot::{Decoder, Root, decode_root};
@@ -155,7 +157,7 @@ impl<M: Fields> Message for M {
 
     #[inline(always)]
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        // Not a closure, because the compiler would be less likely to inline the fields.
+        // Not a closure: the compiler would be less likely to inline the fields.
         let mark = to.begin_root();
         let encoded = self.encode_fields(to);
         to.end_root(mark, encoded, <M as Fields>::NAME)
@@ -173,7 +175,7 @@ impl<M: Fields> Message for M {
     #[inline(always)]
     fn decode_root_over(&mut self, from: &mut Decoder<'_>) -> Result<Root<()>, DecodeError> {
         if !from.begin_root() {
-            *self = M::default(); // In case the root is nil.
+            *self = M::default(); // The root may be nil.
             return no_message(<M as Fields>::NAME, from);
         }
         let decoded = self.decode_fields_over(from);
@@ -181,7 +183,7 @@ impl<M: Fields> Message for M {
     }
 }
 
-/// Writes a body in the Polyglot encoding, using `fields` for its fields.
+/// Writes a body in the Polyglot encoding, calling `fields` to write its fields.
 #[inline(always)]
 pub(crate) fn encode_as(
     name: &'static str,
@@ -193,7 +195,7 @@ pub(crate) fn encode_as(
     to.end_root(mark, encoded, name)
 }
 
-/// Reads a body in the Polyglot encoding, using `fields` for its fields.
+/// Reads a body in the Polyglot encoding, calling `fields` to read its fields.
 #[inline(always)]
 pub(crate) fn decode_as<'a, M: Default>(
     name: &'static str,
@@ -207,7 +209,7 @@ pub(crate) fn decode_as<'a, M: Default>(
     end_root(name, from, decoded)
 }
 
-/// Reads nil or an error in place of a message.
+/// Reads a nil or an error in place of a root message.
 #[inline(always)]
 fn no_message<M: Default>(name: &'static str, from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError> {
     match from.no_root() {
@@ -230,7 +232,7 @@ fn end_root<M>(
     }
 }
 
-/// Reads a body as a view into the input.
+/// Decodes a body as a view that borrows from the input.
 ///
 /// # Errors
 ///
@@ -249,7 +251,8 @@ impl<M: Fields> Codec for M {
         to.message(|to| message.encode_fields(to))
     }
 
-    /// Reads a nil as the default message, which applies to lists and maps. Single message fields are options.
+    /// Decodes a nil as the default message. This applies to lists and maps only, because single message fields are
+    /// options.
     #[inline]
     fn decode(from: &mut Decoder<'_>) -> Result<M, DecodeError> {
         from.message(M::decode_fields).map(Option::unwrap_or_default)

@@ -1,14 +1,15 @@
-//! Oneofs: separate fields in the flat form, one tagged value in the extended form.
+//! Oneofs: separate fields in the flat form, and one tagged value in the extended form.
 
 use crate::codec::encode_default;
 use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, Form, Kind};
 
-/// A oneof, as an enum with a variant for each member. Implemented by generated code.
+/// A oneof, represented by an enum with a variant for each member. Implemented by generated code.
 ///
-/// The flat form of the Go original has no oneofs. Each member is an ordinary field that is always present, and the
-/// last member that is not its default wins. In the extended form the oneof is at the position of its first member in wire
-/// order. It consists of `03`, a varint with the one-based member in the order of declaration (0 if none is set), and
-/// the value. Generated code writes and reads both:
+/// The flat form, that of the Go implementation, has no oneofs. Each member is an ordinary field that is always
+/// encoded, and the last member that does not have its default value is the set one. In the extended form, the oneof is
+/// encoded at the position of its first member in wire order. It consists of `03`, a varint with the one-based index of
+/// the set member in the declaration (0 if none is set), and the member's value. Generated code writes and reads both
+/// forms:
 ///
 /// ```
 /// use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields, Form, Oneof, Root};
@@ -79,15 +80,15 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, For
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Oneof: Sized {
-    /// Writes the set member in the extended form. Calls [`Encoder::member`] with the member's one-based index in the
-    /// declaration.
+    /// Writes the set member in the extended form. Must call [`Encoder::member`] with the one-based index of the member
+    /// in the declaration.
     ///
     /// # Errors
     ///
-    /// If its value cannot be encoded.
+    /// If the value of the member cannot be encoded.
     fn encode_member(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
-    /// Reads the value of the member with this one-based index in the declaration. Reads nothing and returns `None` if
+    /// Reads the value of the member with this one-based index in the declaration. Returns `None` without reading if
     /// there is no such member.
     ///
     /// # Errors
@@ -97,7 +98,8 @@ pub trait Oneof: Sized {
 }
 
 impl Encoder<'_> {
-    /// Writes a oneof at the position of its first member. Does nothing in the flat form.
+    /// Writes a oneof in the extended form. Must be called at the position of its first member. Does nothing in the
+    /// flat form.
     ///
     /// # Errors
     ///
@@ -116,7 +118,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Writes the set member in the extended form. Called by [`Oneof::encode_member`].
+    /// Writes the set member of a oneof in the extended form. Must be called by [`Oneof::encode_member`].
     ///
     /// # Errors
     ///
@@ -127,7 +129,8 @@ impl Encoder<'_> {
         C::encode(value, self).map_err(|error| error.in_field(name))
     }
 
-    /// Writes a member at its own position; `None` if it is not set. Does nothing in the extended form.
+    /// Writes a member as a separate field in the flat form; `None` if it is not the set one. Does nothing in the
+    /// extended form.
     ///
     /// # Errors
     ///
@@ -148,11 +151,12 @@ impl Encoder<'_> {
 }
 
 impl Decoder<'_> {
-    /// Begins to read a oneof at the position of its first member. In the extended form, reads the whole oneof.
+    /// Starts reading a oneof. Must be called at the position of its first member. Reads the whole oneof if it is in
+    /// the extended form.
     ///
     /// # Errors
     ///
-    /// If the member is unknown to the schema, or its value is invalid.
+    /// If the set member is unknown to the schema, or its value is malformed.
     #[inline]
     pub fn oneof<O: Oneof>(&mut self, name: &'static str) -> Result<OneofDecoder<O>, DecodeError> {
         self.oneof_by(name, O::decode_member)
@@ -160,7 +164,7 @@ impl Decoder<'_> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Begins to read a oneof, using `decode_member` for its members.
+    /// Starts reading a oneof, calling `decode_member` for the set member.
     #[inline]
     pub(crate) fn oneof_by<O>(
         &mut self,
@@ -181,7 +185,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// A oneof being read. See [`Decoder::oneof`].
+/// State of reading a oneof; see [`Decoder::oneof`].
 #[derive(Debug)]
 #[must_use]
 pub struct OneofDecoder<O> {
@@ -195,12 +199,12 @@ impl<O> OneofDecoder<O> {
         self.value = Some(value);
     }
 
-    /// Reads a member at its own position, which becomes the value unless it is its default. Does nothing in the rich
-    /// form.
+    /// Reads a member that is a separate field in the flat form. It becomes the set member unless it has its default
+    /// value. Does nothing in the extended form.
     ///
     /// # Errors
     ///
-    /// If the member is missing or malformed.
+    /// If the value of the member is missing or malformed.
     #[inline]
     pub fn member<C: Codec>(
         &mut self,
@@ -222,7 +226,7 @@ impl<O> OneofDecoder<O> {
         Ok(())
     }
 
-    /// Returns the set member, if any.
+    /// Returns the set member, or `None` if no member is set.
     #[inline]
     pub fn into_option(self) -> Option<O> {
         self.value

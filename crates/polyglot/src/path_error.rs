@@ -1,15 +1,16 @@
-//! [`PathError`]: an error with its reason and the path of fields that leads to the value.
+//! [`PathError`]: an error with a reason and the path of fields to the invalid value.
 //!
-//! The error is one pointer wide to keep results small on the hot path. All functions that build it are cold.
+//! The error is as small as a pointer, which keeps results small on the hot path. All functions that construct it are
+//! cold.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// An error of a codec, with its reason `R` and the path of fields to the value. Decoding errors also have the `Offset`
-/// of the value, which is `()` for encoding errors.
+/// An encoding or decoding error: a reason `R`, and the path of fields to the value. Decoding errors also contain the
+/// `Offset` of the value in the input, which is `()` for encoding errors.
 ///
-/// [`DecodeError`](crate::DecodeError), [`EncodeError`](crate::EncodeError) and the errors of the crate `frpc-json` are
-/// this type with reasons of their own.
+/// The errors [`DecodeError`](crate::DecodeError) and [`EncodeError`](crate::EncodeError), and those of the crate
+/// `frpc-json`, are instances of this type.
 ///
 /// ```
 /// use polyglot::{DecodeReason, Decoder, Kind};
@@ -29,7 +30,7 @@ struct Inner<R, Offset> {
 }
 
 impl<R> PathError<R, usize> {
-    /// Creates a decoding error for the value at this offset.
+    /// Creates a decoding error for the value at an offset of the input.
     #[cold]
     #[inline(never)]
     #[doc(hidden)]
@@ -62,40 +63,40 @@ impl<R> PathError<R, ()> {
 }
 
 impl<R, Offset> PathError<R, Offset> {
-    /// Returns the reason.
+    /// Returns the reason of the error.
     #[must_use]
     pub fn reason(&self) -> &R {
         &self.0.reason
     }
 
-    /// Returns the path of fields to the value, such as `orders[3].customer.name` or `prices["apple"]`. Empty for a
-    /// value that is not a field.
+    /// Returns the path of fields to the value, such as `orders[3].customer.name` or `prices["apple"]`. Empty if the
+    /// value is not part of a field.
     #[must_use]
     pub fn field(&self) -> String {
         self.0.path.to_string()
     }
 
-    /// Returns the full name of the outermost message, if any.
+    /// Returns the full name of the outermost message, if it is known.
     #[must_use]
     pub fn message(&self) -> Option<&str> {
         self.0.path.message.as_deref()
     }
 
-    /// Prepends a field to the path.
+    /// Adds an enclosing field to the path.
     #[doc(hidden)]
     #[must_use]
     pub fn in_field(self, name: impl Into<Cow<'static, str>>) -> Self {
         self.within(Step::Field(name.into()))
     }
 
-    /// Prepends an element of a list to the path.
+    /// Adds the index of an enclosing list to the path.
     #[doc(hidden)]
     #[must_use]
     pub fn in_element(self, index: usize) -> Self {
         self.within(Step::Element(index))
     }
 
-    /// Prepends an entry of a map to the path.
+    /// Adds the key of an enclosing map to the path.
     #[doc(hidden)]
     #[must_use]
     pub fn in_entry(self, key: impl Into<String>) -> Self {
@@ -154,7 +155,7 @@ where
 {
 }
 
-/// The path to a value. The innermost step is first, because errors propagate outwards.
+/// The path to a value. Steps are stored innermost first, because they are added while an error propagates.
 #[derive(Default)]
 struct Path {
     steps: Vec<Step>,
@@ -167,7 +168,7 @@ enum Step {
     Entry(String),
 }
 
-/// Number of steps displayed at each end of a long path.
+/// Maximum number of steps displayed at each end of a long path.
 const SHOWN: usize = 6;
 
 impl Path {
@@ -184,7 +185,7 @@ impl Path {
         }
     }
 
-    /// Writes `count` steps, outermost first, after skipping the first `skipped` ones.
+    /// Formats `count` steps, outermost first, after the first `skipped` ones.
     fn write_steps(&self, f: &mut fmt::Formatter<'_>, skipped: usize, count: usize) -> fmt::Result {
         for (position, step) in self.steps.iter().rev().enumerate().skip(skipped).take(count) {
             match step {
@@ -204,7 +205,8 @@ impl fmt::Display for Path {
     }
 }
 
-/// A path for display. Omits the middle of long paths, because a message nested too deeply has a hundred steps.
+/// Displays a path without its middle if it is long. The path to a message that is nested too deeply has about 100
+/// steps.
 struct ShortPath<'a>(&'a Path);
 
 impl fmt::Display for ShortPath<'_> {

@@ -1,9 +1,10 @@
-//! The protobuf codec, based on prost. A body is one bytes value that contains a message in protobuf's encoding.
+//! The protobuf codec, based on prost. A body consists of one bytes value, which contains a message in protobuf
+//! encoding.
 //!
-//! It is intended for services whose messages evolve by the rules of protobuf. Go's fRPC does not support it. The codec
-//! is a property of the types and is chosen by the build that generates them.
+//! Intended for services whose messages evolve by the rules of protobuf. It is not supported by fRPC for Go. The codec
+//! is a property of the message types, selected by the build that generates them.
 //!
-//! Messages may nest 100 levels deep. This is a constant of prost and not a setting of the decoder.
+//! Messages nest up to 100 levels. This limit is a constant of prost and cannot be configured.
 
 mod memory;
 pub mod utf8_bytes;
@@ -12,10 +13,10 @@ pub use memory::{Field, Protobuf, memory_of};
 
 use crate::{DecodeError, DecodeReason, Decoder, EncodeError, Encoder, RawMessage, Root};
 
-/// Writes a message as a body.
+/// Encodes a message as a body.
 ///
 /// # Errors
-/// If it is longer than 2^32 - 1 bytes.
+/// If the message is longer than 2^32 - 1 bytes.
 pub fn encode_protobuf<M>(message: &M, to: &mut Encoder<'_>) -> Result<(), EncodeError>
 where
     M: crate::Message + prost::Message,
@@ -24,7 +25,7 @@ where
     encoded.map_err(|error| error.in_message(M::NAME))
 }
 
-/// Reads a body. Long `Bytes` and `Utf8Bytes` share the memory of the input if the decoder is shared.
+/// Decodes a body. If the decoder is shared, long `Bytes` and `Utf8Bytes` share the memory of the input.
 ///
 /// # Errors
 /// If the input is neither a message nor an error, the message is malformed, or it would exceed the memory limit of the

@@ -1,4 +1,4 @@
-//! [`Utf8Bytes`]: text in shared memory.
+//! [`Utf8Bytes`]: a string in shared memory.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt;
@@ -8,11 +8,11 @@ use std::str::Utf8Error;
 
 use bytes::Bytes;
 
-/// Text in shared memory: to `String` what [`Bytes`] is to `Vec<u8>`.
+/// A string in shared memory. It is to `String` what [`Bytes`] is to `Vec<u8>`.
 ///
-/// Cloning does not copy the text. As a field of a message it is a string on the wire. From
-/// [`BULK_MIN`](crate::BULK_MIN) bytes on it is not copied, unlike a `String`: encoding [records it as
-/// bulk](crate::Encoder::gathering), and decoding validates it and returns a [slice of the
+/// Cloning does not copy the text. A field of this type is a string on the wire. If it has at least
+/// [`BULK_MIN`](crate::BULK_MIN) bytes, it is not copied, unlike a `String`: encoding [records it by
+/// reference](crate::Encoder::gathering), and decoding returns a validated [slice of the
 /// input](crate::Decoder::shared), which keeps the whole input alive.
 ///
 /// ```
@@ -28,36 +28,36 @@ use bytes::Bytes;
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Utf8Bytes(
-    /// UTF-8: every constructor has checked it, or has it from a type that is. Nothing changes it afterwards.
+    /// Valid UTF-8. All constructors validate it or take it from a type that guarantees it, and it is never modified.
     Bytes,
 );
 
 impl Utf8Bytes {
-    /// Creates an empty text.
+    /// Creates an empty string.
     #[inline]
     #[must_use]
     pub const fn new() -> Self {
         Self(Bytes::new())
     }
 
-    /// Creates a text from a static string without copying it.
+    /// Creates a string from a static one without copying it.
     #[inline]
     #[must_use]
     pub const fn from_static(text: &'static str) -> Self {
         Self(Bytes::from_static(text.as_bytes()))
     }
 
-    /// Returns `part` as a slice that shares the memory of `whole`.
+    /// Returns `part` as a string that shares the memory of `whole`.
     ///
     /// # Panics
     ///
-    /// If `part` does not lie in the memory of `whole`.
+    /// If `part` is not within the memory of `whole`.
     #[inline]
     pub(crate) fn slice_of(whole: &Bytes, part: &str) -> Self {
         Self(whole.slice_ref(part.as_bytes()))
     }
 
-    /// Returns `part` as a slice that shares the memory of this text.
+    /// Returns `part` as a string that shares the memory of this one.
     ///
     /// ```
     /// let line = polyglot::Utf8Bytes::from_static("author=Austen");
@@ -67,7 +67,7 @@ impl Utf8Bytes {
     ///
     /// # Panics
     ///
-    /// If `part` does not lie in the memory of this text.
+    /// If `part` is not within the memory of this string.
     ///
     /// ```
     /// let text = polyglot::Utf8Bytes::from("key=value".to_owned());
@@ -80,7 +80,7 @@ impl Utf8Bytes {
         Self::slice_of(&self.0, part)
     }
 
-    /// The text.
+    /// Returns the text as a `str`.
     ///
     /// ```
     /// let text = polyglot::Utf8Bytes::from("naïve".to_owned());

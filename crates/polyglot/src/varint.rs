@@ -1,24 +1,24 @@
-//! Varints: seven bits per byte, low bits first, the top bit set on all bytes but the last.
+//! Varints: seven bits per byte, least significant first. The top bit is set in all bytes but the last.
 //!
-//! Both directions process eight bytes at once as one word instead of looping over them.
+//! Both directions process up to eight bytes at once as a word instead of looping over them.
 
 use crate::Kind;
 
-/// The reason why a varint cannot be read.
+/// Reason why a varint cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VarintFault {
     /// The input ends within the varint.
     Truncated,
-    /// The varint has more bytes than its kind allows.
+    /// The varint has more bytes than its kind permits.
     TooLong,
 }
 
-/// The top bit of each byte of a word.
+/// Mask of the continuation bits in a word of eight bytes.
 const MORE: u64 = 0x8080_8080_8080_8080;
-/// The first value that needs more than the 8 bytes of a word.
+/// First value that needs more than eight bytes.
 const WORD_END: u64 = 1 << 56;
 
-/// Returns the maximum length in bytes of a varint of this kind. Each byte holds seven bits.
+/// Returns the maximum length in bytes of a varint of this kind.
 pub(crate) const fn length_max(kind: Kind) -> u32 {
     match kind {
         Kind::U16 => 3,
@@ -27,7 +27,7 @@ pub(crate) const fn length_max(kind: Kind) -> u32 {
     }
 }
 
-/// Appends `kind` and `value` in its shortest form.
+/// Appends the byte `kind` and the shortest encoding of `value`.
 #[inline]
 pub(crate) fn write(out: &mut Vec<u8>, kind: u8, value: u64) {
     if value < 0x80 {
@@ -39,8 +39,8 @@ pub(crate) fn write(out: &mut Vec<u8>, kind: u8, value: u64) {
     }
 }
 
-/// Reads a varint of at most `max` bytes and returns the input after it. Drops excess high bits of the last byte and
-/// accepts overlong forms, like the Go original.
+/// Decodes a varint of at most `max` bytes. Returns it with the remaining input. Like the Go implementation, discards
+/// excess high bits of the last byte and accepts overlong encodings.
 #[inline]
 pub(crate) fn read(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {
     match input {
@@ -53,7 +53,7 @@ pub(crate) fn read(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> 
 fn write_long(out: &mut Vec<u8>, kind: u8, mut value: u64) {
     if value < WORD_END {
         let bits = u64::BITS.wrapping_sub(value.leading_zeros());
-        let length = bits.div_ceil(7); // 3..=8: `value` is at least 0x4000 and below `WORD_END`.
+        let length = bits.div_ceil(7); // Between 3 and 8: `value` is at least 0x4000 and below `WORD_END`.
         let unused = 8_u32.wrapping_sub(length);
         let more = MORE & (u64::MAX >> 8) >> (8_u32.wrapping_mul(unused));
         let [a, b, c, d, e, f, g, h] = (spread(value) | more).to_le_bytes();
@@ -75,7 +75,7 @@ fn read_long(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {
         let word = u64::from_le_bytes(*word);
         let stop = !word & MORE;
         if stop != 0 {
-            let last_bit = stop.trailing_zeros(); // The top bit of the last byte: 7, 15, ... 63.
+            let last_bit = stop.trailing_zeros(); // Position of the last byte's top bit: 7, 15, ... 63.
             let length = last_bit.wrapping_add(1) >> 3;
             if length > max {
                 return Err(VarintFault::TooLong);
@@ -88,14 +88,14 @@ fn read_long(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {
     read_bytewise(input, max)
 }
 
-/// Reads a varint byte by byte, near the end of the input and for varints of nine and ten bytes.
+/// Decodes a varint byte by byte. Used near the end of the input and for varints of nine or ten bytes.
 fn read_bytewise(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {
     let mut value = 0_u64;
     let mut rest = input;
     for index in 0..max {
         let [byte, behind @ ..] = rest else { return Err(VarintFault::Truncated) };
         rest = behind;
-        // `max` is 10 at most, so the shift is 63 at most; bits beyond 64 fall off.
+        // `max` is at most 10, so the shift is at most 63. Bits beyond the 64th are discarded.
         value |= u64::from(byte & 0x7f) << (index.wrapping_mul(7));
         if *byte < 0x80 {
             return Ok((value, rest));
@@ -104,7 +104,7 @@ fn read_bytewise(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {
     Err(VarintFault::TooLong)
 }
 
-/// Spreads the low 56 bits over eight bytes, seven bits each.
+/// Distributes the low 56 bits over eight bytes with seven bits each.
 #[inline]
 fn spread(value: u64) -> u64 {
     let halves = value & 0x0000_0000_0fff_ffff | (value & 0x00ff_ffff_f000_0000) << 4;
@@ -112,7 +112,7 @@ fn spread(value: u64) -> u64 {
     quarters & 0x007f_007f_007f_007f | (quarters & 0x3f80_3f80_3f80_3f80) << 1
 }
 
-/// The reverse of [`spread`]; ignores the top bit of each byte.
+/// Reverses [`spread`]. Ignores the top bit of each byte.
 #[inline]
 fn gather(word: u64) -> u64 {
     let quarters = word & 0x007f_007f_007f_007f | (word & 0x7f00_7f00_7f00_7f00) >> 1;
@@ -124,7 +124,7 @@ fn gather(word: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// A simple loop as a reference implementation.
+    /// Encodes a varint with a simple loop, as a reference.
     fn reference(mut value: u64) -> Vec<u8> {
         let mut out = vec![0xee];
         while value >= 0x80 {

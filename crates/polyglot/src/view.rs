@@ -1,7 +1,8 @@
-//! Views: messages that borrow from the input without allocating.
+//! Views: messages that borrow from the input and are decoded without allocation.
 //!
-//! Messages have no length on the wire, so skipping one requires its fields. Therefore decoding a view walks and
-//! validates its lists, maps and nested messages. Their elements are decoded from the validated bytes on access.
+//! Messages have no length on the wire, so their end is only found by reading their fields. Decoding a view therefore
+//! reads and validates its lists, maps and nested messages. Their elements are decoded on access from the validated
+//! bytes.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -9,29 +10,29 @@ use std::marker::PhantomData;
 
 use crate::{DecodeError, Decoder, Kind};
 
-/// A type that can be a field of a borrowed message.
+/// A type that can be a field of a [`MessageView`].
 ///
-/// Implemented by scalars, `&str` and `&[u8]`, [`MessageView`]s, options of them, [`List`], [`Map`] and [`Nested`]. The
-/// result of `decode` must only depend on the bytes that it reads.
+/// Implemented by scalars, `&str`, `&[u8]`, [`MessageView`]s, options of these, [`List`], [`Map`] and [`Nested`]. The
+/// result of `decode` must depend only on the bytes that it reads.
 pub trait View<'a>: Default {
-    /// The kind on the wire; [`Kind::Any`] for messages.
+    /// The kind of the values on the wire. [`Kind::Any`] for messages.
     const KIND: Kind;
 
-    /// Reads a value.
+    /// Decodes one value.
     ///
     /// # Errors
     ///
     /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError>;
 
-    /// Returns whether the flat form cannot distinguish this value from an absent one. Never true for messages.
+    /// Returns whether the flat form cannot distinguish this value from an absent one. Always false for messages.
     #[inline]
     fn is_default(&self) -> bool {
         false
     }
 }
 
-/// The borrowed counterpart of [`Fields`](crate::Fields).
+/// The borrowed counterpart of [`Fields`](crate::Fields). Implemented by generated code.
 ///
 /// ```
 /// use polyglot::{DecodeError, Decoder, List, MessageView, Root};
@@ -57,10 +58,10 @@ pub trait View<'a>: Default {
 /// # Ok::<(), DecodeError>(())
 /// ```
 pub trait MessageView<'a>: Default {
-    /// The full name, for errors: `package.Outer.Inner`.
+    /// Full name of the message for errors, like `package.Outer.Inner`.
     const NAME: &'static str;
 
-    /// Reads the fields, after the head of the message.
+    /// Reads the fields that follow the header of the message.
     ///
     /// # Errors
     ///
@@ -71,7 +72,8 @@ pub trait MessageView<'a>: Default {
 impl<'a, V: MessageView<'a>> View<'a> for V {
     const KIND: Kind = Kind::Any;
 
-    /// Reads a nil as the default message, which applies to lists and maps. Single message fields are options.
+    /// Decodes a nil as the default message. This applies to lists and maps only, because single message fields are
+    /// options.
     #[inline]
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         from.message(V::decode_fields).map(Option::unwrap_or_default)
@@ -118,10 +120,10 @@ impl<'a, V: View<'a>> View<'a> for Option<V> {
     }
 }
 
-/// A list in the input, whose elements are decoded on access.
+/// A list that borrows from the input. Its elements are decoded on access.
 #[derive(Clone, Copy, Default)]
 pub struct List<'a, V> {
-    /// The validated elements without the head of the list.
+    /// The validated elements, without the header of the list.
     elements: &'a [u8],
     len: usize,
     element: PhantomData<V>,
@@ -140,7 +142,7 @@ impl<'a, V: View<'a>> List<'a, V> {
         self.len == 0
     }
 
-    /// Validates and skips the elements.
+    /// Reads and validates `len` elements.
     #[inline]
     fn of(len: usize, from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         let elements = walk(from, |from| {
@@ -149,7 +151,7 @@ impl<'a, V: View<'a>> List<'a, V> {
         Ok(Self { elements, len, element: PhantomData })
     }
 
-    /// Returns the elements.
+    /// Returns an iterator over the elements.
     pub fn iter(&self) -> Items<'a, V> {
         Items { from: Decoder::again(self.elements), left: self.len, element: PhantomData }
     }
@@ -165,7 +167,7 @@ impl<'a, V: View<'a>> View<'a> for List<'a, V> {
     }
 }
 
-/// A map in the input: its pairs in wire order, duplicate keys included.
+/// A map that borrows from the input. Contains the pairs in wire order, including those with duplicate keys.
 #[derive(Clone, Copy, Default)]
 pub struct Map<'a, K, V> {
     pairs: List<'a, Pair<K, V>>,
@@ -184,12 +186,12 @@ impl<'a, K: View<'a>, V: View<'a>> Map<'a, K, V> {
         self.pairs.is_empty()
     }
 
-    /// Returns the pairs. The last pair of a duplicate key counts.
+    /// Returns an iterator over the pairs. If a key occurs twice, the last pair is the valid one.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (K, V)> + FusedIterator + use<'a, K, V> {
         self.pairs.iter().map(|Pair(key, value)| (key, value))
     }
 
-    /// Returns the value of a key, by linear search.
+    /// Returns the value of a key. Searches all pairs.
     pub fn get(&self, key: &K) -> Option<V>
     where
         K: PartialEq,
@@ -208,7 +210,7 @@ impl<'a, K: View<'a>, V: View<'a>> View<'a> for Map<'a, K, V> {
     }
 }
 
-/// A key and its value, adjacent in a map.
+/// A key and a value that follow each other in a map.
 #[derive(Clone, Copy, Default)]
 struct Pair<K, V>(K, V);
 
@@ -221,10 +223,10 @@ impl<'a, K: View<'a>, V: View<'a>> View<'a> for Pair<K, V> {
     }
 }
 
-/// A message in the input that is decoded on access. Used for recursive messages and for rarely needed ones.
+/// A nested message that is decoded on access. Used for recursive messages and for messages that are rarely accessed.
 #[derive(Clone, Copy, Default)]
 pub struct Nested<'a, V> {
-    /// The validated message with its head. Empty for a default message.
+    /// The validated message, including its header. Empty for a default message.
     message: &'a [u8],
     view: PhantomData<V>,
 }
@@ -236,7 +238,7 @@ impl<'a, V: MessageView<'a>> Nested<'a, V> {
         V::decode(&mut Decoder::again(self.message)).unwrap_or_default()
     }
 
-    /// Returns the bytes of the message including its head, which are a complete body. Empty for a default message.
+    /// Returns the encoded message including its header, which is a valid body. Empty for a default message.
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.message
@@ -253,7 +255,7 @@ impl<'a, V: MessageView<'a>> View<'a> for Nested<'a, V> {
     }
 }
 
-/// The elements of a [`List`].
+/// Iterator over the elements of a [`List`].
 pub struct Items<'a, V> {
     from: Decoder<'a>,
     left: usize,
@@ -289,7 +291,7 @@ impl<'a, V: View<'a>> IntoIterator for &List<'a, V> {
     }
 }
 
-/// Calls `decode` and returns the bytes that it read.
+/// Returns the bytes that `decode` reads.
 #[inline]
 fn walk<'a>(
     from: &mut Decoder<'a>,
@@ -297,7 +299,7 @@ fn walk<'a>(
 ) -> Result<&'a [u8], DecodeError> {
     let before = from.rest();
     decode(from)?;
-    let length = before.len().wrapping_sub(from.remaining()); // The remaining input is a tail of `before`.
+    let length = before.len().wrapping_sub(from.remaining()); // The remaining input is a suffix of `before`.
     Ok(before.get(..length).unwrap_or_default())
 }
 

@@ -1,4 +1,4 @@
-//! Support for generated views: the view type of a message, undecoded messages, enums and oneofs.
+//! Support for generated views: view types of messages, undecoded messages, enums and oneofs.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,13 +10,13 @@ use crate::{
     Fields, Index, Kind, Message, MessageView, Nesting, OneofDecoder, Root, View, view_root,
 };
 
-/// A message that has a view. Implemented by generated code.
+/// A message that has a view type. Implemented by generated code.
 pub trait Viewed: Fields {
-    /// The view of the message, which borrows from the input.
+    /// View of the message, which borrows from the input.
     type View<'a>: MessageView<'a>;
 }
 
-/// A message in its encoded form, readable without copying it.
+/// An encoded message, which can be read without copying it.
 ///
 /// ```
 /// # use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields, Message, MessageView, Undecoded, Root, Viewed};
@@ -41,7 +41,7 @@ pub trait Viewed: Fields {
 /// # Ok::<(), DecodeError>(())
 /// ```
 pub struct Undecoded<M> {
-    /// Empty for a default message.
+    /// The encoded message. Empty for a default message.
     body: Bytes,
     nesting: Nesting,
     container_memory: usize,
@@ -49,7 +49,7 @@ pub struct Undecoded<M> {
 }
 
 impl<M: Fields> Undecoded<M> {
-    /// Encodes a message into a new body.
+    /// Encodes a message as a new body.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl<M: Fields> Undecoded<M> {
         Ok(Self { body: body.into(), nesting: Nesting::DEEPEST, container_memory: usize::MAX, ..Self::default() })
     }
 
-    /// Decodes the message as a view that borrows from the body. Each call decodes again.
+    /// Decodes the message as a view that borrows from the body. The message is decoded again by each call.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl<M: Fields> Undecoded<M> {
         }
     }
 
-    /// Decodes the message. Long `Bytes` and `Utf8Bytes` share the body's memory.
+    /// Decodes the message. Long `Bytes` and `Utf8Bytes` share the memory of the body.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl<M: Fields> Undecoded<M> {
         }
     }
 
-    /// Returns the body, including bytes after the message.
+    /// Returns the body, including any bytes after the message.
     #[must_use]
     pub fn as_bytes(&self) -> &Bytes {
         &self.body
@@ -112,7 +112,7 @@ impl<M: Fields> Undecoded<M> {
 impl<M: Fields> Message for Undecoded<M> {
     const NAME: &'static str = <M as Fields>::NAME;
 
-    /// Decodes and re-encodes the message, because the body may have another form than the peer's.
+    /// Decodes and encodes the message again, because the body may be in another form than the peer's.
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         let message = self.decode().map_err(|error| {
             EncodeError::new(EncodeReason::Unreadable(error.to_string())).in_message(<M as Fields>::NAME)
@@ -120,7 +120,7 @@ impl<M: Fields> Message for Undecoded<M> {
         message.encode_root(to)
     }
 
-    /// Stores the body without validating it. Errors are reported when it is decoded.
+    /// Stores the body without validating it. Errors are reported when the message is decoded.
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
         if from.peek() == Some(Kind::Error) {
             let text = from.error_text().map_err(|error| error.in_message(<M as Fields>::NAME))?;
@@ -158,14 +158,14 @@ impl<M> fmt::Debug for Undecoded<M> {
     }
 }
 
-/// An enum's number in a list or map of a view. Single fields are plain numbers.
+/// An enum value in a list or map of a view. Single enum fields of a view are plain numbers.
 pub struct Number<E> {
     number: i32,
     enumeration: PhantomData<fn() -> E>,
 }
 
 impl<E> Number<E> {
-    /// Returns the number. See [`Enumeration`] for unknown values.
+    /// Returns the enum's number. See [`Enumeration`] for undeclared values.
     #[must_use]
     pub fn get(self) -> i32 {
         self.number
@@ -216,7 +216,7 @@ impl<E> fmt::Debug for Number<E> {
 
 /// The borrowed counterpart of [`Oneof`](crate::Oneof). Implemented by generated code.
 pub trait OneofView<'a>: Sized {
-    /// Reads the value of the member with this one-based index in the declaration. Reads nothing and returns `None` if
+    /// Reads the value of the member with this one-based index in the declaration. Returns `None` without reading if
     /// there is no such member.
     ///
     /// # Errors
@@ -226,11 +226,11 @@ pub trait OneofView<'a>: Sized {
 }
 
 impl<'a> Decoder<'a> {
-    /// Like [`oneof`](Self::oneof), but reads a view.
+    /// Like [`oneof`](Self::oneof), but reads views.
     ///
     /// # Errors
     ///
-    /// If the member is unknown to the schema, or its value is invalid.
+    /// If the set member is unknown to the schema, or its value is malformed.
     #[inline]
     pub fn oneof_view<O: OneofView<'a>>(&mut self, name: &'static str) -> Result<OneofDecoder<O>, DecodeError> {
         self.oneof_by(name, O::decode_member)
@@ -242,7 +242,7 @@ impl<O> OneofDecoder<O> {
     ///
     /// # Errors
     ///
-    /// If the member is missing or malformed.
+    /// If the value of the member is missing or malformed.
     #[inline]
     pub fn view_member<'a, V: View<'a>>(
         &mut self,

@@ -1,7 +1,8 @@
-//! Protobuf's well-known types, with prost's mapping. Wrappers are plain values, `Empty` is `()`, and with the feature
-//! `prost-types` the others are structs of that crate. On the wire they are ordinary messages.
+//! Codecs of protobuf's well-known types, with the same Rust types as in prost. Wrappers are plain values and `Empty`
+//! is `()`. The feature `prost-types` adds the other types, which are structs of that crate. On the wire they are
+//! ordinary messages.
 //!
-//! Generated code states the wrapper of a field, because the type of the value does not determine it:
+//! Generated code specifies the wrapper of a field, because the Rust type of its value does not determine it:
 //!
 //! ```
 //! use polyglot::{Decoder, Encoder, wellknown::StringValue};
@@ -24,15 +25,15 @@ use crate::{
     Codec, DecodeError, Decoder, EncodeError, Encoder, Fields, Kind, Message, MessageView, Root, View, Viewed,
 };
 
-/// The [`Codec`] of a value wrapped in a message as its only field.
+/// The [`Codec`] of a value that is the only field of a wrapper message.
 #[derive(Debug)]
 pub struct Wrapped<T>(PhantomData<T>);
 
-/// The [`Codec`] of a boxed value, for fields with the build option `boxed` whose type is not a message.
+/// The [`Codec`] of a boxed value. Used for fields with the build option `boxed` whose type is not a message.
 #[derive(Debug)]
 pub struct Boxed<C>(PhantomData<C>);
 
-/// The [`View`] of a wrapper, which contains its value.
+/// The [`View`] of a wrapper message, with its value.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub struct Unwrapped<V>(pub V);
 
@@ -92,13 +93,13 @@ impl<'a, V: View<'a>> View<'a> for Unwrapped<V> {
     }
 }
 
-/// Defines the wrappers. Takes the name of the message and the type in Rust.
+/// Defines the wrappers. The arguments are the name of the message and the Rust type.
 macro_rules! wrappers {
     ($($name:ident $type:ty;)*) => {$(
         #[doc = concat!("The codec of `google.protobuf.", stringify!($name), "`.")]
         pub type $name = Wrapped<$type>;
 
-        /// As a request or reply, the value is wrapped.
+        /// As a request or reply, the value is encoded as a wrapper message.
         impl Message for $type {
             const NAME: &'static str = concat!("google.protobuf.", stringify!($name));
 
@@ -128,7 +129,7 @@ wrappers! {
     SharedBytesValue Bytes;
 }
 
-/// `google.protobuf.Empty`.
+/// The message `google.protobuf.Empty`.
 impl Fields for () {
     const NAME: &'static str = "google.protobuf.Empty";
 
@@ -161,14 +162,14 @@ pub use views::{AnyView, FieldMaskView, ListValueView, SourceContextView, Struct
 
 #[cfg(feature = "prost-types")]
 mod structs {
-    //! The well-known types that are structs of `prost-types`.
+    //! Codecs of the well-known types that are structs of `prost-types`.
 
     use prost_types::value::Kind;
     use prost_types::{Any, Duration, FieldMask, ListValue, NullValue, SourceContext, Struct, Timestamp, Value};
 
     use crate::{DecodeError, Decoder, EncodeError, Encoder, Enumeration, Fields, Index, Oneof};
 
-    /// Implements [`Fields`] for a message with fields in wire order.
+    /// Implements [`Fields`] for a message whose fields are given in wire order.
     macro_rules! message {
         ($type:ident: $($field:ident),*) => {
             impl Fields for $type {
@@ -194,7 +195,7 @@ mod structs {
     message!(Struct: fields);
     message!(Timestamp: seconds, nanos);
 
-    /// Returns the member of a value if it matches a pattern.
+    /// Evaluates to the value of an enum variant, or to `None` if another variant is set.
     macro_rules! member {
         ($value:expr, $variant:ident) => {
             match &$value.kind {
@@ -269,13 +270,14 @@ mod structs {
 
 #[cfg(feature = "prost-types")]
 mod views {
-    //! The views of these structs. Timestamps and durations are their own views, because they do not borrow.
+    //! Views of the structs of `prost-types`. Timestamps and durations are their own views, because they borrow
+    //! nothing.
 
     use prost_types::{Any, Duration, FieldMask, ListValue, NullValue, SourceContext, Struct, Timestamp, Value};
 
     use crate::{DecodeError, Decoder, Fields, Index, List, Map, MessageView, OneofView, Viewed};
 
-    /// Defines the view of a message with fields in wire order.
+    /// Defines the view of a message whose fields are given in wire order.
     macro_rules! view {
         ($view:ident of $type:ident: $($field:ident $field_type:ty),*) => {
             #[doc = concat!("A view of a `google.protobuf.", stringify!($type), "`.")]
@@ -305,7 +307,7 @@ mod views {
     view!(SourceContextView of SourceContext: file_name &'a str);
     view!(StructView of Struct: fields Map<'a, &'a str, ValueView<'a>>);
 
-    /// Implements [`MessageView`] for a message without borrowed fields.
+    /// Implements [`MessageView`] for messages that borrow nothing.
     macro_rules! own_view {
         ($($type:ident)*) => {$(
             impl<'a> MessageView<'a> for $type {
@@ -327,11 +329,11 @@ mod views {
     /// A view of a `google.protobuf.Value`.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct ValueView<'a> {
-        /// The variant.
+        /// The set variant.
         pub kind: Option<ValueKindView<'a>>,
     }
 
-    /// The variants of a `google.protobuf.Value`.
+    /// View of the variants of a `google.protobuf.Value`.
     #[derive(Clone, Copy, Debug)]
     #[allow(missing_docs)] // The schema's own members.
     pub enum ValueKindView<'a> {

@@ -1,20 +1,20 @@
-//! The position of a decoder, for rare cases that are not inlined: long encodings of values, and errors.
+//! Slow paths of the decoder that are not inlined: long encodings of values, and errors.
 //!
-//! Passing `&Decoder` would force it into memory. These functions take two of its fields by value, so the decoder stays in
-//! registers.
+//! These functions take the decoder's position by value, because passing `&Decoder` would force the decoder out of
+//! registers and into memory.
 
 use super::Decoder;
 use crate::varint::{self, VarintFault};
 use crate::{DecodeError, DecodeReason, Kind};
 
-/// The offset of a [`Decoder`] in its input.
+/// Position of a [`Decoder`] in its input.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     pub(super) rest: &'a [u8],
     pub(super) end: usize,
 }
 
-/// A part of the input, and the input after it.
+/// A part of the input, and the input that follows it.
 type Split<'a, T> = Result<(T, &'a [u8]), DecodeError>;
 
 impl<'a> Decoder<'a> {
@@ -34,7 +34,7 @@ impl<'a> Cursor<'a> {
     /// Returns the number of bytes read.
     #[inline]
     pub(super) fn position(self) -> usize {
-        self.end.wrapping_sub(self.rest.len()) // `rest` is a tail of the input.
+        self.end.wrapping_sub(self.rest.len()) // `rest` is a suffix of the input.
     }
 
     #[cold]
@@ -46,7 +46,7 @@ impl<'a> Cursor<'a> {
     #[cold]
     #[inline(never)]
     pub(super) fn unexpected(self, expected: Kind) -> DecodeError {
-        // A message begins with its flags, which are a u8.
+        // A message starts with its flags, whose kind is u8.
         let first = if expected == Kind::Any { Kind::U8 } else { expected };
         self.error(match self.rest.first() {
             Some(&found) if found != first.byte() => DecodeReason::WrongKind { expected, found },
@@ -54,7 +54,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Reads `kind` and the varint after it.
+    /// Reads a kind byte, which must be `kind`, and the varint after it.
     #[inline(never)]
     pub(super) fn varint(self, kind: Kind, max: u32) -> Split<'a, u64> {
         match self.rest {
@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
         Ok((text, decoder.rest))
     }
 
-    /// Reads a message that consists of a nil byte or an error text instead of a root value.
+    /// Reads a body that consists of a nil or an error instead of a message. Returns the text of the error.
     #[cold]
     #[inline(never)]
     pub(super) fn no_root(self) -> Split<'a, Option<String>> {
@@ -98,7 +98,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the length of a `kind` at the start of `input`, which is a suffix of `rest`.
+    /// Reads the length of a value from the start of `input`, which is a suffix of `rest`. `kind` is the kind of the
+    /// value.
     #[inline]
     pub(super) fn length(self, kind: Kind, input: &'a [u8]) -> Split<'a, u32> {
         let [0x0a, varint @ ..] = input else {
@@ -108,7 +109,7 @@ impl<'a> Cursor<'a> {
             });
         };
         match varint::read(varint, 5) {
-            Ok((length, rest)) => Ok((length as u32, rest)), // Excess bits are dropped.
+            Ok((length, rest)) => Ok((length as u32, rest)), // Excess bits are discarded.
             Err(fault) => Err(self.varint_error(kind, fault)),
         }
     }

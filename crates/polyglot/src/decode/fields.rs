@@ -1,20 +1,20 @@
-//! Messages and their fields: nesting limit, and field names in errors.
+//! Decoding of messages and their fields, with a limit of the nesting depth and field names in errors.
 
 use super::Decoder;
 use crate::{Codec, DecodeError, DecodeReason, Kind, View};
 
 impl<'a> Decoder<'a> {
-    /// Reads a message, using `fields` for its fields. Returns `None` if the message is nil.
+    /// Reads a message, calling `fields` to read its fields. Returns `None` if the message is nil.
     ///
     /// # Errors
     ///
-    /// If the next value is not a message, messages nest deeper than [allowed](Self::with_nesting), or `fields` fails.
+    /// If the next value is not a message, the [nesting limit](Self::with_nesting) is exceeded, or `fields` fails.
     #[inline]
     pub fn message<T>(
         &mut self,
         fields: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
     ) -> Result<Option<T>, DecodeError> {
-        // The flags are reserved.
+        // Skip the flags, which are reserved.
         let [0x08, _flags, rest @ ..] = self.rest else { return self.no_message() };
         let before = self.levels;
         let Some(levels) = before.checked_sub(1) else {
@@ -27,13 +27,13 @@ impl<'a> Decoder<'a> {
         message.map(Some)
     }
 
-    /// Reads the head of the root if it is a message. The caller must then read its fields and call
-    /// [`end_root`](Self::end_root).
+    /// Reads the header of the root if it is a message, and returns whether it is. The caller must then read the fields
+    /// and call [`end_root`](Self::end_root).
     #[inline(always)]
     pub(crate) fn begin_root(&mut self) -> bool {
         let [0x08, _flags, rest @ ..] = self.rest else { return false };
         self.rest = rest;
-        self.levels = self.nesting.levels().wrapping_sub(1); // Above zero.
+        self.levels = self.nesting.levels().wrapping_sub(1); // The number of levels is above zero.
         true
     }
 
@@ -42,7 +42,7 @@ impl<'a> Decoder<'a> {
         self.levels = self.nesting.levels();
     }
 
-    /// Reads a nil, or the text of an error, in place of the root.
+    /// Reads a nil or an error in place of the root message. Returns the text of the error.
     #[inline(always)]
     pub(crate) fn no_root(&mut self) -> Result<Option<String>, DecodeError> {
         let (error, rest) = self.cursor().no_root()?;
@@ -50,7 +50,7 @@ impl<'a> Decoder<'a> {
         Ok(error)
     }
 
-    /// Reads a nil in place of a message. Fails for any other value.
+    /// Reads a nil in place of a message. Returns an error for any other value.
     #[inline]
     fn no_message<T>(&mut self) -> Result<Option<T>, DecodeError> {
         match self.rest {
@@ -63,11 +63,11 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a field. Its name is only used in errors.
+    /// Reads a field. `name` is only used in errors.
     ///
     /// # Errors
     ///
-    /// If the value is missing or malformed; the error names the field.
+    /// If the value is missing or malformed. The error contains the name of the field.
     ///
     /// ```
     /// let mut decoder = polyglot::Decoder::new(&[10, 7]);
@@ -81,8 +81,8 @@ impl<'a> Decoder<'a> {
         self.field_as::<T>(name)
     }
 
-    /// Like [`field`](Self::field), but overwrites `value` and reuses its allocations. After an error the content of
-    /// `value` is unspecified.
+    /// Like [`field`](Self::field), but overwrites `value` and reuses its allocations. The content of `value` is
+    /// unspecified after an error.
     ///
     /// # Errors
     ///
@@ -99,26 +99,26 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a field with an explicit [`Codec`], for types that do not determine their encoding. Enums use
+    /// Reads a field with an explicit [`Codec`], for types whose encoding is not determined by the Rust type. Enums use
     /// [`Index`](crate::Index).
     ///
     /// # Errors
     ///
-    /// If the value is missing or malformed; the error names the field.
+    /// If the value is missing or malformed. The error contains the name of the field.
     #[inline]
     pub fn field_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
         match C::decode(self) {
-            // Not a closure, because its reference to this decoder would force it out of registers.
+            // Not a closure: it would borrow the decoder and force it out of registers.
             Ok(value) => Ok(value),
             Err(error) => Err(in_field(error, name)),
         }
     }
 
-    /// Reads a field as a view into the input.
+    /// Reads a field as a view that borrows from the input.
     ///
     /// # Errors
     ///
-    /// If the value is missing or malformed; the error names the field.
+    /// If the value is missing or malformed. The error contains the name of the field.
     #[inline]
     pub fn view<V: View<'a>>(&mut self, name: &'static str) -> Result<V, DecodeError> {
         V::decode(self).map_err(|error| in_field(error, name))

@@ -1,32 +1,32 @@
-//! Short-lived copies of short values in reused memory.
+//! Copies of short values in memory that is reused once all copies in it are dropped.
 
 use bytes::{Bytes, BytesMut};
 use std::cell::Cell;
 
-/// Size in bytes of a block that copies share. It is small, about the size of a handler's task, because one live copy
-/// keeps the whole block alive.
+/// Size in bytes of a block that several copies share. It is small, about the size of a handler's task, because a
+/// single live copy keeps the whole block alive.
 const SHARED: usize = 2 << 10;
 
-/// Maximum length of a copy in a shared block. Longer values have their own allocation.
+/// Maximum length in bytes of a copy in a shared block. Longer values have an allocation of their own.
 const SHORT_MAX: usize = SHARED / 2;
 
 thread_local! {
     static ROOM: Cell<BytesMut> = Cell::default();
 }
 
-/// Returns the additional memory that a copy of `length` bytes can keep alive.
+/// Returns the amount of additional memory that a copy of `length` bytes can keep alive.
 pub(super) fn surplus(length: usize) -> usize {
     if length > SHORT_MAX { 0 } else { SHARED.saturating_sub(length) }
 }
 
-/// Copies bytes. Short-lived copies do not allocate, because their block is reused.
+/// Copies bytes. Short-lived copies need no allocation, because their block is reused.
 pub(super) fn copy(bytes: &[u8]) -> Bytes {
     if bytes.len() > SHORT_MAX {
         return Bytes::copy_from_slice(bytes);
     }
     let mut room = ROOM.take();
     if room.capacity() < bytes.len() {
-        // Reuses the block from its start if no copy in it is alive.
+        // Reuse the block from its start if all copies in it have been dropped.
         room.reserve(SHARED);
     }
     room.extend_from_slice(bytes);
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn short_copies_share_a_block_and_long_ones_do_not() {
-        // A new thread starts with an unused block.
+        // Run in a new thread, whose block is unused.
         let offsets = std::thread::spawn(|| {
             let lengths = [100, SHORT_MAX, SHORT_MAX + 1, SHARED - SHORT_MAX - 100];
             let copies: Vec<_> = lengths.into_iter().map(|length| copy(&vec![7; length])).collect();

@@ -1,13 +1,13 @@
-//! UTF-8 validation and copying of strings. Short strings are mostly ASCII; long ones are validated with SIMD.
+//! Validation and copying of UTF-8. Short strings have a fast path for ASCII, and long strings are validated with SIMD.
 
 use crate::limits::BULK_MIN;
 
-/// Size in bytes of the chunks in which long strings are validated and copied. Source and destination together fit into
-/// an L1 cache of 32 KiB.
+/// Size in bytes of the chunks in which long strings are validated and copied. Source and destination of a chunk fit
+/// into an L1 cache of 32 KiB.
 const COPIED_AT_ONCE: usize = 16 * 1024;
 
 /// Validates and copies a string.
-#[inline(never)] // A single copy for all message types.
+#[inline(never)] // One copy of the code for all message types.
 pub(super) fn string(content: &[u8]) -> Option<String> {
     if content.len() >= BULK_MIN {
         return long_string(content);
@@ -15,8 +15,8 @@ pub(super) fn string(content: &[u8]) -> Option<String> {
     checked(content).map(str::to_owned)
 }
 
-/// Validates a string, with a fast path for ASCII. Checks the source and not the copy, whose bytes are still in the
-/// store buffer.
+/// Validates a string, with a fast path for ASCII. Checks the source instead of the copy, whose bytes are still in the
+/// CPU's store buffer.
 #[inline(always)]
 #[allow(unsafe_code)]
 fn checked(content: &[u8]) -> Option<&str> {
@@ -27,8 +27,8 @@ fn checked(content: &[u8]) -> Option<&str> {
     str::from_utf8(content).ok()
 }
 
-/// Like `<[u8]>::is_ascii`, but the last word overlaps its predecessor. The method of std checks the bytes after the last
-/// block of 64 one by one, which takes 12 of 35 ns for a string of 100 bytes.
+/// Like `<[u8]>::is_ascii`, but reads the last bytes as a word that overlaps the one before. The standard library
+/// checks the bytes after the last block of 64 one by one, which takes 12 of 35 ns for a string of 100 bytes.
 #[inline(always)]
 fn is_ascii(bytes: &[u8]) -> bool {
     const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
@@ -54,7 +54,7 @@ pub(super) fn string_over(content: &[u8], text: &mut String) -> bool {
     }
 }
 
-/// Validates a long string, using SIMD where available.
+/// Validates a long string. Uses SIMD if available.
 #[cold]
 #[inline(never)]
 pub(super) fn long_text(content: &[u8]) -> Option<&str> {
@@ -62,7 +62,7 @@ pub(super) fn long_text(content: &[u8]) -> Option<&str> {
 }
 
 /// Validates and copies a long string in chunks. Each chunk is still in the cache when it is copied, so the text is
-/// read from memory once.
+/// read from memory only once.
 #[cold]
 #[inline(never)]
 fn long_string(content: &[u8]) -> Option<String> {
@@ -78,8 +78,8 @@ fn long_string_into(content: &[u8], text: &mut String) -> Option<()> {
     text.reserve_exact(content.len());
     let mut rest = content;
     while rest.len() > COPIED_AT_ONCE {
-        // Finds a character boundary. Any four consecutive bytes of UTF-8 contain one, because only continuation bytes
-        // begin with the bits 10.
+        // Find a character boundary. Any four consecutive bytes contain one, because at most three continuation bytes
+        // (`0b10xxxxxx`) follow each other.
         let begins = |end: &usize| rest.get(*end).is_some_and(|byte| byte & 0xc0 != 0x80);
         let end = (COPIED_AT_ONCE - 3..=COPIED_AT_ONCE).rev().find(begins)?;
         let (piece, behind) = rest.split_at_checked(end)?;

@@ -1,32 +1,33 @@
-//! Compatibility of types, and the conversions between them.
+//! Compatibility of types, and conversions between compatible types.
 
 use super::Fingerprint;
 use super::description::{Description, Field, Shape, Type, TypeLayout};
 use crate::Kind;
 use std::fmt;
 
-/// Conversion of a single value to another type.
+/// The conversion of a single value from the writer's to the reader's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conversion {
-    /// The encoding is the same.
+    /// Copies the value, because both types have the same encoding.
     Copy,
-    /// A number to another, like a cast in C++.
+    /// Converts between numbers of these encodings, like a cast in C++.
     Number(Number, Number),
-    /// An enum to another, by their types.
+    /// Converts between enums. Contains the indices of the writer's and the reader's type.
     Enum(u16, u16),
-    /// An enum, by its type, to a number.
+    /// Converts an enum of the writer, given by its type index, to a number.
     EnumToNumber(u16, Number),
-    /// A number to an enum, by its type.
+    /// Converts a number to an enum of the reader, given by its type index.
     NumberToEnum(Number, u16),
-    /// Bytes to a string. Fails unless they are UTF-8.
+    /// Converts bytes to a string. Fails if they are not valid UTF-8.
     BytesToString,
-    /// A string to bytes.
+    /// Converts a string to bytes.
     StringToBytes,
-    /// A message to another, by their types.
+    /// Translates a message. Contains the writer's type index and the reader's, which is later replaced by the index of
+    /// the pair of types.
     Message(u32, u32),
 }
 
-/// The encoding of a number. In protobuf, all types that a number may change to share a varint or bit pattern.
+/// Encoding of a number. Numbers that protobuf allows to change into each other share a varint or bit pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Number {
@@ -35,9 +36,9 @@ pub(super) enum Number {
     I64,
     U32,
     U64,
-    /// `sint32`, whose varint is the same in protobuf.
+    /// `sint32`. Only converts to and from `sint64`, whose varint is the same in protobuf.
     Zigzag32,
-    /// `sint64`.
+    /// `sint64`. See `Zigzag32`.
     Zigzag64,
 }
 
@@ -66,7 +67,7 @@ impl Number {
     }
 }
 
-/// Returns the group of number types within which protobuf allows a change.
+/// Returns the group of a number type. Protobuf allows changes between the types of a group.
 fn group(of: Type) -> u8 {
     match of {
         Type::Bool | Type::Int32 | Type::Int64 | Type::Uint32 | Type::Uint64 | Type::Enum(_) => 0,
@@ -77,7 +78,7 @@ fn group(of: Type) -> u8 {
     }
 }
 
-/// Returns the conversion between two types; `None` if they are incompatible.
+/// Returns the conversion between two types, or `None` if they are incompatible.
 pub(super) fn conversion(from: Type, to: Type) -> Option<Conversion> {
     match (from, to) {
         (Type::Message(from), Type::Message(to)) => Some(Conversion::Message(from, to)),
@@ -87,14 +88,15 @@ pub(super) fn conversion(from: Type, to: Type) -> Option<Conversion> {
         (Type::Enum(from), to) if group(to) == 0 => Some(Conversion::EnumToNumber(from as u16, Number::of(to)?)),
         (from, Type::Enum(to)) if group(from) == 0 => Some(Conversion::NumberToEnum(Number::of(from)?, to as u16)),
         (Type::Message(_) | Type::Enum(_), _) | (_, Type::Message(_) | Type::Enum(_)) => None,
-        // Differs from protobuf, for example for `int32` and `sint32`, but this encoding has always done so.
+        // Not allowed by protobuf, for example between `int32` and `sint32`, but supported because this encoding has
+        // always accepted such changes.
         (from, to) if from.kind() == to.kind() => Some(Conversion::Copy),
         (from, to) if group(from) == group(to) => Some(Conversion::Number(Number::of(from)?, Number::of(to)?)),
         _ => None,
     }
 }
 
-/// Two fields with the same number and incompatible types.
+/// The error of translating between two fields with the same number and incompatible types.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     pub(super) types: [u32; 2],
@@ -102,10 +104,10 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Returns a text with the field and its type at both peers.
+    /// Returns a description of the field and its type at both peers.
     ///
-    /// `own` is the local description and `names` the names of its types and fields. `own_writes` states whether the
-    /// plan translates from it or to it.
+    /// `own` is the local description, and `names` contains the names of its types and fields. `own_writes` must be
+    /// true if the plan translates from the local layout.
     #[must_use]
     pub fn describe(&self, own: &Description, names: &str, own_writes: bool, peer: Fingerprint) -> String {
         let ([mut here, mut there], [mut of, _]) = (self.fields, self.types);
@@ -135,7 +137,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Returns whether a field holds a single value, not a list or map.
+/// Returns whether a field holds a single value rather than a list or map.
 pub(super) fn is_single(field: &Field) -> bool {
     !matches!(field.shape, Shape::Repeated | Shape::Map(_))
 }

@@ -1,12 +1,12 @@
-//! The description of a layout, and its encoding.
+//! Descriptions of layouts, and their encoding.
 
 use super::Fingerprint;
 use crate::Kind;
 use std::fmt;
 
-/// The layout of a service, or of a message and the types that it contains.
+/// The layout of a service, or of a message, with all types that it uses.
 ///
-/// The encoding is canonical, because [`parse`](Self::parse) rejects all others:
+/// The encoding is canonical: [`parse`](Self::parse) rejects every other encoding of a description.
 ///
 /// ```text
 /// 01                       format
@@ -17,35 +17,36 @@ use std::fmt;
 /// name of the service, or of the message if there are no methods (type 0 is the message)
 /// ```
 ///
-/// Numbers are varints, except for the tag and the key type, which take a byte. Names are length-prefixed. A tag is the
-/// shape (0 implicit, 1 optional, 2 repeated, 3 map, 4 member of a oneof) times 32, and protobuf's number of the type.
+/// Numbers are varints, except for the tag and the key type, which are single bytes. Names are preceded by their
+/// length. A tag is 32 times the shape (0 implicit, 1 optional, 2 repeated, 3 map, 4 member of a oneof), plus the
+/// number of the type in protobuf's descriptors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
-    /// The full name of the service, or of the message if there are no methods.
+    /// Full name of the service, or of the message if there are no methods.
     pub name: String,
-    /// The messages and enums, ordered by first use.
+    /// The messages and enums, in the order of their first use.
     pub types: Vec<TypeLayout>,
-    /// The methods, sorted by operation.
+    /// The methods, in the order of their operations.
     pub methods: Vec<Method>,
 }
 
-/// A message or an enum.
+/// The layout of a message or an enum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeLayout {
-    /// A message: its fields in wire order.
+    /// The fields of a message in wire order.
     Message(Vec<Field>),
-    /// An enum with its numbers in declaration order.
+    /// The numbers of an enum in the order of declaration.
     Enum(Vec<i32>),
 }
 
 /// A field of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The number in the schema.
+    /// Field number in the schema.
     pub number: u32,
-    /// Presence and cardinality of the field.
+    /// Presence and cardinality.
     pub shape: Shape,
-    /// The type of the value, of the elements of a list, or of the values of a map.
+    /// Type of the value. For lists and maps, the type of the elements or values.
     pub of: Type,
 }
 
@@ -54,7 +55,7 @@ pub struct Field {
 pub enum Shape {
     /// A single value without presence.
     Implicit,
-    /// A single value that may be absent: `optional`, or a message.
+    /// A single value that may be absent: an `optional` field or a message.
     Optional,
     /// A list.
     Repeated,
@@ -62,9 +63,9 @@ pub enum Shape {
     Map(Type),
     /// A member of a oneof.
     Member {
-        /// The number of oneofs that begin before this one in wire order.
+        /// Index of the oneof within the message, in the order of the first members on the wire.
         oneof: u16,
-        /// The index in the declaration of the oneof, from 1.
+        /// One-based index of the member in the declaration of the oneof.
         member: u16,
     },
 }
@@ -72,28 +73,28 @@ pub enum Shape {
 /// A method of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Method {
-    /// The name without that of the service.
+    /// Name of the method, without the name of the service.
     pub name: String,
-    /// Whether the client sends a stream.
+    /// Whether the client sends a stream of requests.
     pub client_streams: bool,
-    /// Whether the server sends a stream.
+    /// Whether the server sends a stream of replies.
     pub server_streams: bool,
-    /// The index of the request in [`Description::types`].
+    /// Index of the request type in [`Description::types`].
     pub request: u32,
-    /// The index of the reply in [`Description::types`].
+    /// Index of the reply type in [`Description::types`].
     pub reply: u32,
 }
 
-/// Defines the types. Takes the name in Rust, protobuf's number and name, and the kind on the wire.
+/// Defines the types. The arguments are the name in Rust, the number and name in protobuf, and the kind on the wire.
 macro_rules! types {
     ($($name:ident = $code:literal, $text:literal, $kind:ident;)*) => {
-        /// The type of a value, as protobuf distinguishes them.
+        /// The type of a value, with the distinctions that protobuf makes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Type {
             $(#[doc = concat!("`", $text, "`.")] $name,)*
-            /// A message: its index in [`Description::types`].
+            /// A message, given by its index in [`Description::types`].
             Message(u32),
-            /// An enum: its index in [`Description::types`].
+            /// An enum, given by its index in [`Description::types`].
             Enum(u32),
         }
 
@@ -107,7 +108,8 @@ macro_rules! types {
                 }
             }
 
-            /// Returns the type with a number in protobuf's descriptors. Messages and enums get the index 0.
+            /// Returns the type with a number in protobuf's descriptors. Messages and enums have the index 0 until it
+            /// is set.
             pub(super) const fn from_code(code: u8) -> Option<Self> {
                 match code {
                     $($code => Some(Self::$name),)*
@@ -117,7 +119,7 @@ macro_rules! types {
                 }
             }
 
-            /// Returns the wire kind of its values, which heads of lists and maps contain.
+            /// Returns the kind of the type's values on the wire.
             pub(super) const fn kind(self) -> Kind {
                 match self {
                     $(Self::$name => Kind::$kind,)*
@@ -158,7 +160,7 @@ types! {
 }
 
 impl Type {
-    /// Returns the index of a message or enum.
+    /// Returns the index of a message or enum type, or `None` for other types.
     pub(super) const fn index(self) -> Option<u32> {
         match self {
             Self::Message(index) | Self::Enum(index) => Some(index),
@@ -166,12 +168,12 @@ impl Type {
         }
     }
 
-    /// Returns whether keys of maps may have this type.
+    /// Returns whether the type is valid for map keys.
     pub(super) const fn is_key(self) -> bool {
         !matches!(self, Self::Double | Self::Float | Self::Bytes | Self::Message(_) | Self::Enum(_))
     }
 
-    /// Replaces the index of a message or enum.
+    /// Replaces the index of a message or enum type. Returns other types unchanged.
     pub(super) const fn with_index(self, index: u32) -> Self {
         match self {
             Self::Message(_) => Self::Message(index),
@@ -182,7 +184,8 @@ impl Type {
 }
 
 impl Field {
-    /// Returns the position of the field's group on the wire: single values, then lists, then messages and maps.
+    /// Returns the group of a field, which determines the wire order: single values first, then lists, then messages
+    /// and maps.
     pub(super) const fn group(&self) -> u8 {
         match (self.shape, self.of) {
             (Shape::Map(_), _) => 2,
@@ -204,7 +207,7 @@ impl fmt::Display for Field {
 }
 
 impl Description {
-    /// Returns the encoded description.
+    /// Encodes the description.
     ///
     /// ```
     /// use polyglot::layout::{Description, Field, Shape, Type, TypeLayout};

@@ -1,4 +1,5 @@
-//! Compiles the operations of a plan for a writer's type or a pair of types.
+//! Code generation for translation programs. Emits the operations for each type of the writer, and for each pair of
+//! types.
 
 use super::conversion::{Conversion, Number};
 use super::description::{Field, Type};
@@ -10,23 +11,25 @@ pub(super) struct Emitter<'a> {
     pub(super) to: &'a Side,
     pub(super) pairs: &'a [Pair],
     pub(super) program: &'a mut Program,
-    /// Index of the first operation of the block.
+    /// Index of the current block's first operation.
     pub(super) start: usize,
 }
 
-/// Destination of an item's output.
+/// Destination of the output of an item.
 #[derive(Clone, Copy)]
 enum Output<'a> {
-    /// Directly after the previous item. The default of the slot is written if the item is not set.
+    /// Directly after the output of the previous item. If the item is not set, the default of this slot is written.
     Direct(&'a Item),
-    /// A separate segment. Nothing is written if the item is not set.
+    /// A separate segment of the output. If the item is not set, nothing is written. `is_contested` is set if another
+    /// item may write to the same slot or oneof.
     Segment { is_contested: bool },
 }
 
-/// An item of the writer, and those of its fields that the reader also has.
+/// An item of the writer, and the edges to the reader's slots for its fields.
 type Source<'a> = (&'a Item, &'a [Edge]);
 
 impl Emitter<'_> {
+    // Completes the current block, so that the next operation starts another one.
     pub(super) fn end_block(&mut self) {
         let end = self.program.ops.len();
         self.program.blocks.push((self.start as u32, end as u32));
@@ -37,7 +40,7 @@ impl Emitter<'_> {
         self.program.ops.push(op);
     }
 
-    /// Copies or skips an item of the writer.
+    /// Emits operations that copy or skip an item of the writer.
     pub(super) fn walk(&mut self, item: &Item, skip: bool) {
         let message = |field: &Field| match field.of {
             Type::Message(node) => Some(node),
@@ -57,7 +60,8 @@ impl Emitter<'_> {
         self.push(if skip { Op::SkipTree { container, block } } else { Op::CopyTree { container, block } });
     }
 
-    /// Copies or skips a value that needs no layout. Extends the previous operation of the block if possible.
+    /// Emits the copying or skipping of a value that requires no layout to find its end. Extends the last operation of
+    /// the block if possible.
     fn walk_value(&mut self, skip: bool) {
         let last = self.program.ops.get_mut(self.start..).and_then(<[Op]>::last_mut);
         match (last, skip) {
@@ -67,18 +71,20 @@ impl Emitter<'_> {
         }
     }
 
-    /// Translates the fields of a message.
+    /// Emits the translation of a message for a pair of types.
     pub(super) fn pair(&mut self, pair: &Pair) {
         let (from, to) = (self.from, self.to);
         let (items, slots) = (from.items(pair.from), to.items(pair.to));
         let routes: Vec<&[Edge]> = pair.edges.chunk_by(|one, other| one.item == other.item).collect();
-        // Number of sources of each slot, and of each oneof of the flat form.
+        // Number of items that write to each slot, and to each oneof of a reader with the flat form.
         let mut sources = vec![0_u32; slots.len()];
         let mut groups = vec![0_u32; slots.len().wrapping_add(1)];
         let group = |slot: &Item| {
             if slot.place == Place::Oneof { 0 } else { slot.oneof.map_or(0, |oneof| oneof.wrapping_add(1)) }
         };
         let mut is_simple = true;
+        // A pair is simple if each item has one destination and no slot or oneof has several sources. Its output then
+        // needs no arbitration.
         for edges in &routes {
             let mut targets: Vec<usize> = edges.iter().map(|edge| edge.slot).collect();
             targets.sort_unstable();
@@ -96,6 +102,7 @@ impl Emitter<'_> {
         if is_simple {
             return self.simple(items, slots, &routes);
         }
+        // Several items may write to one slot. Write each to a segment of its own, from which `Assemble` selects.
         let mut edges = routes.into_iter().peekable();
         for (at, item) in items.iter().enumerate() {
             let Some(edges) = edges.next_if(|edges| edges.first().is_some_and(|edge| edge.item == at)) else {
@@ -108,7 +115,7 @@ impl Emitter<'_> {
             let of = group(slot);
             let is_contested = sources.get(edge.slot).is_some_and(|count| *count > 1)
                 || (of > 0 && groups.get(usize::from(of)).is_some_and(|count| *count > 1));
-            let place = edge.slot as u16; // Below `PARTS_MAX` of descriptions.
+            let place = edge.slot as u16; // Descriptions have at most `PARTS_MAX` fields.
             self.push(Op::Segment { place, rank: edge.number });
             self.value(item, slot, edges, Output::Segment { is_contested });
         }
@@ -121,7 +128,7 @@ impl Emitter<'_> {
         self.assemble(Order { places, groups: Some(groups) });
     }
 
-    /// Translates a message whose items and slots have at most one counterpart each.
+    /// Emits the translation of a message in which each item has at most one slot, and each slot at most one item.
     fn simple(&mut self, items: &[Item], slots: &[Item], routes: &[&[Edge]]) {
         let mut is_sourced = vec![false; slots.len()];
         for edge in routes.iter().filter_map(|edges| edges.first()) {
@@ -129,7 +136,8 @@ impl Emitter<'_> {
                 *is_sourced = true;
             }
         }
-        // Pairs of a writer's item and its destination slot. A missing slot follows the slot before it.
+        // The writer's items and their slots, in the order of the output. Slots without an item follow the slot before
+        // them, so that they extend a run of slots.
         let mut steps: Vec<(Option<Source<'_>>, Option<usize>)> = Vec::new();
         let missing = |after: usize| {
             let slots = is_sourced.iter().enumerate().skip(after);
@@ -148,13 +156,13 @@ impl Emitter<'_> {
             }
         }
         let output: Vec<usize> = steps.iter().filter_map(|(_, slot)| *slot).collect();
-        // The first slots of the runs that are in order.
+        // The first slot of each run of consecutive slots. A single run is already in the reader's order.
         let pieces: Vec<usize> = output
             .chunk_by(|one, other| one.wrapping_add(1) == *other)
             .filter_map(|piece| piece.first().copied())
             .collect();
         let is_ordered = pieces.len() <= 1;
-        // Consecutive fills of a run are merged.
+        // Range of the defaults of consecutive slots, which are written by one operation.
         let mut fill: Option<(usize, usize)> = None;
         let mut begun = 0_usize;
         for (item, slot) in steps {
@@ -210,12 +218,13 @@ impl Emitter<'_> {
         self.program.oneofs.len().wrapping_sub(1) as u32
     }
 
-    /// Translates the value of an item.
+    /// Emits the translation of an item's value.
     fn value(&mut self, item: &Item, slot: &Item, edges: &[Edge], output: Output<'_>) {
         let is_same =
             |edge: &Edge| edge.is_same(item, slot, self.to.form) && edge.pair().is_none_or(|pair| self.is_same(pair));
         let is_contested = matches!(output, Output::Segment { is_contested: true, .. });
         let is_direct = matches!(output, Output::Direct(_));
+        // Copy the value if it has the same encoding at both peers and no other item competes for the slot.
         if !is_contested
             && (is_direct || item.place != Place::Oneof)
             && edges.len() == item.fields.len()
@@ -239,7 +248,7 @@ impl Emitter<'_> {
                 if let (Entries::ListToMap, Place::Map(entry)) = (change, slot.place) {
                     self.to.items(entry).iter().for_each(|item| self.to.put_default(item, &mut self.program.bytes));
                 }
-                let length = self.program.bytes.len().wrapping_sub(at) as u16; // Two values of nine bytes at most.
+                let length = self.program.bytes.len().wrapping_sub(at) as u16; // At most two values of nine bytes.
                 self.push(Op::Fill { length, at: at as u32 });
             }
             Change::List(conversion) => {
@@ -293,11 +302,11 @@ impl Emitter<'_> {
         self.push(Op::Fill { length, at });
     }
 
-    /// Appends the default of a slot to the bytes of the program.
+    /// Appends the default of a slot to the program's bytes. Returns its length and offset.
     fn default(&mut self, slot: &Item) -> (u16, u32) {
         let at = self.program.bytes.len();
         self.to.put_default(slot, &mut self.program.bytes);
-        (self.program.bytes.len().wrapping_sub(at) as u16, at as u32) // Nine bytes at most.
+        (self.program.bytes.len().wrapping_sub(at) as u16, at as u32) // At most nine bytes.
     }
 
     fn is_same(&self, pair: u32) -> bool {
@@ -325,7 +334,7 @@ impl Emitter<'_> {
 }
 
 impl Number {
-    /// Returns the number type encoded in one half of an argument.
+    /// Decodes a number type from the lower half of an operation's argument.
     pub(super) fn of_half(half: u32) -> Self {
         const ALL: [Number; 7] =
             [Number::Bool, Number::I32, Number::I64, Number::U32, Number::U64, Number::Zigzag32, Number::Zigzag64];

@@ -1,12 +1,12 @@
-//! Fingerprints of descriptions.
+//! Fingerprints that identify layouts.
 
 use std::fmt;
 
-/// The first 16 bytes of the SHA-256 of an encoded [`Description`](super::Description), displayed as 32 hexadecimal
-/// digits.
+/// Identifies a layout: the first 16 bytes of the SHA-256 hash of its encoded [`Description`](super::Description).
+/// Displayed as 32 hexadecimal digits.
 ///
-/// The hash is cryptographic because all peers of a process share a cache of plans, so a forged collision would corrupt
-/// the calls of other peers.
+/// The hash must be cryptographic, because all connections of a process share a cache of plans. A peer that could forge
+/// a collision would corrupt the calls of other peers.
 ///
 /// ```
 /// use polyglot::layout::Fingerprint;
@@ -31,7 +31,7 @@ impl Fingerprint {
         Self([a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p])
     }
 
-    /// Returns the bytes.
+    /// Returns the bytes of the fingerprint.
     #[must_use]
     pub const fn bytes(self) -> [u8; 16] {
         self.0

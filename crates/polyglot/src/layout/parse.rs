@@ -1,20 +1,20 @@
-//! The parser of descriptions, which come from peers.
+//! Parser of descriptions, which are untrusted.
 
 use super::description::{Description, Field, Method, Shape, Type, TypeLayout};
 use std::collections::HashSet;
 use std::fmt;
 
-/// Maximum length of a description in bytes, which is that of a packet of the protocol. A schema of 50 messages with 12
-/// fields each takes 2 kB.
+/// Maximum length of a description in bytes, equal to the maximum size of an extension packet. A schema with 50
+/// messages of 12 fields takes 2 kB.
 pub const DESCRIPTION_MAX: usize = 64 << 10;
 
-/// Maximum number of types of a description. Each takes at least two bytes on the wire and about a hundred in a plan.
+/// Maximum number of types in a description. Each takes at least two bytes on the wire and about 100 bytes in a plan.
 pub const TYPES_MAX: usize = 4096;
 
-/// Maximum number of fields and enum values of a description in total.
+/// Maximum total number of fields and enum values in a description.
 pub const PARTS_MAX: usize = 20_000;
 
-/// The error of bytes that are not a canonical description or exceed the limits.
+/// The error of parsing an invalid description: it is not canonical or exceeds a limit.
 ///
 /// ```
 /// use polyglot::layout::Description;
@@ -37,11 +37,12 @@ impl fmt::Display for DescriptionError {
 impl std::error::Error for DescriptionError {}
 
 impl Description {
-    /// Parses an encoded description. The result encodes to the same bytes.
+    /// Parses a description. Encoding the result yields the same bytes.
     ///
     /// # Errors
     ///
-    /// If the bytes are not canonical, or exceed [`DESCRIPTION_MAX`], [`TYPES_MAX`] or [`PARTS_MAX`].
+    /// If the encoding is not canonical, or the description exceeds [`DESCRIPTION_MAX`], [`TYPES_MAX`] or
+    /// [`PARTS_MAX`].
     pub fn parse(bytes: &[u8]) -> Result<Self, DescriptionError> {
         let mut parser = Parser { rest: bytes, length: bytes.len(), parts: PARTS_MAX };
         match parser.description() {
@@ -56,7 +57,7 @@ type Result<T, E = &'static str> = std::result::Result<T, E>;
 struct Parser<'a> {
     rest: &'a [u8],
     length: usize,
-    /// Remaining number of fields and values.
+    /// Number of fields and enum values that may still be parsed.
     parts: usize,
 }
 
@@ -80,7 +81,8 @@ impl<'a> Parser<'a> {
         }
         let mut methods = Vec::new();
         let mut names = HashSet::new();
-        // Each method takes at least four bytes.
+        // Not limited by `TYPES_MAX`: each method takes at least four bytes, so the length of the description bounds
+        // their number.
         for _ in 0..self.number(DESCRIPTION_MAX, "too many methods")? {
             let name = self.name()?;
             if !names.insert(name) {
@@ -105,7 +107,7 @@ impl<'a> Parser<'a> {
     fn message(&mut self) -> Result<Vec<Field>> {
         let mut fields: Vec<Field> = Vec::new();
         let mut numbers = HashSet::new();
-        // The member indices of each oneof.
+        // Indices of the members of each oneof.
         let mut oneofs: Vec<Vec<u16>> = Vec::new();
         for _ in 0..self.parts()? {
             let number = self.number(0x1fff_ffff, "the number of a field exceeds 2^29 - 1")? as u32;
@@ -164,10 +166,10 @@ impl<'a> Parser<'a> {
         Ok(numbers)
     }
 
-    /// Reads the number of fields or enum values of a type and subtracts it from the number still permitted.
+    /// Reads the number of fields or enum values of a type, and deducts it from the permitted total.
     fn parts(&mut self) -> Result<usize> {
         let count = self.number(self.parts, "more than 20000 fields and values")?;
-        self.parts = self.parts.wrapping_sub(count); // At most as many.
+        self.parts = self.parts.wrapping_sub(count); // At most `self.parts`.
         Ok(count)
     }
 
@@ -192,7 +194,7 @@ impl<'a> Parser<'a> {
         usize::try_from(self.varint()?).ok().filter(|number| *number <= max).ok_or(reason)
     }
 
-    /// Reads a varint. Rejects all but its shortest form.
+    /// Reads a varint, which must be in its shortest form.
     fn varint(&mut self) -> Result<u64> {
         let mut value = 0_u64;
         for shift in (0..63).step_by(7) {
@@ -206,7 +208,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Checks that types are numbered in the order of their first use and that references match messages and enums.
+/// Checks that types are numbered in the order of their first use, and that each reference is to a message or enum as
+/// stated.
 fn check_uses(types: &[TypeLayout], methods: &[Method]) -> Result<()> {
     let mut next = 0_u32;
     let check = |next: &mut u32, of: Type| {

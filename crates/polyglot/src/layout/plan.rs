@@ -1,4 +1,5 @@
-//! Plans: the operations of a translation for each field, in the order of the writer.
+//! Plans: translations from one layout to another, compiled to a program with operations for each field in the writer's
+//! order.
 
 use super::conversion::{Conversion, Refusal, conversion, is_single};
 use super::description::{Description, Field, Type};
@@ -8,35 +9,36 @@ use crate::{Form, Kind};
 use std::collections::HashMap;
 use std::fmt;
 
-/// Maximum number of fields of all pairs of types of a plan, counting both peers. A plan has about as many operations
-/// of 8 bytes each.
+/// Maximum total number of fields in all pairs of types of a plan, counted for both peers. The plan has about as many
+/// operations, of 8 bytes each.
 const PARTS_MAX: usize = 65_536;
 
-/// A compiled translation of bodies from one layout to another.
+/// A compiled translation of bodies from a writer's layout to a reader's layout.
 ///
-/// Bodies are read in both forms, and written in the form of the plan. See [`Plan::translate`] for an example.
+/// A plan accepts bodies in both forms and writes one form. See [`Plan::translate`] for an example.
 #[derive(Debug)]
 pub struct Plan {
     pub(super) extended: Program,
-    /// The program for bodies in the flat form, if it differs. The form of a body is detected at its first oneof.
+    /// Program for input in the flat form. `None` if the layout has no oneofs, so that both forms are read alike.
+    /// Whether a body is in the flat form is found out at its first oneof.
     pub(super) flat: Option<Program>,
     roots: HashMap<(u32, u32), Result<Option<Root>, Refusal>>,
 }
 
-/// A request or reply of a [`Plan`]: its programs.
+/// The programs for a request or reply of a [`Plan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root {
     pub(super) extended: u32,
     pub(super) flat: u32,
 }
 
-/// The plan would exceed its limits.
+/// Reason why a plan cannot be created: it would exceed a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// More pairs of types than types.
+    /// The plan has more pairs of types than both descriptions have types.
     Pairs,
-    /// More than 65 536 fields in all pairs of types.
+    /// All pairs of types together have more than 65 536 fields.
     Parts,
 }
 
@@ -51,19 +53,20 @@ impl fmt::Display for PlanError {
 
 impl std::error::Error for PlanError {}
 
-/// The operations for bodies of one form.
+/// The compiled operations for input in one form.
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) ops: Vec<Op>,
-    /// The operations of the writer's types, which only walk, followed by those of the pairs of types.
+    /// Ranges of operations. A block for each type of the writer, which copies messages, is followed by a block for
+    /// each pair of types, which translates them.
     pub(super) blocks: Vec<(u32, u32)>,
-    /// Encoded default values.
+    /// Encoded default values, referenced by operations.
     pub(super) bytes: Vec<u8>,
     pub(super) oneofs: Vec<Vec<Member>>,
     pub(super) orders: Vec<Order>,
-    /// The numbers of each enum of the writer, by index.
+    /// The numbers of each enum of the writer, in the order of its indices.
     pub(super) numbers: Vec<Vec<i32>>,
-    /// The enums of the reader.
+    /// The numbers of each enum of the reader.
     pub(super) indices: Vec<Indices>,
     pub(super) output: Form,
 }
@@ -80,77 +83,78 @@ impl Program {
     }
 }
 
-/// An enum of the reader.
+/// The numbers of an enum of the reader, for finding the index of a number.
 #[derive(Debug)]
 pub(super) struct Indices {
-    /// Pairs of an enum number and its first index, sorted by number.
+    /// Pairs of a number and its first index, sorted by number.
     pub(super) sorted: Vec<(i32, u32)>,
-    /// The number of values.
+    /// Number of values in the declaration.
     pub(super) count: u32,
 }
 
 /// An operation of a translation program.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Op {
-    /// Copies values that need no layout.
+    /// Copies this many values whose end can be found without a layout.
     Copy(u32),
-    /// Copies messages, using a block of the writer.
+    /// Copies a message, or a list or map of messages, by using a block of the writer's type to find its end.
     CopyTree {
         container: Container,
         block: u32,
     },
-    /// Copies a oneof.
+    /// Copies a oneof of the writer.
     CopyOneof(u32),
-    /// Skips like the three above copy.
+    /// Skips this many values, like `Copy`.
     Skip(u32),
     SkipTree {
         container: Container,
         block: u32,
     },
     SkipOneof(u32),
-    /// Writes a part of [`Program::bytes`].
+    /// Writes a range of [`Program::bytes`].
     Fill {
         length: u16,
         at: u32,
     },
-    /// Converts a value, as a member of a oneof unless `member` is 0.
+    /// Converts a value. Writes it as a member of a oneof unless `member` is 0.
     Value {
         how: How,
         member: u16,
         arg: u32,
     },
-    /// Like `Value`, but only if the value is present. Followed by the operation to execute otherwise.
+    /// Like `Value`, but only if the value is present. The next operation is executed otherwise.
     Present {
         how: How,
         member: u16,
         arg: u32,
     },
-    /// Like `Value`, but only if the value differs from its default. Followed by the operation to execute otherwise.
+    /// Like `Value`, but only if the value differs from its default. The next operation is executed otherwise.
     NonDefault {
         how: How,
         member: u16,
         arg: u32,
     },
-    /// Translates a oneof. Followed by the operation to execute if the oneof is not set.
+    /// Translates a oneof. The next operation is executed if no member is set that the reader has.
     Oneof(u32),
     List {
         how: How,
         kind: Kind,
         arg: u32,
     },
-    /// Translates a list or map to a list or map with these `kinds`. Followed by an operation that writes the entry of
-    /// a nil message.
+    /// Translates a list or map to a list or map with these `kinds`. The next operation is executed for a nil message
+    /// and writes the default entry.
     Entries {
         change: Entries,
         kinds: u8,
         block: u32,
     },
-    /// Begins the output of a place. It is used unless an output of higher rank has the same place or group.
+    /// Starts a segment of the output, which holds a value for a place. If several segments are for the same place or
+    /// oneof, the one with the highest rank is used.
     Segment {
         place: u16,
         rank: u32,
     },
-    /// Reorders all segments of the message into the reader's order.
+    /// Replaces the segments of a message by their contents in the reader's order.
     Assemble(u32),
 }
 
@@ -170,11 +174,11 @@ pub(super) enum Entries {
     ListToMap,
 }
 
-/// A [`Conversion`] without its types, which are in an argument.
+/// How to convert a value: a [`Conversion`] whose types are in the operation's argument.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How {
     Copy,
-    /// Copies a message.
+    /// Copies a message by using a block of the writer's type.
     Tree,
     Number,
     Enum,
@@ -188,7 +192,7 @@ pub(super) enum How {
 /// A member of a oneof of the writer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
-    /// The block of a message.
+    /// Block of the member's type, if that is a message.
     pub(super) tree: Option<u32>,
     pub(super) target: Option<Target>,
 }
@@ -198,35 +202,37 @@ pub(super) struct Target {
     pub(super) how: How,
     pub(super) arg: u32,
     pub(super) member: u16,
-    /// The segment that the member begins: place and rank.
+    /// Place and rank of the segment that the member starts, if the output has segments.
     pub(super) segment: Option<(u16, u32)>,
 }
 
-/// The output places of a message, in the order that the reader expects.
+/// The places in a message's output, in the reader's order.
 #[derive(Debug)]
 pub(super) struct Order {
     pub(super) places: Vec<OrderPlace>,
-    /// The number of groups; `None` if each place has one segment, its source.
+    /// Number of groups of mutually exclusive places. `None` if each place is filled by exactly one segment, its
+    /// `source`.
     pub(super) groups: Option<u16>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OrderPlace {
-    /// The default of a place without output, in [`Program::bytes`].
+    /// Length and offset in [`Program::bytes`] of the default that is used if the place has no segment.
     pub(super) length: u16,
     pub(super) at: u32,
-    /// Places of the same group are mutually exclusive. Zero means no group.
+    /// Group of mutually exclusive places, or 0 for none. The members of a oneof in the flat form are a group.
     pub(super) group: u16,
-    /// The index of the place's segment in the order of the writer.
+    /// Index of the segment for this place, if the order has no groups.
     pub(super) source: u16,
 }
 
 impl Plan {
-    /// Creates a plan for the messages `roots`, which are pairs of type indices of `from` and `to`.
+    /// Creates a plan for messages. `roots` contains pairs of a type index of `from` and one of `to`. `output` is the
+    /// form to write.
     ///
     /// # Errors
     ///
-    /// If the plan would exceed its limits.
+    /// If the plan would exceed a limit.
     pub fn new(from: &Description, to: &Description, roots: &[(u32, u32)], output: Form) -> Result<Self, PlanError> {
         let compile = |input| {
             let mut builder = Builder::new(Side::new(from, input), Side::new(to, output));
@@ -241,7 +247,8 @@ impl Plan {
         } else {
             (None, found.clone())
         };
-        // The form of a body is only known during its translation.
+        // The form of a body is detected only during its translation, so a body is used unchanged only if neither form
+        // requires a translation.
         let found = found.into_iter().zip(flat_found).map(|(extended, flat)| {
             let (extended, flat) = (extended?, flat?);
             let root = Root { extended: extended.block, flat: flat.block };
@@ -257,35 +264,36 @@ impl Plan {
         programs.sum::<usize>().wrapping_add(self.roots.len().wrapping_mul(size_of::<Refusal>()))
     }
 
-    /// Returns the translation of a message of the plan; `None` if bodies need no translation.
+    /// Returns the translation of a message for which the plan was created. Returns `None` if its bodies need no
+    /// translation.
     ///
     /// # Errors
     ///
-    /// If a field has incompatible types.
+    /// If the types of a field are incompatible.
     pub fn root(&self, from: u32, to: u32) -> Result<Option<Root>, &Refusal> {
         self.roots.get(&(from, to)).map_or(Ok(None), |root| root.as_ref().copied())
     }
 }
 
-/// A pair of a writer's and a reader's type.
+/// A type of the writer and a type of the reader, between which messages are translated.
 pub(super) struct Pair {
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) edges: Vec<Edge>,
-    /// The pairs that contain this one.
+    /// Indices of the pairs with a field of this pair.
     users: Vec<usize>,
-    /// Whether both types have the same encoding.
+    /// Whether both types have the same encoding, including nested messages.
     pub(super) is_same: bool,
     refusal: Option<Refusal>,
 }
 
-/// A field that both the writer and the reader have.
+/// A connection between a field of the writer and the field with the same number of the reader.
 #[derive(Clone, Copy)]
 pub(super) struct Edge {
-    /// The item of the writer and, in a oneof, the one-based member.
+    /// Index of the writer's item. In a oneof, `member` is the one-based member, and 0 otherwise.
     pub(super) item: usize,
     pub(super) member: u16,
-    /// The item of the reader and, in a oneof, the one-based member.
+    /// Index of the reader's item. In a oneof, `into` is the one-based member, and 0 otherwise.
     pub(super) slot: usize,
     pub(super) into: u16,
     pub(super) number: u32,
@@ -305,7 +313,7 @@ struct Builder {
     pairs: Vec<Pair>,
     index: HashMap<(u32, u32), u32>,
     same_enums: HashMap<(u16, u16), bool>,
-    /// Remaining number of fields.
+    /// Number of fields that may still be added.
     parts: usize,
     program: Program,
 }
@@ -317,11 +325,12 @@ impl Builder {
         Self { from, to, pairs, index, same_enums, parts: PARTS_MAX, program }
     }
 
-    /// Collects all pairs of types that the roots contain.
+    /// Collects all pairs of types that are reachable from the roots.
     fn discover(&mut self, roots: &[(u32, u32)]) -> Result<(), PlanError> {
         for (from, to) in roots {
             self.pair(*from, *to)?;
         }
+        // Process pairs in the order of discovery. The list grows while it is traversed.
         let mut at = 0;
         while let Some(pair) = self.pairs.get(at) {
             let (from, to) = (pair.from, pair.to);
@@ -338,7 +347,7 @@ impl Builder {
             }
             at = at.wrapping_add(1); // Below the number of pairs.
         }
-        // A pair is the same unless it or a nested pair differs.
+        // Mark all pairs whose encodings differ. A difference propagates to the pairs that contain the pair.
         let differs = |pair: usize| self.pairs.get(pair).is_some_and(|pair| !self.is_same_apart_from_nested(pair));
         let mut open: Vec<usize> = (0..self.pairs.len()).filter(|pair| differs(*pair)).collect();
         while let Some(at) = open.pop() {
@@ -365,7 +374,7 @@ impl Builder {
         Ok(pair)
     }
 
-    /// Returns the fields that both types have.
+    /// Returns an edge for each field that both types have, and the first refusal.
     fn edges(&mut self, from: u32, to: u32) -> Result<(Vec<Edge>, Option<Refusal>), PlanError> {
         let fields = |side: &Side, node| side.items(node).iter().map(|item| item.fields.len()).sum::<usize>();
         let parts = fields(&self.from, from).saturating_add(fields(&self.to, to));
@@ -398,7 +407,7 @@ impl Builder {
         Ok((edges, refusal))
     }
 
-    /// Returns the conversion between two fields; `None` if they are incompatible.
+    /// Returns how to convert between two fields, or `None` if they are incompatible.
     fn change(&mut self, from: (&Field, Place), to: (&Field, Place)) -> Result<Option<Change>, PlanError> {
         let ((from, from_place), (to, to_place)) = (from, to);
         let (change, of, into) = match (from_place, to_place) {
@@ -424,7 +433,7 @@ impl Builder {
                 return Ok(Some(if is_single(from) { Change::Single(conversion) } else { Change::List(conversion) }));
             }
         };
-        // A refusal contains the name of the map, because its entries have no names.
+        // Check the entries here, so that a refusal names the map. Entries have no names of their own.
         let is_convertible = |item: &Item| {
             let parts = self.from.items(of).iter().flat_map(|from| &from.fields);
             let found = item.fields.iter().flat_map(|to| parts.clone().map(move |from| (from, to)));
@@ -437,16 +446,15 @@ impl Builder {
         Ok(Some(Change::Entries(change, self.pair(of, into)?)))
     }
 
-    /// Returns whether two enums have the same values.
+    /// Returns whether enum values can be copied, because both enums have the same numbers in the same order.
     fn is_same_enum(&mut self, from: u16, to: u16) -> bool {
         let (numbers, others) = (self.from.numbers(from), self.to.numbers(to));
-        // An index unknown to the writer's schema stays an index. The flat form does not allow numbers in place of
-        // indices.
+        // The flat form requires a conversion nevertheless, because the input may contain numbers in place of indices.
         let is_same = || self.to.form == Form::Extended && others == numbers;
         *self.same_enums.entry((from, to)).or_insert_with(is_same)
     }
 
-    /// Returns the program of a root, or the first field that cannot be translated.
+    /// Returns the block of a root, or the first refusal of a field in its messages.
     fn root(&self, root: (u32, u32)) -> Result<RootBlock, Refusal> {
         let pair = self.index.get(&root).copied().unwrap_or_default();
         let mut is_seen = vec![false; self.pairs.len()];
@@ -463,7 +471,8 @@ impl Builder {
             }
             open.extend(pair.edges.iter().filter_map(Edge::pair));
         }
-        // Readers ignore bytes after the fields of the root that they know.
+        // No translation is needed if the reader's type is a prefix of the writer's, because readers ignore trailing
+        // bytes.
         let is_prefix = self.pairs.get(pair as usize).is_some_and(|pair| {
             let known = self.to.items(pair.to).len();
             self.from.items(pair.from).len() >= known
@@ -483,7 +492,7 @@ impl Builder {
         from.len() == to.len() && are_same_items(&self.from, &self.to, pair, to.len())
     }
 
-    /// Compiles the blocks of all types of the writer and of all pairs.
+    /// Compiles the blocks of the writer's types and of all pairs of types.
     fn program(self) -> Program {
         let Self { mut from, to, pairs, mut program, .. } = self;
         let mut emitter = Emitter { from: &from, to: &to, pairs: &pairs, program: &mut program, start: 0 };
@@ -507,7 +516,8 @@ impl Builder {
     }
 }
 
-/// Returns whether the first `count` items of both types have the same encoding, provided that nested pairs have.
+/// Returns whether the first `count` items of both types have the same encoding. Assumes that the encodings of nested
+/// pairs do not differ.
 fn are_same_items(from: &Side, to: &Side, pair: &Pair, count: usize) -> bool {
     let mut edges = pair.edges.iter().peekable();
     let (items, slots) = (from.items(pair.from), to.items(pair.to));
@@ -532,7 +542,8 @@ impl Edge {
         }
     }
 
-    /// Returns whether the value has the same encoding at both peers, provided that its nested pair has.
+    /// Returns whether the value has the same encoding at both peers. Assumes that the encodings of a nested pair do
+    /// not differ.
     pub(super) fn is_same(&self, item: &Item, slot: &Item, output: Form) -> bool {
         let is_message = matches!(self.change, Change::Single(Conversion::Message(..)));
         let is_same_place = match (item.place, slot.place) {
@@ -553,7 +564,7 @@ impl Edge {
     }
 }
 
-/// The block of a root, and whether bodies need it.
+/// The block that translates a root, and whether bodies of the writer can be used unchanged.
 #[derive(Clone)]
 struct RootBlock {
     block: u32,

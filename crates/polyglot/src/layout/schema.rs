@@ -1,4 +1,4 @@
-//! Descriptions of services and messages from protobuf's descriptors.
+//! Creation of descriptions from protobuf descriptors.
 
 use super::description::{Description, Field, Method, Shape, Type, TypeLayout};
 use prost_types::field_descriptor_proto::{Label, Type as Declared};
@@ -8,7 +8,7 @@ use prost_types::{
 use std::collections::HashMap;
 use std::fmt;
 
-/// The messages and enums of a schema by their full names.
+/// The messages and enums of a schema, by their full names.
 #[derive(Debug, Default)]
 pub struct Schema<'a> {
     declared: HashMap<String, Declaration<'a>>,
@@ -16,21 +16,22 @@ pub struct Schema<'a> {
 
 #[derive(Clone, Copy, Debug)]
 enum Declaration<'a> {
-    /// A message, and whether its fields have presence by default, like in proto2.
+    /// A message, and whether its fields have explicit presence by default, like in proto2.
     Message(&'a DescriptorProto, bool),
     Enum(&'a EnumDescriptorProto),
 }
 
-/// A description, and the names of its types and fields.
+/// A description, together with the names of its types and fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
     /// The description.
     pub description: Description,
-    /// One line for each type: its full name, followed for messages by the names of the fields in wire order.
+    /// One line for each type: its full name. The line of a message also contains the names of its fields in wire
+    /// order.
     pub names: String,
 }
 
-/// The error of a type that is not in the schema or has no layout.
+/// The error of describing a type that the schema lacks or that has no layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError(String);
 
@@ -43,7 +44,7 @@ impl fmt::Display for SchemaError {
 impl std::error::Error for SchemaError {}
 
 impl<'a> Schema<'a> {
-    /// Collects the types of `files`. References must be full names with a leading dot, which compilers write.
+    /// Collects the types of `files`. Type references must be full names with a leading dot, as compilers produce them.
     #[must_use]
     pub fn new(files: impl IntoIterator<Item = &'a FileDescriptorProto>) -> Self {
         let mut schema = Self::default();
@@ -68,11 +69,11 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// Describes a service. Takes its full name and its methods in the order of operations.
+    /// Describes the service with this full name. The methods must be in the order of their operations.
     ///
     /// # Errors
     ///
-    /// If a type is unknown or a group.
+    /// If the schema lacks a type, or a type is a group.
     pub fn service(
         &self,
         name: &str,
@@ -96,7 +97,7 @@ impl<'a> Schema<'a> {
     ///
     /// # Errors
     ///
-    /// If it or a type in it is unknown or a group.
+    /// If the schema lacks the message or a type that it contains, or a type is a group.
     ///
     /// ```
     /// use polyglot::layout::Schema;
@@ -120,10 +121,10 @@ impl<'a> Schema<'a> {
     }
 }
 
-/// Types in the order of their first use.
+/// The types of a description, in the order of their first use.
 struct Types<'s, 'a> {
     schema: &'s Schema<'a>,
-    /// Full names with their leading dots.
+    /// Full names with a leading dot.
     names: Vec<String>,
     indices: HashMap<String, u32>,
 }
@@ -146,7 +147,7 @@ impl<'a> Types<'_, 'a> {
         }
     }
 
-    /// Describes the types collected so far and the types that they contain.
+    /// Describes the types collected so far and all types that they contain.
     fn describe(mut self, name: &str, methods: Vec<Method>) -> Result<Described, SchemaError> {
         let mut types = Vec::new();
         let mut names = String::new();
@@ -158,14 +159,14 @@ impl<'a> Types<'_, 'a> {
                 }
                 Declaration::Message(message, has_presence) => {
                     let mut fields = self.fields(message, has_presence)?;
-                    // The sort is stable: each group keeps the order of declaration.
+                    // The sort is stable, so each group keeps the order of declaration.
                     fields.sort_by_key(|(field, _)| field.group());
                     number_oneofs(&mut fields);
                     for (_, name) in &fields {
                         names.push(' ');
                         names.push_str(name);
                     }
-                    // Indices are those of the first use in wire order.
+                    // Assign type indices in wire order, which determines the first use.
                     let fields = fields.into_iter().map(|(field, _)| field);
                     fields
                         .map(|field| self.with_index(field, message))
@@ -178,7 +179,7 @@ impl<'a> Types<'_, 'a> {
         Ok(Described { description: Description { name: name.to_owned(), types, methods }, names })
     }
 
-    /// Returns the fields in the order of declaration. Messages and enums have no indices yet.
+    /// Returns the fields in the order of declaration. The indices of messages and enums are assigned later.
     fn fields(&self, message: &'a DescriptorProto, has_presence: bool) -> Result<Vec<(Field, &'a str)>, SchemaError> {
         let mut members: HashMap<i32, u16> = HashMap::new();
         let fields = message.field.iter().map(|declared| {
@@ -204,7 +205,7 @@ impl<'a> Types<'_, 'a> {
         fields.collect()
     }
 
-    /// Returns the key and value of a map; `None` for other fields.
+    /// Returns the key and value fields of a map, or `None` if the field is not a map.
     fn entry(&self, field: &FieldDescriptorProto) -> Result<Option<[&'a FieldDescriptorProto; 2]>, SchemaError> {
         if field.r#type() != Declared::Message || field.label() != Label::Repeated {
             return Ok(None);
@@ -217,7 +218,7 @@ impl<'a> Types<'_, 'a> {
         })
     }
 
-    /// Adds the index of the message or enum of a field.
+    /// Sets the type index of a field whose type is a message or enum.
     fn with_index(&mut self, field: Field, message: &'a DescriptorProto) -> Result<Field, SchemaError> {
         let is_field = |declared: &&FieldDescriptorProto| declared.number().cast_unsigned() == field.number;
         let Some(declared) = message.field.iter().find(is_field) else { return Ok(field) };
@@ -234,7 +235,7 @@ impl<'a> Types<'_, 'a> {
     }
 }
 
-/// Numbers oneofs in wire order.
+/// Numbers the oneofs of a message in wire order.
 fn number_oneofs(fields: &mut [(Field, &str)]) {
     let mut numbers: HashMap<u16, u16> = HashMap::new();
     for (field, _) in fields {

@@ -1,24 +1,24 @@
-//! The types of a description in the form that a peer writes or reads. In the flat form members of oneofs are separate
-//! fields. In both forms the entries of maps are messages.
+//! The types of a description as one peer reads or writes them. In the flat form, the members of a oneof are separate
+//! fields. The entries of maps are messages in either form.
 
 use super::description::{Description, Field, Shape, Type, TypeLayout};
 use crate::Form;
 
-/// The writer or the reader of a plan.
+/// The types of the writer or the reader of a plan.
 pub(super) struct Side {
-    /// The types of the description, followed by the entries of maps. Enums have no items.
+    /// Items of each type of the description, followed by those of the map entries. Enums have no items.
     pub(super) nodes: Vec<Vec<Item>>,
-    /// The numbers of the enums of the description.
+    /// Numbers of each enum of the description, by type index.
     pub(super) enums: Vec<Vec<i32>>,
     pub(super) form: Form,
 }
 
-/// A value on the wire: a field, or a oneof of the extended form.
+/// A unit on the wire: a field, or a oneof of the extended form.
 pub(super) struct Item {
     pub(super) place: Place,
-    /// The field, or the members of a oneof in the order of their indices.
+    /// The field itself. For a oneof, its members in the order of their indices.
     pub(super) fields: Vec<Field>,
-    /// The oneof of a member that is a separate field.
+    /// Index of the oneof, if the item is a oneof or a member of one.
     pub(super) oneof: Option<u16>,
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Place {
     Implicit,
     Optional,
     List,
-    /// A map and its entries.
+    /// A map, with the index of its entry type.
     Map(u32),
     Oneof,
 }
@@ -54,7 +54,7 @@ impl Side {
                         Place::Map(entry)
                     }
                     Shape::Member { oneof: of, .. } if form == Form::Extended => {
-                        // The first member determines the position.
+                        // A oneof is encoded at the position of its first member.
                         let is_oneof = |item: &&mut Item| item.oneof == Some(of);
                         if let Some(item) = items.iter_mut().find(is_oneof) {
                             item.fields.push(*field);
@@ -113,7 +113,7 @@ impl Side {
             (Place::Optional, _) if self.form == Form::Extended => out.push(0),
             (_, Type::Enum(of)) => match self.numbers(of as u16).iter().position(|number| *number == 0) {
                 Some(index) => crate::varint::write(out, 0x0a, index as u64),
-                // In proto3, the first declared value of an enum is zero.
+                // The first value of an enum is zero in proto3.
                 None => out.extend_from_slice(&[if self.form == Form::Extended { 0x0c } else { 0x0a }, 0]),
             },
             (_, Type::String | Type::Bytes) => out.extend_from_slice(&[kind, 0x0a, 0]),
@@ -123,7 +123,7 @@ impl Side {
         }
     }
 
-    /// Returns the kinds in the head of a map.
+    /// Returns the kinds of keys and values in the header of a map.
     pub(super) fn entry_kinds(&self, entry: u32) -> [u8; 2] {
         let kind =
             |item: Option<&Item>| item.and_then(|item| item.fields.first()).map_or(0, |field| field.of.kind().byte());
@@ -132,7 +132,7 @@ impl Side {
     }
 }
 
-/// Returns the items of a map's entries, with protobuf's numbers.
+/// Returns the items of a map entry. Key and value have the field numbers 1 and 2, like in protobuf.
 fn entry_of(key: Type, value: Type) -> Vec<Item> {
     let item = |number, place, of| {
         let shape = if place == Place::Optional { Shape::Optional } else { Shape::Implicit };

@@ -1,45 +1,44 @@
-//! Translation: executes the operations of a plan over the bytes of a body in one pass.
+//! Translation of bodies: an interpreter for the programs of a plan, which processes the encoded body in one pass.
 //!
-//! Copying operations only advance the input. The next operation that changes the output appends all copied bytes at
-//! once.
+//! Copying only advances the input. The next operation that changes the output first appends all bytes copied so far.
 
 use super::conversion::Number;
 use super::plan::{Entries, How, Indices, Op, Order, OrderPlace, Plan, Program, Root, Target};
 use crate::{DecodeError, DecodeReason, Form, Kind, Nesting, varint};
 use std::ops::Range;
 
-/// Maximum number of bytes moved within the output to reorder fields, as a multiple of the body limit. Nested messages
-/// are moved once for each level whose order differs.
+/// Maximum number of bytes moved to reorder fields, as a multiple of the maximum body size. A nested message is moved
+/// once for each enclosing message that is reordered.
 const MOVES: usize = 8;
 
-/// The limits of a translation.
+/// Limits of a translation.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Maximum size of the output in bytes: the reader's limit for bodies. An empty message of two bytes may gain many
-    /// defaults.
+    /// Maximum size of the output in bytes, which should be the reader's maximum body size. The output can be much
+    /// larger than the input, because missing fields are filled with defaults.
     pub body: usize,
     /// Maximum nesting depth of messages.
     pub nesting: Nesting,
 }
 
-/// The result of a translation.
+/// Statistics of a translation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Translated {
-    /// The number of set fields that the reader does not know.
+    /// Number of set fields that the reader does not know.
     pub skipped: u64,
-    /// The number of operations and elements, at most 16 for each byte of input and output.
+    /// Number of operations and elements, at most 16 per byte of input and output.
     #[doc(hidden)]
     pub steps: u64,
 }
 
 impl Plan {
-    /// Appends the translation of `body` to `out`. Appends nothing if the translation fails.
+    /// Translates `body` and appends the result to `out`. Appends nothing if the translation fails.
     ///
-    /// Copies a body that is nil or an error.
+    /// A body that is nil or an error is copied.
     ///
     /// # Errors
     ///
-    /// If the body does not match the layout of the writer, cannot be converted, or exceeds the limits.
+    /// If the body does not match the writer's layout, a value cannot be converted, or a limit is exceeded.
     ///
     /// ```
     /// use polyglot::layout::{Description, Field, Limits, Plan, Shape, Type, TypeLayout};
@@ -71,6 +70,7 @@ impl Plan {
     ) -> Result<Translated, DecodeError> {
         let start = out.len();
         let mut result = Run::new(&self.extended, body, out, limits).root(root.extended);
+        // The extended form is assumed first. Start over with the flat form if a oneof is not in the extended form.
         if let (Err(Fault::Flat(_)), Some(flat)) = (&result, &self.flat) {
             out.truncate(start);
             result = Run::new(flat, body, out, limits).root(root.flat);
@@ -85,7 +85,7 @@ impl Plan {
 }
 
 pub(super) enum Fault {
-    /// A oneof is in the flat form.
+    /// A oneof was expected in the extended form. The body may be in the flat form.
     Flat(DecodeError),
     Error(DecodeError),
 }
@@ -98,8 +98,8 @@ impl From<DecodeError> for Fault {
 
 pub(super) type Result<T, E = Fault> = std::result::Result<T, E>;
 
-/// A range of the output that holds the translated value of one field or group, until `Assemble` puts all of them in
-/// order.
+/// A part of the output that holds the translated value of one field or oneof, until `Assemble` reorders the parts. It
+/// ends where the next segment starts.
 #[derive(Clone, Copy)]
 struct Segment {
     place: u16,
@@ -109,13 +109,13 @@ struct Segment {
 
 pub(super) struct Run<'p, 'i, 'o> {
     pub(super) program: &'p Program,
-    /// The unread input.
+    /// Input that has not been read.
     pub(super) rest: &'i [u8],
-    /// The input not yet copied. `rest` is a suffix of it.
+    /// Input that has not been copied to the output. `rest` is a suffix of it.
     run: &'i [u8],
     length: usize,
     out: &'o mut Vec<u8>,
-    /// Remaining number of bytes that may be appended.
+    /// Number of bytes that may still be appended.
     room: usize,
     pub(super) limits: Limits,
     pub(super) levels: u32,
@@ -145,7 +145,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         if self.rest.first() == Some(&Kind::U8.byte()) {
             self.message(block)?;
         } else {
-            // Nil or an error, which the reader validates.
+            // Copy a nil or an error without validation, which is left to the reader.
             self.rest = &[];
         }
         self.flush()?;
@@ -165,7 +165,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         })
     }
 
-    /// Appends the pending copied input.
+    /// Appends the input that was read but not yet copied.
     #[inline]
     fn flush(&mut self) -> Result<()> {
         let length = self.run.len().wrapping_sub(self.rest.len()); // `rest` is a suffix of `run`.
@@ -186,11 +186,11 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Appends a kind and a varint.
+    /// Appends a kind byte and a varint.
     fn put_varint(&mut self, kind: Kind, value: u64) -> Result<()> {
         let before = self.out.len();
         varint::write(self.out, kind.byte(), value);
-        let length = self.out.len().wrapping_sub(before); // It has grown.
+        let length = self.out.len().wrapping_sub(before); // The output has grown.
         let Some(room) = self.room.checked_sub(length) else {
             return Err(self.error(DecodeReason::TranslationTooLong { max: self.limits.body }));
         };
@@ -204,21 +204,21 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         self.put(bytes.unwrap_or_default())
     }
 
-    /// Discards the input read since the last flush.
+    /// Discards the input that was read since the last flush.
     fn drop_run(&mut self) {
         self.run = self.rest;
     }
 
-    /// Translates or copies a message, which may be nil.
+    /// Translates a message, which may be nil.
     fn message(&mut self, block: u32) -> Result<()> {
         if self.enter()? {
             self.fields(block)?;
-            self.levels = self.levels.wrapping_add(1); // As before.
+            self.levels = self.levels.wrapping_add(1); // Undoes the decrement in `enter`.
         }
         Ok(())
     }
 
-    /// Translates the fields of a message or of a map's entry.
+    /// Translates the fields of a message or map entry.
     fn fields(&mut self, block: u32) -> Result<()> {
         let base = self.segments.len();
         let mut ops = self.ops(block).iter();
@@ -294,7 +294,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Translates a oneof. Returns whether the reader has the member that is set.
+    /// Translates a oneof. Returns whether a member is set that the reader has.
     fn oneof(&mut self, table: u32) -> Result<bool> {
         self.flush()?;
         let before = self.rest;
@@ -318,7 +318,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(true)
     }
 
-    /// Converts a value. Writes the head of a oneof first if the value is a member of one.
+    /// Converts a value. If `member` is not 0, first writes the header of the oneof.
     #[inline]
     fn member(&mut self, how: How, member: u16, arg: u32) -> Result<()> {
         if member > 0 {
@@ -364,7 +364,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Reads a string or bytes and copies it with another kind. Returns its content.
+    /// Reads a string or bytes value and copies it with another kind. Returns its content.
     fn sized(&mut self, from: Kind, to: Kind) -> Result<&'i [u8]> {
         self.flush()?;
         let [kind, sized @ ..] = self.rest else { return Err(self.unexpected(from)) };
@@ -374,14 +374,14 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         self.scalar()?;
         self.run = sized;
         self.put(&[to.byte()])?;
-        // The head of the content is a kind and a varint.
+        // The content is preceded by the kind and the varint of its length.
         let varint = sized.get(1..).unwrap_or_default();
         let head = varint.iter().position(|byte| *byte < 0x80).unwrap_or_default();
         let content = varint.get(head.wrapping_add(1)..).unwrap_or_default();
         Ok(content.get(..content.len().wrapping_sub(self.rest.len())).unwrap_or_default())
     }
 
-    /// Reads a number as the 64-bit pattern of protobuf's varint.
+    /// Reads a number as the 64-bit value that protobuf's varint would have.
     fn number(&mut self, of: Number) -> Result<u64> {
         self.flush()?;
         if of == Number::Bool {
@@ -418,7 +418,8 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         }
     }
 
-    /// Reads an index of the writer's enum, or in its place a number that the writer's schema lacks.
+    /// Reads a value of the writer's enum as a number. Accepts both an index and a number, which the writer uses if its
+    /// schema lacks the value.
     fn enum_number(&mut self, of: u32) -> Result<i32> {
         if self.rest.first() == Some(&Kind::I32.byte()) {
             return Ok(self.number(Number::I32)? as i32);
@@ -426,7 +427,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         let index = self.number(Number::U32)? as u32;
         let numbers = self.program.numbers.get(of as usize);
         let number = numbers.and_then(|numbers| numbers.get(index as usize)).copied();
-        // Decoders represent an unknown index by the same number.
+        // Represent an unknown index by the same number as decoders do.
         Ok(number.unwrap_or(i32::MIN.wrapping_add_unsigned(index)))
     }
 
@@ -442,7 +443,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         if self.program.output == Form::Extended {
             return self.put_number(Number::I32, i64::from(number).cast_unsigned());
         }
-        // Such a number represents an index unknown to the schema, like in encoders of the flat form.
+        // A number in this range represents an unknown index; see [`Enumeration`](crate::Enumeration).
         let index = number.wrapping_sub(i32::MIN).cast_unsigned();
         if number < 0 && index >= count {
             return self.put_varint(Kind::U32, u64::from(index));
@@ -465,7 +466,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         }
     }
 
-    /// Counts the next value as skipped unless it is absent, empty or the default.
+    /// Counts the next value as a skipped field, unless it is absent, empty or the default.
     fn count_skipped(&mut self) {
         let is_empty = match self.rest {
             [0x00, ..] | [0x01, _, 0x0a, 0, ..] | [0x02, _, _, 0x0a, 0, ..] => true,
@@ -487,7 +488,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Translates a list or map to a list or map. `nil` writes an entry of defaults.
+    /// Translates between lists and maps of entries. `nil` writes the default entry.
     fn entries(&mut self, change: Entries, kinds: u8, block: u32, nil: Option<&Op>) -> Result<()> {
         self.flush()?;
         let count = if change == Entries::ListToMap { self.list_head()? } else { self.map_head()? };
@@ -512,7 +513,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
                     self.drop_run();
                     if is_set {
                         self.fields(block)?;
-                        self.levels = self.levels.wrapping_add(1); // As before.
+                        self.levels = self.levels.wrapping_add(1); // Undoes the decrement in `enter`.
                     } else if let Some(Op::Fill { length, at }) = nil {
                         self.put_default(*at, *length)?;
                     }
@@ -522,7 +523,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Reorders the segments of a message, which start at `base`, into the order of the reader.
+    /// Reorders the segments of a message, which start at index `base`, into the reader's order.
     fn assemble(&mut self, order: u32, base: usize) -> Result<()> {
         self.flush()?;
         let program = self.program;
@@ -530,14 +531,14 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         let end = self.out.len();
         let segments = self.segments.get(base..).unwrap_or_default();
         let begin = segments.first().map_or(end, |segment| segment.start);
-        let moved = end.wrapping_sub(begin); // Segments are in the output.
+        let moved = end.wrapping_sub(begin); // All segments are within the output.
         self.moves = self
             .moves
             .checked_sub(moved)
             .ok_or_else(|| self.error(DecodeReason::TooManyMoves { max: self.limits.body.saturating_mul(MOVES) }))?;
         self.counts.steps = self.counts.steps.saturating_add(places.len() as u64);
         self.room = self.room.saturating_add(moved);
-        // Appends the reordered message, which then replaces the original.
+        // Append the reordered message first, and then remove the original.
         match groups {
             None => {
                 for place in places {
@@ -547,7 +548,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
                         self.out.extend_from_within(segment.start..end);
                     }
                 }
-                self.room = self.room.wrapping_sub(moved); // The same bytes.
+                self.room = self.room.wrapping_sub(moved); // Both copies were counted.
             }
             Some(groups) => {
                 for (place, segment) in places.iter().zip(choose(segments, places, *groups, end)) {
@@ -572,7 +573,8 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
     }
 }
 
-/// Returns the segment of the highest rank for each place. Only one place of a group gets a segment.
+/// Selects a segment for each place: the non-empty one of the highest rank. At most one place of each group has a
+/// segment.
 fn choose(segments: &[Segment], places: &[OrderPlace], groups: u16, end: usize) -> Vec<Option<Range<usize>>> {
     let mut chosen: Vec<Option<(Range<usize>, u32)>> = vec![None; places.len()];
     let mut winners: Vec<Option<usize>> = vec![None; usize::from(groups).wrapping_add(1)];

@@ -1,11 +1,12 @@
-//! Reads values without output: values that need no layout, and messages by the blocks of the writer's types.
+//! Reading of values without changing the output: by their kinds, or with the blocks of the writer's types for
+//! messages.
 
 use super::plan::{Container, Member, Op};
 use super::translate::{Fault, Result, Run};
 use crate::{DecodeReason, Kind, varint};
 
 impl<'p, 'i> Run<'p, 'i, '_> {
-    /// Reads the head of a message. Returns whether the message is not nil; its fields then follow, one level deeper.
+    /// Reads the header of a message and enters its nesting level. Returns `false` if the message is nil.
     #[inline]
     pub(super) fn enter(&mut self) -> Result<bool> {
         match self.rest {
@@ -34,7 +35,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         ops
     }
 
-    /// Reads values that need no layout.
+    /// Reads `count` values whose end can be found without a layout.
     #[inline]
     pub(super) fn values(&mut self, count: u32) -> Result<()> {
         let mut rest = self.rest;
@@ -45,20 +46,20 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(())
     }
 
-    /// Reads a value that needs no layout.
+    /// Reads one value whose end can be found without a layout.
     #[inline]
     pub(super) fn value(&mut self) -> Result<()> {
         self.values(1)
     }
 
-    /// Reads a scalar, string or bytes, or nil.
+    /// Reads a scalar, a string, bytes or a nil.
     #[inline]
     pub(super) fn scalar(&mut self) -> Result<()> {
         self.rest = if let Some(rest) = skip_short(self.rest) { rest } else { self.long_scalar(self.rest)? };
         Ok(())
     }
 
-    /// Reads a long value from `rest`. Returns the input after it.
+    /// Reads a value at the start of `rest` that has no fast path. Returns the remaining input.
     #[inline(never)]
     fn long_value(&mut self, rest: &'i [u8]) -> Result<&'i [u8]> {
         match rest {
@@ -76,7 +77,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         }
     }
 
-    /// Reads `count` elements, or pairs of key and value, of these kinds. Returns the input after them.
+    /// Reads `count` elements, or pairs of a key and a value, of these kinds. Returns the remaining input.
     fn elements(&mut self, kinds: &[u8], count: u64) -> Result<&'i [u8]> {
         let size = |kind: &u8| match kind {
             0x07 => Some(2_u64),
@@ -84,7 +85,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
             0x0f => Some(9),
             _ => None,
         };
-        // Values of fixed size are skipped without validation.
+        // Skip values of fixed size without validating them.
         if let Some(size) = kinds.iter().map(size).sum::<Option<u64>>() {
             let length = usize::try_from(count.saturating_mul(size)).unwrap_or(usize::MAX);
             let expected = Kind::List;
@@ -100,7 +101,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(rest)
     }
 
-    /// Reads a long scalar, string or bytes from `rest`. Returns the input after it.
+    /// Reads a scalar, string or bytes value at the start of `rest` that has no fast path. Returns the remaining input.
     #[inline(never)]
     fn long_scalar(&mut self, rest: &'i [u8]) -> Result<&'i [u8]> {
         self.rest = rest;
@@ -129,16 +130,16 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         })
     }
 
-    /// Reads the length of a value.
+    /// Reads the length of a value or the number of its elements.
     #[inline]
     pub(super) fn length(&mut self) -> Result<u64> {
         let [0x0a, length @ ..] = self.rest else { return Err(self.unexpected(Kind::U32)) };
         let (length, rest) = self.varint(length, 5)?;
         self.rest = rest;
-        Ok(length & u64::from(u32::MAX)) // Excess bits are dropped, like in decoders.
+        Ok(length & u64::from(u32::MAX)) // Discard excess bits, like decoders do.
     }
 
-    /// Reads a message, or a list or map of messages.
+    /// Reads a message, or a list or map of messages, with a block of the writer's type.
     pub(super) fn tree(&mut self, container: Container, block: u32) -> Result<()> {
         let count = match container {
             Container::Single => return self.walk_message(block),
@@ -155,14 +156,14 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(())
     }
 
-    /// Reads the head of a list of any kind.
+    /// Reads the header of a list with elements of any kind. Returns their number.
     pub(super) fn list_head(&mut self) -> Result<u64> {
         let [0x01, _, length @ ..] = self.rest else { return Err(self.unexpected(Kind::List)) };
         self.rest = length;
         self.length()
     }
 
-    /// Reads the head of a map of any kinds. A nil is an empty map.
+    /// Reads the header of a map with keys and values of any kind. Returns the number of pairs, which is 0 for nil.
     pub(super) fn map_head(&mut self) -> Result<u64> {
         match self.rest {
             [0x00, rest @ ..] => {
@@ -180,12 +181,12 @@ impl<'p, 'i> Run<'p, 'i, '_> {
     pub(super) fn walk_message(&mut self, block: u32) -> Result<()> {
         if self.enter()? {
             self.walk(block)?;
-            self.levels = self.levels.wrapping_add(1); // As before.
+            self.levels = self.levels.wrapping_add(1); // Undoes the decrement in `enter`.
         }
         Ok(())
     }
 
-    /// Reads the fields of a message by the block of its type.
+    /// Reads the fields of a message with the block of its type.
     pub(super) fn walk(&mut self, block: u32) -> Result<()> {
         for op in self.ops(block) {
             match *op {
@@ -194,13 +195,13 @@ impl<'p, 'i> Run<'p, 'i, '_> {
                 Op::CopyOneof(table) => {
                     self.walk_oneof(table)?;
                 }
-                _ => {} // Blocks of the writer's types have no other operations.
+                _ => {} // Blocks of the writer's types contain no other operations.
             }
         }
         Ok(())
     }
 
-    /// Reads the head of a oneof of the extended form. Returns the member, or 0 if none is set.
+    /// Reads the header of a oneof in the extended form. Returns the one-based index of the set member, or 0 for none.
     pub(super) fn oneof_head(&mut self) -> Result<u64> {
         let [0x03, member @ ..] = self.rest else {
             return Err(match self.unexpected(Kind::Any) {
@@ -212,7 +213,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(member)
     }
 
-    /// Returns the member of a oneof with this one-based index.
+    /// Returns the member of a oneof with this one-based index, or an error if the oneof has none.
     pub(super) fn member_of(&self, table: u32, member: u64) -> Result<Member> {
         let index = usize::try_from(member).ok().and_then(|member| member.checked_sub(1));
         let members = self.program.oneofs.get(table as usize);
@@ -234,8 +235,8 @@ impl<'p, 'i> Run<'p, 'i, '_> {
     }
 }
 
-/// Skips a nil, a number, or a string or bytes of less than 128 bytes at the start of `input`. Returns `None` for other
-/// values and errors.
+/// Skips a nil, a number, or a string or bytes value of less than 128 bytes. Returns the remaining input, or `None` if
+/// the next value is of another kind, too long or invalid.
 #[inline(always)]
 fn skip_short(input: &[u8]) -> Option<&[u8]> {
     match input {

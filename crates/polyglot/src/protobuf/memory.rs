@@ -1,54 +1,54 @@
-//! The memory of a message, computed from its bytes before it is decoded.
+//! Estimation of the memory of a message from its encoding, before it is decoded.
 //!
-//! The input does not bound the memory, because a list element of two bytes in protobuf's encoding can be a whole
-//! message in memory. The estimate uses prost's own readers, so it interprets the bytes like decoding does. Generated
-//! code provides the memory of each field.
+//! The length of the input does not bound the memory, because a list element of two bytes in protobuf encoding can be a
+//! whole message in memory. The estimate parses the input with the functions of prost, so that it agrees with decoding.
+//! Generated code provides the memory of each field.
 
 use bytes::{Buf, BufMut};
 use prost::encoding::{self, DecodeContext, WireType};
 use prost::{DecodeError, Message};
 
-/// A message whose codec is protobuf.
+/// A message that uses the protobuf codec.
 pub trait Protobuf {
-    /// Returns the memory of the field with this number. Unknown fields take no memory.
+    /// Returns the memory of the field with this number. Unknown fields take none.
     fn field(_number: u32) -> Field {
         Field::PLAIN
     }
 }
 
-/// The memory of a field outside of its message. Text is not counted because its length on the wire bounds it. Spare
-/// slots of lists are not counted either.
+/// Memory of a field outside of the message's struct. Text is not counted, because its length on the wire bounds it.
+/// Unused capacity of lists is not counted either.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// Memory of the first element. Containers initially allocate several slots.
+    /// Memory of the first element in bytes. It is larger, because containers initially allocate several slots.
     first: usize,
-    /// Memory of every further element.
+    /// Memory of each further element in bytes.
     each: usize,
     values: Values,
 }
 
-/// The contents of a field.
+/// Content of a field, which determines how to count its elements.
 #[derive(Clone, Copy, Debug)]
 enum Values {
-    /// A value without further memory.
+    /// Values that take no further memory.
     Plain,
-    /// Varints, which may be packed.
+    /// Numbers encoded as varints, possibly packed.
     Varints,
-    /// Like `Varints`, but with this fixed size in bytes.
+    /// Numbers of this fixed size in bytes, possibly packed.
     Fixed(usize),
     Messages(fn(u32) -> Field),
-    /// Map entries, with the fields of their values if these are messages.
+    /// Map entries. If their values are messages, contains the function for their fields.
     Entries(Option<fn(u32) -> Field>),
 }
 
 impl Field {
-    /// A field without memory outside of its message.
+    /// A field without memory outside of the message's struct.
     pub const PLAIN: Self = Self { first: 0, each: 0, values: Values::Plain };
 
     /// A `Vec<T>`.
     #[must_use]
     pub const fn list<T>() -> Self {
-        // The initial capacities of the standard library.
+        // Initial capacities in the standard library.
         let slots = match size_of::<T>() {
             0..=1 => 8,
             2..=1024 => 4,
@@ -57,13 +57,13 @@ impl Field {
         Self { first: size_of::<T>().saturating_mul(slots), each: size_of::<T>(), values: Values::Plain }
     }
 
-    /// A `Vec<T>` of numbers that are written as varints.
+    /// A `Vec<T>` of numbers that are encoded as varints.
     #[must_use]
     pub const fn varints<T>() -> Self {
         Self { values: Values::Varints, ..Self::list::<T>() }
     }
 
-    /// A `Vec<T>` of numbers that are as long on the wire as in memory.
+    /// A `Vec<T>` of numbers that have the same size on the wire and in memory.
     #[must_use]
     pub const fn fixed<T>() -> Self {
         Self { values: Values::Fixed(size_of::<T>()), ..Self::list::<T>() }
@@ -78,9 +78,9 @@ impl Field {
     /// A `HashMap<K, V>`.
     #[must_use]
     pub const fn map<K, V>() -> Self {
-        /// Slots of the smallest table.
+        /// Number of slots in the smallest hash table.
         const SLOTS: usize = 4;
-        /// Control bytes: one for each slot and a trailing group.
+        /// Number of control bytes: one per slot, and a trailing group.
         const CONTROL: usize = 20;
         let each = size_of::<(K, V)>();
         Self {
@@ -93,26 +93,26 @@ impl Field {
     /// A `BTreeMap<K, V>`.
     #[must_use]
     pub const fn btree_map<K, V>() -> Self {
-        /// Slots of a node.
+        /// Number of slots in a tree node.
         const SLOTS: usize = 11;
         let each = size_of::<(K, V)>();
         Self { first: each.saturating_mul(SLOTS), each, values: Values::Entries(None) }
     }
 
-    /// Sets the messages in a field that is not a map.
+    /// Sets the message type of a field that is not a map.
     #[must_use]
     pub const fn of<M: Protobuf>(self) -> Self {
         Self { values: Values::Messages(M::field), ..self }
     }
 
-    /// Sets the messages in the values of a map.
+    /// Sets the message type of a map's values.
     #[must_use]
     pub const fn to<M: Protobuf>(self) -> Self {
         Self { values: Values::Entries(Some(M::field)), ..self }
     }
 }
 
-/// Returns the memory that a message takes outside of its own struct.
+/// Returns the memory in bytes that a message takes outside of its own struct. `message` is its encoding.
 ///
 /// ```
 /// use polyglot::protobuf::memory_of;
@@ -126,27 +126,27 @@ impl Field {
 /// ```
 ///
 /// # Errors
-/// If the message is malformed in a way that decoding also rejects.
+/// If the message is malformed. Decoding it fails as well.
 pub fn memory_of<M: Protobuf>(message: &[u8]) -> Result<usize, DecodeError> {
     let mut walk = MemoryWalk::of(Fields::Message(M::field));
     walk.merge(message)?;
     Ok(walk.memory)
 }
 
-/// A prost message that only sums up memory.
+/// A prost message that only sums up the memory of the fields merged into it.
 struct MemoryWalk {
     fields: Fields,
-    /// Bit set of the lists, maps and boxes seen so far. Fields whose numbers differ by a multiple of 64 share a bit,
-    /// which only leaves some spare slots uncounted.
+    /// Bit set of the containers seen so far. Fields whose numbers differ by a multiple of 64 share a bit, due to which
+    /// only some unused slots are not counted.
     seen: u64,
     memory: usize,
 }
 
-/// The fields of a message.
+/// The fields of a message or map entry.
 #[derive(Clone, Copy)]
 enum Fields {
     Message(fn(u32) -> Field),
-    /// The fields of a map entry, whose value may be a message.
+    /// A map entry, whose value may be a message.
     Entry(Option<fn(u32) -> Field>),
 }
 
@@ -156,7 +156,7 @@ impl MemoryWalk {
     }
 
     fn field(&self, number: u32) -> Field {
-        /// The field number of an entry's value. The key has number 1.
+        /// Field number of the value in a map entry. The key has the number 1.
         const VALUE: u32 = 2;
         match self.fields {
             Fields::Message(field) => field(number),
@@ -168,7 +168,7 @@ impl MemoryWalk {
     /// Adds the memory of `elements` elements of a field.
     fn count(&mut self, number: u32, field: Field, elements: usize) {
         if elements == 0 || field.each == 0 {
-            return; // Takes no memory and must not set the bit of another field.
+            return; // Return before a bit is set, which may belong to another field.
         }
         let bit = 1_u64.rotate_left(number);
         let first = if self.seen & bit == 0 { field.first.saturating_sub(field.each) } else { 0 };
@@ -177,7 +177,7 @@ impl MemoryWalk {
     }
 }
 
-/// Returns the number of values in a packed field, or `None` if it is truncated.
+/// Returns the number of values in a packed field, or `None` if it is truncated or malformed.
 fn packed(mut content: &[u8], values: Values) -> Option<usize> {
     let len = usize::try_from(encoding::decode_varint(&mut content).ok()?).ok()?;
     let content = content.get(..len)?;
@@ -204,9 +204,9 @@ impl Message for MemoryWalk {
         self.count(number, field, elements);
         let (wire_type, fields) = match field.values {
             Values::Messages(within) => (wire_type, Fields::Message(within)),
-            // Prost reads an entry with any wire type.
+            // Prost accepts map entries of any wire type.
             Values::Entries(value) => (WireType::LengthDelimited, Fields::Entry(value)),
-            // A new context, because skipping must not hit the recursion limit before decoding does.
+            // Use a new context, because skipping must not reach the recursion limit before decoding does.
             _ => return encoding::skip_field(wire_type, number, buf, DecodeContext::default()),
         };
         let mut inner = Self { memory: self.memory, ..Self::of(fields) };
@@ -215,7 +215,7 @@ impl Message for MemoryWalk {
         end
     }
 
-    // Never encoded.
+    // This message is never encoded.
     fn encode_raw(&self, _: &mut impl BufMut) {}
 
     fn encoded_len(&self) -> usize {
@@ -227,7 +227,7 @@ impl Message for MemoryWalk {
     }
 }
 
-/// Implements [`Protobuf`] for types, given their fields that take memory.
+/// Implements [`Protobuf`] for types. The arguments are the fields that take memory.
 macro_rules! fields {
     ($($type:ty { $($number:literal => $field:expr,)* })*) => {$(
         impl Protobuf for $type {

@@ -1,20 +1,20 @@
-//! A replacement of the `prost` crate for derives in messages with [`Utf8Bytes`](crate::Utf8Bytes). It adds readers and
-//! writers of strings and bytes for this type.
+//! A replacement for the `prost` crate in derives, which adds support for fields of the type
+//! [`Utf8Bytes`](crate::Utf8Bytes).
 //!
-//! prost's derives only support `String`, `Vec<u8>` and `Bytes`, but their `prost_path` can name this module. A field
-//! of `Utf8Bytes` is declared as bytes, or as a string if it is optional, so that its getter returns a `str`. Both have
-//! the same encoding.
+//! The derives of prost only support `String`, `Vec<u8>` and `Bytes`, but their `prost_path` attribute can refer to
+//! this module. A field of type `Utf8Bytes` is declared as bytes, or as a string if it is optional, so that its getter
+//! returns a `str`. Both declarations have the same encoding.
 
 pub use prost::*;
 
 pub mod encoding {
-    //! [`prost::encoding`], with functions for strings and bytes of more types.
+    //! Like [`prost::encoding`], but with functions for more types of strings and bytes.
 
     pub use prost::encoding::*;
     pub use string as bytes;
 
     pub mod string {
-        //! Fields of strings and bytes.
+        //! Functions for fields of strings and bytes.
 
         use crate::{BULK_MIN, Utf8Bytes};
         use ::bytes::{Buf, BufMut, Bytes};
@@ -24,7 +24,7 @@ pub mod encoding {
             string as strings,
         };
 
-        /// A type of strings or bytes.
+        /// A type that represents a string or bytes field.
         pub trait Text: AsRef<[u8]> + Default {
             /// Reads the value of a field.
             ///
@@ -60,7 +60,7 @@ pub mod encoding {
         }
 
         impl Text for Utf8Bytes {
-            /// Reads a slice of shared input, like [`Decoder::utf8_bytes`](crate::Decoder::utf8_bytes).
+            /// Reads a slice of the input if that is shared, like [`Decoder::utf8_bytes`](crate::Decoder::utf8_bytes).
             fn merge(
                 wire_type: WireType,
                 value: &mut Self,
@@ -77,8 +77,8 @@ pub mod encoding {
             }
         }
 
-        /// Returns prost's error for invalid UTF-8. Decodes an invalid string, because prost has no public constructor
-        /// for this error.
+        /// Returns prost's error for invalid UTF-8. It is obtained by decoding an invalid string, because prost has no
+        /// public constructor for it.
         fn not_utf8() -> DecodeError {
             let content = [1, 0xff];
             let read = strings::merge(
@@ -87,28 +87,28 @@ pub mod encoding {
                 &mut &content[..],
                 DecodeContext::default(),
             );
-            read.expect_err("0xff occurs nowhere in UTF-8")
+            read.expect_err("0xff should not be valid UTF-8")
         }
 
-        /// Writes a field.
+        /// Writes a field with its key.
         pub fn encode<T: Text>(tag: u32, value: &T, to: &mut impl BufMut) {
             encode_key(tag, WireType::LengthDelimited, to);
             encode_varint(value.as_ref().len() as u64, to);
             to.put_slice(value.as_ref());
         }
 
-        /// Writes a field for each element of a list.
+        /// Writes a field with its key for each element of a list.
         pub fn encode_repeated<T: Text>(tag: u32, values: &[T], to: &mut impl BufMut) {
             values.iter().for_each(|value| encode(tag, value, to));
         }
 
-        /// Returns the encoded length of a field.
+        /// Returns the encoded length of a field, including its key.
         pub fn encoded_len<T: Text>(tag: u32, value: &T) -> usize {
             let length = value.as_ref().len();
             key_len(tag).saturating_add(encoded_len_varint(length as u64)).saturating_add(length)
         }
 
-        /// Returns the encoded length of a repeated field.
+        /// Returns the encoded length of a repeated field, including its keys.
         pub fn encoded_len_repeated<T: Text>(tag: u32, values: &[T]) -> usize {
             values.iter().map(|value| encoded_len(tag, value)).sum()
         }
