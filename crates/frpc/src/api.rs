@@ -1,4 +1,4 @@
-//! The public types of both ends: requests and replies, metadata, statuses, message streams and middleware.
+//! The public types of clients and servers: requests and responses, metadata, statuses, message streams and middleware.
 
 pub(crate) mod authorize;
 pub(crate) mod code;
@@ -20,5 +20,5 @@ use std::pin::Pin;
 /// A boxed future, as returned by methods of dyn-compatible traits.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The boxed future of a call, so that callers are compiled once for all methods.
+/// The boxed future of a call. Boxing lets code around the call be compiled once for all methods.
 pub(crate) type BoxedCall<'a, B> = BoxFuture<'a, Result<Response<B>, Status>>;

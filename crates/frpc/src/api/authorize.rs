@@ -1,4 +1,4 @@
-//! The interface for access control: callers are authorized before their requests are decoded.
+//! Access control: callers are authorized before their requests are decoded.
 
 use crate::api::metadata::Metadata;
 use crate::{Connection, Extensions, Status};
@@ -6,10 +6,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Access rules of an end, for the builders of [servers](crate::ServerBuilder::access) and
-/// [channels](crate::ChannelBuilder::access). The crate `frpc-access` has rules that implement it.
+/// Access rules for incoming calls, set on the builders of [servers](crate::ServerBuilder::access) and
+/// [channels](crate::ChannelBuilder::access). The crate `frpc-access` provides an implementation.
 ///
-/// They apply to every call that this end serves: native calls of each kind and direction, hand-offs, calls over other
+/// The rules apply to every incoming call: native calls of each kind and direction, hand-offs, calls over other
 /// protocols, and the packets of mounted routers. The functions run on threads that drive connections and must not
 /// block.
 ///
@@ -48,14 +48,14 @@ use std::time::Instant;
 /// let builder = Server::builder().access(Password("letmein"));
 /// ```
 pub trait Authorize: Send + Sync + 'static {
-    /// Returns the methods named by rules, as `package.Service/Method`. Creating the end fails with
-    /// [`UnknownMethod`](crate::Error::UnknownMethod) if one does not exist. Defaults to none.
+    /// Returns the methods that the rules name, in the form `package.Service/Method`. If one of them does not exist,
+    /// building the server or channel fails with [`UnknownMethod`](crate::Error::UnknownMethod). Defaults to none.
     fn methods(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Returns the number of a method's rule, which is passed to [`PeerRules::admit`]. Called once for each method of
-    /// the end. Defaults to no rule.
+    /// Returns the index of the rule for a method, which is later passed to [`PeerRules::admit`]. Called once for each
+    /// method. Defaults to no rule.
     fn rule(&self, method: &str) -> Option<usize> {
         let _ = method;
         None
@@ -65,24 +65,24 @@ pub trait Authorize: Send + Sync + 'static {
     fn connected(&self, connection: &Connection) -> Arc<dyn PeerRules>;
 }
 
-/// The [access rules](Authorize) of an end for the peer of one connection.
+/// The [access rules](Authorize) that apply to the peer of one connection.
 pub trait PeerRules: Send + Sync {
-    /// Returns whether calls of a method without metadata are allowed for the life of the connection, so that
-    /// [`admit`](Self::admit) is not called for them. Defaults to `false`.
+    /// Returns whether calls of a method that carry no metadata are allowed for the life of the connection.
+    /// [`admit`](Self::admit) is then not called for them. Defaults to `false`.
     fn is_open(&self, rule: Option<usize>) -> bool {
         let _ = rule;
         false
     }
 
-    /// Authorizes a call by its method, the number of the method's rule, and its metadata, before the request is
-    /// decoded.
+    /// Authorizes a call before its request is decoded, given its method, the index of the method's rule, and its
+    /// metadata.
     ///
     /// # Errors
-    /// The status of the call if the peer may not make it.
+    /// The status to fail the call with, if the peer may not make it.
     fn admit(&self, rule: Option<usize>, method: &dyn fmt::Display, metadata: &Metadata) -> Result<Admitted, Status>;
 
-    /// Checks whether [`admit`](Self::admit) would allow a call, without counting it against a limit. Used to list the
-    /// methods that a peer may call. Defaults to [`admit`](Self::admit).
+    /// Checks whether [`admit`](Self::admit) would allow a call, without counting the call against a limit. Used for
+    /// listing the methods that a peer may call. Defaults to calling [`admit`](Self::admit).
     ///
     /// # Errors
     /// Like [`admit`](Self::admit), except for limits.
@@ -90,10 +90,10 @@ pub trait PeerRules: Send + Sync {
         self.admit(rule, method, metadata).map(drop)
     }
 
-    /// Authenticates the caller by metadata, such as a token. By default every caller passes.
+    /// Authenticates the caller by metadata such as a token. Accepts every caller by default.
     ///
     /// # Errors
-    /// [`Unauthenticated`](crate::Code::Unauthenticated) if no call with this metadata would be admitted.
+    /// [`Unauthenticated`](crate::Code::Unauthenticated) if every call with this metadata would be rejected.
     fn check_caller(&self, metadata: &Metadata) -> Result<(), Status> {
         let _ = metadata;
         Ok(())
@@ -105,7 +105,8 @@ pub trait PeerRules: Send + Sync {
     /// If the peer may not use the operation.
     fn admit_mounted(&self, operation: u16) -> Result<(), Status>;
 
-    /// Authorizes a stream without an operation, for the [fallback](crate::ServerBuilder::fallback).
+    /// Authorizes a stream that names no operation and is therefore handled by the
+    /// [fallback](crate::ServerBuilder::fallback).
     ///
     /// # Errors
     /// If the peer may not open such streams.
@@ -116,9 +117,9 @@ pub trait PeerRules: Send + Sync {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Admitted {
-    /// Values for the [extensions](crate::Request::extensions) of the call, such as its verified caller.
+    /// Values to add to the [extensions](crate::Request::extensions) of the call, such as its verified caller.
     pub extensions: Extensions,
-    /// Expiry of the authorization, by the runtime's clock. A streaming call then fails with
+    /// Expiry of the authorization, by the runtime's clock. A streaming call that is still running then fails with
     /// [`Unauthenticated`](crate::Code::Unauthenticated).
     pub expires: Option<Instant>,
 }

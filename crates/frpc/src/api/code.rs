@@ -1,11 +1,11 @@
-//! The code of a status.
+//! Status codes.
 
 use std::fmt;
 
-/// Declares the codes: each with its number, its name in gRPC, and its meaning.
+/// Defines the codes. The arguments are the number, the name in gRPC, and a description.
 macro_rules! codes {
     ($($(#[$doc:meta])* $code:ident = $number:literal, $name:literal, $description:literal;)*) => {
-        /// gRPC's status codes, with gRPC's numbers.
+        /// The status codes of gRPC, with the same numbers.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[repr(i32)]
         pub enum Code {
@@ -27,7 +27,7 @@ macro_rules! codes {
                 }
             }
 
-            /// Returns gRPC's name of the code, in capital letters.
+            /// Returns the name of the code in gRPC, in upper case.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$code => $name,)*
@@ -45,16 +45,16 @@ macro_rules! codes {
 }
 
 codes! {
-    /// No failure.
+    /// The call succeeded.
     Ok = 0, "OK", "no failure";
     /// The caller cancelled the call.
     Cancelled = 1, "CANCELLED", "the caller cancelled";
-    /// A failure without a known code. Failures reported by compat peers have this code, because their wire format
-    /// carries only text.
+    /// A failure without a known code. All failures reported by compat peers have this code, because their wire format
+    /// carries only a text.
     Unknown = 2, "UNKNOWN", "unknown failure";
-    /// The request is invalid, in every state of the system.
+    /// The request is invalid regardless of the state of the system.
     InvalidArgument = 3, "INVALID_ARGUMENT", "invalid argument";
-    /// The deadline passed. The call may have run.
+    /// The deadline of the call has passed. The call may have run.
     DeadlineExceeded = 4, "DEADLINE_EXCEEDED", "deadline exceeded";
     /// The requested entity does not exist.
     NotFound = 5, "NOT_FOUND", "not found";

@@ -13,7 +13,7 @@ use std::io::{self, ErrorKind};
 use tokio::task::JoinError;
 use tokio::time::error::Elapsed;
 
-/// The kind of the error chooses the code, and the text of the error becomes the message.
+/// The kind of the I/O error determines the code, and its text becomes the message.
 ///
 /// | kinds | code |
 /// |---|---|
@@ -31,7 +31,7 @@ use tokio::time::error::Elapsed;
 /// | those of connections and networks, `ResourceBusy` | [`Unavailable`](crate::Code::Unavailable) |
 /// | others | [`Unknown`](crate::Code::Unknown) |
 ///
-/// An error that was made of a status, as by `io::Error::other(status)`, becomes that status again.
+/// An error that wraps a status, such as `io::Error::other(status)`, is converted back to that status.
 ///
 /// ```
 /// use frpc::{Request, Response, Status};
@@ -82,25 +82,25 @@ impl From<io::Error> for Status {
     }
 }
 
-/// Converts the error like the [`io::Error`] that it corresponds to. For example, an unreachable server is
+/// Converts the error via the corresponding [`io::Error`]. For example, an unreachable server is reported as
 /// [`Unavailable`](crate::Code::Unavailable).
 impl From<frisbee::Error> for Status {
     fn from(error: frisbee::Error) -> Self {
         let status = match &error {
-            // A failed name resolution has no error kind of its own.
+            // A failed name resolution has no specific I/O error kind.
             frisbee::Error::Connect { .. } => Self::unavailable(error.to_string()),
             #[cfg(feature = "tls")]
             frisbee::Error::Tls { .. } => Self::unavailable(error.to_string()),
             _ => io::Error::from(error).into(),
         };
-        // Without a connection, no call was sent.
+        // No call was sent, because there is no connection.
         status.not_run()
     }
 }
 
 /// Converts connection errors to [`Unavailable`](crate::Code::Unavailable) or
-/// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). Errors in the setup of a server or a channel become
-/// [`Internal`](crate::Code::Internal), because they are mistakes of this program and not of its caller. The error of a
+/// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). Errors in the setup of a server or channel become
+/// [`Internal`](crate::Code::Internal), because they are bugs of this program rather than of its caller. The error of a
 /// failed call becomes the original status.
 impl From<Error> for Status {
     fn from(error: Error) -> Self {
@@ -112,24 +112,24 @@ impl From<Error> for Status {
     }
 }
 
-/// [`Internal`](crate::Code::Internal) for a panicked task, without the panic message, and
-/// [`Cancelled`](crate::Code::Cancelled) for an aborted one.
+/// Converts a panic of a task to [`Internal`](crate::Code::Internal), without the panic message, and an aborted task to
+/// [`Cancelled`](crate::Code::Cancelled).
 impl From<JoinError> for Status {
     fn from(error: JoinError) -> Self {
         if error.is_panic() { Self::internal("a task panicked") } else { Self::cancelled("a task was aborted") }
     }
 }
 
-/// [`InvalidArgument`](crate::Code::InvalidArgument), because the error concerns a request that the handler decodes
-/// itself.
+/// Converts to [`InvalidArgument`](crate::Code::InvalidArgument), because the error typically concerns data from the
+/// request that a handler decodes itself.
 impl From<polyglot::DecodeError> for Status {
     fn from(error: polyglot::DecodeError) -> Self {
         Self::invalid_argument(format!("the request cannot be read: {error}"))
     }
 }
 
-/// Implements conversions with the code of the first matching pattern and the text of the error. A wrapped error is
-/// converted by its own implementation.
+/// Implements conversions to statuses. The first matching pattern determines the code, and the text of the error
+/// becomes the message. A wrapped error is converted by its own implementation.
 macro_rules! statuses {
     ($($(#[$attribute:meta])* $error:ty $(, wrapped in $variant:path)? { $($pattern:pat => $status:ident,)* })*) => {$(
         $(#[$attribute])*
@@ -146,15 +146,15 @@ macro_rules! statuses {
 }
 
 statuses! {
-    /// Converts a full send queue into [`ResourceExhausted`](crate::Code::ResourceExhausted), and other errors like
-    /// their [`SendError`](frisbee::SendError).
+    /// Converts a full send queue to [`ResourceExhausted`](crate::Code::ResourceExhausted), and other errors like the
+    /// wrapped [`SendError`](frisbee::SendError).
     TrySendError, wrapped in TrySendError::Failed {
         _ => resource_exhausted,
     }
 
-    /// [`Unavailable`](crate::Code::Unavailable) if the connection has ended,
-    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) for overlong packets, otherwise
-    /// [`FailedPrecondition`](crate::Code::FailedPrecondition).
+    /// Converts to [`Unavailable`](crate::Code::Unavailable) if the connection has closed, to
+    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) if the packet is too long, and to
+    /// [`FailedPrecondition`](crate::Code::FailedPrecondition) otherwise.
     HandOffError {
         HandOffError::Closed(_) => unavailable,
         HandOffError::TooLong(_) => resource_exhausted,
@@ -162,18 +162,18 @@ statuses! {
         _ => failed_precondition,
     }
 
-    /// Converts an expired timeout into [`DeadlineExceeded`](crate::Code::DeadlineExceeded).
+    /// Converts an elapsed timeout to [`DeadlineExceeded`](crate::Code::DeadlineExceeded).
     Elapsed {
         _ => deadline_exceeded,
     }
 
-    /// Converts invalid metadata into [`InvalidArgument`](crate::Code::InvalidArgument).
+    /// Converts to [`InvalidArgument`](crate::Code::InvalidArgument).
     MetadataError {
         _ => invalid_argument,
     }
 
-    /// [`ResourceExhausted`](crate::Code::ResourceExhausted) if too many calls are queued,
-    /// [`Unavailable`](crate::Code::Unavailable) if the runtime of the batches has shut down, and
+    /// Converts to [`ResourceExhausted`](crate::Code::ResourceExhausted) if too many calls are queued, to
+    /// [`Unavailable`](crate::Code::Unavailable) if the runtime of the batches has shut down, and to
     /// [`Internal`](crate::Code::Internal) otherwise.
     #[cfg(feature = "batch")]
     BatchError {
@@ -182,15 +182,16 @@ statuses! {
         _ => internal,
     }
 
-    /// [`InvalidArgument`](crate::Code::InvalidArgument), because the error concerns a tensor sent by the caller.
+    /// Converts to [`InvalidArgument`](crate::Code::InvalidArgument), because the error typically concerns a tensor
+    /// that the caller has sent.
     #[cfg(feature = "tensor")]
     frpc_tensor::TensorError {
         _ => invalid_argument,
     }
 
-    /// [`InvalidArgument`](crate::Code::InvalidArgument) for an invalid topic,
-    /// [`Unavailable`](crate::Code::Unavailable) if the connection is closed or the broker does not respond,
-    /// [`FailedPrecondition`](crate::Code::FailedPrecondition) if it rejects the request,
+    /// Converts to [`InvalidArgument`](crate::Code::InvalidArgument) if the topic is invalid, to
+    /// [`Unavailable`](crate::Code::Unavailable) if the connection is closed or the broker does not respond, to
+    /// [`FailedPrecondition`](crate::Code::FailedPrecondition) if the broker rejects the request, and to
     /// [`ResourceExhausted`](crate::Code::ResourceExhausted) if a queue is full.
     #[cfg(feature = "pubsub")]
     PubSubError, wrapped in PubSubError::Send {
@@ -202,7 +203,7 @@ statuses! {
         _ => unknown,
     }
 
-    /// [`DataLoss`](crate::Code::DataLoss) if messages were lost or may have been,
+    /// Converts to [`DataLoss`](crate::Code::DataLoss) if messages were or may have been lost, and to
     /// [`Unavailable`](crate::Code::Unavailable) if the connection is closed.
     #[cfg(feature = "pubsub")]
     RecvError {
@@ -272,7 +273,7 @@ mod tests {
         assert_eq!(Status::from(TrySendError::Failed(gone)).code(), Code::Unavailable);
     }
 
-    /// Compiles if `?` converts every error that handlers commonly encounter.
+    /// Checks at compile time that `?` converts the errors that handlers commonly encounter.
     #[tokio::test(start_paused = true)]
     async fn question_mark_converts_task_timeout_and_metadata_errors() {
         async fn aborted() -> Result<(), Status> {

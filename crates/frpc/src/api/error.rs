@@ -4,10 +4,10 @@ use crate::Status;
 use frisbee::MountError;
 use std::{fmt, io};
 
-/// Error of serving, connecting, or a call.
+/// The error of setting up or running a server, channel or blocking client.
 ///
-/// All functions that set up a server, a channel or a blocking client return this error. Calls return a [`Status`],
-/// which `?` converts to this error, so `main` can return it for both. Its `Debug` output equals its `Display` output.
+/// Calls fail with a [`Status`], which `?` converts to this error, so that `main` can return it for both. `Debug`
+/// output is the same as `Display` output, because `main` prints errors with `Debug`.
 ///
 /// ```
 /// use frpc::{Channel, Error, frisbee};
@@ -32,26 +32,26 @@ pub enum Error {
     NoServers,
     /// No endpoint of a resolver accepted a connection in time.
     NoEndpoint {
-        /// The name of the resolver.
+        /// Name of the resolver.
         resolver: String,
-        /// The known reasons.
+        /// Reasons of the failed attempts, as far as known.
         trouble: String,
     },
-    /// The system could not start a thread.
+    /// A thread could not be started.
     Thread(io::Error),
-    /// Two services of one server have methods with the same operation.
+    /// Two services of one server or channel have methods with the same operation.
     Overlap {
-        /// The operation.
+        /// The operation in conflict.
         operation: u16,
-        /// The two methods, as `package.Service/Method`.
+        /// Names of the two methods, as `package.Service/Method`.
         methods: [String; 2],
     },
-    /// No service of the server has a method of this name.
+    /// No service of the server or channel has a method with this name.
     UnknownMethod(String),
-    /// [`Policy::AtMost`](crate::Policy::AtMost) was set for a streaming method. Use `Config::streams_max` to limit
-    /// streams.
+    /// [`Policy::AtMost`](crate::Policy::AtMost) was set for a streaming method, to which it does not apply. Use
+    /// `Config::streams_max` to limit streams.
     StreamingPolicy(String),
-    /// A streaming method was named for hand-offs, which require a unary method.
+    /// Hand-offs were enabled for a streaming method. They require a unary method.
     StreamingHandOff(String),
 }
 

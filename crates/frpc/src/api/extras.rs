@@ -1,4 +1,4 @@
-//! Metadata and extensions of a message. Metadata is sent, extensions are not.
+//! Metadata and extensions of a message. Metadata is sent to the peer; extensions are local.
 
 mod spare;
 
@@ -7,12 +7,12 @@ use http::Extensions;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// Empty metadata, returned for messages without any.
+/// The empty metadata that is returned for messages without metadata.
 static NONE: Metadata = Metadata::new();
 
 static NO_EXTENSIONS: LazyLock<Extensions> = LazyLock::new(Extensions::new);
 
-/// The metadata and extensions of a request or a reply.
+/// The metadata and extensions of a request or response.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extras {
     metadata: Metadata,
@@ -27,7 +27,7 @@ impl PartialEq for Extras {
 }
 
 impl Extras {
-    /// Returns the part that is sent.
+    /// Returns the metadata, which is the part that is sent.
     pub(crate) fn sent(extras: Option<&Self>) -> Option<&Metadata> {
         extras.map(|extras| &extras.metadata)
     }
@@ -45,7 +45,7 @@ impl Extras {
         extras.map_or(&NO_EXTENSIONS, |extras| &extras.extensions)
     }
 
-    /// Adds non-empty parts to `Debug` output.
+    /// Adds the parts that are not empty to `Debug` output.
     pub(crate) fn show(extras: Option<&Self>, shown: &mut fmt::DebugStruct<'_, '_>) {
         let Some(Self { metadata, extensions }) = extras else { return };
         if !metadata.is_empty() {
@@ -60,15 +60,15 @@ impl Extras {
         &mut extras.present().extensions
     }
 
-    /// Removes all contents.
+    /// Clears the contents before the memory is reused.
     fn clear(&mut self) {
         self.metadata.clear();
         self.extensions.clear();
     }
 }
 
-/// Optional metadata and extensions of a message; most messages have none. This is not an `Option`, because a call
-/// would drop it at each place that a message passes.
+/// Metadata and extensions of a message, allocated only if it has any. Not an `Option`, because the compiler would emit
+/// drop code for it at each place where a message is moved.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct OptionalExtras(Option<Box<Extras>>);
@@ -78,8 +78,8 @@ impl OptionalExtras {
         self.0.as_deref()
     }
 
-    /// Returns the value or an empty box. Written by hand because the corresponding function of `Option` is not
-    /// inlined.
+    /// Returns the contents, allocating them if necessary. Not implemented by `Option::get_or_insert_with`, which the
+    /// compiler does not inline.
     #[inline(always)]
     fn present(&mut self) -> &mut Extras {
         match &mut self.0 {
@@ -88,12 +88,12 @@ impl OptionalExtras {
         }
     }
 
-    /// Takes the contents, leaving nothing.
+    /// Takes the contents and leaves none.
     pub(crate) fn take(&mut self) -> Self {
         std::mem::take(self)
     }
 
-    /// Converts to the metadata alone.
+    /// Converts into the metadata, discarding the extensions.
     pub(crate) fn into_metadata(mut self) -> Option<Metadata> {
         self.0.take().map(|extras| extras.metadata)
     }
@@ -108,8 +108,7 @@ impl Drop for OptionalExtras {
     }
 }
 
-/// Defines the accessors for the metadata and extensions of a type with extras in this field. `$example` is the type in
-/// examples.
+/// Defines the accessors for the metadata and extensions of a type. `$example` is the type used in doc examples.
 macro_rules! accessors {
     (
         [$($generic:ident)?] $type:ty, $($field:ident).+, $example:literal,

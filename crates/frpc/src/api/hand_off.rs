@@ -1,9 +1,9 @@
-//! Hand-off of connections: after the reply of a call, the connection's bytes belong to another protocol.
+//! Hand-off of connections: after the reply to a call, the bytes of the connection belong to another protocol.
 //!
-//! The server names the unary methods that may hand off their connection with
-//! [`method_hand_off`](crate::ServerBuilder::method_hand_off). The client calls one of them through a channel that
-//! [requests](crate::Channel::request_hand_off) the connection. Middleware, policy and deadline apply like to any call.
-//! The handler finds the hand-off request in its [request](crate::Request::hand_off) and decides whether to accept.
+//! The server declares which unary methods may hand off their connection by
+//! [`method_hand_off`](crate::ServerBuilder::method_hand_off). The client calls such a method through a channel that
+//! [requests a hand-off](crate::Channel::request_hand_off). Middleware, policy and deadline apply like to any call. The
+//! handler finds the hand-off request in its [request](crate::Request::hand_off) and decides whether to accept it.
 //!
 //! ```
 //! use frpc::hand_off::RawTransport;
@@ -22,12 +22,12 @@
 //! ```
 //!
 //! A handler refuses by failing, or by replying without accepting. The client then receives an ordinary reply, and the
-//! connection stays open. If the client cancels its call, the handler is dropped. The connection is not handed off, and
-//! the handler is not called, while calls are in flight or streams are open in either direction. A cancelled call
-//! counts as in flight until it has been answered.
+//! connection stays open. If the client cancels its call, the handler is dropped and the connection is not handed off.
+//! If calls are in flight or streams are open in either direction, the request is refused without calling the handler.
+//! A cancelled call counts as in flight until it has been answered.
 //!
-//! After the request is sent, other calls on the channel and its clones wait for the reply. After a hand-off they use a
-//! new connection.
+//! After a hand-off request has been sent, other calls on the channel and its clones wait for the reply. If the
+//! connection is handed off, they use a new connection.
 
 use crate::debug::opaque_debug;
 use frisbee::HandOffTarget;
@@ -36,14 +36,14 @@ use std::sync::Arc;
 
 pub use frisbee::RawTransport;
 
-/// The caller's request for the connection, as seen by a handler.
+/// A hand-off request, as seen by a handler.
 #[derive(Clone, Default)]
 pub struct HandOff(Arc<Mutex<Option<HandOffTarget>>>);
 
 impl HandOff {
-    /// Accepts the request. If the handler succeeds, `take` receives the transport once the reply has been written. Its
-    /// future is spawned as a detached task on the runtime in which the server was started. If the handler fails,
-    /// `take` is dropped.
+    /// Accepts the request. If the handler succeeds, `take` is called with the transport once the reply has been
+    /// written, and its future is spawned as a detached task on the runtime in which the server was started. If the
+    /// handler fails, `take` is dropped.
     pub fn accept<F>(&self, take: impl FnOnce(RawTransport) -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -58,7 +58,7 @@ impl HandOff {
 
 opaque_debug!([] HandOff, "HandOff");
 
-/// The slot that receives the transport requested by a client; see
+/// Slot for the transport of a handed-off connection; see
 /// [`Channel::request_hand_off`](crate::Channel::request_hand_off).
 #[derive(Clone, Debug, Default)]
 pub struct HandOffSlot(Arc<Mutex<Option<RawTransport>>>);
@@ -68,7 +68,8 @@ impl HandOffSlot {
         *self.0.lock() = Some(transport);
     }
 
-    /// Takes the transport. Returns `None` unless the last call through the channel succeeded and its handler accepted.
+    /// Takes the transport out of the slot. Returns `None` unless the last call through the channel succeeded and its
+    /// handler accepted.
     pub fn take(&self) -> Option<RawTransport> {
         self.0.lock().take()
     }

@@ -10,26 +10,27 @@ use std::fmt;
 /// Maximum length of a key in bytes.
 const KEY_MAX: usize = 256;
 
-/// Maximum number of entries. Keys are compared linearly, which is fastest for a few entries. Without the limit, a peer
-/// could fill the 64 KiB of a prefix with entries and cause a hundred milliseconds of comparisons.
+/// Maximum number of entries. Keys are compared one by one, which is fastest for a few entries. Without this limit, a
+/// peer could fill the 64 KiB of a prefix with entries and cause 100 milliseconds of comparisons.
 pub(crate) const ENTRIES_MAX: usize = 256;
 
-/// Maximum total size of the entries in bytes, with eight bytes of encoding overhead per entry. Together with the other
-/// items of a prefix they fit into the 64 KiB that a peer reads.
+/// Maximum total size of the entries in bytes, including eight bytes of overhead for each. With this limit, the entries
+/// and the other items of a prefix fit into the 64 KiB that a peer accepts.
 const BYTES_MAX: usize = 60 * 1024;
 
 /// Encoding overhead per entry in bytes.
 const ENTRY_SIZE: usize = 8;
 
-/// Memory of metadata with entries in bytes, including allocator overhead. Numerous or long entries add to it.
+/// Memory of metadata with short entries in bytes, including the overhead of the allocator. Many or long entries add to
+/// it.
 pub(crate) const MEMORY: usize = 208;
 
-/// Metadata of a request, a reply or a failure: at most 256 entries and 60 KiB in total, where each entry counts eight
-/// additional bytes.
+/// Metadata of a request, a response or a failure: at most 256 entries and 60 KiB in total, including eight bytes of
+/// overhead for each entry.
 ///
-/// Like in gRPC, keys are lowercase. Keys that end in `-bin` have binary values; other values are printable ASCII. A
-/// key may have several values, in the order in which they were appended. Each value counts as an entry. Metadata is
-/// sent between native peers only.
+/// Like in gRPC, keys are in lower case. Keys that end in `-bin` have binary values; the values of other keys are
+/// printable ASCII texts. A key may have several values, each of which counts as an entry. Metadata is only sent
+/// between native peers.
 ///
 /// ```
 /// use frpc::Metadata;
@@ -47,8 +48,8 @@ pub(crate) const MEMORY: usize = 208;
 /// assert_eq!(metadata.len(), 1);
 /// ```
 ///
-/// `Debug` output hides secrets: the values of `authorization`, of cookies, of keys whose last word is `token`, `key`
-/// or `secret`, and of keys [marked](Self::mark_sensitive) as sensitive.
+/// `Debug` output omits sensitive values: those of `authorization`, of cookies, of keys whose last word is `token`,
+/// `key` or `secret`, and of keys [marked](Self::mark_sensitive) as sensitive.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Metadata(Entries);
 
@@ -58,7 +59,7 @@ impl Metadata {
         Self(Entries::new())
     }
 
-    /// Sets the text of a key, replacing its previous values.
+    /// Sets a key to a text value, replacing its previous values.
     ///
     /// # Errors
     /// If the key or the text has invalid characters, the key ends in `-bin`, or a limit is exceeded.
@@ -66,7 +67,7 @@ impl Metadata {
         self.put(key.as_ref(), text.as_ref().as_bytes(), false)
     }
 
-    /// Appends a text to the values of a key.
+    /// Appends a text value to the values of a key.
     ///
     /// ```
     /// use frpc::Metadata;
@@ -88,7 +89,7 @@ impl Metadata {
         self.add(key.as_bytes(), text.as_ref().as_bytes())
     }
 
-    /// Appends bytes to the values of a key that ends in `-bin`.
+    /// Appends a binary value to the values of a key, which must end in `-bin`.
     ///
     /// # Errors
     /// Like [`insert_bin`](Self::insert_bin).
@@ -100,31 +101,31 @@ impl Metadata {
         self.add(key.as_bytes(), value.as_ref())
     }
 
-    /// Sets the bytes of a key that ends in `-bin`, replacing its previous values.
+    /// Sets a key, which must end in `-bin`, to a binary value, replacing its previous values.
     ///
     /// # Errors
-    /// If the key has invalid characters or does not end in `-bin`, or a limit is exceeded.
+    /// If the key has invalid characters, does not end in `-bin`, or a limit is exceeded.
     pub fn insert_bin(&mut self, key: impl AsRef<str>, value: impl AsRef<[u8]>) -> Result<(), MetadataError> {
         self.put(key.as_ref(), value.as_ref(), true)
     }
 
-    /// Returns the first text of a key.
+    /// Returns the first text value of a key.
     pub fn get(&self, key: &str) -> Option<&str> {
         let value = self.find(key).filter(|_| !is_binary(key.as_bytes()))?;
         std::str::from_utf8(value).ok()
     }
 
-    /// Returns the first binary value of a key that ends in `-bin`.
+    /// Returns the first binary value of a key, which must end in `-bin`.
     pub fn get_bin(&self, key: &str) -> Option<&[u8]> {
         self.find(key).filter(|_| is_binary(key.as_bytes()))
     }
 
-    /// Returns the texts of a key in order.
+    /// Returns the text values of a key in the order of insertion.
     pub fn get_all(&self, key: &str) -> impl Iterator<Item = &str> {
         self.values(key, false).filter_map(|value| std::str::from_utf8(value).ok())
     }
 
-    /// Returns the values of a key that ends in `-bin` in order.
+    /// Returns the binary values of a key, which must end in `-bin`, in the order of insertion.
     pub fn get_all_bin(&self, key: &str) -> impl Iterator<Item = &[u8]> {
         self.values(key, true)
     }
@@ -139,18 +140,19 @@ impl Metadata {
         self.0.remove(key.as_bytes())
     }
 
-    /// Hides the values of a key in `Debug` output until it is set again. Returns whether the key exists. The mark is
-    /// not sent to the peer.
+    /// Hides the values of a key in `Debug` output until the key is set again. Returns whether the key exists. The mark
+    /// is not sent to the peer.
     pub fn mark_sensitive(&mut self, key: &str) -> bool {
         self.0.mark_sensitive(key.as_bytes())
     }
 
-    /// Returns keys and values in the order of insertion.
+    /// Returns an iterator over keys and values, in the order of insertion.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0.iter().map(|entry| (entry.name(), entry.value))
     }
 
-    /// Returns all entries encoded as prefix items, or `None` if they have marks, which are not sent.
+    /// Returns all entries encoded as prefix items. Returns `None` if some are marked as sensitive, because marks must
+    /// not be sent.
     pub(crate) fn plain_items(&self) -> Option<&[u8]> {
         self.0.plain_bytes()
     }
@@ -165,7 +167,7 @@ impl Metadata {
         self.0.clear();
     }
 
-    /// Returns the number of values.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.0.count()
     }
@@ -175,7 +177,7 @@ impl Metadata {
         self.0.count() == 0
     }
 
-    /// Returns the approximate memory in bytes.
+    /// Returns the approximate memory of the metadata in bytes.
     pub(crate) fn memory(&self) -> usize {
         if self.is_empty() { 0 } else { MEMORY + self.0.memory() }
     }
@@ -191,23 +193,23 @@ impl Metadata {
         self.set(key.as_bytes(), value)
     }
 
-    /// Sets a value of the kind determined by the key.
+    /// Sets a value, which is binary if the key ends in `-bin` and a text otherwise.
     pub(crate) fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
         self.enter(key, value, true)
     }
 
-    /// Appends a value of the kind determined by the key.
+    /// Appends a value, which is binary if the key ends in `-bin` and a text otherwise.
     pub(crate) fn add(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
         self.enter(key, value, false)
     }
 
     #[inline(always)]
     fn enter(&mut self, key: &[u8], value: &[u8], replaces: bool) -> Result<(), MetadataError> {
-        // Most values are printable, so the kind of the key is rarely checked.
+        // Check the value first. Most values are printable, so that the suffix of the key need not be checked.
         if !is_key(key) || !(is_printable(value) || is_binary(key)) {
             return Err(refused(key));
         }
-        // Usually the first entry is short and the only one.
+        // Fast path: the first entry is usually short and the only one.
         if self.is_empty() && self.0.push_first(key, value) {
             return Ok(());
         }
@@ -234,12 +236,12 @@ impl Metadata {
     }
 }
 
-/// Returns the error for a key or text with invalid characters.
+/// Returns the error for an invalid key or text.
 fn refused(key: &[u8]) -> MetadataError {
     if is_any_key(key) { MetadataError::Text(shown(key)) } else { MetadataError::Key(shown(key)) }
 }
 
-/// The bytes that are valid in keys.
+/// Table of the bytes that are valid in keys.
 const IN_KEYS: [bool; 256] = {
     let mut allowed = [false; 256];
     let mut byte = 0;
@@ -254,7 +256,7 @@ const IN_KEYS: [bool; 256] = {
 #[inline(always)]
 fn is_key(key: &[u8]) -> bool {
     const HALF: usize = LANES / 2;
-    // Fast path: most keys contain only lowercase letters and hyphens, and fit into two halves that may overlap.
+    // Fast path: most keys contain only lowercase letters and hyphens and fit into two blocks, which may overlap.
     if let (Some(first), Some(last), ..=LANES) = (key.first_chunk::<HALF>(), key.last_chunk::<HALF>(), key.len()) {
         let both: [u8; LANES] = std::array::from_fn(|at| if at < HALF { first[at] } else { last[at - HALF] });
         if is_zero(both.map(other)) {
@@ -273,26 +275,26 @@ fn other(byte: u8) -> u8 {
     byte.wrapping_sub(b'a').saturating_sub(b'z' - b'a').min(byte ^ b'-')
 }
 
-/// Number of bytes checked together, for which the compiler emits a few vector instructions.
+/// Number of bytes checked at once. The compiler emits a few vector instructions for it.
 const LANES: usize = 16;
 
-/// Returns whether a text is printable ASCII. Stops at the first invalid group, because without the early exit the
-/// compiler emits a loop for very long texts with a hundred times as much code.
+/// Returns whether a text is printable ASCII. Stops at the first invalid block. Without this early exit, the compiler
+/// would emit a loop for very long texts with 100 times as much code.
 fn is_printable(text: &[u8]) -> bool {
     const TWO: usize = 2 * LANES;
     const FOUR: usize = 2 * TWO;
-    // Fast path: most texts fit into two groups that may overlap, and need no loop.
+    // Fast path: most texts fit into two blocks, which may overlap, and need no loop.
     if let (Some(first), Some(last), ..=FOUR) = (text.first_chunk::<TWO>(), text.last_chunk::<TWO>(), text.len()) {
         let (first, last) = (unprintable(first), unprintable(last));
         return is_zero(std::array::from_fn(|at| first[at] | first[LANES + at] | last[at] | last[LANES + at]));
     }
     let Some(last) = text.last_chunk::<LANES>() else { return text.iter().all(|byte| matches!(byte, b' '..=b'~')) };
     let (chunks, _) = text.as_chunks();
-    // The last group may overlap the previous one.
+    // The last block may overlap the one before.
     chunks.iter().all(|chunk| is_zero(unprintable::<LANES>(chunk))) && is_zero(unprintable(last))
 }
 
-/// Returns a byte that is not zero for each byte that is not printable ASCII.
+/// Returns a non-zero byte for each byte that is not printable ASCII.
 fn unprintable<const COUNT: usize>(bytes: &[u8; COUNT]) -> [u8; COUNT] {
     let mut wrong = [0; COUNT];
     for (wrong, byte) in wrong.iter_mut().zip(bytes) {
@@ -309,13 +311,13 @@ fn is_binary(key: &[u8]) -> bool {
     key.ends_with(b"-bin")
 }
 
-/// Returns the beginning of a key, for error texts.
+/// Returns the start of a key for use in an error text.
 fn shown(key: &[u8]) -> String {
     String::from_utf8_lossy(key).chars().take(KEY_MAX).collect()
 }
 
 impl fmt::Debug for Metadata {
-    /// Formats the entries, hiding secrets.
+    /// Formats the entries without sensitive values.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
         for entry in self.0.iter() {
@@ -328,21 +330,21 @@ impl fmt::Debug for Metadata {
     }
 }
 
-/// The reason why an entry is invalid.
+/// Reason why a metadata entry is invalid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MetadataError {
     /// The key is empty, longer than 256 bytes, or contains characters other than `a-z`, `0-9`, `-`, `_` and `.`.
     Key(String),
-    /// The text of this key contains characters other than printable ASCII.
+    /// The text value of this key contains characters other than printable ASCII.
     Text(String),
-    /// This key ends in `-bin` but has a text value, or has a binary value without that suffix.
+    /// This key ends in `-bin` but its value is a text, or its value is binary without the suffix.
     Kind(String),
     /// The metadata already has 256 entries.
     TooMany,
     /// With this key, the metadata would exceed 60 KiB.
     TooLong(String),
-    /// This key ends in `-bin` and has several values, which the protocol of the call does not support.
+    /// This key ends in `-bin` and has several values. The protocol of the call supports only one.
     Repeated(String),
 }
 

@@ -1,4 +1,4 @@
-//! Middleware: code around calls, at either end. `chain` implements the nesting.
+//! Middleware: code that runs around calls at clients and servers. The module `chain` implements the nesting.
 
 mod chain;
 mod innermost;
@@ -19,19 +19,19 @@ use std::time::Duration;
 use chain::ChainFuture;
 pub(crate) use chain::{Chain, PooledCall, through};
 
-/// Code that runs around calls of any kind, for example to log, count or reject them, or to add metadata.
+/// Code that runs around calls of all kinds, for example to log, count or reject them, or to add metadata.
 ///
-/// A server runs it [around its services](crate::ServerBuilder::middleware), a client [around its
-/// calls](crate::Channel::with_middleware). The middleware added first is the outermost. Without middleware a call
-/// costs one additional branch. With one, it costs about 500 instructions at a server and 1100 at a client. The memory
-/// of middleware is reused by successive calls.
+/// Middleware runs [around the services of a server](crate::ServerBuilder::middleware) or [around the calls of a
+/// client](crate::Channel::with_middleware). The middleware added first is the outermost. Without middleware, a call
+/// costs one additional branch. One middleware costs about 500 instructions at a server and 1100 at a client. Its
+/// memory is reused by later calls.
 ///
-/// Middleware sees the method, the metadata and the names of the message types, but not the messages. Around a
-/// streaming call it ends when the handler has returned, or when the client has its stream of replies. The messages
-/// follow later.
+/// Middleware has access to the method, the metadata and the names of the message types, but not to the messages.
+/// Around a streaming call it ends when the handler has returned, or when the client has received its stream of
+/// responses, in both cases before the messages are transferred.
 ///
-/// At the client, the [timeout of the call](Call::timeout) limits all middleware and the calls that it makes, like
-/// those of a handler.
+/// At a client, the [timeout of the call](Call::timeout) includes all middleware, and the calls that middleware makes
+/// inherit it like calls made by a handler.
 ///
 /// ```
 /// use frpc::{Call, Middleware, Next, CallResponse, Request, Status};
@@ -62,8 +62,8 @@ pub(crate) use chain::{Chain, PooledCall, through};
 /// let builder = frpc::Server::builder().middleware(GuestList(guests));
 /// ```
 ///
-/// Functions and closures that return a future are middleware too. An async closure must not borrow its captures,
-/// because the future receives clones of them.
+/// Functions and closures that return a future are also middleware. An async closure must not borrow its captures,
+/// because each future receives clones of them.
 ///
 /// ```
 /// use frpc::{Call, CallResponse, Next, Status};
@@ -96,11 +96,11 @@ pub(crate) use chain::{Chain, PooledCall, through};
             `move |call: Call, next: Next| {{ let value = value.clone(); async move {{ … }} }}`"
 )]
 pub trait Middleware: Send + Sync + 'static {
-    /// Runs around a call: code before [`Next::run`] runs before the call, and code after it runs after. Middleware
-    /// that does not call `run` rejects the call.
+    /// Runs around a call. Code before [`Next::run`] runs before the call, and code after it runs after the call.
+    /// Returning without calling `run` rejects the call.
     ///
     /// # Cancel safety
-    /// When the call is cancelled, the future is dropped at its current await point.
+    /// If the call is cancelled, the future is dropped at its current await point.
     fn call(&self, call: Call, next: Next) -> impl Future<Output = Result<CallResponse, Status>> + Send;
 }
 
@@ -114,7 +114,7 @@ where
     }
 }
 
-/// A call as seen by [`Middleware`].
+/// A call, as seen by [`Middleware`].
 ///
 /// ```
 /// use frpc::{Call, CallResponse, Next, Status};
@@ -136,11 +136,11 @@ where
 /// ```
 #[derive(Debug)]
 pub struct Call {
-    /// Boxed because calls are passed by value. The box is reused by the next call.
+    /// Boxed because calls are passed by value. The allocation is reused by later calls.
     parts: Box<Parts>,
 }
 
-/// The properties of a call that middleware can access.
+/// The properties of a call that middleware has access to.
 #[derive(Debug)]
 pub(crate) struct Parts {
     about: MethodInfo,
@@ -157,42 +157,42 @@ impl Parts {
     /// Sets the properties of the next call.
     fn put(&mut self, about: MethodInfo, timeout: Option<Duration>, origin: Origin, extras: OptionalExtras) {
         (self.about, self.timeout) = (about, timeout);
-        // The previous value was taken, so there is nothing to drop.
+        // Nothing is dropped, because the previous values have been taken.
         std::mem::forget(std::mem::replace(&mut self.origin, origin));
         std::mem::forget(std::mem::replace(&mut self.extras, extras));
     }
 
-    /// Takes the parts of the request except its message.
+    /// Takes the parts of the request other than its message.
     fn take(&mut self) -> (Option<Duration>, Origin, OptionalExtras) {
         (self.timeout, std::mem::take(&mut self.origin), self.extras.take())
     }
 }
 
-/// The kinds of calls.
+/// The kind of a call: which directions are streams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CallKind {
-    /// One message each way.
+    /// One request message and one response message.
     Unary,
-    /// One request message, a stream of replies.
+    /// One request message and a stream of responses.
     ServerStreaming,
-    /// A stream of requests, one reply message.
+    /// A stream of requests and one response message.
     ClientStreaming,
-    /// A stream in each direction.
+    /// A stream of requests and a stream of responses.
     Streaming,
 }
 
-/// Properties shared by all calls of a method.
+/// Properties of a method that are the same for all its calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MethodInfo {
     method: Method,
     traits: &'static CallTraits,
 }
 
-/// Properties shared by the calls of several methods.
+/// Properties that several methods have in common.
 #[derive(Debug)]
 struct CallTraits {
     kind: CallKind,
-    /// The type names of the request and the response.
+    /// The type names of the request and response messages.
     messages: [&'static str; 2],
 }
 
@@ -238,7 +238,7 @@ impl Call {
         self.parts.about.method.name
     }
 
-    /// Returns which directions stream.
+    /// Returns the kind of the call.
     pub fn kind(&self) -> CallKind {
         self.parts.about.kind()
     }
@@ -248,7 +248,7 @@ impl Call {
         self.parts.about.messages()[0]
     }
 
-    /// Returns the full name of the reply type.
+    /// Returns the full name of the response type.
     pub fn response_type(&self) -> &'static str {
         self.parts.about.messages()[1]
     }
@@ -258,18 +258,18 @@ impl Call {
         self.parts.timeout
     }
 
-    /// Sets the timeout of the call inside all middleware, at a client. It starts when that inner call begins and does
+    /// Sets the timeout of the call inside all middleware, at a client. It starts when the inner call begins and does
     /// not extend the total timeout; see [`Request::set_timeout`](crate::Request::set_timeout).
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.parts.timeout = Some(timeout);
     }
 
-    /// Returns the connection of the call at a server, or `None` at a client.
+    /// Returns the connection of the call at a server. Returns `None` at a client.
     pub fn connection(&self) -> Option<&Connection> {
         self.parts.origin.connection()
     }
 
-    /// Returns the attachments of the connection at a server; see
+    /// Returns the attachments of the call's connection at a server; see
     /// [`Request::attachments`](crate::Request::attachments).
     pub fn attachments(&self) -> Option<&Attachments> {
         self.parts.origin.transport.as_ref().map(Connection::attachments)
@@ -293,7 +293,7 @@ accessors!(
      handler finds there what middleware puts in."
 );
 
-/// The reply of a call, as seen by [`Middleware`]. Created by [`Next::run`].
+/// The response of a call, as seen by [`Middleware`]. Returned by [`Next::run`].
 ///
 /// ```
 /// use frpc::{Call, CallResponse, Next, Status};
@@ -307,7 +307,7 @@ accessors!(
 /// let builder = frpc::Server::builder().middleware(sign);
 /// ```
 pub struct CallResponse {
-    /// The call, which stores its reply.
+    /// The call, which stores its response.
     of: Box<InnermostCall>,
 }
 
@@ -320,14 +320,14 @@ accessors!(
     "The extensions of the reply, as [`Response::extensions`](crate::Response::extensions)."
 );
 
-/// The rest of the chain inside a [`Middleware`]: the next middleware, or the call itself.
+/// The remaining chain of a [`Middleware`]: the next middleware, or the call itself.
 pub struct Next {
-    /// The call itself and all inner middleware.
+    /// The call and all remaining middleware.
     last: Box<InnermostCall>,
 }
 
 impl Next {
-    /// Continues the call. It makes progress when the future is polled, in any task.
+    /// Continues the call. The future may be polled in any task.
     ///
     /// ```
     /// use frpc::{Call, CallResponse, Next, Status};

@@ -12,8 +12,7 @@ use std::time::Duration;
 
 /// A request: a message or a stream of messages, with metadata, extensions and a timeout.
 ///
-/// Methods of generated clients accept either the message or a `Request` that contains it. Handlers always receive a
-/// `Request`.
+/// Methods of generated clients accept a message or a `Request` that contains it. Handlers receive a `Request`.
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, Name};
@@ -41,14 +40,14 @@ pub struct Request<T> {
     extras: OptionalExtras,
 }
 
-/// Origin of a request. By default, this program created it.
+/// Where a request came from. The default is this program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
-    /// The connection of the request, including connections that carry another protocol.
+    /// Connection of the request, which may carry another protocol.
     pub(crate) transport: Option<Connection>,
-    /// Whether the connection is an adapter connection, which cannot send or call.
+    /// Whether the connection belongs to an adapter, which cannot send packets or make calls.
     pub(crate) is_adapter: bool,
-    /// Set if the peer requests a hand-off.
+    /// The hand-off request of the caller, if it made one.
     pub(crate) hand_off: Option<HandOff>,
 }
 
@@ -83,7 +82,7 @@ impl<T> Request<T> {
         Self { message, timeout, origin, extras }
     }
 
-    /// Splits the request into the message and its metadata and extensions.
+    /// Splits the request into its message, and its metadata and extensions.
     pub(crate) fn into_parts(self) -> (T, OptionalExtras) {
         (self.message, self.extras)
     }
@@ -98,47 +97,46 @@ impl<T> Request<T> {
         &mut self.message
     }
 
-    /// Returns the message by value.
+    /// Converts the request into its message.
     #[inline(always)]
     pub fn into_inner(self) -> T {
         self.message
     }
 
-    /// Replaces the message.
+    /// Replaces the message by the result of `map`.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Request<U> {
         Request { message: map(self.message), timeout: self.timeout, origin: self.origin, extras: self.extras }
     }
 
-    /// Sets the timeout of the call, which replaces the channel's default. It includes the time spent in
-    /// [middleware](crate::Channel::with_middleware) at this end.
+    /// Sets the timeout of the call, replacing the default of the channel. It includes the time spent in the client's
+    /// [middleware](crate::Channel::with_middleware).
     ///
-    /// This end enforces the timeout even if the peer does not: the call fails with
+    /// The client enforces the timeout even if the server does not: the call fails with
     /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). A native server receives the timeout, cancels the handler
-    /// in time, and applies the deadline to the calls that the handler makes.
+    /// when it expires, and applies it to the calls that the handler makes.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = Some(timeout);
     }
 
-    /// Returns the timeout of the call, if any. In a handler it is the remaining time of the caller when the request
-    /// was read.
+    /// Returns the timeout of the call. In a handler, this is the time that remained when the request was received.
     pub fn timeout(&self) -> Option<Duration> {
         self.timeout
     }
 
-    /// Returns the address of the peer in a handler, if its transport has one.
+    /// Returns the address of the caller, for use in a handler. Returns `None` if the transport has no addresses.
     pub fn remote_addr(&self) -> Option<SocketAddr> {
         self.origin.transport.as_ref()?.peer_addr()
     }
 
-    /// Returns the verified certificates of the peer in a handler, the peer's own first, if it presented any. Includes
-    /// calls over other protocols on the port of the services.
+    /// Returns the verified certificates of the caller, starting with its own, for use in a handler. Returns `None` if
+    /// it presented none. Also available for calls over other protocols on the same port.
     #[cfg(feature = "tls")]
     pub fn peer_certificates(&self) -> Option<&Arc<[frisbee::tls::CertificateDer<'static>]>> {
         self.origin.peer_certificates()
     }
 
-    /// Returns the request for a hand-off of the connection in a handler; see [`hand_off`](crate::hand_off). `None` for
-    /// ordinary calls.
+    /// Returns the caller's hand-off request, for use in a handler; see [`hand_off`](crate::hand_off). Returns `None`
+    /// for ordinary calls.
     ///
     /// ```
     /// use frpc::{Request, Status};
@@ -151,13 +149,15 @@ impl<T> Request<T> {
         self.origin.hand_off.as_ref()
     }
 
-    /// Returns the connection of the request in a handler, or `None` if it arrived over another protocol. Handlers,
-    /// streams and mounted routers of a connection share its [attachments](Connection::attachments).
+    /// Returns the connection of the request, for use in a handler. Returns `None` if the request arrived over another
+    /// protocol. The handlers, streams and mounted routers of a connection share its
+    /// [attachments](Connection::attachments).
     pub fn connection(&self) -> Option<&Connection> {
         self.origin.connection()
     }
 
-    /// Returns the attachments of the request's connection in a handler, including requests over other protocols.
+    /// Returns the attachments of the request's connection, for use in a handler. Also available for requests over
+    /// other protocols.
     pub fn attachments(&self) -> Option<&Attachments> {
         self.origin.transport.as_ref().map(Connection::attachments)
     }
@@ -189,7 +189,7 @@ impl<T: fmt::Debug> fmt::Debug for Request<T> {
     }
 }
 
-/// Argument of client methods: a message, or a [`Request`] that contains one.
+/// Argument of generated client methods: a message, or a [`Request`] that contains it.
 #[diagnostic::on_unimplemented(
     message = "the method expects `{T}` or `Request<{T}>`, found `{Self}`",
     label = "expected `{T}` or `Request<{T}>`"
@@ -211,7 +211,7 @@ impl<T> IntoRequest<T> for Request<T> {
     }
 }
 
-/// Argument of client methods that stream requests: a stream of messages, or a [`Request`] that contains one.
+/// Argument of generated client methods that stream requests: a stream of messages, or a [`Request`] that contains it.
 ///
 /// [`iter`](crate::iter) creates a stream from an iterator. [`RequestStream::channel`](crate::RequestStream::channel)
 /// creates a stream with a sender.
@@ -221,9 +221,9 @@ impl<T> IntoRequest<T> for Request<T> {
     note = "a `Vec`, or any other iterator, becomes a stream by `frpc::iter(…)`"
 )]
 pub trait IntoStreamingRequest {
-    /// The type of the stream.
+    /// Type of the stream.
     type Stream: Stream<Item = Self::Message> + Send + 'static;
-    /// The type of the stream's messages.
+    /// Type of the messages.
     type Message;
 
     /// Converts the argument to a request.

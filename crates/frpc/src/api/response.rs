@@ -55,12 +55,12 @@ impl<T> Response<T> {
         &mut self.message
     }
 
-    /// Returns the message by value.
+    /// Converts the response into its message.
     pub fn into_inner(self) -> T {
         self.message
     }
 
-    /// Replaces the message.
+    /// Replaces the message by the result of `map`.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Response<U> {
         Response { message: map(self.message), extras: self.extras }
     }

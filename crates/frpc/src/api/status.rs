@@ -5,9 +5,9 @@ use crate::api::metadata::Metadata;
 use bytes::Bytes;
 use std::fmt;
 
-/// The status of a failed call: a code and a message, plus details and metadata between native peers.
+/// The status of a failed call: a code and a message. Between native peers it also contains details and metadata.
 ///
-/// A compat peer receives only the message. A failure reported by a compat peer has [`Code::Unknown`].
+/// A compat peer receives only the message. Failures reported by a compat peer have [`Code::Unknown`].
 ///
 /// ```
 /// use frpc::{Code, Metadata, Status};
@@ -23,11 +23,11 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Status(Box<StatusInner>);
 
-/// Boxed, so that results are small and cheap to return.
+/// The contents of a status. Boxed to keep results small.
 #[derive(Clone, PartialEq, Eq)]
 struct StatusInner {
     code: Code,
-    /// Whether the call certainly has not run.
+    /// Whether it is certain that the call has not run.
     not_run: bool,
     message: Box<str>,
     details: Bytes,
@@ -47,8 +47,8 @@ impl Status {
         }))
     }
 
-    /// Sets the details. Programs choose their format; [`with_detail`](Self::with_detail) adds details in the format of gRPC.
-    /// Details and metadata together are limited to 64 KiB. Longer details are not sent, which is logged at debug
+    /// Sets the details in a format chosen by the program; see [`with_detail`](Self::with_detail) for the format of
+    /// gRPC. Details and metadata together are limited to 64 KiB. Longer details are not sent, which is logged at debug
     /// level.
     pub fn with_details(mut self, details: impl Into<Bytes>) -> Self {
         self.0.details = details.into();
@@ -71,21 +71,22 @@ impl Status {
         &self.0.message
     }
 
-    /// Returns the details, or an empty slice.
+    /// Returns the details, which are empty if there are none.
     pub fn details(&self) -> &[u8] {
         &self.0.details
     }
 
-    /// Returns the metadata, if any.
+    /// Returns the metadata, or `None` if it is empty.
     pub fn metadata(&self) -> Option<&Metadata> {
         Some(&self.0.metadata).filter(|metadata| !metadata.is_empty())
     }
 
     /// Returns whether the call may have run on the server. If not, it is safe to retry.
     ///
-    /// The call has not run if it was not sent, or if a native server rejected it before middleware and handler: the
-    /// method does not exist, the layouts are incompatible, the deadline had passed, the request cannot be decoded, or
-    /// the server is out of capacity. After any other failure reported by the server, the call may have run.
+    /// A call has not run if it was not sent, or if a native server rejected it before running middleware and handler.
+    /// A server does so if the method does not exist, the layouts are incompatible, the deadline has passed, the
+    /// request cannot be decoded, or the server is out of capacity. After any other failure reported by the server, the
+    /// call may have run.
     ///
     /// ```
     /// use frpc::Status;
@@ -99,19 +100,19 @@ impl Status {
         !self.0.not_run
     }
 
-    /// Marks the call as not run: it was not sent, or was rejected.
+    /// Marks the call as not run, because it was not sent or was rejected.
     pub(crate) fn not_run(mut self) -> Self {
         self.0.not_run = true;
         self
     }
 
-    /// Marks the call as possibly run, because the failed attempt was not the first.
+    /// Marks the call as possibly run, because this was not its first attempt.
     pub(crate) fn may_run(mut self) -> Self {
         self.0.not_run = false;
         self
     }
 
-    /// Returns the code and details for the prefix, unless the message alone suffices.
+    /// Returns the code and details to send in the prefix. Returns `None` if the message alone suffices.
     pub(crate) fn in_prefix(&self) -> Option<(Code, &[u8])> {
         let details = self.details();
         (self.code() != Code::Unknown || !details.is_empty()).then_some((self.code(), details))

@@ -1,4 +1,4 @@
-//! Streams created by programs: the replies of a handler and the requests of a client.
+//! Streams of messages created by programs: the responses of a handler and the requests of a client.
 
 use super::try_send::TrySendError;
 use crate::Status;
@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
-/// The messages of a handler's reply.
+/// The stream of responses that a handler returns.
 ///
 /// ```
 /// use frpc::{ResponseStream, Status};
@@ -23,13 +23,13 @@ use tokio::sync::mpsc;
 /// ```
 pub struct ResponseStream<M>(Source<Result<M, Status>>);
 
-/// The sender of a [`ResponseStream`] or [`RequestStream`]. Dropping it ends the stream.
+/// The sender of a [`ResponseStream`] or [`RequestStream`]. The stream ends when all senders are dropped.
 pub struct MessageSender<T>(mpsc::Sender<T>, Arc<SenderConnection>);
 
-/// The sender of a [`ResponseStream`]. It sends messages, or an error that fails the call.
+/// The sender of a [`ResponseStream`]. Sends messages, or an error that fails the call.
 pub type ResponseSender<M> = MessageSender<Result<M, Status>>;
 
-/// The requests of a client, from a [`RequestSender`].
+/// A stream of requests that are sent by a [`RequestSender`].
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, Name};
@@ -58,8 +58,8 @@ pub struct RequestStream<M>(mpsc::Receiver<M>, Arc<SenderConnection>);
 /// The sender of a [`RequestStream`].
 pub type RequestSender<M> = MessageSender<M>;
 
-/// Argument of [`ResponseStream::new`]: a [`Stream`] whose items are `Ok` with a message, or an error that fails the
-/// call. Implemented for every such stream.
+/// Argument of [`ResponseStream::new`]: a [`Stream`] whose items are messages, or an error that fails the call.
+/// Implemented for every such stream.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a stream of responses",
     label = "not a `Stream` whose items are `Result<_, Status>` and that is `Send` and `'static`",
@@ -76,8 +76,7 @@ enum Source<T> {
     Channel(mpsc::Receiver<T>, Arc<SenderConnection>),
 }
 
-/// The connection that carries the messages, once it is known. A sender uses it to report why its messages are no
-/// longer received.
+/// The connection that carries the messages, once it is known. Used to report why the messages are no longer received.
 struct SenderConnection {
     connection: OnceLock<Connection>,
     is_of_replies: bool,
@@ -88,7 +87,7 @@ impl SenderConnection {
         let _ = self.connection.set(connection.clone());
     }
 
-    /// Returns the reason why messages are no longer received.
+    /// Returns the reason why the receiver was dropped.
     fn over(&self) -> Status {
         match (self.connection.get().and_then(Connection::close_reason), self.is_of_replies) {
             (None | Some(CloseReason::ClosedByPeer | CloseReason::PeerClosed { .. }), true) => {
@@ -101,12 +100,12 @@ impl SenderConnection {
 }
 
 impl<M> ResponseStream<M> {
-    /// Creates a stream of replies from a stream of items. The first error fails the call.
+    /// Creates a stream of responses from any stream of results. The first error fails the call.
     pub fn new(stream: impl Responses<M>) -> Self {
         Self(Source::Boxed(Box::pin(stream)))
     }
 
-    /// Creates a stream and its sender with a buffer of `capacity` messages, at least one.
+    /// Creates a stream and its sender, with a buffer for `capacity` messages. The minimum capacity is one.
     ///
     /// ```
     /// use frpc::{Response, ResponseStream, Status};
@@ -142,28 +141,28 @@ impl<T> MessageSender<T> {
         (Self(sender, carrier.clone()), receiver, carrier)
     }
 
-    /// Sends an item, waiting for space in the buffer. An error sent by a handler fails the call.
+    /// Sends an item. Waits if the buffer is full. An error sent by a handler fails the call.
     ///
     /// # Errors
-    /// [`Cancelled`](crate::Code::Cancelled) if the call has ended, or its caller has disconnected or stopped waiting.
-    /// [`Unavailable`](crate::Code::Unavailable) if the connection was lost.
+    /// [`Cancelled`](crate::Code::Cancelled) if the call has ended, was cancelled by its caller, or its caller has
+    /// disconnected. [`Unavailable`](crate::Code::Unavailable) if the connection was lost.
     ///
     /// # Cancel safety
-    /// Dropping the future before it is ready sends nothing.
+    /// Dropping the future before it completes sends nothing.
     pub async fn send(&self, item: T) -> Result<(), Status> {
         self.0.send(item).await.map_err(|_| self.1.over())
     }
 
-    /// Sends an item without waiting.
+    /// Sends an item if the buffer has space.
     ///
     /// # Errors
-    /// [`TrySendError::Full`] if the buffer is full. [`TrySendError::Closed`] if the receiver was dropped, with the
-    /// status of [`send`](Self::send). Both return the item.
+    /// [`TrySendError::Full`] if the buffer is full, and [`TrySendError::Closed`] if the receiver was dropped. Both
+    /// contain the item, and the latter also the status that [`send`](Self::send) would return.
     pub fn try_send(&self, item: T) -> Result<(), TrySendError<T>> {
         self.0.try_send(item).map_err(|error| TrySendError::new(error, || self.1.over()))
     }
 
-    /// Waits until the peer stops receiving or the call has ended.
+    /// Waits until the receiver is dropped because the peer no longer reads or the call has ended.
     ///
     /// # Cancel safety
     /// Safe; it may be called any number of times.
@@ -173,7 +172,7 @@ impl<T> MessageSender<T> {
 }
 
 impl<M> RequestStream<M> {
-    /// Creates a stream and its sender with a buffer of `capacity` messages, at least one.
+    /// Creates a stream and its sender, with a buffer for `capacity` messages. The minimum capacity is one.
     ///
     /// ```
     /// use frpc::RequestStream;
@@ -187,18 +186,18 @@ impl<M> RequestStream<M> {
     }
 }
 
-/// Records the connection that carries the requests of a [`RequestStream`]. Other streams have no sender that needs it.
+/// Records the connection that carries the requests of a [`RequestStream`]. Does nothing for other types of streams.
 pub(crate) fn carried_by<S: Stream + 'static>(messages: &S, connection: &Connection)
 where
     S::Item: 'static,
 {
-    // The stream may have any type. Only `RequestStream` has a native sender.
+    // The stream may have any type, but only a `RequestStream` has a sender that needs the connection.
     if let Some(RequestStream(_, carrier)) = (messages as &dyn Any).downcast_ref::<RequestStream<S::Item>>() {
         carrier.set(connection);
     }
 }
 
-/// Creates a stream from an iterator. All items are ready immediately.
+/// Creates a stream from an iterator. All its items are ready immediately.
 ///
 /// ```
 /// use samples::greeter::{Greeting, Name};
@@ -214,7 +213,7 @@ pub fn iter<I: IntoIterator>(items: I) -> Iter<I::IntoIter> {
     Iter(items.into_iter())
 }
 
-/// See [`iter`].
+/// Stream created by [`iter`].
 #[derive(Clone, Debug)]
 pub struct Iter<I>(I);
 

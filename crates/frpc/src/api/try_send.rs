@@ -1,10 +1,10 @@
-//! The error of sending without waiting.
+//! The error of `try_send`.
 
 use crate::Status;
 use std::fmt;
 use tokio::sync::mpsc::error::TrySendError as Refused;
 
-/// Error of a send that does not wait. Contains the unsent message.
+/// Error of sending without waiting. Contains the item that was not sent.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TrySendError<T> {
@@ -12,9 +12,9 @@ pub enum TrySendError<T> {
     Full(T),
     /// The receiver was dropped.
     Closed {
-        /// The unsent item.
+        /// The item that was not sent.
         item: T,
-        /// The reason.
+        /// Reason why the receiver was dropped.
         status: Status,
     },
 }
@@ -27,7 +27,7 @@ impl<T> TrySendError<T> {
         }
     }
 
-    /// Returns the unsent item.
+    /// Returns the item that was not sent.
     pub fn into_inner(self) -> T {
         match self {
             Self::Full(item) | Self::Closed { item, .. } => item,
@@ -46,7 +46,7 @@ impl<T> fmt::Display for TrySendError<T> {
 
 impl<T: fmt::Debug> std::error::Error for TrySendError<T> {}
 
-/// Discards the item.
+/// Discards the item that was not sent.
 impl<T> From<TrySendError<T>> for Status {
     fn from(error: TrySendError<T>) -> Self {
         match error {
@@ -64,23 +64,23 @@ mod tests {
     #[test]
     fn a_message_that_cannot_be_sent_now_is_given_back() {
         let (sender, stream) = RequestStream::channel(1);
-        sender.try_send(1).expect("buffer should have space");
-        let error = sender.try_send(2).expect_err("message should be rejected");
+        sender.try_send(1).expect("empty buffer should accept a message");
+        let error = sender.try_send(2).expect_err("full buffer should reject a message");
         assert!(matches!(error, TrySendError::Full(2)), "{error}");
         assert_eq!(Status::from(error).code(), Code::ResourceExhausted);
         drop(stream);
-        let error = sender.try_send(3).expect_err("message should be rejected");
+        let error = sender.try_send(3).expect_err("stream without a receiver should reject a message");
         assert_eq!((error.clone().into_inner(), Status::from(error).code()), (3, Code::Cancelled));
     }
 
     #[test]
     fn a_response_that_cannot_be_sent_now_is_given_back() {
         let (sender, stream) = ResponseStream::channel(1);
-        sender.try_send(Ok(1)).expect("buffer should have space");
-        let error = sender.try_send(Err(Status::aborted("enough"))).expect_err("message should be rejected");
+        sender.try_send(Ok(1)).expect("empty buffer should accept a message");
+        let error = sender.try_send(Err(Status::aborted("enough"))).expect_err("full buffer should reject a message");
         assert_eq!(error.into_inner().expect_err("unsent item should be the error").code(), Code::Aborted);
         drop(stream);
-        let error = sender.try_send(Ok(3)).expect_err("message should be rejected");
+        let error = sender.try_send(Ok(3)).expect_err("stream without a receiver should reject a message");
         assert_eq!(Status::from(error).message(), "the caller is gone");
     }
 }

@@ -1,17 +1,17 @@
-//! Conversions of statuses and metadata to and from tonic's types, for programs with clients of both protocols.
+//! Conversions of statuses and metadata from and to the types of tonic, for programs that use both.
 
 use crate::{Code, Metadata, MetadataError, Status};
 use bytes::Bytes;
 use tonic::metadata::{AsciiMetadataKey, BinaryMetadataKey, KeyAndValueRef, MetadataMap, MetadataValue};
 
-/// Converts by number, because both enums use gRPC's numbers.
+/// Converts the code by its number, which is that of gRPC in both enums.
 impl From<Code> for tonic::Code {
     fn from(code: Code) -> Self {
         Self::from_i32(code as i32)
     }
 }
 
-/// Converts by number, because both enums use gRPC's numbers.
+/// Converts the code by its number, which is that of gRPC in both enums.
 impl From<tonic::Code> for Code {
     fn from(code: tonic::Code) -> Self {
         Self::from_i32(code as i32)
@@ -28,7 +28,8 @@ impl From<Status> for tonic::Status {
 }
 
 /// Preserves details and metadata. Entries that [`Metadata`] cannot represent are dropped, and their keys are logged.
-/// Several texts of one key are joined like in `Metadata::try_from`; of several binary values, the first one is kept.
+/// Several texts of one key are joined like in `Metadata::try_from`. If a key has several binary values, only the first
+/// is kept.
 impl From<tonic::Status> for Status {
     fn from(status: tonic::Status) -> Self {
         let mut converted = Self::new(status.code().into(), status.message());
@@ -65,12 +66,12 @@ impl From<&Metadata> for MetadataMap {
     }
 }
 
-/// Joins several texts of one key: by a comma, those of cookies by a semicolon (RFC 9110, section 5.3; RFC 9113,
-/// section 8.2.3).
+/// Joins several texts of one key by commas, or by semicolons for cookies (RFC 9110, section 5.3; RFC 9113, section
+/// 8.2.3).
 ///
 /// # Errors
-/// If [`Metadata`] cannot represent an entry: for example a text that is not ASCII, an entry beyond its limits, or
-/// several values of a key that ends in `-bin`.
+/// If [`Metadata`] cannot represent an entry: for example if a text is not ASCII, a limit is exceeded, or a key that
+/// ends in `-bin` has several values.
 impl TryFrom<&MetadataMap> for Metadata {
     type Error = MetadataError;
 
@@ -84,7 +85,7 @@ impl TryFrom<&MetadataMap> for Metadata {
 fn insert(metadata: &mut Metadata, entry: &KeyAndValueRef<'_>) -> Result<(), MetadataError> {
     match entry {
         KeyAndValueRef::Ascii(key, value) => {
-            // Invalid UTF-8 is not ASCII either.
+            // A lossy conversion suffices, because invalid UTF-8 is not valid ASCII either.
             let value = String::from_utf8_lossy(value.as_encoded_bytes());
             let separator = if *key == "cookie" { "; " } else { ", " };
             match metadata.get(key.as_str()) {
@@ -97,7 +98,7 @@ fn insert(metadata: &mut Metadata, entry: &KeyAndValueRef<'_>) -> Result<(), Met
         }
         KeyAndValueRef::Binary(key, value) => match value.to_bytes() {
             Ok(bytes) => metadata.insert_bin(key, bytes),
-            // Invalid base64 causes an error, because a binary key cannot have a text.
+            // Insert a text, which fails for a binary key and yields the error for invalid base64.
             Err(_) => metadata.insert(key, ""),
         },
     }
@@ -118,8 +119,8 @@ mod tests {
     fn status_converted_to_tonic_and_back_is_unchanged() {
         for number in 0..=16 {
             let mut metadata = Metadata::new();
-            metadata.insert("text", "a text").expect("metadata entry should be valid");
-            metadata.insert_bin("raw-bin", vec![0, 255]).expect("binary metadata entry should be valid");
+            metadata.insert("text", "a text").expect("text entry should be valid metadata");
+            metadata.insert_bin("raw-bin", vec![0, 255]).expect("binary entry should be valid metadata");
             let status = Status::new(Code::from_i32(number), format!("number {number}"))
                 .with_details(vec![1, 2, 3])
                 .with_metadata(metadata);
@@ -133,8 +134,8 @@ mod tests {
     fn repeated_metadata_is_joined_or_refused() {
         let mut map = MetadataMap::new();
         for value in ["a", "b", "c"] {
-            map.append("x-part", value.parse().expect("metadata value should be valid"));
-            map.append("cookie", value.parse().expect("metadata value should be valid"));
+            map.append("x-part", value.parse().expect("value should be valid metadata"));
+            map.append("cookie", value.parse().expect("value should be valid metadata"));
         }
         let metadata = Metadata::try_from(&map).expect("joined entries should be valid metadata");
         assert_eq!((metadata.get("x-part"), metadata.get("cookie")), (Some("a, b, c"), Some("a; b; c")));
@@ -142,22 +143,22 @@ mod tests {
             map.append_bin("raw-bin", MetadataValue::from_bytes(value.as_bytes()));
         }
         assert_eq!(Metadata::try_from(&map), Err(MetadataError::Repeated("raw-bin".to_owned())));
-        // Invalid metadata must not discard the status.
+        // Invalid metadata must not cause the status to be lost.
         let status = Status::from(tonic::Status::with_metadata(tonic::Code::NotFound, "gone", map));
-        let metadata = status.metadata().expect("valid entries should remain");
+        let metadata = status.metadata().expect("valid entries should be preserved");
         assert_eq!((metadata.get("x-part"), metadata.get_bin("raw-bin")), (Some("a, b, c"), Some(&b"a"[..])));
     }
 
     #[test]
     fn metadata_with_an_entry_it_cannot_hold_is_an_error() {
         let mut map = MetadataMap::new();
-        map.insert("tenant", "blue".parse().expect("metadata value should be valid"));
+        map.insert("tenant", "blue".parse().expect("value should be valid metadata"));
         let metadata = Metadata::try_from(&map).expect("entry should be valid metadata");
         assert_eq!((metadata.len(), metadata.get("tenant")), (1, Some("blue")));
         assert_eq!(MetadataMap::from(&metadata).get("tenant").map(MetadataValue::as_encoded_bytes), Some(&b"blue"[..]));
         map.insert(
             "authorization",
-            MetadataValue::try_from(&b"Bearer \xE9"[..]).expect("header value should be valid in HTTP"),
+            MetadataValue::try_from(&b"Bearer \xE9"[..]).expect("value should be a valid HTTP header"),
         );
         assert!(Metadata::try_from(&map).is_err());
         let status = Status::from(tonic::Status::with_metadata(tonic::Code::NotFound, "gone", map));

@@ -1,11 +1,11 @@
 //! A per-thread pool of boxes for metadata and extensions. Each message with metadata needs a box, and most boxes are
-//! freed on the thread that next allocates one. The pool takes half as many instructions as the allocator.
+//! freed on the thread that allocates the next one. The pool takes half as many instructions as the allocator.
 
 use super::Extras;
 use std::cell::RefCell;
 
-/// Maximum number of pooled boxes per thread, of about 140 bytes each. Most turns of a connection have at most this
-/// many messages with metadata at a time.
+/// Maximum number of pooled boxes per thread. Each takes about 140 bytes. Few turns of a connection have more messages
+/// with metadata at a time.
 const POOL_MAX: usize = 64;
 
 thread_local! {
@@ -22,7 +22,7 @@ pub(super) fn take() -> Box<Extras> {
 
 /// Drops the contents of a box and returns it to the pool.
 pub(super) fn recycle(mut extras: Box<Extras>) {
-    // Must precede the borrow, because dropping a user's values may drop other metadata.
+    // Clear the box before borrowing the pool, because dropping the user's values may free other boxes.
     extras.clear();
     let _ = POOL.try_with(|pool| {
         if let Ok(mut pool) = pool.try_borrow_mut()

@@ -1,5 +1,5 @@
-//! The memory layout of metadata: entries are stored contiguously in their wire form, inline while they are few. They
-//! can therefore be sent and received with a single copy.
+//! Storage of metadata. The entries are stored contiguously in their wire format, inline while they are small, so that
+//! they can be sent and received by a single copy.
 
 use frisbee::tlv::{put_varint, take_varint};
 
@@ -9,50 +9,50 @@ const INLINE_LEN: usize = 84;
 /// Item type of a metadata entry in a prefix.
 pub(crate) const ENTRY: u8 = 2;
 
-/// Bit in the stored type of an entry: `Debug` hides its value.
+/// Flag in the stored type of an entry: its value is omitted from `Debug` output.
 const SENSITIVE: u8 = 0x80;
 
-/// Length of the header of a short entry: its type, its length and the length of its key. Longer entries have
-/// multi-byte lengths.
+/// Length in bytes of the header of a short entry: its type, its length and the length of its key. The lengths of
+/// longer entries take several bytes.
 const SHORT_HEAD: usize = 3;
 
 /// Entries in insertion order, each with a header, a key and a value.
 #[derive(Clone)]
 pub(super) struct Entries {
-    /// All entries, in `inline[..length]`, while they fit.
+    /// The entries in `inline[..length]`, if they fit.
     inline: [u8; INLINE_LEN],
     length: u8,
-    /// Whether an entry may be [`SENSITIVE`].
+    /// Whether any entry may have the flag [`SENSITIVE`].
     has_sensitive: bool,
     /// Number of entries.
     count: u16,
     /// Total length of all keys and values.
     content_len: u16,
-    /// All entries if they do not fit inline.
+    /// The entries, if they do not fit inline.
     apart: Vec<u8>,
 }
 
-// Lengths from 0x80 on take several bytes.
+// Lengths of 0x80 and above take several bytes.
 const _: () = assert!(INLINE_LEN < 0x80);
 
 /// A metadata entry.
 pub(super) struct Entry<'a> {
-    /// The key in lower case, which is ASCII.
+    /// The key, which is lowercase ASCII.
     pub(super) key: &'a [u8],
     pub(super) value: &'a [u8],
     is_sensitive: bool,
-    /// Offset of the entry's first byte, and of the byte after its last.
+    /// Offset of the first byte of the entry.
     begin: usize,
     end: usize,
 }
 
 impl<'a> Entry<'a> {
-    /// Returns the key as text.
+    /// Returns the key as a string.
     pub(super) fn name(&self) -> &'a str {
         std::str::from_utf8(self.key).unwrap_or_default()
     }
 
-    /// Returns whether `Debug` hides the value.
+    /// Returns whether `Debug` output omits the value.
     pub(super) fn is_hidden(&self) -> bool {
         self.is_sensitive || is_secret(self.name())
     }
@@ -78,12 +78,12 @@ impl Entries {
         self.apart.capacity()
     }
 
-    /// Returns the entries in their wire form, except that marks are set.
+    /// Returns the entries in their wire format, including the flags of sensitive entries.
     fn bytes(&self) -> &[u8] {
         if self.apart.is_empty() { self.inline.get(..self.length.into()).unwrap_or_default() } else { &self.apart }
     }
 
-    /// Returns the entries in their wire form, or `None` if one has a mark.
+    /// Returns the entries in their wire format. Returns `None` if any entry has a flag.
     pub(super) fn plain_bytes(&self) -> Option<&[u8]> {
         if self.has_sensitive { None } else { Some(self.bytes()) }
     }
@@ -96,12 +96,12 @@ impl Entries {
         }
     }
 
-    /// Returns the length of all entries on the wire.
+    /// Returns the encoded length of all entries.
     fn len(&self) -> usize {
         self.bytes().len()
     }
 
-    /// Writes the entries in their wire form.
+    /// Appends the entries to a buffer in their wire format, without flags.
     pub(super) fn put(&self, buffer: &mut Vec<u8>) {
         buffer.extend_from_slice(self.bytes());
         if self.has_sensitive {
@@ -109,7 +109,7 @@ impl Entries {
         }
     }
 
-    /// Clears the marks of the entries at the end of a buffer.
+    /// Clears the flags of the entries at the end of a buffer.
     fn hide_marks(&self, buffer: &mut [u8]) {
         let begin = buffer.len() - self.len();
         for entry in self.iter() {
@@ -124,13 +124,13 @@ impl Entries {
         Iter { bytes: self.bytes(), at: 0 }
     }
 
-    /// Returns the first entry of a key.
+    /// Returns the first entry with this key.
     #[inline]
     pub(super) fn find(&self, key: &[u8]) -> Option<Entry<'_>> {
         self.iter().find(|entry| entry.key == key)
     }
 
-    /// Adds the first entry if it fits inline.
+    /// Adds the first entry if it fits inline. Returns whether it does.
     pub(super) fn push_first(&mut self, key: &[u8], value: &[u8]) -> bool {
         let content_len = key.len() + value.len();
         let room = self.inline.get_mut(..SHORT_HEAD + content_len);
@@ -145,7 +145,7 @@ impl Entries {
         true
     }
 
-    /// Appends an entry. Its lengths must be within the limits of metadata.
+    /// Appends an entry. The caller must have checked the limits of metadata.
     pub(super) fn push(&mut self, key: &[u8], value: &[u8]) {
         let mut key_len = Vec::new();
         put_varint(&mut key_len, key.len() as u64);
@@ -171,7 +171,7 @@ impl Entries {
         }
     }
 
-    /// Removes all entries and frees allocated memory.
+    /// Removes all entries and frees the allocated memory.
     pub(super) fn clear(&mut self) {
         (self.length, self.count, self.content_len, self.has_sensitive) = (0, 0, 0, false);
         if self.apart.capacity() > 0 {
@@ -210,7 +210,8 @@ impl Entries {
     }
 }
 
-/// Copies a slice. Lengths from `HALF` to twice that are copied inline, because a call of `memcpy` would take longer.
+/// Copies a slice. Lengths between `HALF` and twice that are copied inline, because a call to `memcpy` would take
+/// longer.
 fn copy<const HALF: usize>(to: &mut [u8], from: &[u8]) {
     if let (Some(first), Some(last)) = (from.first_chunk::<HALF>(), from.last_chunk::<HALF>())
         && from.len() <= 2 * HALF
@@ -234,14 +235,14 @@ impl Default for Entries {
 impl Eq for Entries {}
 
 impl PartialEq for Entries {
-    /// Compares entries, ignoring sensitivity marks.
+    /// Compares the entries without their flags.
     fn eq(&self, other: &Self) -> bool {
         let mut pairs = self.iter().zip(other.iter());
         self.count == other.count && pairs.all(|(one, two)| (one.key, one.value) == (two.key, two.value))
     }
 }
 
-/// Iterates over entries.
+/// Iterator over entries.
 pub(super) struct Iter<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -261,7 +262,7 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
-/// Returns whether a key's name indicates a secret value.
+/// Returns whether the name of a key indicates that its value is secret.
 fn is_secret(key: &str) -> bool {
     let name = key.strip_suffix("-bin").unwrap_or(key);
     matches!(name, "authorization" | "proxy-authorization" | "cookie" | "set-cookie")

@@ -1,13 +1,13 @@
-//! The nesting of calls within their middleware, and its memory.
+//! Execution of calls within their middleware, and reuse of the memory that it needs.
 //!
-//! A call needs one box per middleware and one for itself. The end keeps the outermost box for its next call, and that
-//! box keeps the others. The box of the call travels through the chain with the call and returns with the reply.
+//! The chain keeps the box of the outermost middleware for its next call, and that box keeps those of the inner
+//! middleware.
 //!
 //! # Decisions
 //!
-//! The boxes of middleware are reused by later calls. Each middleware has a box for its future, and the innermost call
-//! has three. They travel through the chain with the call and return with the reply, so most calls with middleware do
-//! not allocate.
+//! Boxes are reused by later calls: one for the future of each middleware, and three for the innermost call. They are
+//! passed inwards through the chain with the call and returned with the response. Most calls with middleware therefore
+//! do not allocate.
 
 use super::innermost::InnermostCall;
 use super::runner::{ErasedMiddleware, OutermostState, RunnerSlot};
@@ -26,19 +26,19 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// Maximum number of outermost boxes that a chain keeps. A caller that makes calls sequentially needs one; the others
-/// serve concurrent callers.
+/// Maximum number of outermost boxes that a chain keeps. One suffices for sequential calls; the others are used by
+/// concurrent calls.
 const SPARES_MAX: usize = 16;
 
-/// The middleware around a call, outermost first.
+/// The middleware of a channel or server, outermost first.
 #[derive(Default)]
 pub(crate) struct Chain {
     middleware: Vec<Arc<dyn ErasedMiddleware>>,
-    /// Spare boxes of the outermost middleware. Shared by pointer, so that builders do not compile their drop code.
+    /// Free boxes of the outermost middleware. In an `Arc`, so that builders do not instantiate their drop code.
     spares: Arc<Mutex<Vec<Pin<Box<RunnerSlot>>>>>,
 }
 
-/// The non-empty part of a chain inside a middleware.
+/// The middleware inside of another one, of which there is at least one.
 pub(super) struct InnerChain {
     chain: Arc<Chain>,
     at: usize,
@@ -50,9 +50,9 @@ impl InnerChain {
     }
 }
 
-/// The future inside a middleware: the next middleware, or the call itself.
+/// The future that a middleware awaits: the next middleware, or the call itself.
 pub(super) struct ChainFuture {
-    /// `None` while the next middleware holds it, and after the end.
+    /// The innermost call. `None` while the next middleware holds it, and after completion.
     last: Option<Box<InnermostCall>>,
     middleware: Option<Pin<Box<RunnerSlot>>>,
 }
@@ -64,7 +64,7 @@ impl ChainFuture {
         Self { last: Some(last), middleware: None }
     }
 
-    /// Starts the next middleware.
+    /// Starts the future of the next middleware.
     fn start_middleware(&mut self, context: &mut Context<'_>) -> Poll<Result<CallResponse, Status>> {
         let Some(mut last) = self.last.take() else { return Poll::Pending };
         let (Some(InnerChain { chain, at }), Some(parts)) = (last.rest.take(), last.parts.take()) else {
@@ -78,7 +78,7 @@ impl ChainFuture {
         self.answered(polled)
     }
 
-    /// Keeps the slot of a completed middleware.
+    /// Returns the slot of a completed middleware to the innermost call.
     fn answered(&mut self, mut polled: Poll<Result<CallResponse, Status>>) -> Poll<Result<CallResponse, Status>> {
         if let Poll::Ready(answered) = &mut polled
             && let Some(slot) = self.middleware.take()
@@ -113,7 +113,7 @@ impl Future for ChainFuture {
         match ended {
             Ok(()) => Poll::Ready(Ok(CallResponse { of })),
             Err(status) => {
-                // At a client, the status tells whether the call has run. At a server, its handler has run.
+                // At a client, the status states whether the call has run. At a server, the handler has run.
                 of.has_run.store(!of.is_own || status.may_have_run(), Ordering::Relaxed);
                 Poll::Ready(Err(status))
             }
@@ -121,18 +121,18 @@ impl Future for ChainFuture {
     }
 }
 
-/// A call within its middleware, in memory that belongs to the chain. `T` is its result. After it has completed,
-/// another call can start in the same memory, which returns to the chain on drop. Boxes are reused across methods,
-/// except for the box of the call itself.
+/// A call within its middleware, in memory that belongs to the chain. `T` is the result. After completion, another call
+/// can be started in the same memory, which is returned to the chain on drop. Boxes are reused across methods, except
+/// for that of the innermost call.
 pub(crate) struct PooledCall<T> {
-    /// `None` only during drop.
+    /// The slot of the outermost middleware. `None` only during drop.
     outermost: Option<Pin<Box<RunnerSlot>>>,
     chain: Arc<Chain>,
     result: PhantomData<fn() -> T>,
 }
 
 impl<T> PooledCall<T> {
-    /// Creates a call that is to be [started](Self::begin), in reused memory if the chain has some.
+    /// Creates a call that has not been [started](Self::begin), in reused memory if the chain has some.
     pub(crate) fn of(chain: &Arc<Chain>) -> Self {
         Self { outermost: Some(chain.slot()), chain: chain.clone(), result: PhantomData }
     }
@@ -141,7 +141,7 @@ impl<T> PooledCall<T> {
         Some(self.outermost.as_mut()?.as_mut().outermost())
     }
 
-    /// Starts a call, without its message.
+    /// Starts a call whose message is already stored.
     fn enter(
         &mut self,
         mut last: Box<InnermostCall>,
@@ -152,7 +152,7 @@ impl<T> PooledCall<T> {
     ) {
         last.rest = InnerChain::of(&self.chain, 1);
         let Some(outermost) = self.outermost() else { return };
-        // Constructed here, because otherwise it would first be copied to the stack.
+        // Constructed in place, because it would otherwise be copied from the stack.
         if !outermost.has_run.as_ref().is_some_and(|has_run| Arc::ptr_eq(has_run, &last.has_run)) {
             outermost.has_run = Some(last.has_run.clone());
         }
@@ -179,14 +179,14 @@ impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
 }
 
 impl<B: 'static> PooledCall<Result<Response<B>, Status>> {
-    /// Creates the reply of the call from the result of its middleware.
+    /// Creates the response of the call from the result of its middleware.
     fn reply(&mut self, returned: Result<CallResponse, Status>) -> Result<Response<B>, Status> {
         let CallResponse { mut of } = returned.map_err(|status| self.verdict(status))?;
         let reply = of.call.as_mut().reply().downcast_mut::<Option<B>>();
         match (reply.and_then(Option::take), self.outermost()) {
             (Some(message), Some(outermost)) => {
                 let response = Response::from_parts_with_extras(message, of.extras.take());
-                // The call has taken the previous contents.
+                // Nothing is dropped, because the call has taken the previous value.
                 std::mem::forget(outermost.last.replace(of));
                 Ok(response)
             }
@@ -194,12 +194,12 @@ impl<B: 'static> PooledCall<Result<Response<B>, Status>> {
         }
     }
 
-    /// Returns the status of the call, given the status that its middleware returned. The call has not run if
-    /// middleware never continued it or if it was not sent, regardless of the origin of that status. It may still run
+    /// Returns the status of the call, given the status that its middleware returned. The call counts as not run if
+    /// middleware never continued it or it was not sent, regardless of where the status came from. It may still run
     /// while a task holds its [`Next`].
     fn verdict(&mut self, status: Status) -> Status {
         let has_run = self.outermost().and_then(|outermost| outermost.has_run.as_mut());
-        // `get_mut` synchronizes with a task that has run and dropped the call.
+        // `get_mut` synchronizes with a task that has run the call and dropped it.
         let may_have_run = has_run.is_none_or(|has_run| Arc::get_mut(has_run).is_none_or(|flag| *flag.get_mut()));
         match may_have_run {
             true => status.may_run(),
@@ -231,25 +231,25 @@ impl<T> Drop for PooledCall<T> {
 }
 
 impl Chain {
-    /// Adds a middleware inside the others.
+    /// Adds a middleware inside of the existing ones.
     pub(crate) fn push(&mut self, middleware: impl Middleware) {
         self.middleware.push(Arc::new(middleware));
     }
 
-    /// Returns this chain with another one inside it.
+    /// Returns a chain with this one around `inner`.
     pub(crate) fn followed_by(&self, inner: &Self) -> Self {
         let middleware = self.middleware.iter().chain(&inner.middleware).cloned().collect();
         Self { middleware, ..Self::default() }
     }
 
-    /// Returns the chain, or `None` if it is empty.
+    /// Returns the chain, or `None` if it contains no middleware.
     pub(crate) fn present(self) -> Option<Arc<Self>> {
         if self.middleware.is_empty() { None } else { Some(Arc::new(self)) }
     }
 
-    /// Returns memory for a call, reused from a completed call if possible.
+    /// Returns memory for a call. Reuses that of a completed call if possible.
     fn slot(&self) -> Pin<Box<RunnerSlot>> {
-        // Allocates rather than waits for the lock.
+        // Allocate instead of waiting for the lock.
         if let Some(spare) = self.spares.try_lock().and_then(|mut spares| spares.pop()) {
             return spare;
         }
@@ -259,7 +259,7 @@ impl Chain {
         }
     }
 
-    /// Keeps the memory of a completed call.
+    /// Returns the memory of a completed call to the chain.
     fn keep(&self, outermost: Pin<Box<RunnerSlot>>) {
         if let Some(mut spares) = self.spares.try_lock()
             && spares.len() < SPARES_MAX
@@ -269,7 +269,7 @@ impl Chain {
     }
 }
 
-/// Runs a call within a chain, if there is one. The call is boxed, so that its future is compiled once.
+/// Runs a call within a chain, if there is one. The call is boxed, so that its future is compiled only once.
 pub(crate) fn through<A, B>(
     chain: Option<Arc<Chain>>,
     about: &MethodInfo,

@@ -1,4 +1,4 @@
-//! The call inside all middleware, and its reusable box.
+//! The call inside of all middleware, and its reusable memory.
 
 use super::Parts;
 use super::chain::InnerChain;
@@ -11,31 +11,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
-/// Maximum number of inner middleware slots kept with a call, more than typical chains need.
+/// Maximum number of slots of inner middleware that are kept with a call. Exceeds the length of typical chains.
 const SLOTS_MAX: usize = 32;
 
-/// The call inside all middleware, with the state that successive calls reuse. It travels through the chain with the
-/// call and returns with the reply.
+/// The call inside of all middleware, and the memory that later calls reuse. It is passed inwards through the chain
+/// with the call and returned with the response.
 pub(super) struct InnermostCall {
     pub(super) call: Pin<Box<dyn MakeCall>>,
-    /// The properties visible to middleware, unless a middleware holds them.
+    /// The properties that middleware has access to. `None` while a middleware holds them.
     pub(super) parts: Option<Box<Parts>>,
-    /// Whether the call has not started.
+    /// Whether the call has not been started.
     pub(super) is_coming: bool,
-    /// Whether this end makes the call.
+    /// Whether this is an outgoing call, that is, the middleware is that of a client.
     pub(super) is_own: bool,
-    /// The middleware inside the one that holds the call, if any.
+    /// The middleware inside of the one that holds the call.
     pub(super) rest: Option<InnerChain>,
-    /// Whether the call has run or may have. Shared with the outermost middleware, which may drop the call.
+    /// Whether the call has run or may have run. Shared with the outermost middleware, because an inner one may drop
+    /// the call.
     pub(super) has_run: Arc<AtomicBool>,
-    /// The metadata and extensions of the reply.
+    /// Metadata and extensions of the response.
     pub(super) extras: OptionalExtras,
-    /// Slots of the middleware inside the outermost one. Used as a stack.
+    /// Slots of the middleware inside of the outermost one, used as a stack.
     pub(super) slots: Vec<Pin<Box<RunnerSlot>>>,
 }
 
 impl InnermostCall {
-    /// Keeps the slot of a completed middleware.
+    /// Keeps the slot of a completed middleware for later calls.
     pub(super) fn keep_slot(&mut self, slot: Pin<Box<RunnerSlot>>) {
         if self.slots.len() < SLOTS_MAX {
             self.slots.push(slot);
@@ -43,10 +44,10 @@ impl InnermostCall {
     }
 }
 
-/// The call inside all middleware, with its type erased.
+/// The innermost call with its type erased.
 pub(super) trait MakeCall: Send {
-    /// Starts the call if `parts` are given, and polls it. When it is ready, the reply's message is stored here and its
-    /// other parts in `extras`.
+    /// Polls the call, after starting it if `parts` are given. When it is ready, it stores the message of the response
+    /// in itself and the other parts of the response in `extras`.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<&mut Parts>,
@@ -54,15 +55,15 @@ pub(super) trait MakeCall: Send {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Status>>;
 
-    /// Returns the place of the next call's input: an `Option` of the function and its message.
+    /// Returns the slot for the input of the next call: an `Option` of a function and its message.
     fn slot(self: Pin<&mut Self>) -> &mut dyn Any;
 
-    /// Returns the reply: an `Option` of the message type.
+    /// Returns the message of the response, as an `Option` of its type.
     fn reply(self: Pin<&mut Self>) -> &mut dyn Any;
 }
 
 pin_project_lite::pin_project! {
-    /// The stages of a call: request, future, reply.
+    /// The state of a call: its input, its future, or its response.
     struct CallStage<A, B, L, F> {
         make: Option<(L, A)>,
         #[pin]
@@ -114,8 +115,8 @@ where
 }
 
 impl InnermostCall {
-    /// Creates a call that has not started, in the boxes of a completed one if given. `make` creates the future from
-    /// the request.
+    /// Creates a call that has not been started, in the memory of a completed one if given. `make` creates the future
+    /// from the message.
     pub(super) fn new<A, B, L, F>(spare: Option<Box<Self>>, make: L, message: A) -> Box<Self>
     where
         A: Send + 'static,
@@ -126,7 +127,7 @@ impl InnermostCall {
         let Some(mut spare) = spare else { return Self::of(CallStage::boxed(make, message)) };
         match spare.call.as_mut().slot().downcast_mut::<Option<(L, A)>>() {
             Some(slot) => *slot = Some((make, message)),
-            // The box belongs to another method.
+            // The memory belongs to a call of another method, so its type differs.
             None => spare.call = CallStage::boxed(make, message),
         }
         spare.is_coming = true;

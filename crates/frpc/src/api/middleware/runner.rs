@@ -1,4 +1,4 @@
-//! The reusable boxes of middleware futures.
+//! Slots for the futures of middleware, which are reused by later calls.
 
 use super::innermost::InnermostCall;
 use super::{Call, CallResponse, Middleware, Next};
@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 
 /// A middleware with its type erased.
 pub(super) trait ErasedMiddleware: Send + Sync {
-    /// Creates a slot for its futures.
+    /// Creates a slot for the futures of the middleware.
     fn slot(self: Arc<Self>) -> Pin<Box<RunnerSlot>>;
 }
 
@@ -23,21 +23,21 @@ impl<M: Middleware> ErasedMiddleware for M {
     }
 }
 
-/// A slot that runs the successive futures of one middleware.
+/// A slot in which the futures of one middleware run one after the other.
 pub(super) type RunnerSlot = dyn RunMiddleware;
 
-/// State kept in the slot of the outermost middleware.
+/// State in the slot of the outermost middleware.
 #[derive(Default)]
 pub(super) struct OutermostState {
-    /// The innermost call, before it starts and after it has completed.
+    /// The innermost call, before it is started and after it has completed.
     pub(super) last: Option<Box<InnermostCall>>,
     /// Whether the last call has run.
     pub(super) has_run: Option<Arc<AtomicBool>>,
 }
 
-/// Runs a middleware around calls.
+/// Runs one middleware around calls.
 pub(super) trait RunMiddleware: Send {
-    /// Starts the middleware for `call` if given, and polls it. Ready when it has completed.
+    /// Polls the middleware, after starting it if `call` is given. Ready when the middleware has completed.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<(Call, Next)>,
@@ -47,17 +47,17 @@ pub(super) trait RunMiddleware: Send {
     /// Returns whether this slot belongs to `middleware`.
     fn is_of(&self, middleware: &Arc<dyn ErasedMiddleware>) -> bool;
 
-    /// Returns the state kept in the slot.
+    /// Returns the state of the outermost middleware.
     fn outermost(self: Pin<&mut Self>) -> &mut OutermostState;
 }
 
 pin_project_lite::pin_project! {
     struct MiddlewareRunner<M, G, F> {
-        // Moved into the future while it runs, because reference counting for each call would cause contention between
+        // Moved into the future while it runs. Cloning the reference for each call would cause contention between
         // cores.
         middleware: Option<Arc<M>>,
         make: G,
-        // A completed future stays until the next call, because it no longer holds resources.
+        // A completed future is kept until the next call, because it no longer holds resources.
         #[pin]
         future: Option<F>,
         outermost: OutermostState,
@@ -81,7 +81,7 @@ where
     G: Fn(Arc<M>, Call, Next) -> F + Send,
     F: Future<Output = (Arc<M>, Result<CallResponse, Status>)> + Send,
 {
-    // A single function, so that the future's code is inlined.
+    // A single function, so that the code of the future is inlined into it.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<(Call, Next)>,
