@@ -33,11 +33,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let proto = format!("{folder}/versions.proto");
         frpc_build::configure().out_dir(out).compile_protos(&[proto], &[folder])?;
     }
-    for version in ["old", "new"] {
+    for (version, schema) in [("old", "shop"), ("new", "shop"), ("interop", "interop")] {
         let out = Path::new(&env::var("OUT_DIR")?).join(version);
         fs::create_dir_all(&out)?;
         let folder = format!("proto/evolution/{version}");
-        let proto = format!("{folder}/shop.proto");
+        let proto = format!("{folder}/{schema}.proto");
         frpc_build::configure().btree_map(".").out_dir(out).compile_protos(&[proto], &[folder])?;
     }
     // The first once more, with a method whose handler looks at requests where they lie.

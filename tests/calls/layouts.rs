@@ -6,6 +6,7 @@ use frisbee_tests::evolution::{new, old};
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::versions::{first, moved, second, stranger};
 use frisbee_tests::{serve, until};
+use frpc::codegen::Client as _;
 use frpc::{Channel, Code, Connection, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming};
 use polyglot::layout::Fingerprint;
 use std::net::SocketAddr;
@@ -274,6 +275,90 @@ async fn translated_request_is_bounded_by_the_limit_of_bodies() {
     assert_eq!(status.code(), Code::InvalidArgument, "{status}");
     assert!(status.message().contains("2048"), "{status}");
     client.buy(old_order("a")).await.unwrap();
+}
+
+/// The configuration of an end that behaves like a Go program of its version.
+fn compat() -> frisbee::Config {
+    frisbee::Config::default().hello(false)
+}
+
+#[tokio::test]
+async fn old_compat_client_calls_new_server() {
+    let builder = Server::builder().add_service(new::ShopServer::new(Shop)).compat_layout::<old::ShopClient>();
+    let address = serve(builder).await.to_string();
+    let channel = || Channel::builder().config(compat()).connect(&address);
+    let client = old::ShopClient::new(channel().await.unwrap());
+    call_all!(&client, old_order, old_receipt, old);
+    // The texts of failures are all that such a client gets.
+    let status = client.cancel(old_order("a")).await.unwrap_err();
+    assert!(status.message().contains("shop.Shop has no method Cancel"), "{status}");
+    let status = client.refund(old::Amount { cents: 1 }).await.unwrap_err();
+    assert!(status.message().starts_with("field 1 (`cents`) of shop.Amount is string here"), "{status}");
+    client.buy(old_order("a")).await.unwrap();
+    // Native clients of both versions have their own layouts.
+    call_all!(old::ShopClient::connect(&address).await.unwrap(), old_order, old_receipt, old);
+    let client = new::ShopClient::connect(&address).await.unwrap();
+    assert_eq!(client.quote(new_order("same")).await.unwrap().into_inner(), receipt_of_new(new_order("same")));
+}
+
+#[tokio::test]
+async fn new_client_calls_old_compat_server() {
+    let config = frisbee::Config::default();
+    let builder = Server::builder().config(compat()).add_service(old::ShopServer::new(Shop));
+    let old_address = serve(builder).await.to_string();
+    for (address, config) in [(&old_address, config), (&serve_old().await, compat())] {
+        let channel = Channel::builder().config(config).calls::<new::ShopClient>();
+        let channel = channel.compat_layout::<old::ShopClient>().connect(address).await.unwrap();
+        let client = new::ShopClient::new(channel);
+        call_all!(&client, new_order, new_receipt, new);
+        let status = client.quote(new_order("a")).await.unwrap_err();
+        assert_eq!((status.code(), status.may_have_run()), (Code::Unimplemented, false), "{status}");
+        let status = client.refund(new::Amount { cents: "1".to_owned() }).await.unwrap_err();
+        assert_eq!((status.code(), status.may_have_run()), (Code::FailedPrecondition, false), "{status}");
+    }
+    // To a native server of another version, such a channel sends its own layout.
+    let channel = Channel::builder().compat_layout::<old::ShopClient>().connect(serve_old().await).await.unwrap();
+    call_all!(new::ShopClient::new(channel), new_order, new_receipt, new);
+}
+
+#[tokio::test]
+async fn strict_presence_precedes_translation_to_compat_server() {
+    let channel = Channel::builder().config(compat()).strict_presence(true).compat_layout::<old::ShopClient>();
+    let client = new::ShopClient::new(channel.connect(serve_old().await).await.unwrap());
+    let order = new::Order { coupon: None, ..new_order("a") };
+    let status = client.buy(order).await.unwrap_err();
+    assert_eq!(status.code(), Code::FailedPrecondition, "{status}");
+    client.buy(new_order("a")).await.unwrap();
+}
+
+/// The operations of the first layout begin at 10, where those of the changed one have other meanings.
+#[tokio::test]
+async fn operation_unknown_to_compat_layout_is_refused() {
+    let builder = Server::builder().add_service(second::ParrotServer::new(Parrot));
+    let address = serve(builder.compat_layout::<first::ParrotClient>()).await;
+    let (known, own) = (first::ParrotClient::LAYOUT, second::ParrotClient::LAYOUT);
+    let other = own.operations().iter().find(|operation| !known.operations().contains(operation));
+    let mut raw = Raw::connect(address).await;
+    for operation in [*other.expect("the second layout should have more operations"), 4000] {
+        raw.write(&packet(1, operation, b"\x08\x05\x00\x0c\x02")).await;
+        let replied = raw.next().await.expect("the connection should stay open");
+        assert_eq!((replied.id, replied.operation.number()), (PacketId(1), operation), "{replied:?}");
+        let text = polyglot::Decoder::new(&replied.body).error_text().expect("the reply should be an error").to_owned();
+        let expected = if operation == 4000 { "is not a unary method" } else { "at the peer has no such method" };
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn unusable_compat_layout_fails_server() {
+    let error = Server::builder().compat_layout::<old::ShopClient>().build().expect_err("no service should be found");
+    let text = "the layout of shop.Shop at compat clients cannot be used: this server does not offer the service";
+    assert_eq!(error.to_string(), text);
+    let builder = || Server::builder().add_service(new::ShopServer::new(Shop)).compat_layout::<old::ShopClient>();
+    let twice = builder().compat_layout::<old::ShopClient>().build().expect_err("operations should conflict");
+    assert!(twice.to_string().ends_with("another service or router has operation 10"), "{twice}");
+    let mounted = builder().mount(15..=15, frisbee::Handlers::new()).build();
+    assert!(mounted.is_err());
 }
 
 /// The item of HELLO for a service with the operations 40 and 41.

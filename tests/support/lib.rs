@@ -91,6 +91,10 @@ pub mod evolution {
     pub mod new {
         include!(concat!(env!("OUT_DIR"), "/new/shop.rs"));
     }
+    /// The schema of [`interop`](crate::interop) after changes.
+    pub mod interop {
+        include!(concat!(env!("OUT_DIR"), "/interop/interop.rs"));
+    }
 }
 
 /// Serves the interop schema in the current runtime, for as long as that runs.

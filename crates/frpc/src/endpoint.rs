@@ -82,7 +82,9 @@ impl Protocol for Endpoint {
     type Session = Session;
 
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
-        [self.offer.table.operations(), self.offer.mounts.operations()].concat()
+        let compat = self.offer.compat.iter().flat_map(|layout| layout.operations());
+        let compat = compat.map(|operation| *operation..=*operation).collect();
+        [self.offer.table.operations(), compat, self.offer.mounts.operations()].concat()
     }
 
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
@@ -288,8 +290,9 @@ impl Protocol for Endpoint {
             });
             calls.show();
         } else {
-            if let Some(hello) = hello {
-                self.compare_layouts(session, hello);
+            match hello {
+                Some(hello) => self.compare_layouts(session, hello),
+                None => self.use_compat_layouts(session),
             }
             if let Some(calls) = session.calls() {
                 calls.handle_client_known(peer);
@@ -564,6 +567,13 @@ impl Endpoint {
         let called: Vec<_> = PeerLayout::all(hello, CALLED).collect();
         if !called.iter().all(is_same) {
             self.add_called(session, called);
+        }
+    }
+
+    /// Sets the layouts of a client without HELLO.
+    fn use_compat_layouts(&self, session: &mut Session) {
+        if !self.offer.compat.is_empty() {
+            session.layouts = PeerLayouts::attach_compat(self.offer.compat_pairs(), &session.caller.connection);
         }
     }
 

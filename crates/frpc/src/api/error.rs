@@ -53,6 +53,13 @@ pub enum Error {
     StreamingPolicy(String),
     /// Hand-offs were enabled for a streaming method. They require a unary method.
     StreamingHandOff(String),
+    /// The [layout of compat clients](crate::ServerBuilder::compat_layout) cannot be used.
+    CompatLayout {
+        /// The full name of the service.
+        service: String,
+        /// The problem.
+        reason: String,
+    },
 }
 
 impl fmt::Display for Error {
@@ -78,6 +85,9 @@ impl fmt::Display for Error {
                     f,
                     "Policy::AtMost is for unary methods only, and {name} is a streaming method; streams_max bounds the streams of a connection"
                 )
+            }
+            Self::CompatLayout { service, reason } => {
+                write!(f, "the layout of {service} at compat clients cannot be used: {reason}")
             }
             Self::StreamingHandOff(name) => {
                 write!(f, "connections are handed off by unary methods, and {name} has streams")

@@ -18,6 +18,8 @@ pub(crate) struct CalledServices {
     peer: PeerKind,
     /// The services that this end's HELLO has named.
     named: Arc<[&'static Layout]>,
+    /// The services that have another layout at compat servers.
+    compat: Arc<[&'static Layout]>,
 }
 
 /// How a service is called.
@@ -27,11 +29,13 @@ pub(crate) enum Rules {
     Own,
     /// In the layout of the peer, which dialled the connection.
     Translated(PeerLayout),
+    /// In the layout of a compat server.
+    Compat(&'static Layout),
 }
 
 impl CalledServices {
-    pub(crate) fn new(named: Arc<[&'static Layout]>) -> Self {
-        Self { last: None, known: Vec::new(), peer: PeerKind::Unknown, named }
+    pub(crate) fn new(named: Arc<[&'static Layout]>, compat: Arc<[&'static Layout]>) -> Self {
+        Self { named, compat, ..Self::default() }
     }
 
     /// Notes the kind of the peer.
@@ -53,7 +57,8 @@ impl CalledServices {
     /// Returns how a service is called. A dialling end announces a service that its HELLO has not named.
     ///
     /// # Errors
-    /// While the peer is unknown, unless HELLO has named the service; and if another service has one of its operations.
+    /// While the peer is unknown, unless HELLO has named the service and compat servers have the same layout; and if
+    /// another service has one of its operations.
     pub(crate) fn check(
         &mut self,
         layout: &'static Layout,
@@ -70,8 +75,9 @@ impl CalledServices {
         if let Some(other) = self.named.iter().chain(&self.known).find(conflicts) {
             return Err(NotSent::Failed(conflict(layout, other).not_run()));
         }
+        let compat = self.compat.iter().copied().find(|theirs| theirs.service == layout.service && *theirs != layout);
         match &self.peer {
-            PeerKind::Unknown if !self.named.contains(&layout) => return Err(NotSent::Unclear),
+            PeerKind::Unknown if compat.is_some() || !self.named.contains(&layout) => return Err(NotSent::Unclear),
             PeerKind::Native(hello) => {
                 let theirs = PeerLayout::all(hello, OFFERED).find(|theirs| theirs.service == layout.service);
                 match theirs {
@@ -81,7 +87,12 @@ impl CalledServices {
                     _ => {}
                 }
             }
-            PeerKind::Unknown | PeerKind::Compat => {}
+            PeerKind::Compat => {
+                if let Some(theirs) = compat {
+                    return Ok(Rules::Compat(theirs));
+                }
+            }
+            PeerKind::Unknown => {}
         }
         self.known.push(layout);
         self.last = Some(layout);
@@ -109,7 +120,7 @@ mod tests {
 
     #[test]
     fn unnamed_service_is_announced_before_its_first_call() {
-        let mut services = CalledServices::new(Arc::new([&FIRST]));
+        let mut services = CalledServices::new(Arc::new([&FIRST]), Arc::default());
         let mut outbox = Outbox::default();
         let mut check = |services: &mut CalledServices, layout, is_dialler| {
             let checked = services.check(layout, is_dialler, &mut outbox);

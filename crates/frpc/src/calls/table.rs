@@ -11,7 +11,6 @@ use crate::calls::Calls;
 use crate::calls::events::{ServerEvent, ServerObserver};
 use crate::calls::offers::CalledServices;
 use crate::observe::observers::Observers;
-use crate::schema::layout::Layout;
 use crate::wire::layouts::takes_calls;
 use crate::wire::report::Report;
 use crate::{Code, Status};
@@ -50,17 +49,17 @@ pub(crate) trait ReleaseLink: Send + Sync {
 }
 
 impl CallTable {
-    /// Creates the table of a dialled connection whose HELLO announces `named`, optionally with observation and timing.
+    /// Creates the table of a dialled connection that calls the services of `offers`, optionally with observation and timing.
     /// The default value is the table of an accepting end.
     pub(crate) fn new(
-        named: Arc<[&'static Layout]>,
+        offers: CalledServices,
         observers: Option<&Arc<Observers>>,
         server: Option<&Arc<dyn ServerObserver>>,
     ) -> Self {
         let table = Self { server: server.cloned(), ..Self::default() };
         let mut calls = table.calls.lock();
         calls.set_dialler();
-        calls.offers = CalledServices::new(named);
+        calls.offers = offers;
         calls.set_observers(observers);
         calls.set_server(server);
         drop(calls);
@@ -280,7 +279,7 @@ mod tests {
     fn of_fleet() -> (Arc<Events>, CallTable) {
         let events = Arc::<Events>::default();
         let server: Arc<dyn ServerObserver> = events.clone();
-        (events, CallTable::new(Arc::new([]), None, Some(&server)))
+        (events, CallTable::new(CalledServices::default(), None, Some(&server)))
     }
 
     #[test]

@@ -4,7 +4,6 @@ use crate::api::extras::Extras;
 use crate::api::metadata::Metadata;
 use crate::api::middleware::CallKind;
 use crate::calls::failures::takes_no_calls;
-use crate::calls::offers::Rules;
 use crate::calls::{CallTicket, NotSent, ServerKind};
 use crate::client::link::Link;
 use crate::clock;
@@ -129,10 +128,9 @@ impl<'a> PendingCall<'a> {
             }
         }
         let (mut operation, mut translation) = (method.operation, None);
-        if !calls.offers.is_last(method.layout)
-            && let Rules::Translated(theirs) = calls.offers.check(method.layout, !link.backward, outbox)?
-        {
-            (operation, translation) = link.translation(method, theirs, outbox)?;
+        if !calls.offers.is_last(method.layout) {
+            let rules = calls.offers.check(method.layout, !link.backward, outbox)?;
+            (operation, translation) = link.translation(method, rules, outbox)?;
         }
         let until = match *timeout {
             None => None,

@@ -5,6 +5,7 @@ mod tests;
 
 use crate::Status;
 use crate::calls::failures::{closed, unreachable};
+use crate::calls::offers::CalledServices;
 use crate::calls::table::CallTable;
 use crate::client::current::{CurrentLink, current_link, is_closed, replace_link};
 use crate::client::dial::Dialler;
@@ -264,7 +265,8 @@ impl ConnectTask {
 
     async fn make_connection(&self) -> Result<MadeConnection, frisbee::Error> {
         let LinkFactory { client, offer, .. } = &self.factory;
-        let calls = CallTable::new(offer.called.clone(), offer.observers.as_ref(), self.server.as_ref());
+        let offers = CalledServices::new(offer.called.clone(), offer.compat.clone());
+        let calls = CallTable::new(offers, offer.observers.as_ref(), self.server.as_ref());
         let calls = Arc::new(calls);
         let dialled = self.dialler.dial(client.clone(), Endpoint::calling(offer.clone(), calls.clone())).await;
         if let Some(observers) = &offer.observers {

@@ -13,7 +13,7 @@ use crate::schema::layout::Layout;
 use crate::schema::method::Method;
 use crate::service::layouts::PeerLayouts;
 use crate::wire::body::{self, DecodeOptions};
-use crate::wire::layouts::{PeerLayout, put_layout};
+use crate::wire::layouts::put_layout;
 use crate::wire::packed::{self, Packing};
 use crate::wire::translation::Translation;
 use frisbee::{Connection, Operation, Outbox, PeerKind, SendError};
@@ -156,10 +156,7 @@ impl Link {
         loop {
             let prepared = self.connection.send_now(|outbox| {
                 let rules = self.calls.calls.lock().offers.check(method.layout, !self.backward, outbox)?;
-                match rules {
-                    Rules::Own => Ok((method.operation, None)),
-                    Rules::Translated(theirs) => self.translation(method, theirs, outbox),
-                }
+                self.translation(method, rules, outbox)
             });
             match prepared {
                 Ok(Ok(prepared)) => return Ok(prepared),
@@ -181,9 +178,9 @@ impl Link {
         });
     }
 
-    /// At the accepting end: returns the peer's operation of a method, and the translation of its messages.
+    /// Returns the peer's operation of a method, and the translation of its messages.
     ///
-    /// Requests a layout that is unknown.
+    /// The accepting end requests a layout that is unknown.
     ///
     /// # Errors
     /// While the peer's layout is awaited, and if it does not fit.
@@ -191,11 +188,23 @@ impl Link {
     pub(crate) fn translation(
         &self,
         method: &'static Method,
-        theirs: PeerLayout,
+        rules: Rules,
         outbox: &mut Outbox,
     ) -> Result<(Operation, Option<Arc<Translation>>), NotSent> {
-        let layouts = self.connection.attachments().get_or_insert::<PeerLayouts>();
-        layouts.add_offered(method.layout, theirs, outbox);
+        let layouts = || self.connection.attachments().get_or_insert::<PeerLayouts>();
+        let layouts = match rules {
+            Rules::Own => return Ok((method.operation, None)),
+            Rules::Translated(theirs) => {
+                let layouts = layouts();
+                layouts.add_offered(method.layout, theirs, outbox);
+                layouts
+            }
+            Rules::Compat(theirs) => {
+                let layouts = layouts();
+                layouts.add_compat(method.layout, theirs);
+                layouts
+            }
+        };
         match layouts.called(method.layout, method.operation.number()) {
             None => Err(NotSent::Unclear),
             Some(Ok((operation, translation))) => {
@@ -208,12 +217,9 @@ impl Link {
         }
     }
 
-    /// Returns the translation of a reply, at the accepting end.
+    /// Returns the translation of a reply of a client or a compat server.
     #[cold]
     pub(crate) fn reply_translation(&self, method: &'static Method) -> Option<Arc<Translation>> {
-        if !self.backward {
-            return None;
-        }
         let layouts = PeerLayouts::of(&self.connection)?;
         layouts.called(method.layout, method.operation.number())?.ok()?.1
     }

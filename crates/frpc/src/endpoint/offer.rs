@@ -13,8 +13,9 @@ use crate::service::lifecycle::{Lifecycle, OfferedService};
 use crate::service::load::Load;
 use crate::service::methods::Methods;
 use crate::wire::packed::Packing;
+use crate::wire::translation::{Caller, ServicePlans};
 use crate::{Error, Policy};
-use frisbee::{Connection, MountError, Mounts, Protocol as _};
+use frisbee::{Connection, MountError, Mounts, Operation, Protocol as _};
 use polyglot::Nesting;
 use std::fmt;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ pub(crate) struct OfferBuilder {
     pub(crate) chain: Chain,
     /// Services that this end announces as called.
     pub(crate) called: Vec<&'static Layout>,
+    /// The layouts of services at compat peers.
+    pub(crate) compat: Vec<&'static Layout>,
     /// Maximum nesting depth of the peer's messages.
     pub(crate) nesting: Nesting,
     /// The observers of calls.
@@ -52,6 +55,8 @@ pub(crate) struct ServiceOffer {
     on_connect: Vec<Hook>,
     /// Services that this end calls.
     pub(crate) called: Arc<[&'static Layout]>,
+    /// The layouts of services at compat peers.
+    pub(crate) compat: Arc<[&'static Layout]>,
     /// Formats of the peer's messages and their nesting limit.
     pub(crate) terms: FormatTerms,
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
@@ -117,6 +122,7 @@ impl OfferBuilder {
             mounts: this.mounts,
             on_connect: this.on_connect,
             called: this.called.into(),
+            compat: this.compat.into(),
             terms,
             lifecycles,
             offered,
@@ -142,6 +148,40 @@ impl ServiceOffer {
             observers: self.observers.clone(),
             packing: self.packing.clone(),
         }
+    }
+
+    /// Returns the layouts at this end and at compat clients of services that differ.
+    pub(crate) fn compat_pairs(&self) -> impl Iterator<Item = (&'static Layout, &'static Layout)> {
+        let own = |theirs: &&'static Layout| self.table.layouts.iter().find(|own| own.service == theirs.service);
+        let pairs = self.compat.iter().filter_map(move |theirs| Some((*own(theirs)?, *theirs)));
+        pairs.filter(|(own, theirs)| own != theirs)
+    }
+
+    /// Checks the layouts of compat clients.
+    ///
+    /// # Errors
+    /// If this end lacks their service, cannot translate from them, or something else has one of their operations.
+    pub(crate) fn check_compat(&self) -> Result<(), Error> {
+        for (at, theirs) in self.compat.iter().enumerate() {
+            let refused = |reason: String| Err(Error::CompatLayout { service: theirs.service.to_owned(), reason });
+            let Some(own) = self.table.layouts.iter().find(|own| own.service == theirs.service) else {
+                return refused("this server does not offer the service".to_owned());
+            };
+            if let Err(error) = ServicePlans::compat(own, theirs, Caller::Peer) {
+                return refused(error);
+            }
+            let others = self.compat.iter().take(at).chain(
+                // The operations of services with another layout for compat clients are not those of this end.
+                self.table.layouts.iter().filter(|own| !self.compat.iter().any(|theirs| theirs.service == own.service)),
+            );
+            let taken = others.flat_map(|other| other.operations).copied();
+            let is_mounted = |operation| Operation::user(operation).is_some_and(|of| self.mounts.contains(of));
+            let mounted = theirs.operations.iter().copied().filter(|operation| is_mounted(*operation));
+            if let Some(operation) = taken.chain(mounted).find(|taken| theirs.operations.contains(taken)) {
+                return refused(format!("another service or router has operation {operation}"));
+            }
+        }
+        Ok(())
     }
 
     /// Runs the shutdown hooks of services one after the other.
@@ -278,6 +318,21 @@ macro_rules! offering_setters {
                 if !self.offering().called.contains(&C::LAYOUT) {
                     self.offering().called.push(C::LAYOUT);
                 }
+                self
+            }
+
+            /// Sets the layout of a service at compat peers (Go), which cannot describe their layout: that of the schema
+            /// of this client. By default, compat peers have the layout of this end.
+            ///
+            /// Requests, replies and streamed messages are translated, so that this end may change its schema while Go
+            /// programs keep theirs. Generate code from the old schema into a module of its own, and name its client
+            /// here, as in `builder().compat_layout::<v1::ShopClient>()`. All compat peers of a service share one
+            /// layout.
+            ///
+            /// A server fails to start if it does not offer the service, or if something else has one of the layout's
+            /// operations. A channel waits for the kind of its server before it calls the service.
+            pub fn compat_layout<C: $crate::schema::layout::Client>(mut self) -> Self {
+                self.offering().compat.push(C::LAYOUT);
                 self
             }
 

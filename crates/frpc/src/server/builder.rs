@@ -371,6 +371,7 @@ impl ServerBuilder {
     fn done(self) -> Result<(frisbee::ServerBuilder, Endpoint, Arc<ServiceOffer>), Error> {
         self.log_settings.iter().for_each(|log| log(&self));
         let offer = self.offering.done()?;
+        offer.check_compat()?;
         let inner = self.adapters.into_iter().fold(self.inner, |inner, adapter| adapter(inner, offer.clone()));
         Ok((inner, Endpoint::serving(offer.clone()), offer))
     }

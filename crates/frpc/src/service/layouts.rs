@@ -74,6 +74,9 @@ struct Claim {
 /// The service of an operation that several services have.
 const CONTESTED: u16 = u16::MAX;
 
+/// The method of an operation that the service has at this end only.
+const NO_METHOD: u16 = u16::MAX;
+
 /// Maximum number of services of a peer that differ.
 const SERVICES_MAX: usize = 1024;
 
@@ -225,6 +228,37 @@ impl PeerLayouts {
         operations
     }
 
+    /// Attaches the layouts of a compat client to its connection. Each service has its layout at this end and at the
+    /// client.
+    pub(crate) fn attach_compat(
+        services: impl Iterator<Item = (&'static Layout, &'static Layout)>,
+        connection: &Connection,
+    ) -> Option<Arc<Self>> {
+        let (mut claims, mut rest, mut known) = (Vec::new(), Vec::new(), Vec::new());
+        for ((own, theirs), service) in services.zip(0..) {
+            let claim = |(&operation, method)| Claim { operation, service, method };
+            claims.extend(theirs.operations.iter().zip(0..).map(claim));
+            // The other operations of this end have no meaning for the client.
+            rest.extend(own.operations.iter().zip(std::iter::repeat(NO_METHOD)).map(claim));
+            known.push(PeerService::compat(own, theirs, Caller::Peer));
+        }
+        claims.extend(rest);
+        claims.sort_by_key(|claim| claim.operation);
+        claims.dedup_by_key(|claim| claim.operation);
+        let charges = vec![connection.charge_request(claims.len() * size_of::<Claim>())];
+        let state = State { claims, services: known, charges, ..State::default() };
+        connection.attachments().insert(Self { state: state.into(), ..Self::default() });
+        Self::of(connection)
+    }
+
+    /// Adds a service of a compat server.
+    pub(crate) fn add_compat(&self, own: &'static Layout, theirs: &'static Layout) {
+        let mut state = self.state.lock();
+        if !state.services.iter().any(|known| known.theirs.service == own.service) {
+            state.services.push(PeerService::compat(own, theirs, Caller::This));
+        }
+    }
+
     /// Adds a service of the peer that this end calls, and requests its description if it is unknown.
     pub(crate) fn add_offered(&self, own: &'static Layout, theirs: PeerLayout, outbox: &mut Outbox) {
         let mut state = self.state.lock();
@@ -344,7 +378,7 @@ impl PeerLayouts {
             is_requested = true;
             let known = match refused {
                 Some(_) => Err("the peer has no description of it".to_owned()),
-                None => ServicePlans::new(own, body, service.caller),
+                None => ServicePlans::new(own, body, service.caller, Form::Extended),
             };
             service.layout = match known {
                 Ok(plans) => {
@@ -405,6 +439,18 @@ impl LayoutState {
 }
 
 impl PeerService {
+    /// Creates a service of a compat peer, whose layout is known from the start.
+    fn compat(own: &'static Layout, theirs: &Layout, caller: Caller) -> Self {
+        let layout = match ServicePlans::compat(own, theirs, caller) {
+            _ if own.fingerprint == theirs.fingerprint => LayoutState::Renumbered(own),
+            Ok(plans) => LayoutState::Known(own, plans),
+            Err(error) => LayoutState::Failed(own, error.into()),
+        };
+        let Layout { service, fingerprint, operations, .. } = *theirs;
+        let theirs = PeerLayout { service: service.to_owned(), fingerprint, operations: operations.to_vec() };
+        Self { theirs, caller, layout }
+    }
+
     /// Returns the operation of this end for a method that the peer calls; `None` while the description is awaited.
     fn method(&self, method: usize) -> Option<Result<FoundMethod, Status>> {
         let service = &self.theirs.service;

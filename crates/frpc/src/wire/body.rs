@@ -223,7 +223,11 @@ fn put_rare(
         None => message.encode(&mut Encoder::gathering(packet.buffer(), &mut bulk).with_form(form)),
         Some(translation) => {
             let (mut own, limit) = (Vec::new(), packet.limit());
-            let encoded = message.encode(&mut Encoder::new(&mut own).with_form(form));
+            let mut encoder = Encoder::new(&mut own).with_form(form);
+            let encoded = message.encode(&mut encoder);
+            if writing.flags.has(Flags::LOSSLESS) && encoder.lost_presence() {
+                return Err(PutError::Lossy);
+            }
             if encoded.is_ok()
                 && let Err(error) = translation.write(&own, packet.buffer(), limit)
             {

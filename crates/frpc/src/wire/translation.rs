@@ -59,22 +59,26 @@ pub(crate) struct Translation {
 }
 
 impl ServicePlans {
-    /// Returns the plans for a peer's layout if they are cached.
+    /// Returns the plans for a native peer's layout if they are cached.
     pub(crate) fn cached(own: &'static Layout, peer: Fingerprint, caller: Caller) -> Option<Arc<Self>> {
-        let mut cache = CACHE.lock();
-        let cache = cache.get_or_insert_default();
-        cache.uses = cache.uses.wrapping_add(1);
-        let now = cache.uses;
-        let (plans, used) = cache.plans.get_mut(&(own.fingerprint, peer, caller))?;
-        *used = now;
-        Some(plans.clone())
+        CACHE.lock().get_or_insert_default().find(&(own.fingerprint, peer, caller, Form::Extended))
     }
 
-    /// Creates and caches the plans for a peer's encoded description.
+    /// Returns the plans for compat peers, which have the layout `peer`.
+    ///
+    /// # Errors
+    /// Like [`new`](Self::new).
+    pub(crate) fn compat(own: &'static Layout, peer: &Layout, caller: Caller) -> Result<Arc<Self>, String> {
+        let key = (own.fingerprint, peer.fingerprint, caller, Form::Flat);
+        let cached = CACHE.lock().get_or_insert_default().find(&key);
+        cached.map_or_else(|| Self::new(own, peer.description, caller, Form::Flat), Ok)
+    }
+
+    /// Creates and caches the plans for a peer's encoded description. Messages to the peer have the `form`.
     ///
     /// # Errors
     /// If the description is malformed or of another service, or the plans would exceed their limits.
-    pub(crate) fn new(own: &'static Layout, peer: &[u8], caller: Caller) -> Result<Arc<Self>, String> {
+    pub(crate) fn new(own: &'static Layout, peer: &[u8], caller: Caller, form: Form) -> Result<Arc<Self>, String> {
         let fingerprint = Fingerprint::of(peer);
         let parse = |bytes: &[u8]| Description::parse(bytes).map_err(|error: DescriptionError| error.to_string());
         let (here, there) = (parse(own.description)?, parse(peer)?);
@@ -98,10 +102,10 @@ impl ServicePlans {
             incoming.push(read);
             outgoing.push((own, peer));
         }
-        let plan = |from: &Description, to: &Description, roots: &[(u32, u32)]| {
-            Plan::new(from, to, roots, Form::Extended).map_err(|error| error.to_string())
+        let plan = |from: &Description, to: &Description, roots: &[(u32, u32)], form| {
+            Plan::new(from, to, roots, form).map_err(|error| error.to_string())
         };
-        let plans = (plan(&there, &here, &incoming)?, plan(&here, &there, &outgoing)?);
+        let plans = (plan(&there, &here, &incoming, Form::Extended)?, plan(&here, &there, &outgoing, form)?);
         let mut roots = incoming.into_iter().zip(outgoing);
         let method = |(theirs, index): (&polyglot::layout::Method, Option<usize>)| {
             let Some((index, ours)) = index.and_then(|index| Some((index, here.methods.get(index)?))) else {
@@ -130,7 +134,7 @@ impl ServicePlans {
         let (incoming, outgoing) = plans;
         let memory = size_of::<Self>() + size_of_val(&*methods) + incoming.memory() + outgoing.memory();
         let plans = Arc::new(Self { incoming, outgoing, methods, memory });
-        CACHE.lock().get_or_insert_default().insert((own.fingerprint, fingerprint, caller), &plans);
+        CACHE.lock().get_or_insert_default().insert((own.fingerprint, fingerprint, caller, form), &plans);
         Ok(plans)
     }
 
@@ -148,10 +152,7 @@ impl ServicePlans {
                 own.service
             ))),
             Some(MethodPlan::Incompatible(_, text)) => Err(Status::failed_precondition(&**text)),
-            _ => Err(Status::failed_precondition(format!(
-                "the peer named other methods of {} than its layout has",
-                own.service
-            ))),
+            _ => Err(Status::unimplemented(format!("the layout of {} at the peer has no such method", own.service))),
         }
     }
 
@@ -230,11 +231,18 @@ struct Cache {
     uses: u64,
 }
 
-type Key = (Fingerprint, Fingerprint, Caller);
+type Key = (Fingerprint, Fingerprint, Caller, Form);
 
 static CACHE: Mutex<Option<Cache>> = Mutex::new(None);
 
 impl Cache {
+    fn find(&mut self, key: &Key) -> Option<Arc<ServicePlans>> {
+        self.uses = self.uses.wrapping_add(1);
+        let (plans, used) = self.plans.get_mut(key)?;
+        *used = self.uses;
+        Some(plans.clone())
+    }
+
     /// Adds plans, and evicts the least recently used ones among those that no connection uses.
     fn insert(&mut self, key: Key, plans: &Arc<ServicePlans>) {
         let is_unused = |(plans, _): &(Arc<ServicePlans>, u64)| Arc::strong_count(plans) == 1;
