@@ -1,8 +1,8 @@
-//! Blocking clients, for programs without async code.
+//! Blocking clients, for programs that do not use async code.
 //!
-//! Each call blocks its thread until it completes. A background thread drives the connection, unless the channel has
-//! other workers. It replies to PINGs and receives stream messages while the caller does other work. Generated clients
-//! are used as they are:
+//! Each call blocks the calling thread until it completes. A background thread drives the connection, unless the
+//! channel has its own workers: it replies to PINGs and receives stream messages between calls. Generated clients are
+//! used unchanged:
 //!
 //! ```no_run
 //! # mod echo {
@@ -28,30 +28,30 @@ use std::{fmt, io};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// Maximum time for which dropping the last client blocks. Closing flushes the remaining bytes and waits up to a second
-/// for the peer to close.
+/// Maximum time that dropping the last client blocks. Closing a connection flushes pending bytes, and then waits up to
+/// a second for the peer to close it.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Interval at which closing is polled.
+/// Interval at which the connection is checked for being closed.
 const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A client whose calls block the calling thread.
 ///
-/// Clones and [other clients](Self::client) share the connection and can be used from any number of threads. Dropping
-/// the last of them closes the connection and blocks until it is closed, at most 2 s.
+/// Clones and [further clients](Self::client) share the connection and may be used from any number of threads. Dropping
+/// the last of them closes the connection, and blocks for up to 2 s until it is closed.
 #[derive(Clone)]
 pub struct Blocking<C> {
-    // Fields are dropped in this order: the connection before the thread that drives it.
+    // Declared in the order of dropping: the connection must be closed before its thread is stopped.
     client: C,
     channel: Channel,
     background: Arc<BackgroundThread>,
 }
 
-/// Connects to an address in the format of [`Channel::connect`], such as `localhost:9090` or `unix:/run/service.sock`.
+/// Connects to an address that [`Channel::connect`] accepts, such as `localhost:9090` or `unix:/run/service.sock`.
 /// `make` is the `new` function of a generated client.
 ///
 /// # Errors
-/// Like [`Channel::connect`]. Also fails if no thread can be started.
+/// If connecting fails, like [`Channel::connect`], or no thread can be started.
 ///
 /// # Panics
 /// If called from async code, which must not block.
@@ -59,8 +59,8 @@ pub fn connect<C>(address: impl Into<String>, make: impl FnOnce(Channel) -> C) -
     connect_using(|| Channel::connect(address), make)
 }
 
-/// Connects by a function that creates any kind of channel: one to several servers, a lazy one, or one over a custom
-/// transport.
+/// Connects by a function that creates a channel. The channel may be of any kind, for example to several servers, lazy,
+/// or over a custom transport.
 ///
 /// ```no_run
 /// # #[derive(Clone)] struct EchoClient;
@@ -73,7 +73,7 @@ pub fn connect<C>(address: impl Into<String>, make: impl FnOnce(Channel) -> C) -
 /// ```
 ///
 /// # Errors
-/// Returns the error of `connect`. Also fails if no thread can be started.
+/// If `connect` fails, or no thread can be started.
 ///
 /// # Panics
 /// If called from async code, which must not block.
@@ -87,20 +87,20 @@ where
 }
 
 impl<C> Blocking<C> {
-    /// Makes a call and blocks until it completes. `call` receives the client and returns the future of the call. It
-    /// may return any other future, such as sending on a stream.
+    /// Makes a call and blocks until it completes. `call` receives the client and returns the future of the call, or
+    /// any other future, such as one that sends on a stream.
     ///
     /// # Panics
     /// If called from async code, which must not block.
     pub fn call<'a, F: Future>(&'a self, call: impl FnOnce(&'a C) -> F) -> F::Output {
-        // The background thread drives sockets and timers. Only the future itself is polled here.
+        // This only polls the future itself. The background thread drives sockets and timers.
         self.background.runtime.block_on(async { call(&self.client).await })
     }
 
-    /// Returns an iterator over the messages of a stream, which blocks until each arrives.
+    /// Returns an iterator over the messages of a stream. It blocks until the next message arrives.
     ///
     /// # Panics
-    /// The iterator panics if used in async code, which must not block.
+    /// The iterator panics if it is used in async code, which must not block.
     pub fn messages<M: Message>(&self, stream: Streaming<M>) -> Messages<M> {
         Messages { stream: Some(stream), background: self.background.clone() }
     }
@@ -112,7 +112,7 @@ impl<C> Blocking<C> {
     }
 }
 
-/// Iterator over the messages of a stream; see [`Blocking::messages`]. Ends after an error.
+/// Iterator over the messages of a stream; see [`Blocking::messages`]. Ends after the first error.
 pub struct Messages<M> {
     stream: Option<Streaming<M>>,
     background: Arc<BackgroundThread>,
@@ -131,10 +131,10 @@ impl<M: Message> Iterator for Messages<M> {
     }
 }
 
-/// The background thread that drives a connection.
+/// The thread that drives the connection.
 struct BackgroundThread {
     runtime: Handle,
-    /// Stops the thread when dropped.
+    /// Sender that stops the thread when dropped.
     running: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -155,7 +155,7 @@ impl BackgroundThread {
                 }
             });
         })?;
-        // Wait for the thread to start. Otherwise `block_on` could wait for sockets that no thread drives yet.
+        // Wait for the thread to start. Otherwise `block_on` could wait for sockets that are not driven yet.
         is_started.recv().map_err(io::Error::other)?;
         Ok(Self { runtime: handle, running: Some(running), thread: Some(thread) })
     }
@@ -164,8 +164,7 @@ impl BackgroundThread {
 impl Drop for BackgroundThread {
     fn drop(&mut self) {
         self.running = None;
-        // A task of the connection may hold the last client. It is then dropped on the thread itself, which must not
-        // join itself.
+        // A task of the connection may drop the last client on the thread itself, which must not join itself.
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {

@@ -1,12 +1,15 @@
-//! The calls in flight on a connection, and the matching of replies to calls. Pure state; time is an argument.
+//! In-flight calls of a connection, and matching of replies to calls. Performs no I/O; the time is passed as an
+//! argument.
 //!
 //! # Decisions
 //!
-//! * **Deadlines are not sorted.** At the earliest known deadline, all calls in flight are examined. With one timeout for all
-//!   calls this happens once per timeout, and a call costs only the store of its deadline.
-//! * **A call takes two locks**: the mailbox's and, inside it, the calls' when sending; the calls' alone when answering. frisbee
-//!   needs no notion of a call. The request is entered and sent under the lock of the mailbox, so the connection cannot end in between.
-//! * **Every request gets one reply, also a cancelled one**, and only the reply frees the id.
+//! * **Deadlines are not sorted.** When the earliest known deadline is reached, all calls in flight are examined. If
+//!   all calls have the same timeout, this happens only once per timeout, and the deadline costs each call a single
+//!   store.
+//! * **Sending a call takes two locks**: that of the mailbox and, nested in it, that of the call table. Receiving a
+//!   reply takes only the latter. The request is registered and queued under the lock of the mailbox, so the connection
+//!   cannot close in between. This way frisbee needs no concept of calls.
+//! * **Every request gets exactly one reply, even a cancelled one**, and only the reply releases the id.
 
 pub(crate) mod attachments;
 pub(crate) mod events;
@@ -32,81 +35,81 @@ use frisbee::{Connection, Operation, Packet, PacketId, PermitPlace, PermitQueue}
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// Maximum number of calls in flight on a connection, including cancelled calls that may still be answered. An id has
-/// 16 bits. The highest bit identifies the calling end. The next bit distinguishes successive calls in a slot, so that
-/// a duplicate reply does not answer the next call.
+/// Maximum number of calls in flight on a connection, including cancelled calls without a reply. Of the 16 bits of an
+/// id, the highest identifies the end that makes the call. The next one alternates between successive calls in a slot,
+/// so that a duplicate reply is not mistaken for the reply to the next call.
 pub(crate) const CALLS_MAX: usize = 1 << SLOT_BITS;
 const SLOT_BITS: u32 = 14;
 
-/// First id of the accepting end's calls. Calls of the dialling end have lower ids.
+/// First id of calls made by the accepting end. Calls made by the dialling end have lower ids.
 const ACCEPTING_IDS: u16 = 0x8000;
 
-/// Maximum number of calls in flight before the server has announced its limit. A server with a lower limit rejects
-/// some of them.
+/// Maximum number of calls in flight before the server has announced its limit. If the limit is lower, the server
+/// rejects the excess calls.
 const EARLY_CALLS_MAX: usize = 32;
 
-/// Returns whether the accepting end made the call with this id, between native peers.
+/// Returns whether a call with this id was made by the accepting end. Only valid between native peers.
 #[inline]
 pub(crate) fn is_of_accepting_end(id: PacketId) -> bool {
     id.0 >= ACCEPTING_IDS
 }
 
-/// Replies up to this length, in bytes, are copied into a buffer of the slot; longer replies are shared. A copy of this
-/// size costs as much as preventing the reuse of the read buffer.
+/// Maximum length in bytes of replies that are copied to a buffer of the slot. Longer replies are shared, which
+/// prevents reuse of the read buffer. At this length, copying costs as much.
 const COPY_MAX: usize = 4 * 1024;
 
-/// The table of calls.
+/// Calls in flight on a connection, and the slots and ids that they occupy.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     slots: Vec<Slot>,
     /// The deadline of the call in each slot.
     deadlines: Vec<Option<Instant>>,
     free: Vec<u16>,
-    /// First ids of released slots; see [`release`](Self::release).
+    /// The next ids of slots that were released; see [`release`](Self::release).
     ids: Vec<PacketId>,
-    /// The callers that wait for a slot.
+    /// Callers that wait for a slot.
     pub(crate) queue: PermitQueue,
-    /// The connection, while callers wait. Its driver checks the time of their grants.
+    /// The connection, set while callers wait. Its driver revokes grants that callers do not use in time.
     driver: Option<Connection>,
-    /// Time of the last call registered in this turn, so that a batch reads the clock once.
+    /// Time of the current turn, once read. A batch of calls thus reads the clock only once.
     now: Option<Instant>,
-    /// Lower bound of all deadlines. The call that set it may have ended.
+    /// Lower bound of all deadlines. The call to which it belongs may have ended.
     next_deadline: Option<Instant>,
-    /// Set when the connection has ended.
+    /// Status for all calls after the connection has ended.
     ended: Option<Status>,
-    /// Wakers to drop after the lock is released, because each may be the last reference to a task with calls of this
+    /// Wakers to drop after the lock is released. A waker may be the last reference to a task whose drop uses this
     /// table.
     pub(crate) stale: Vec<Waker>,
-    /// Number of packets that matched no call.
+    /// Number of received packets that matched no call.
     unmatched: u64,
-    /// Number of cancelled calls without a reply.
+    /// Number of cancelled calls that the server has not answered.
     abandoned: usize,
-    /// The server's limit of calls in flight, if it has announced one.
+    /// Limit of calls in flight that the server has announced.
     allowed: Option<usize>,
-    /// Whether this end dialled the connection.
+    /// Whether this end has dialled the connection.
     is_dialler: bool,
-    /// The kind of the server, as far as known.
+    /// Kind of the server, as far as known.
     pub(crate) server: ServerKind,
-    /// While calls are paused, the free slots and the limit before the pause.
+    /// The free slots and the limit from before a pause. Set while calls are paused.
     paused: Option<(Vec<u16>, Option<usize>)>,
     /// The services that this end calls.
     pub(crate) offers: CalledServices,
-    /// The records of observed calls, if there are any.
+    /// Records of observed calls. `None` if calls are not observed.
     observed: Option<Box<ObservedCalls>>,
-    /// Whether the next call is timed.
+    /// Whether to measure the duration of the next call.
     pub(crate) times_next: bool,
-    /// Timing of calls on a connection of a fleet.
+    /// Duration measurements. Set if the connection belongs to a fleet.
     timing: Option<Box<Timing>>,
 }
 
-/// The kind of a server.
+/// Kind of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum ServerKind {
     #[default]
     Unknown,
     Compat,
     Native,
-    /// Like `Native`, and the server accepts the compressed messages that this end sends.
+    /// A native server that accepts compressed messages.
     Unpacking,
 }
 
@@ -116,15 +119,16 @@ impl ServerKind {
     }
 }
 
-/// A caller's handle for its call.
+/// Handle by which a caller refers to its call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CallTicket {
     slot: u16,
-    /// The id in the packets of the call.
+    /// Packet id of the call.
     pub(crate) id: PacketId,
 }
 
-/// One cache line: with ten thousand calls in flight, most of the cost of a reply is the wait for memory.
+/// A slot of the call table. Occupies one cache line: with 10 000 calls in flight, handling a reply mostly waits for
+/// memory.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Slot {
@@ -137,6 +141,8 @@ struct Slot {
 
 const _: () = assert!(size_of::<Slot>() == 64);
 
+/// State of a slot.
+///
 /// ```text
 ///         begin                      handle_reply             take_reply, abandon
 ///   Free -------> Pending or Timed --------------> Replied -------------------------> Free
@@ -151,47 +157,47 @@ const _: () = assert!(size_of::<Slot>() == 64);
 ///                                         abandon
 /// ```
 ///
-/// `revoke` frees the slot of a request that was not sent. After the end of the connection `take_reply` and `abandon` free
-/// every slot.
+/// `revoke` frees the slot of a request that was not sent. After the connection has ended,
+/// `take_reply` and `abandon` free each slot.
 #[derive(Clone, Copy, Debug)]
 enum State {
     Free,
     Pending,
-    /// Like `Pending`, and the call is timed.
+    /// Like `Pending`, but the duration of the call is measured.
     Timed,
-    /// The reply has arrived.
+    /// The reply has been received.
     Replied,
-    /// The deadline has passed, and the caller has not been polled since.
+    /// The deadline has passed. The caller has been woken and has not been polled yet.
     Expired,
-    /// Like `Expired`, and a reply arrived afterwards.
+    /// Like `Expired`, and a reply has been received afterwards.
     Late,
-    /// The caller cancelled the call. The id stays reserved until the peer has answered.
+    /// The caller has cancelled the call. The id stays reserved until the peer has replied.
     Abandoned,
 }
 
-/// The body of a reply, if there is one.
+/// Body of a reply.
 #[derive(Debug)]
 enum Reply {
-    /// A reply of up to [`COPY_MAX`] bytes, in a buffer that the slot reuses.
+    /// A copied body of up to [`COPY_MAX`] bytes, in a buffer that is reused.
     Copied(Vec<u8>),
     Shared(Bytes),
 }
 
-/// How a call ended for its caller.
+/// Outcome of a call for its caller.
 pub(crate) enum CallOutcome<T> {
     Reply(T),
-    /// The deadline has passed. The call must still be [cancelled](Calls::abandon).
+    /// The deadline has passed. The caller must still [cancel](Calls::abandon) the call.
     Expired,
-    /// The connection has ended.
+    /// The connection has ended without a reply.
     Disconnected {
         status: Status,
-        /// The deadline of the call.
+        /// Deadline of the call.
         until: Option<Instant>,
     },
 }
 
 impl Calls {
-    /// Like [`begin_in_turn`](Self::begin_in_turn), for a caller that has not waited.
+    /// Like [`begin_in_turn`](Self::begin_in_turn), for a caller that has not waited for a slot.
     #[cfg(test)]
     pub(crate) fn begin(
         &mut self,
@@ -202,7 +208,8 @@ impl Calls {
         self.begin_in_turn(operation, deadline, caller, &mut PermitPlace::default())
     }
 
-    /// Registers a call, unless earlier callers wait for the free slots. Wakes `caller` when the call ends.
+    /// Registers a call. Fails if no slot is free, or if the free slots are reserved for earlier callers. `caller` is
+    /// woken when the call ends.
     #[inline]
     pub(crate) fn begin_in_turn(
         &mut self,
@@ -247,7 +254,7 @@ impl Calls {
         *self.now.get_or_insert_with(clock)
     }
 
-    /// Queues a caller that got no slot. Returns the waker to drop after the lock is released.
+    /// Adds a caller to the queue for slots. Returns a waker that must be dropped after the lock is released.
     #[must_use]
     pub(crate) fn wait(
         &mut self,
@@ -259,7 +266,8 @@ impl Calls {
         self.queue.enter(place, context)
     }
 
-    /// Grants free slots to waiting callers. Returns the callers to wake, and the connection to wake with them.
+    /// Grants free slots to callers in the queue. Returns the callers to wake and, if there are any, the connection,
+    /// which must also be woken.
     #[must_use]
     pub(crate) fn grant_slots(&mut self) -> (Vec<Waker>, Option<Connection>) {
         if self.queue.is_empty() {
@@ -270,18 +278,19 @@ impl Calls {
         (callers, driver)
     }
 
-    /// Returns how many more calls may begin. The slots in use may exceed the capacity, because calls may have begun
-    /// before the server announced its limit.
+    /// Returns the number of free slots. Saturates at 0, because calls that began before the server announced its limit
+    /// may exceed it.
     fn free_slots(&self) -> usize {
         self.capacity().saturating_sub(self.slots.len() - self.free.len())
     }
 
-    /// Returns the limit of calls in flight.
+    /// Returns the maximum number of calls in flight.
     fn capacity(&self) -> usize {
         self.allowed.unwrap_or(CALLS_MAX)
     }
 
-    /// Marks this as the table of a dialling end, which does not know the server's limit yet.
+    /// Declares this the table of a dialling end, whose server has not announced its limit yet.
+    // Limited until the server announces its limit.
     pub(crate) fn set_dialler(&mut self) {
         self.is_dialler = true;
         self.allowed = Some(EARLY_CALLS_MAX);
@@ -292,7 +301,7 @@ impl Calls {
         Self::slot_of(id) < self.slots.len().max(self.ids.len())
     }
 
-    /// Records the kind of the server. A native server has announced its limit of calls.
+    /// Records the kind of the server. `calls_max` is the limit that a native server has announced.
     pub(crate) fn handle_peer_known(&mut self, calls_max: Option<u32>) {
         self.server = if calls_max.is_some() { ServerKind::Native } else { ServerKind::Compat };
         let allowed = calls_max.and_then(|max| usize::try_from(max).ok());
@@ -303,23 +312,24 @@ impl Calls {
         }
     }
 
-    /// Prevents new calls. Returns `false` if a call is in flight, including cancelled calls without a reply.
+    /// Prevents new calls, unless calls are in flight. Returns whether it did. Cancelled calls without a reply count as
+    /// in flight.
     pub(crate) fn pause(&mut self) -> bool {
         if !self.is_idle() || self.paused.is_some() {
             return false;
         }
-        // Without a free slot and with a limit of zero, the table looks full.
+        // The table appears full if it has no free slot and a limit of zero.
         self.paused = Some((std::mem::take(&mut self.free), self.allowed));
         self.allowed = Some(0);
         true
     }
 
-    /// Returns whether no call is in flight, including cancelled calls without a reply.
+    /// Returns whether no call is in flight. Cancelled calls without a reply count as in flight.
     pub(crate) fn is_idle(&self) -> bool {
         self.free.len() == self.slots.len()
     }
 
-    /// Ends a pause.
+    /// Permits new calls after a [pause](Self::pause).
     pub(crate) fn resume(&mut self) {
         if let Some((free, allowed)) = self.paused.take() {
             self.free = free;
@@ -327,33 +337,33 @@ impl Calls {
         }
     }
 
-    /// Returns the deadline of the last call registered in this ticket's slot. After a call has ended, this is its own
-    /// deadline until the lock is released.
+    /// Returns the deadline of the last call in a ticket's slot. This is the ticket's own call until the lock is
+    /// released, even if the call has ended.
     pub(crate) fn deadline(&self, ticket: CallTicket) -> Option<Instant> {
         self.deadlines.get(usize::from(ticket.slot)).copied().flatten()
     }
 
-    /// Returns the number of calls that the server is processing, as far as this end knows.
+    /// Returns the number of calls that the server is processing, not counting cancelled calls.
     pub(crate) fn at_work(&self) -> usize {
         (self.slots.len() - self.free.len()).saturating_sub(self.abandoned)
     }
 
-    /// Returns the number of ids reserved by cancelled calls.
+    /// Returns the number of cancelled calls without a reply.
     pub(crate) fn abandoned(&self) -> usize {
         self.abandoned
     }
 
-    /// Returns whether all slots are occupied by cancelled calls that the server has not answered.
+    /// Returns whether cancelled calls without a reply occupy all slots.
     pub(crate) fn is_worn_out(&self) -> bool {
         self.server != ServerKind::Unknown && self.abandoned >= self.capacity().max(1)
     }
 
-    /// Returns the slot of the call with this id, if there is one.
+    /// Returns the index of the slot for calls with this id.
     fn slot_of(id: PacketId) -> usize {
         usize::from(id.0) & (CALLS_MAX - 1)
     }
 
-    /// Processes a packet of the peer. Returns the caller to wake if the packet answers a call.
+    /// Handles a reply from the peer. Returns the caller to wake, if the packet matches a call.
     #[inline(always)]
     pub(crate) fn handle_reply(&mut self, packet: Packet) -> Option<Waker> {
         let slot = Self::slot_of(packet.id);
@@ -383,8 +393,8 @@ impl Calls {
         }
     }
 
-    /// Returns the outcome of the call if it has ended. `read` receives the body of the reply. `Ready` invalidates the
-    /// ticket, unless the call has expired.
+    /// Polls the outcome of a call. Passes the body of a reply to `read`. The ticket becomes invalid once an outcome
+    /// other than [`Expired`](CallOutcome::Expired) is returned.
     #[inline(always)]
     pub(crate) fn take_reply<T>(
         &mut self,
@@ -422,7 +432,7 @@ impl Calls {
         }
     }
 
-    /// Has the reply of a call not be decoded in place, because it is in another layout.
+    /// Prevents the reply to a call from being decoded in place, because it must be translated first.
     pub(crate) fn share_reply(&mut self, ticket: CallTicket) {
         if let Some(slot) = self.slots.get_mut(usize::from(ticket.slot)) {
             slot.reply = Reply::Shared(Bytes::new());
@@ -441,10 +451,11 @@ impl Calls {
         self.slots[slot].vacate(slot, &mut self.free);
     }
 
-    /// Cancels a call. If a native server is still processing it, `cancel` sends a CANCEL with this id and operation.
+    /// Cancels a call. If a native server may still be processing it, `cancel` must send a CANCEL with this id and
+    /// operation.
     ///
-    /// Invariant: the lock of the connection's mailbox is held, as in [`begin`](Self::begin). A reply may free the id
-    /// at any moment, and the request of a later call with that id must not be sent before the CANCEL.
+    /// Invariant: the caller holds the lock of the connection's mailbox, like for [`begin`](Self::begin). A reply may
+    /// release the id at any time, and the CANCEL must be sent before the request of a later call with the same id.
     pub(crate) fn abandon(&mut self, ticket: CallTicket, cancel: impl FnOnce(PacketId, Operation)) {
         let slot = usize::from(ticket.slot);
         let entry = &mut self.slots[slot];
@@ -471,11 +482,11 @@ impl Calls {
         }
     }
 
-    /// Marks calls whose deadline has passed, adds their callers to `wake`, and returns the time of the next check.
+    /// Expires calls whose deadline has passed, adding their callers to `wake`. Returns the time of the next check.
     /// Called at the end of each turn.
     ///
-    /// Most calls end long before their deadline, so deadlines are not sorted. All calls are examined when the earliest
-    /// known deadline has come: with one timeout for all calls, once per timeout.
+    /// Deadlines are not sorted, because most calls end long before theirs. When the earliest known deadline is
+    /// reached, all calls are examined. If all calls have the same timeout, this happens once per timeout.
     #[inline(always)]
     pub(crate) fn handle_time(&mut self, now: Instant, wake: &mut Vec<Waker>) -> Option<Instant> {
         self.now = None;
@@ -485,7 +496,7 @@ impl Calls {
         self.next_deadline
     }
 
-    /// Checks the deadlines of all calls, and the call that is timed.
+    /// Expires calls, and reports the measured call if it has ended.
     #[cold]
     fn handle_due(&mut self, now: Instant, wake: &mut Vec<Waker>) {
         if !self.measure_timed(now) {
@@ -511,7 +522,7 @@ impl Calls {
         }
     }
 
-    /// Ends the table with its connection. All current and later calls fail.
+    /// Fails all current and later calls, because the connection has ended. Returns the callers to wake.
     pub(crate) fn end(&mut self, status: Status) -> Vec<Waker> {
         self.ended = Some(status);
         self.forget_timed();
@@ -520,12 +531,13 @@ impl Calls {
         self.slots.iter_mut().filter_map(|entry| entry.caller.take()).chain(self.queue.take_all()).collect()
     }
 
-    /// Returns the number of packets that matched no call: unknown ids, wrong operations, duplicate replies.
+    /// Returns the number of received packets that matched no call, because of an unknown id, another operation or a
+    /// duplicate reply.
     pub(crate) fn unmatched(&self) -> u64 {
         self.unmatched
     }
 
-    /// Returns whether a call with this id and operation waits for its reply.
+    /// Returns whether a call with this id and operation is waiting for its reply.
     pub(crate) fn is_pending(&self, id: PacketId, operation: Operation) -> bool {
         let entry = self.slots.get(usize::from(id.0) & (CALLS_MAX - 1));
         entry.is_some_and(|entry| {
@@ -539,7 +551,8 @@ impl Calls {
         None
     }
 
-    /// Removes the caller. Returns whether the id stays reserved until the server has answered.
+    /// Removes the caller of a call that it has cancelled. Returns whether the id stays reserved until the server has
+    /// replied.
     fn leave(&mut self, slot: usize, answered: bool) -> bool {
         let entry = &mut self.slots[slot];
         if answered || self.ended.is_some() {
@@ -559,7 +572,7 @@ impl Slot {
         Self { id, state: State::Free, operation, caller: None, reply: Reply::none() }
     }
 
-    /// Frees `slot` and advances it to its next id.
+    /// Frees the slot, which has the index `slot`, and advances its id.
     fn vacate(&mut self, slot: usize, free: &mut Vec<u16>) {
         debug_assert!(self.caller.is_none(), "wakers are dropped without the lock");
         self.state = State::Free;
@@ -567,7 +580,7 @@ impl Slot {
         free.push(slot as u16); // Below CALLS_MAX.
     }
 
-    /// Stores the reply. Returns the caller to wake.
+    /// Stores the body of the reply. Returns the caller to wake.
     #[inline(always)]
     fn answer(&mut self, body: Bytes) -> Option<Waker> {
         self.state = State::Replied;
@@ -588,7 +601,7 @@ impl Reply {
     }
 }
 
-/// The body of a reply.
+/// Body of a reply, as passed to the caller.
 #[derive(Clone, Copy)]
 pub(crate) enum Body<'a> {
     Copied(&'a [u8]),
@@ -604,14 +617,14 @@ impl Body<'_> {
     }
 }
 
-/// Why a call was not sent.
+/// Reason why a call was not sent.
 #[derive(Debug)]
 pub(crate) enum NotSent {
-    /// The limit of calls in flight is reached.
+    /// The maximum number of calls is in flight.
     Full,
     /// The outbox is full.
     Blocked,
-    /// The call depends on the kind of the server, which is not yet known.
+    /// How to make the call depends on the kind of the server, which is unknown.
     Unclear,
     /// The connection has ended.
     Over(Status),

@@ -1,4 +1,4 @@
-//! The client: channels, their connections, and calls.
+//! The client: channels, connections, and outgoing calls.
 
 pub(crate) mod attempt;
 pub(crate) mod builder;

@@ -1,4 +1,4 @@
-//! The state of a connection's end, attached for callers that only have the connection.
+//! State that is attached to a connection, for code that has only a reference to the connection.
 
 use crate::calls::table::CallTable;
 use crate::observe::observers::Observers;
@@ -7,21 +7,22 @@ use frisbee::Connection;
 use polyglot::Nesting;
 use std::sync::Arc;
 
-/// The state of a connection's end that callers need. Refers to no service, because a service may hold its connections.
+/// State of one end of a connection. Must not refer to services, because a service may hold connections, which would be
+/// a reference cycle.
 #[derive(Default)]
 pub(crate) struct ConnectionEnd {
-    /// The calls of the dialling end, if the connection belongs to a channel.
+    /// Calls made by the dialling end. Set if the connection belongs to a channel.
     pub(crate) calls: Option<Arc<CallTable>>,
     /// Maximum nesting depth of the peer's messages.
     pub(crate) nesting: Nesting,
-    /// The observers of this end's calls.
+    /// Observers of the calls of this end.
     pub(crate) observers: Option<Arc<Observers>>,
-    /// Compression settings, if this end has announced support.
+    /// Compression settings. Set if this end supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
 }
 
 impl ConnectionEnd {
-    /// Attaches the state to a connection. The default is not attached, which saves memory of idle connections.
+    /// Attaches the state to a connection. The default state is not attached, to save memory of idle connections.
     pub(crate) fn attach(self, connection: &Connection) {
         let Self { calls, nesting, observers, packing } = &self;
         if calls.is_some() || *nesting != Nesting::default() || observers.is_some() || packing.is_some() {

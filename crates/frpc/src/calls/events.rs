@@ -1,16 +1,16 @@
-//! Events of a server, reported to a picker's observer.
+//! Events of a server that are reported to a picker.
 
 use crate::Code;
 use crate::wire::report::Report;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// Observes the connections and replies of a server for a [`Picker`](crate::picker::Picker).
+/// Observer of the connections and replies of a server, for use by a [`Picker`](crate::picker::Picker).
 ///
-/// It is called on threads that drive connections, partly while the lock of a connection's calls is held. It must be
-/// fast, must not block and must not make calls.
+/// It is called on threads that drive connections, in some cases while the lock of a call table is held. It must be
+/// fast, and must neither block nor make calls.
 pub trait ServerObserver: fmt::Debug + Send + Sync {
-    /// Reports an event.
+    /// Called for each event.
     fn event(&self, event: ServerEvent);
 }
 
@@ -20,45 +20,45 @@ pub trait ServerObserver: fmt::Debug + Send + Sync {
 pub enum ServerEvent {
     /// A new connection accepts calls.
     Connected,
-    /// The peer has sent data, which proves that it is alive.
+    /// The peer has sent data for the first time on a connection, so it is alive.
     Alive,
-    /// A connection stopped accepting new calls.
+    /// A connection accepts no more calls.
     Retired,
     /// A call was answered with this code.
     Answered(Code),
     /// The server reported its load with a reply, while `own` other calls of this channel were in progress.
     Reported {
-        /// The reported load.
+        /// The load that the server reported.
         report: Report,
-        /// The number of other calls.
+        /// Number of other calls of this channel.
         own: usize,
     },
-    /// A call whose duration is measured was sent at this time. Each connection measures one call at a time: the first,
-    /// and after a call that took a millisecond or more the next. Otherwise
-    /// [`time_next_call`](crate::picker::Link::time_next_call) selects the next one.
+    /// A call whose duration is measured was sent at this time. Each connection measures one call at a time. It starts
+    /// with the first call, and continues with the next one if a measured call took at least a millisecond. Otherwise,
+    /// measuring pauses until [`time_next_call`](crate::picker::Link::time_next_call) is called.
     Timed(Instant),
-    /// The measured call has ended.
+    /// A measured call has ended.
     Measured {
-        /// The duration of the call.
+        /// Duration of the call.
         took: Duration,
-        /// The outcome of the call.
+        /// Outcome of the call.
         end: MeasuredEnd,
-        /// The time of the end.
+        /// Time of the end.
         at: Instant,
     },
-    /// The measured call was not sent, or its connection has closed.
+    /// A measurement was discarded, because the call was not sent or the connection has closed.
     NotMeasured,
-    /// Another server answered the call before the server of a [trial](crate::picker::PickedConnection::trial) did.
+    /// A [trial](crate::picker::PickedConnection::trial) was sent to a second server, which answered before the first.
     Overtaken,
 }
 
-/// The outcome of a measured call.
+/// Outcome of a measured call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MeasuredEnd {
     /// The server replied.
     Answered,
-    /// The deadline passed.
+    /// The deadline of the call passed.
     Late,
-    /// The caller dropped the call.
+    /// The caller cancelled the call.
     Abandoned,
 }

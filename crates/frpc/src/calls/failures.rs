@@ -1,4 +1,4 @@
-//! The statuses of calls that were not answered by a server.
+//! Statuses of calls that fail without a reply from the server.
 
 use crate::Status;
 use crate::schema::method::Method;
@@ -9,8 +9,8 @@ pub(crate) fn closed_status(reason: &CloseReason) -> Status {
     Status::unavailable(format!("the connection was lost and the call may have run: {reason}"))
 }
 
-/// Returns the status of a call whose connection closed before the kind of the server was known. A server of another
-/// protocol has not run the call.
+/// Returns the status of a call whose connection has closed before the kind of the server was known. A server of
+/// another protocol has not run the call.
 pub(crate) fn closed_early_status(reason: &CloseReason) -> Status {
     match reason.kind() {
         CloseKind::BadMagic | CloseKind::SpeaksTls => unreachable(&reason.to_string()),
@@ -18,7 +18,7 @@ pub(crate) fn closed_early_status(reason: &CloseReason) -> Status {
     }
 }
 
-/// Returns the status of calls on a closed channel.
+/// Returns the status of a call on a channel that has been closed.
 pub(crate) fn closed() -> Status {
     Status::failed_precondition("not sent: the channel was closed by its owner").not_run()
 }
@@ -27,8 +27,8 @@ pub(crate) fn unreachable(why: &str) -> Status {
     Status::unavailable(format!("not sent: {why}")).not_run()
 }
 
-/// The message was not sent: [`ResourceExhausted`](crate::Code::ResourceExhausted) if it is too long, otherwise
-/// [`Unavailable`](crate::Code::Unavailable).
+/// Converts to [`ResourceExhausted`](crate::Code::ResourceExhausted) if the message is too long, and to
+/// [`Unavailable`](crate::Code::Unavailable) otherwise. The message was not sent.
 impl From<SendError> for Status {
     fn from(error: SendError) -> Self {
         match error {
@@ -40,17 +40,17 @@ impl From<SendError> for Status {
     }
 }
 
-/// Returns the status of calls to a client that offers no service.
+/// Returns the status of a call from a server to a client that offers no services.
 pub(crate) fn takes_no_calls() -> Status {
     Status::unimplemented("the client accepts no calls: it offers no service, or is a compat peer (Go)").not_run()
 }
 
-/// Returns the status of a call whose deadline passed before it could be sent.
+/// Returns the status of a call whose deadline has passed before it was sent.
 pub(crate) fn out_of_time() -> Status {
     Status::deadline_exceeded("the call was not sent: its deadline had passed").not_run()
 }
 
-/// Returns the status of an unsent call that waited for the kind of the server until its deadline.
+/// Returns the status of a call that was not sent, because the kind of the server was still unknown at its deadline.
 pub(crate) fn unidentified() -> Status {
     let text = "not sent: the server did not identify itself before the deadline; check that the port speaks Frisbee";
     Status::deadline_exceeded(text).not_run()

@@ -1,4 +1,4 @@
-//! Records of a connection's observed calls, in addition to their slots in the table.
+//! Observation of a connection's calls, whose records are separate from their slots in the table.
 
 #[cfg(test)]
 mod tests;
@@ -16,62 +16,63 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-/// The observed calls of a connection. Times are in nanoseconds since its creation.
+/// Observation state of a connection's calls. Times are in nanoseconds since its creation.
 pub(crate) struct ObservedCalls {
     observers: Arc<Observers>,
-    /// Whether an observer is notified of each call.
+    /// Whether there is an observer of individual calls, in addition to the batch observer.
     has_observer: bool,
     made: Instant,
-    /// Start of the last turn that brought replies.
+    /// Start of the last turn that received replies.
     turned: u64,
-    /// Time, method and record of the last call. In most turns, several calls of one method are sent at the same time.
+    /// Time, method and record of the last call. They apply to the next call too in most cases, because a turn usually
+    /// sends several calls of the same method.
     sent: (Instant, Option<&'static Method>, CallRecord),
-    /// The records of calls by slot.
+    /// Records of the calls in each slot.
     records: Vec<CallRecord>,
-    /// The calls answered in this turn that were sent at the same time.
+    /// Calls answered in this turn that were sent at the same time. They are counted together.
     answered: AnsweredBatch,
-    /// Number of replies in this turn to calls that no caller waited for.
+    /// Number of replies in this turn to calls that had already ended.
     late: u32,
-    /// The observer's view of calls by slot, if an observer is notified of each call.
+    /// State of the calls in each slot for the observer of individual calls, if there is one.
     tracked: Vec<TrackedCall>,
-    /// The numbers of methods at the batch observer, if there is one.
+    /// Ids of the methods at the batch observer, if there is one.
     rows: Vec<(&'static Method, Option<u32>)>,
-    /// Index in `rows` of the last counted method.
+    /// Index in `rows` of the method used last.
     last: usize,
 }
 
-/// The record of a call.
+/// Record of a call.
 #[derive(Clone, Copy)]
 struct CallRecord {
-    /// The time of sending, or [`COUNTED`] plus the duration if the call has been counted or is not observed.
+    /// Time of sending. [`COUNTED`] plus the duration if the call has been counted or is not observed.
     time: u64,
-    /// The row of the method.
+    /// Id of the method at the batch observer.
     row: u32,
-    /// Whether an observer is notified of the end.
+    /// Whether the end of the call must be reported to an observer.
     has_observer: bool,
 }
 
-/// Calls of one method that were sent at the same time and answered in one turn.
+/// Calls of one method that were sent at the same time and answered in the same turn.
 #[derive(Clone, Copy)]
 struct AnsweredBatch {
-    /// The time of sending.
+    /// Time of sending.
     time: u64,
     row: u32,
     calls: u32,
 }
 
-/// Marks the time of a call that needs no further counting.
+/// Flag in the time of a record: the call need not be counted.
 const COUNTED: u64 = 1 << 63;
 
 impl CallRecord {
-    /// The record of a call that is not counted.
+    /// Record of a call that need not be counted.
     const NOTHING: Self = Self { time: COUNTED, row: 0, has_observer: false };
 
     fn is_counted(self) -> bool {
         self.time & COUNTED != 0
     }
 
-    /// Marks the call as counted, with its duration.
+    /// Marks the call as counted and stores its duration.
     fn count(&mut self, nanos: u64) {
         self.time = nanos | COUNTED;
     }
@@ -81,35 +82,36 @@ impl AnsweredBatch {
     const NONE: Self = Self { time: 0, row: 0, calls: 0 };
 }
 
-/// A call that has ended for its caller.
+/// A call that has ended.
 pub(crate) struct EndedCall {
-    /// The time of sending.
+    /// Time of sending.
     pub(crate) started: Instant,
-    /// The duration in nanoseconds.
+    /// Duration in nanoseconds.
     nanos: u64,
-    /// Whether the call was counted as answered.
+    /// Whether the call was already counted as answered successfully.
     is_counted: bool,
     pub(crate) tracked: TrackedCall,
 }
 
-/// Replies of a turn to calls that no caller waited for.
+/// Replies that a turn received for calls that had already ended.
 pub(crate) struct LateReplies {
     observers: Arc<Observers>,
     count: u32,
 }
 
 impl LateReplies {
-    /// Counts and reports the replies. The lock of the calls must not be held, because an observer may make calls.
+    /// Reports the replies to the observers. The lock of the call table must not be held, because an observer may make
+    /// calls.
     pub(crate) fn count(self) {
         (0..self.count).for_each(|_| self.observers.late_reply());
     }
 }
 
-/// A call with an observer.
+/// State of a call for the observer of individual calls.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct TrackedCall {
     pub(crate) token: Token,
-    /// The trace context sent with the call.
+    /// Trace context sent with the call.
     pub(crate) trace: Option<TraceContext>,
     pub(crate) sizes: CallSizes,
 }
@@ -164,7 +166,7 @@ impl ObservedCalls {
         self.answered.calls += 1;
     }
 
-    /// Counts the remaining calls that were answered in this turn.
+    /// Reports the calls counted since the last report.
     fn flush(&mut self) {
         let AnsweredBatch { time, row, calls } = std::mem::replace(&mut self.answered, AnsweredBatch::NONE);
         if calls > 0 {
@@ -173,7 +175,7 @@ impl ObservedCalls {
         }
     }
 
-    /// Records the call in a slot, with the time and method of the previous call.
+    /// Records the call in a slot, with the same time and method as the previous call.
     fn record(&mut self, slot: usize, token: Token, trace: Option<&TraceContext>) {
         let has_observer = self.has_observer && token != Token::NO_END;
         if self.has_observer
@@ -186,7 +188,7 @@ impl ObservedCalls {
         }
     }
 
-    /// Reserves space for the call in a slot, and prepares the record for calls of a method that are sent now.
+    /// Prepares the records for calls of a method that are sent at `now`, the first of which is in this slot.
     fn prepare(&mut self, slot: usize, now: Instant, method: &'static Method) {
         if self.records.len() <= slot {
             self.records.resize(slot + 1, CallRecord::NOTHING);
@@ -204,19 +206,19 @@ impl Calls {
         self.observed = observers.map(|observers| Box::new(ObservedCalls::new(observers)));
     }
 
-    /// Starts observation of calls, unless it is already active.
+    /// Starts observing calls, unless they are already observed.
     pub(super) fn observe_by(&mut self, observers: &Arc<Observers>) {
         self.observed.get_or_insert_with(|| Box::new(ObservedCalls::new(observers)));
     }
 
-    /// Records the start of a turn that brings replies, if calls are observed.
+    /// Records the start of a turn that receives replies, if calls are observed.
     pub(crate) fn begin_batch(&mut self, now: Instant) {
         if let Some(observed) = &mut self.observed {
             observed.turned = observed.since(now);
         }
     }
 
-    /// Records a call that is sent now, and the observer's view of it.
+    /// Records a call that is being sent.
     pub(crate) fn observe(
         &mut self,
         ticket: CallTicket,
@@ -235,7 +237,7 @@ impl Calls {
         }
     }
 
-    /// Records a call that differs from the previous one in time or method, or uses a new slot.
+    /// Records a call that differs from the previous one in time or method, or whose slot has no record yet.
     #[cold]
     fn observe_first(&mut self, slot: usize, method: &'static Method, token: Token, trace: Option<&TraceContext>) {
         let now = self.now(clock::now);
@@ -245,7 +247,7 @@ impl Calls {
         }
     }
 
-    /// Records the request length of an observed call.
+    /// Sets the length of an observed call's request.
     pub(crate) fn set_request_size(&mut self, ticket: CallTicket, length: usize) {
         let tracked = self.observed.as_mut().and_then(|observed| observed.tracked.get_mut(usize::from(ticket.slot)));
         if let Some(tracked) = tracked {
@@ -253,8 +255,8 @@ impl Calls {
         }
     }
 
-    /// Processes the replies of a turn that began at `now`, and adds the callers to wake. Successful replies are
-    /// counted together, because most calls of a turn were sent at the same time.
+    /// Handles the replies of a turn that began at `now`, adding callers to `wake`. Successful replies are counted
+    /// together, because most calls of a turn were sent at the same time.
     pub(crate) fn handle_replies(
         &mut self,
         replies: &mut Vec<Packet>,
@@ -264,7 +266,7 @@ impl Calls {
         self.begin_batch(now);
         for packet in replies.drain(..) {
             let slot = Self::slot_of(packet.id);
-            // The body has no prefix and is not compressed. It may still be malformed.
+            // The body has no prefix and is not compressed. It may still turn out to be malformed.
             let is_message = packet.body.first() == Some(&Kind::U8.byte());
             let Some(caller) = self.handle_reply(packet) else { continue };
             wake.push(caller);
@@ -286,8 +288,8 @@ impl Calls {
         self.observed.is_some()
     }
 
-    /// Counts the call of a ticket, which was answered successfully in this turn. Returns its token and the length of
-    /// its request, if the observer is notified of its end.
+    /// Counts a call that was answered successfully in this turn. Returns its token and the length of its request, if
+    /// its end must be reported to an observer.
     pub(crate) fn observe_ok(&mut self, ticket: CallTicket) -> Option<(Token, u64)> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
@@ -299,7 +301,7 @@ impl Calls {
         Some((tracked.token, tracked.sizes.request))
     }
 
-    /// Returns the call of a ticket, which has ended in this turn.
+    /// Returns the record of a call that has ended in this turn.
     pub(crate) fn over(&mut self, ticket: CallTicket) -> Option<EndedCall> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
@@ -315,18 +317,18 @@ impl Calls {
         Some(EndedCall { started, nanos, is_counted, tracked })
     }
 
-    /// Returns the call of a ticket, which has ended with this outcome.
+    /// Returns the record of a call that has ended with this outcome.
     pub(crate) fn over_as(&mut self, ended: &CallOutcome<()>, ticket: CallTicket) -> Option<EndedCall> {
         if matches!(ended, CallOutcome::Reply(())) { self.over(ticket) } else { self.over_now(ticket) }
     }
 
-    /// Returns the call of a ticket that its caller is cancelling.
+    /// Returns the record of a call that its caller is cancelling.
     pub(crate) fn over_now(&mut self, ticket: CallTicket) -> Option<EndedCall> {
         self.begin_batch(clock::now());
         self.over(ticket)
     }
 
-    /// Counts an ended call. Corrects the count if it was counted as answered.
+    /// Counts a call that has ended. If it was counted as answered successfully, corrects its code.
     pub(crate) fn count(&mut self, method: &'static Method, code: Code, over: &EndedCall) {
         let Some(observed) = &mut self.observed else { return };
         let Some(row) = observed.row(method) else { return };
@@ -344,14 +346,14 @@ impl Calls {
         }
     }
 
-    /// Records a reply to a call that no caller waits for.
+    /// Counts a reply to a call that had already ended.
     pub(super) fn note_late(&mut self) {
         if let Some(observed) = &mut self.observed {
             observed.late += 1;
         }
     }
 
-    /// Frees the records of all slots from this one on.
+    /// Frees the records of this slot and all following ones.
     pub(super) fn release_observed(&mut self, slot: usize) {
         if let Some(observed) = &mut self.observed {
             observed.records.truncate(slot);

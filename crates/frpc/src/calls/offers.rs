@@ -1,4 +1,4 @@
-//! The services that an end calls on a connection, and their announcement to the peer.
+//! The services that this end calls on a connection, and their announcement to the peer.
 
 use crate::Status;
 use crate::calls::NotSent;
@@ -7,27 +7,27 @@ use crate::wire::layouts::{OFFERED, PeerLayout, put_calls};
 use frisbee::{Outbox, PeerKind};
 use std::sync::Arc;
 
-/// The services that an end calls, which it consults before each call.
+/// The services that this end calls. Checked before each call.
 #[derive(Default, Debug)]
 pub(crate) struct CalledServices {
-    /// The layout that was last found callable, without translation by this end.
+    /// Layout of the service that was found callable last, without translation by this end.
     last: Option<&'static Layout>,
-    /// The services that the peer knows or has the same layout of.
+    /// Services whose layout the peer knows or shares.
     known: Vec<&'static Layout>,
-    /// The kind of the peer.
+    /// The peer, as far as known.
     peer: PeerKind,
-    /// The services that this end's HELLO has named.
+    /// The services named in the HELLO of this end.
     named: Arc<[&'static Layout]>,
     /// The services that have another layout at compat servers.
     compat: Arc<[&'static Layout]>,
 }
 
-/// How a service is called.
+/// The layout in which a service is called.
 #[derive(Debug)]
 pub(crate) enum Rules {
-    /// In the layout of this end.
+    /// The layout of this end.
     Own,
-    /// In the layout of the peer, which dialled the connection.
+    /// The layout of the peer, which has dialled the connection. This end translates.
     Translated(PeerLayout),
     /// In the layout of a compat server.
     Compat(&'static Layout),
@@ -38,23 +38,24 @@ impl CalledServices {
         Self { named, compat, ..Self::default() }
     }
 
-    /// Notes the kind of the peer.
+    /// Records the kind of the peer.
     pub(crate) fn handle_peer_known(&mut self, peer: &PeerKind) {
         self.peer = peer.clone();
         self.last = None;
     }
 
-    /// Returns the layouts that the peer may ask for.
+    /// Returns the layouts that the peer may request descriptions of.
     pub(crate) fn named(&self) -> Vec<&'static Layout> {
         self.named.iter().chain(&self.known).copied().collect()
     }
 
-    /// Returns whether the service is the one that was last found callable.
+    /// Returns whether the service is the one that was found callable last.
     pub(crate) fn is_last(&self, layout: &'static Layout) -> bool {
         self.last.is_some_and(|last| std::ptr::eq(last, layout))
     }
 
-    /// Returns how a service is called. A dialling end announces a service that its HELLO has not named.
+    /// Returns the layout in which to call a service. A dialling end also announces the service, unless its HELLO has
+    /// named it.
     ///
     /// # Errors
     /// While the peer is unknown, unless HELLO has named the service and compat servers have the same layout; and if
@@ -99,7 +100,7 @@ impl CalledServices {
         Ok(Rules::Own)
     }
 
-    /// Returns whether the peer offers the service in another layout.
+    /// Returns whether the peer offers the service in a layout that differs from that of this end.
     pub(crate) fn differs(&self, layout: &Layout) -> bool {
         let offered = self.peer.hello().into_iter().flat_map(|hello| PeerLayout::all(hello, OFFERED));
         offered.filter(|theirs| theirs.service == layout.service).any(|theirs| !layout.is_same(&theirs))

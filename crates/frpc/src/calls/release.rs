@@ -1,10 +1,10 @@
-//! Frees memory of the table of calls while its connection is idle, because a burst leaves a slot and a buffer for each
-//! call.
+//! Release of the call table's memory while its connection is idle. A burst of calls leaves a slot and a buffer for
+//! each.
 
 use super::{Calls, Reply, Slot, State};
 use frisbee::PacketId;
 
-/// Memory to drop after the table's lock is released.
+/// Memory to free after the lock of the table is released.
 #[derive(Debug, Default)]
 pub(crate) struct DeferredDrops {
     _slots: Vec<Slot>,
@@ -12,12 +12,12 @@ pub(crate) struct DeferredDrops {
 }
 
 impl Calls {
-    /// Frees the slots after the last one in use, and the buffers of free slots before it.
+    /// Frees the slots after the last one in use, and the buffers of the free slots before it.
     ///
-    /// The next id of each slot is kept in two bytes. If slots restarted with their first id, a duplicate reply could
-    /// answer a later call.
+    /// The next id of each freed slot is kept, which takes two bytes. If slots restarted with their first id, a
+    /// duplicate reply could be mistaken for the reply to a later call.
     pub(crate) fn release(&mut self) -> DeferredDrops {
-        // During a pause the free slots are stored elsewhere.
+        // The list of free slots is empty during a pause.
         if self.paused.is_some() || self.slots.is_empty() {
             return DeferredDrops::default();
         }
@@ -66,7 +66,7 @@ mod tests {
         calls.begin(ADD, None, Waker::noop()).expect("table should have a free slot")
     }
 
-    /// Takes a reply and returns its length.
+    /// Takes a reply out of the table and returns its length.
     fn take(calls: &mut Calls, ticket: CallTicket) -> usize {
         let length = |body: Body<'_>| match body {
             Body::Copied(body) => body.len(),

@@ -1,11 +1,11 @@
-//! The table of a connection's calls, shared by callers and the driver.
+//! The call table of a connection, which callers and the driver share.
 //!
 //! # Decisions
 //!
-//! An id consists of a slot, an alternating bit, and a bit for the calling end. The slot is the index of the call, and
-//! a duplicate reply does not answer the next call in the slot. The id of a cancelled call stays reserved until the
-//! peer has answered. Small replies are copied into the slot, because sharing them would prevent reuse of the read
-//! buffer.
+//! An id consists of the slot index, a bit that alternates between calls in the slot, and a bit for the end that makes
+//! the call. The alternating bit prevents a duplicate reply from being mistaken for the reply to the next call. The id
+//! of a cancelled call stays reserved until the peer has replied. Small replies are copied into the slot, because
+//! sharing their memory would prevent reuse of the read buffer.
 
 use crate::calls::Calls;
 use crate::calls::events::{ServerEvent, ServerObserver};
@@ -24,27 +24,28 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use tokio::sync::{Notify, futures::Notified};
 
-/// The calls of a connection, and the callers that wait for a slot.
+/// Calls of a connection, with the state that can be accessed without their lock.
 #[derive(Debug, Default)]
 pub(crate) struct CallTable {
     pub(crate) calls: Mutex<Calls>,
-    /// Set when the connection accepts no new calls.
+    /// Whether the connection accepts no more calls.
     retired: AtomicBool,
-    /// Separate from the slot queue, which wakes one caller per free slot.
+    /// Notified when the connection is retired. Separate from the slot queue, which wakes only one caller per free
+    /// slot.
     retirement: Notify,
-    /// Set when the kind of the peer is known, which proves that it is alive.
+    /// Whether the kind of the peer is known, which shows that the peer is alive.
     shown: AtomicBool,
-    /// Set when the server has answered a call.
+    /// Whether the server has answered any call.
     answered: AtomicBool,
-    /// The observer of the server, if it belongs to a fleet.
+    /// Observer of the server. Set if the server belongs to a fleet.
     server: Option<Arc<dyn ServerObserver>>,
-    /// The owner of the link in a channel.
+    /// Owner of the link to this connection in its channel.
     owner: OnceLock<Weak<dyn ReleaseLink>>,
 }
 
-/// A holder of a link, which releases the connection when it accepts no new calls.
+/// Owner of a link, which must release the connection when it accepts no more calls.
 pub(crate) trait ReleaseLink: Send + Sync {
-    /// Releases the connection of these calls if this is the holder.
+    /// Releases the link if it belongs to this connection.
     fn release_link(&self, calls: &CallTable);
 }
 
@@ -66,13 +67,13 @@ impl CallTable {
         table
     }
 
-    /// Starts observation of the accepting end's calls, unless it is already active.
+    /// Starts observing the calls of an accepting end, unless they are already observed.
     pub(crate) fn observe_by(&self, observers: &Arc<Observers>) {
         self.calls.lock().observe_by(observers);
     }
 
-    /// Modifies the calls, and wakes the next waiting callers if slots are free. Stale wakers are dropped after the
-    /// lock is released.
+    /// Calls `change` under the lock. Afterwards, wakes the next callers in the queue if slots are free, and drops
+    /// stale wakers once the lock is released.
     #[inline(always)]
     pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Calls) -> T) -> T {
         let mut calls = self.calls.lock();
@@ -87,6 +88,7 @@ impl CallTable {
     fn unlock(&self, mut calls: MutexGuard<'_, Calls>) {
         let ((callers, driver), stale) = (calls.grant_slots(), std::mem::take(&mut calls.stale));
         drop(calls);
+        // Wakers may run arbitrary code when dropped or called, so release the lock first.
         drop(stale);
         wake_all(callers);
         if let Some(driver) = driver {
@@ -94,7 +96,7 @@ impl CallTable {
         }
     }
 
-    /// Removes a caller from the slot queue.
+    /// Removes a caller from the queue for slots.
     pub(crate) fn leave(&self, place: &mut PermitPlace) {
         if place.has_waited() {
             let waker = self.with(|calls| calls.queue.leave(place));
@@ -102,13 +104,13 @@ impl CallTable {
         }
     }
 
-    /// Wakes all callers in the slot queue because no slot will become free.
+    /// Wakes all callers in the queue for slots, because no slot will become free.
     fn dismiss_waiters(&self) {
         let waiters: Vec<_> = self.calls.lock().queue.take_all().collect();
         wake_all(waiters);
     }
 
-    /// Creates the table of a connection that does not belong to a channel.
+    /// Creates the table of a connection that belongs to no channel. All calls fail.
     pub(crate) fn of_nobody() -> Arc<Self> {
         let calls = Arc::new(Self::default());
         drop(calls.calls.lock().end(Status::failed_precondition("the connection has ended or belongs to no channel")));
@@ -127,7 +129,7 @@ impl CallTable {
         self.shown.load(Ordering::Relaxed)
     }
 
-    /// Records the kind of the peer at the accepting end.
+    /// Records the kind of the peer at an accepting end.
     pub(crate) fn handle_client_known(&self, client: &PeerKind) {
         let hello = client.hello().filter(|_| takes_calls(client));
         self.with(|calls| {
@@ -141,7 +143,7 @@ impl CallTable {
         self.answered.load(Ordering::Relaxed)
     }
 
-    /// Records the code of a reply, which indicates whether a fleet's server is healthy.
+    /// Records the code of a reply, which shows whether a server of a fleet is healthy.
     pub(crate) fn handle_answer(&self, code: Code) {
         if !self.has_answered() {
             self.answered.store(true, Ordering::Relaxed);
@@ -149,30 +151,31 @@ impl CallTable {
         self.report(ServerEvent::Answered(code));
     }
 
-    /// Records the load report that precedes a reply of a fleet's server.
+    /// Records the load report in the prefix of a reply, if the server belongs to a fleet.
     pub(crate) fn handle_prefix(&self, body: &[u8]) {
         if self.server.is_some()
             && let Some(report) = Report::of_reply(body)
         {
-            // Excludes the answered call. If several calls are answered together, the later ones are included.
+            // Subtract the call that this reply answers. If a turn receives several replies, the later ones are still
+            // counted.
             let own = self.calls.lock().at_work().saturating_sub(1);
             self.report(ServerEvent::Reported { report, own });
         }
     }
 
-    /// Returns whether the connection leads to a server of a fleet.
+    /// Returns whether the server belongs to a fleet.
     pub(crate) fn is_of_fleet(&self) -> bool {
         self.server.is_some()
     }
 
-    /// Reports an event of a fleet's server.
+    /// Reports an event to the observer of the server, if there is one.
     pub(crate) fn report(&self, event: ServerEvent) {
         if let Some(server) = &self.server {
             server.event(event);
         }
     }
 
-    /// Pauses calls until the guard is dropped, if none is in flight; see [`Calls::pause`].
+    /// Pauses calls until the guard is dropped. Returns `None` if calls are in flight; see [`Calls::pause`].
     pub(crate) fn pause(self: &Arc<Self>) -> Option<PauseGuard> {
         self.calls.lock().pause().then(|| PauseGuard(self.clone()))
     }
@@ -182,14 +185,15 @@ impl CallTable {
         self.calls.lock().is_idle()
     }
 
-    /// Prevents new calls. The channel releases the connection immediately, because there may be no further call that
-    /// would notice, and a server that shuts down waits for the connection to close.
+    /// Prevents new calls on the connection. The link is released immediately rather than at the next call, because a
+    /// server that shuts down waits for the connection to close, and there may be no further call.
     pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::Release);
         self.dismiss_waiters();
         self.retirement.notify_waiters();
         self.report(ServerEvent::Retired);
-        // Pairs with the fence in `set_owner`: at least one side sees the store of the other.
+        // Pairs with the fence in `set_owner`. Either this thread sees the owner, or the owner sees that the connection
+        // is retired.
         fence(Ordering::SeqCst);
         if let Some(owner) = self.owner.get().and_then(Weak::upgrade) {
             owner.release_link(self);
@@ -201,7 +205,7 @@ impl CallTable {
         self.retired.load(Ordering::Acquire)
     }
 
-    /// Records the owner of the link in a channel.
+    /// Sets the owner of the link in its channel.
     pub(crate) fn set_owner(&self, owner: Weak<dyn ReleaseLink>) {
         let is_first = self.owner.set(owner).is_ok();
         debug_assert!(is_first, "a new connection belongs to one channel");
@@ -211,7 +215,7 @@ impl CallTable {
         }
     }
 
-    /// Waits until the connection accepts no new calls.
+    /// Waits until the connection accepts no more calls.
     pub(crate) async fn retired(&self) {
         loop {
             let mut changed = pin!(self.retirement.notified());
@@ -223,7 +227,7 @@ impl CallTable {
         }
     }
 
-    /// Fails all calls; see [`Calls::end`].
+    /// Fails all calls because the connection has ended; see [`Calls::end`].
     pub(crate) fn end(&self, status: Status) {
         self.retire();
         let wake = self.calls.lock().end(status);
@@ -231,8 +235,8 @@ impl CallTable {
     }
 }
 
-/// Wakes callers. If a waker panics, which is a defect of that waker, the others are still woken and the connection
-/// continues.
+/// Wakes all callers, even if a waker panics. A panic is a bug of that waker and must affect neither the other callers
+/// nor the connection.
 pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     let mut wakers = wakers.into_iter();
     while catch_unwind(AssertUnwindSafe(|| wakers.by_ref().for_each(Waker::wake))).is_err() {
@@ -240,7 +244,7 @@ pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     }
 }
 
-/// Polls a wait for [`CallTable::retired`]. `Notify` would lose the wakers that follow one that panics.
+/// Polls a notification of [`CallTable::retired`]. If a waker panicked, `Notify` would not wake the remaining ones.
 fn poll_notified(notified: Pin<&mut Notified<'_>>, context: &mut Context<'_>) -> Poll<()> {
     let waker = Arc::new(GuardedWaker(context.waker().clone())).into();
     notified.poll(&mut Context::from_waker(&waker))
@@ -255,7 +259,7 @@ impl Wake for GuardedWaker {
     }
 }
 
-/// Ends a pause when dropped.
+/// Guard that ends a pause when dropped.
 pub(crate) struct PauseGuard(Arc<CallTable>);
 
 impl Drop for PauseGuard {
@@ -325,7 +329,7 @@ mod tests {
         assert_eq!((report.in_progress, report.micros, own), (3, 400, 2), "beside two that are not answered yet");
     }
 
-    /// A waker that holds the last reference to a task. Both its drop and the task use the table.
+    /// A waker that is the last reference to a task. The table is used when it is woken or dropped.
     struct LastReference(Arc<CallTable>, Arc<[AtomicU64; 2]>);
 
     impl LastReference {
@@ -362,7 +366,7 @@ mod tests {
                 let body = bytes::Bytes::new();
                 let reply = frisbee::Packet { id: ticket.id, operation: Operation::FIRST_USER, body };
                 let caller = table.with(|calls| calls.handle_reply(reply));
-                caller.expect("caller should be waiting").wake();
+                caller.expect("caller should be waiting for the reply").wake();
             }),
             ("the connection ends", |table, _| table.end(Status::unavailable("lost"))),
         ];
@@ -378,7 +382,7 @@ mod tests {
         }
     }
 
-    /// A waker that panics.
+    /// A waker that panics when woken.
     struct Broken;
 
     impl Wake for Broken {
@@ -396,7 +400,7 @@ mod tests {
         }
     }
 
-    /// Returns callers whose wakers panic, with a counted waker between them.
+    /// Returns two panicking wakers with a counting waker between them.
     fn wakers() -> (Arc<Counted>, [Waker; 3]) {
         let counted = Arc::<Counted>::default();
         (counted.clone(), [Arc::new(Broken).into(), counted.into(), Arc::new(Broken).into()])
@@ -428,8 +432,8 @@ mod tests {
         assert_eq!(caller.0.load(Ordering::SeqCst), 2);
     }
 
-    /// Regression test: a task that waited for the end of the connection consumed the wake-up for a free slot, and the
-    /// caller kept waiting.
+    /// Regression test: a wake-up for a free slot was consumed by a task that waited for the connection to be retired,
+    /// and a caller kept waiting.
     #[test]
     fn free_slot_wakes_a_caller_and_not_a_waiter_for_the_end() {
         let (table, counted) = (CallTable::default(), Arc::<Counted>::default());

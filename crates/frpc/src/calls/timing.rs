@@ -1,6 +1,7 @@
-//! Measures the duration of calls on a fleet's connection: one call at a time, so that the cost is negligible.
+//! Duration measurement of calls on the connections of a fleet. Only one call at a time is measured, so that the cost
+//! is negligible.
 //!
-//! The measured call has its own state in the table, so other calls and turns need no additional check.
+//! The measured call has a state of its own in the table. Other calls therefore need no additional check.
 
 use super::{CallTicket, Calls, State};
 use crate::calls::events::{MeasuredEnd, ServerEvent, ServerObserver};
@@ -8,35 +9,35 @@ use crate::clock;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// If the measured call took less, the next call is not measured, because it would provide little information and
-/// measuring would cost as much as choosing a connection.
+/// Minimum duration of a measured call for the next call to be measured as well. Shorter calls provide little
+/// information, and measuring costs them as much as choosing a connection.
 const QUICK: Duration = Duration::from_millis(1);
 
-/// The measurement of a connection's calls.
+/// Measurement state of a connection.
 #[derive(Debug)]
 pub(super) struct Timing {
     server: Arc<dyn ServerObserver>,
     timed: Option<TimedCall>,
 }
 
-/// The measured call.
+/// The call that is being measured.
 #[derive(Clone, Copy, Debug)]
 struct TimedCall {
     started: Instant,
-    /// The outcome of the call, until the end of the turn in which it ended.
+    /// Outcome of the call. Set until the end of the turn in which it ended.
     end: Option<MeasuredEnd>,
-    /// The next deadline of all calls, if the end has replaced it; see [`Calls::end_timed`].
+    /// Previous value of `next_deadline`, if it can be restored; see [`Calls::end_timed`].
     next: Option<Option<Instant>>,
 }
 
 impl Calls {
-    /// Enables measurement.
+    /// Enables measurement if the server belongs to a fleet.
     pub(super) fn set_server(&mut self, server: Option<&Arc<dyn ServerObserver>>) {
         self.times_next = server.is_some();
         self.timing = server.map(|server| Box::new(Timing { server: server.clone(), timed: None }));
     }
 
-    /// Measures a call that starts at `started`, or now if `None`. No other call is measured before it has ended.
+    /// Starts measuring a call that began at `started`, by default now. No other call is measured until it has ended.
     pub(crate) fn time(&mut self, ticket: CallTicket, started: Option<Instant>) {
         let started = started.unwrap_or_else(|| self.now(clock::now));
         self.times_next = false;
@@ -48,13 +49,14 @@ impl Calls {
         }
     }
 
-    /// Measures the next call, unless one is being measured.
+    /// Requests that the next call be measured, unless a measurement is in progress.
     pub(crate) fn time_next(&mut self) {
         self.times_next = self.timing.as_ref().is_some_and(|timing| timing.timed.is_none());
     }
 
-    /// Records the end of the measured call. Its duration is measured at the end of the turn, for which the next
-    /// deadline is set to now. `is_in_batch` states that no call starts before that.
+    /// Records the end of the measured call. Its duration is reported at the end of the turn, which is triggered by
+    /// setting the next deadline to the past. `is_in_batch` must only be set if no call can start before that, so that
+    /// the previous deadline can be restored.
     pub(super) fn end_timed(&mut self, end: MeasuredEnd, is_in_batch: bool) {
         let Some(timed) = self.timing.as_mut().and_then(|timing| timing.timed.as_mut()) else { return };
         timed.end = Some(end);
@@ -62,7 +64,7 @@ impl Calls {
         self.next_deadline = Some(timed.started);
     }
 
-    /// Measures the call if it has ended in this turn. Returns whether deadlines must be checked.
+    /// Reports the measured call if it has ended in this turn. Returns whether deadlines must be checked.
     pub(super) fn measure_timed(&mut self, now: Instant) -> bool {
         let Some(timing) = &mut self.timing else { return true };
         let Some(TimedCall { started, end: Some(end), next }) = timing.timed else { return true };
@@ -76,7 +78,7 @@ impl Calls {
         next.is_none_or(|next| next.is_some_and(|next| next <= now))
     }
 
-    /// Measures the call, whose deadline has passed.
+    /// Reports that the deadline of the measured call has passed.
     pub(super) fn measure_late(&mut self, now: Instant) {
         if let Some(timing) = &mut self.timing
             && let Some(TimedCall { started, .. }) = timing.timed.take()
@@ -87,7 +89,7 @@ impl Calls {
         }
     }
 
-    /// Discards the measurement because the call was not sent or the connection has closed.
+    /// Discards the measurement, because the call was not sent or the connection has closed.
     pub(super) fn forget_timed(&mut self) {
         if let Some(timing) = &mut self.timing
             && timing.timed.take().is_some()

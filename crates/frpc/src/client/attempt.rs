@@ -1,4 +1,4 @@
-//! An attempt of a unary call on one connection: waiting for its reply, and the reason of its failure.
+//! Attempts of unary calls on a connection: waiting for the reply, and the reasons of failures.
 
 use crate::calls::failures::expired;
 use crate::calls::observed::EndedCall;
@@ -19,29 +19,29 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// The reason why an attempt failed.
+/// The failure of an attempt.
 pub(crate) struct Failure {
     pub(crate) status: Status,
     pub(crate) sent: SentState,
-    /// The observer's view of the call, if another attempt may follow.
+    /// Observation of the call. Set if another attempt may follow.
     pub(crate) observed: Option<CallStart>,
 }
 
-/// Whether the server may have run the call.
+/// Whether the call was sent, and may be retried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SentState {
-    /// Not sent: the connection had closed. The call may use another connection.
+    /// The call was not sent, because the connection had closed. It may be sent on another connection.
     No,
-    /// Not sent, and the call has failed: its deadline passed while it waited, or its request is invalid.
+    /// The call was not sent and must not be retried, because its deadline has passed or its request is invalid.
     Never,
-    /// Possibly run: the connection was lost.
+    /// The connection was lost after the call was sent, so the call may have run.
     Disconnected {
-        /// The deadline of the call, including further attempts.
+        /// Deadline of the call, including further attempts.
         until: Option<Instant>,
     },
-    /// A server of a fleet rejected the call, which may be retried at another server.
+    /// A server of a fleet rejected the call. It may be retried at another server.
     Refused {
-        /// The deadline of the call, including further attempts.
+        /// Deadline of the call, including further attempts.
         until: Option<Instant>,
     },
     /// The call has completed with this status.
@@ -53,21 +53,22 @@ impl Failure {
         Box::new(Self { status, sent, observed: None })
     }
 
-    /// Returns whether the call may be retried although this attempt was sent.
+    /// Returns whether the call may be retried although it was sent.
     pub(crate) fn may_be_retried(&self) -> bool {
         matches!(self.sent, SentState::Disconnected { .. } | SentState::Refused { .. })
     }
 }
 
-/// The message of a reply, with its type erased.
+/// The message of a reply with its type erased.
 pub(crate) type AnyReply = Box<dyn Any + Send>;
 
-/// Function that awaits the reply of a sent call: [`await_reply`] for one reply type.
+/// Function that awaits the reply to a sent call: an instance of [`await_reply`].
 pub(crate) type AwaitReply = fn(Arc<Link>, &PendingCall<'_>, CallTicket) -> AwaitedReply;
 
 type AwaitedReply = Pin<Box<dyn Future<Output = Result<Response<AnyReply>, Box<Failure>>> + Send>>;
 
-/// Awaits the reply of a sent call. Passed as a function, so that attempts are compiled once for all methods.
+/// Awaits the reply to a sent call. Passed as a function pointer, so that the code of attempts is compiled once for all
+/// methods.
 pub(crate) fn await_reply<B: Message + Send + 'static>(
     link: Arc<Link>,
     call: &PendingCall<'_>,
@@ -83,30 +84,30 @@ pub(crate) struct InFlight<B> {
     reply: PhantomData<fn() -> B>,
 }
 
-/// A sent call, without the type of its reply.
+/// The part of a sent call that does not depend on the type of its reply.
 struct SentCall {
     link: Arc<Link>,
     method: &'static Method,
-    /// `None` once the reply has been taken.
+    /// The ticket, until the reply has been taken.
     ticket: Option<CallTicket>,
-    /// Whether the table of calls reports the call to an observer.
+    /// Whether the call table reports the call to an observer.
     is_observed: bool,
 }
 
-/// The end of a call that failed, or whose reply is long, compressed or in another layout. Boxed to keep other calls
-/// small.
+/// Outcome of a call that failed, or whose reply is long, compressed or in another layout. Boxed to keep the future of
+/// ordinary calls small.
 struct RareEnding {
     ticket: CallTicket,
     ended: CallOutcome<()>,
-    /// The undecoded body of the reply, if there is one.
+    /// Body of the reply, if there is one. It has not been decoded.
     unread: Option<Bytes>,
     until: Option<Instant>,
-    /// The observer's view of the call.
+    /// Record of the call for its observer.
     over: Option<EndedCall>,
 }
 
 impl RareEnding {
-    /// Creates the end of a call. `length` is the length of the reply if the call is observed.
+    /// Creates the outcome of a call. `length` is the length of the reply of an observed call.
     #[cold]
     fn new(
         calls: &mut Calls,
@@ -123,7 +124,7 @@ impl RareEnding {
 }
 
 impl SentCall {
-    /// Returns the status of a call that timed out.
+    /// Returns the status of a call whose deadline has passed.
     fn expired(&self) -> Status {
         let expired = expired(self.method);
         match self.link.calls.with(|calls| calls.server) {
@@ -135,20 +136,21 @@ impl SentCall {
         }
     }
 
-    /// Counts the end of a call and notifies the observer.
+    /// Counts the end of a call and reports it to the observer.
     fn observe_end(&self, code: Code, over: &EndedCall) {
         self.link.calls.calls.lock().count(self.method, code, over);
         self.notify_end(over.tracked.token, code, over.tracked.sizes);
     }
 
-    /// Notifies the observer of the end of a call.
+    /// Reports the end of a call to the observer.
     fn notify_end(&self, token: Token, code: Code, sizes: CallSizes) {
         if let Some(observer) = &self.link.observer {
             observer.notify_end(&ObservedMethod::of_unary(self.method), token, code, sizes);
         }
     }
 
-    /// Returns whether a call rejected by a server of a fleet may be sent to another one. It must be idempotent.
+    /// Returns whether a call may be sent to another server after a server of a fleet has rejected it. Requires an
+    /// idempotent method.
     fn refused(&self, code: Code, until: Option<Instant>) -> SentState {
         match code {
             Code::Unavailable if self.method.idempotent && self.link.calls.is_of_fleet() => {
@@ -158,7 +160,7 @@ impl SentCall {
         }
     }
 
-    /// Returns the failure of a call. `answered` is the status of the server's reply, if any.
+    /// Returns the failure of a call. `answered` is the status that the server replied with, if it did.
     fn fail(&self, ending: RareEnding, answered: Option<Status>) -> Box<Failure> {
         let RareEnding { ticket, ended, until, over, .. } = ending;
         let (status, sent) = match (answered, ended) {
@@ -176,7 +178,7 @@ impl SentCall {
         };
         let mut failure = Failure::new(status, sent);
         if let Some(over) = over {
-            // The observer is notified at the end of the last attempt.
+            // The end is reported to the observer after the last attempt.
             if failure.may_be_retried() {
                 failure.observed =
                     Some(CallStart { at: over.started, token: over.tracked.token, trace: over.tracked.trace });

@@ -1,4 +1,4 @@
-//! Settings of a channel, and the functions that connect it.
+//! Configuration of channels, and the functions that connect them.
 
 use crate::api::BoxFuture;
 use crate::api::middleware::Chain;
@@ -25,15 +25,15 @@ use tokio::runtime::Handle;
 /// Default timeout of connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Default time for which a call waits for a lost connection to be replaced.
+/// Default time that a call waits for a lost connection to be replaced.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Name of a server that is reached through a connector.
+/// Name of a server that is reached through a connector, for error texts.
 const CONNECTOR: &str = "the server";
 
 impl Channel {
-    /// Connects to `host:port`, or on Unix to the socket at a path, as in `unix:/run/service.sock`. On Linux, with the
-    /// feature `shm`, `unix+shm:/run/service.sock` offers the server there to share memory.
+    /// Connects to `host:port`, or on Unix to a socket path such as `unix:/run/service.sock`. On Linux, with the
+    /// feature `shm`, the address `unix+shm:/run/service.sock` also offers shared memory to the server.
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -44,7 +44,7 @@ impl Channel {
     /// ```
     ///
     /// # Errors
-    /// If no address of the name accepts the connection within 10 s.
+    /// If none of the addresses that the name resolves to accepts the connection within 10 s.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the attempt and closes a connection that is already open.
@@ -52,11 +52,11 @@ impl Channel {
         Self::builder().connect(address).await
     }
 
-    /// Creates a channel over a transport, which may be any byte stream. A lost connection cannot be replaced: calls
-    /// then fail with [`Unavailable`](crate::Code::Unavailable).
+    /// Creates a channel over a transport, which may be any byte stream. The connection cannot be replaced when it is
+    /// lost: further calls fail with [`Unavailable`](crate::Code::Unavailable).
     ///
     /// # Errors
-    /// None. Only TLS and services can fail, and both require a builder.
+    /// Never. Only TLS handshakes and conflicts between services can fail, and these require a builder.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the attempt and drops the transport.
@@ -79,15 +79,15 @@ connection_setters!(ChannelBuilder, |builder: &Self| {
 });
 
 forwarded_setters! { ChannelBuilder:
-    /// Sets the timeout for detecting whether the server is a native peer; see
+    /// Sets the timeout for detecting whether the server is a native or compat peer; see
     /// [`frisbee::ClientBuilder::peer_kind_timeout`]. Defaults to 5 s.
     peer_kind_timeout(timeout: Duration);
 
-    /// Sets the form of headers. Servers on frisbee-go up to v0.10.2 require [`HeaderForm::Old`].
+    /// Sets the form of headers. [`HeaderForm::Old`] is required for servers on frisbee-go up to v0.10.2.
     header_form(form: HeaderForm);
 
-    /// Offers shared memory to servers on Unix sockets, including addresses that begin with `unix:`; see
-    /// [`frisbee::ClientBuilder::shared_memory`]. By default only addresses that begin with `unix+shm:` do so.
+    /// Offers shared memory to servers on Unix sockets, even if the address starts with `unix:`; see
+    /// [`frisbee::ClientBuilder::shared_memory`]. By default, only addresses that start with `unix+shm:` do so.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory(connector: crate::shm::Connector);
 
@@ -95,12 +95,12 @@ forwarded_setters! { ChannelBuilder:
     #[cfg(feature = "tls")]
     tls(tls: frisbee::tls::ClientTls);
 
-    /// Sets the name expected in the server's certificate. Defaults to the host of the address.
+    /// Sets the expected name in the server's certificate. Defaults to the host of the address.
     #[cfg(feature = "tls")]
     server_name(name: impl Into<String>);
 }
 
-/// The settings of a [`Channel`].
+/// Builder of a [`Channel`].
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, Name};
@@ -135,7 +135,7 @@ pub struct ChannelBuilder {
     pub(crate) log_settings: Option<fn(&Self)>,
     hedge_after: Option<Duration>,
     attempts_max: u32,
-    /// The middleware around the channel's calls.
+    /// Middleware around the calls of the channel.
     chain: Chain,
 }
 
@@ -155,32 +155,34 @@ impl ChannelBuilder {
         }
     }
 
-    /// Adds a middleware to the calls of the channel, inside of those added earlier, like [`Channel::with_middleware`].
-    /// It does not apply to a service that this end [offers](Self::add_service), which has its own middleware:
+    /// Adds a middleware around the calls of the channel, inside of the existing ones; see also
+    /// [`Channel::with_middleware`]. It does not apply to the calls of services that this channel
+    /// [offers](Self::add_service). These have their own middleware:
     /// `add_service(AgentServer::new(agent).with_middleware(…))`.
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
         self.chain.push(middleware);
         self
     }
 
-    /// Sets the default timeout of calls. Defaults to 30 s; this default is not sent to the server.
+    /// Sets the default timeout of calls, which is also sent to the server. If it is not set, calls time out after 30
+    /// s, which is not sent.
     ///
-    /// For a streaming call, the timeout limits two waits: until the first message can be sent, and for a single reply
-    /// after the last message. The streams themselves have no time limit unless the request has a timeout.
+    /// For streaming calls, the timeout separately limits the wait until the first message can be sent, and the wait
+    /// for a single reply after the last message. Streams have no time limit unless the request has a timeout.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         (self.options.timeout, self.options.sends_timeout) = (Some(timeout), true);
         self
     }
 
-    /// Removes the default timeout. Calls may then wait forever, because a Go server never answers a request that it
-    /// cannot decode.
+    /// Removes the default timeout. Calls may then wait forever, because a Go server does not reply to a request that
+    /// it cannot decode.
     pub fn dangerous_no_timeout(mut self) -> Self {
         (self.options.timeout, self.options.sends_timeout) = (None, false);
         self
     }
 
     /// Sets whether calls to a compat server fail with [`FailedPrecondition`](crate::Code::FailedPrecondition) if its
-    /// wire format cannot express the message. Defaults to `false`: absent fields are sent as their default values.
+    /// wire format cannot represent the message. Defaults to `false`: absent fields are sent with their default values.
     pub fn strict_presence(mut self, strict: bool) -> Self {
         self.options.strict = strict;
         self
@@ -193,51 +195,51 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets how long an unsent call waits for a lost connection to be replaced. Defaults to 5 s. Reconnecting continues
-    /// afterwards for later calls.
+    /// Sets how long an unsent call waits for a lost connection to be replaced. Defaults to 5 s. After this time the
+    /// call fails, but reconnecting continues for later calls.
     ///
-    /// If the peer speaks another protocol, the call fails immediately with an error that names it. The port is not
-    /// dialled again for 1 to 2 s.
+    /// If the server uses another protocol, the call fails immediately with an error that names the protocol. The
+    /// server is not dialled again for 1 to 2 s.
     pub fn reconnect_timeout(mut self, reconnect_timeout: Duration) -> Self {
         self.reconnect_timeout = reconnect_timeout;
         self
     }
 
-    /// Sets the maximum number of attempts of a unary call whose method the schema declares idempotent
-    /// (`idempotency_level`). The number includes the first attempt and a [hedged](Self::hedge_after) one; 1 disables
-    /// retries. Defaults to 2. Unsent attempts do not count. All other calls are sent at most once.
+    /// Sets the maximum number of attempts of a unary call whose method is declared idempotent in the schema
+    /// (`idempotency_level`). The number includes the first attempt and [hedged](Self::hedge_after) ones; 1 disables
+    /// retries. Defaults to 2. Attempts that were not sent do not count. All other calls are sent at most once.
     ///
     /// A call is retried if its connection was lost or, on a channel to several servers, if the reply is
-    /// [`Unavailable`](crate::Code::Unavailable). The pause before the first retry is 5 to 10 ms. It doubles with each
-    /// further retry, up to 1 s. All calls of a channel share a budget of ten retries, plus one for every ten
-    /// successful calls.
+    /// [`Unavailable`](crate::Code::Unavailable). The first retry is delayed by 5 to 10 ms. The delay doubles with each
+    /// further retry, up to 1 s. The calls of a channel share a budget of ten retries, which is refilled by one for
+    /// every ten successful calls.
     pub fn attempts_max(mut self, attempts: u32) -> Self {
         self.attempts_max = attempts.max(1);
         self
     }
 
-    /// Sets the time after which an unanswered call is hedged: a second server receives the call too, and the first
-    /// reply wins. The other call is cancelled. Only unary calls of methods that the schema declares idempotent
-    /// (`idempotency_level`) are hedged, because both servers may run them. Disabled by default.
+    /// Sets the time after which a call without a reply is hedged: it is also sent to a second server, the first reply
+    /// is used, and the other attempt is cancelled. Applies only to unary calls whose method is declared idempotent in
+    /// the schema (`idempotency_level`), because both servers may run the call. Disabled by default.
     ///
-    /// At most 2 % of such calls are hedged. Each hedge also takes one retry from the channel's budget of ten, plus one
-    /// for every ten successful calls. This limits the additional load on servers in trouble. The 99th percentile of
-    /// the call duration is a good value.
+    /// At most 2 % of these calls are hedged. Each hedge also takes one retry from the budget described at
+    /// [`attempts_max`](Self::attempts_max), which limits the additional load on overloaded servers. The 99th
+    /// percentile of the call duration is a good value.
     ///
-    /// Observers see one call, and the second attempt as a [retry](crate::observe::Observer::retry). Both attempts have
-    /// the deadline and the metadata of the call. Each call that can be hedged allocates its future and a timer. A
-    /// channel to a single server never hedges.
+    /// Observers see a single call, whose second attempt is reported as a [retry](crate::observe::Observer::retry).
+    /// Both attempts have the same deadline and metadata. A call that may be hedged allocates its future and a timer.
+    /// Calls of a channel to a single server are never hedged.
     pub fn hedge_after(mut self, time: Duration) -> Self {
         self.hedge_after = Some(time);
         self
     }
 
-    /// Compresses the requests and streamed messages of these methods, with names like `package.Service/Method`, for
-    /// servers that [accept compression](Self::accept_compressed). The channel then accepts compressed messages too. By
-    /// default nothing is compressed.
+    /// Compresses the requests and streamed messages of these methods, given as `package.Service/Method`, for servers
+    /// that [accept compression](Self::accept_compressed). The channel then accepts compressed messages too. By default
+    /// no messages are compressed.
     ///
-    /// [`ServerBuilder::compress`](crate::ServerBuilder::compress) describes the details and exceptions. Calls of a
-    /// server to its clients, and the replies to them, are not compressed. Unknown method names are ignored.
+    /// See [`ServerBuilder::compress`](crate::ServerBuilder::compress) for details and exceptions. Calls from a server
+    /// to its clients, and the replies to them, are not compressed. Unknown methods are ignored.
     #[cfg(feature = "zstd")]
     pub fn compress<M: Into<String>>(mut self, methods: impl IntoIterator<Item = M>) -> Self {
         let packing = Arc::make_mut(self.offering().packing.get_or_insert_default());
@@ -245,9 +247,9 @@ impl ChannelBuilder {
         self
     }
 
-    /// Connects to `host:port`, or on Unix to the socket at a path, as in `unix:/run/service.sock`. On Linux, with the
-    /// feature `shm`, `unix+shm:/run/service.sock` offers the server there to share memory, and continues over the
-    /// socket if it does not.
+    /// Connects to `host:port`, or on Unix to a socket path such as `unix:/run/service.sock`. On Linux, with the
+    /// feature `shm`, the address `unix+shm:/run/service.sock` also offers shared memory to the server. The connection
+    /// continues over the socket if the server does not accept.
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -258,7 +260,7 @@ impl ChannelBuilder {
     /// ```
     ///
     /// # Errors
-    /// Like [`Channel::connect`], and if two services or mounted routers overlap.
+    /// If connecting fails, like [`Channel::connect`], or two services or mounted routers overlap.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the attempt and closes a connection that is already open.
@@ -288,7 +290,8 @@ impl ChannelBuilder {
     /// ```
     ///
     /// # Errors
-    /// The first error of the function, or a timeout after [`connect_timeout`](Self::connect_timeout).
+    /// If the first call of the function fails, or does not complete within the
+    /// [`connect_timeout`](Self::connect_timeout).
     ///
     /// # Cancel safety
     /// Dropping the future cancels the attempt and closes a connection that is already open.
@@ -302,8 +305,8 @@ impl ChannelBuilder {
         self.connect_using(dialler).await
     }
 
-    /// Creates a channel to an address without connecting. The first call connects and waits like after a [lost
-    /// connection](Self::reconnect_timeout); so does [`Channel::stay_connected`].
+    /// Creates a channel to an address without connecting. The first call connects, and waits for the connection like
+    /// after a [lost connection](Self::reconnect_timeout). [`Channel::stay_connected`] also connects.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -316,7 +319,7 @@ impl ChannelBuilder {
     /// ```
     ///
     /// # Errors
-    /// If the address is not valid for [`connect`](Self::connect), or if two services or mounted routers overlap.
+    /// If the address is invalid, or two services or mounted routers overlap.
     ///
     /// # Panics
     /// Outside of a tokio runtime, which drives the connection.
@@ -343,10 +346,11 @@ impl ChannelBuilder {
     }
 
     /// Creates a channel that takes its connections from a [`Picker`], such as the fleet of the crate `frpc-balance`.
-    /// The function creates the picker from links of the [`LinkFactory`]; the [module](crate::picker) has an example.
+    /// The function creates the picker with links from the [`LinkFactory`]; see the [module](crate::picker) for an
+    /// example.
     ///
     /// # Errors
-    /// The error of the function, or an error if two services or mounted routers overlap.
+    /// If the function fails, or two services or mounted routers overlap.
     ///
     /// # Panics
     /// Outside of a tokio runtime, which drives the connections.
@@ -373,7 +377,7 @@ impl ChannelBuilder {
         self.connect_using(Dialler::transport(io)).await
     }
 
-    /// Connects with `dialler`. The future is boxed here, so that programs do not compile the client again.
+    /// Connects with `dialler`. The future is boxed, so that the client is not compiled again in each program.
     fn connect_using(mut self, dialler: Dialler) -> BoxFuture<'static, Result<Channel, Error>> {
         Box::pin(async move {
             let offer = self.offer()?;
@@ -389,7 +393,7 @@ impl ChannelBuilder {
         Ok(self.channel(Arc::new(links), &offer))
     }
 
-    /// Returns the services offered on every connection.
+    /// Builds the services that are offered on each connection.
     fn offer(&mut self) -> Result<Arc<ServiceOffer>, Error> {
         self.log_settings.iter().for_each(|log| log(self));
         let offer = std::mem::take(&mut self.offering).done()?;

@@ -1,4 +1,4 @@
-//! A call as a value, and the function that encodes and sends it.
+//! The description of a call, and the function that encodes and sends it.
 
 use crate::api::extras::Extras;
 use crate::api::metadata::Metadata;
@@ -17,21 +17,21 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// Timeout below which the clock is read for each call. Other calls share one reading per turn of the connection, which
-/// may be late when the runtime is busy.
+/// Timeout below which the clock is read for each call. Other calls share a single reading per turn of the connection,
+/// which may be slightly outdated on a busy runtime.
 const EXACT_BELOW: Duration = Duration::from_secs(10);
 
-/// Default timeout of a call, and of opening a stream. A Go server never answers a request that it cannot decode, so
-/// calls need a limit. Calls within a data centre should not come near this one. It is not sent to the server.
+/// Default timeout of calls and of opening streams. A limit is required, because a Go server does not reply to a
+/// request that it cannot decode. Calls within a data centre normally take much less. Not sent to the server.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The options of a call.
+/// Options of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallOptions {
     pub(crate) timeout: Option<Duration>,
-    /// Whether the timeout is sent to a native server.
+    /// Whether to send the timeout to a native server.
     pub(crate) sends_timeout: bool,
-    /// Whether to reject a message that would lose fields in the wire format of a compat peer.
+    /// Whether to fail if the message would lose the presence of fields in the wire format of a compat peer.
     pub(crate) strict: bool,
 }
 
@@ -48,13 +48,13 @@ pub struct PendingCall<'a> {
     pub(crate) method: &'static Method,
     pub(crate) kind: CallKind,
     pub(crate) options: CallOptions,
-    /// Metadata and extensions set by the caller.
+    /// Metadata and extensions that the caller has set.
     pub(crate) extras: Option<&'a Extras>,
-    /// The trace context to send.
+    /// Trace context to send.
     pub(crate) trace: Option<&'a TraceContext>,
-    /// The observer's token, if the table of calls reports the call.
+    /// Token of the observer, if the call table reports the end of the call.
     pub(crate) observer: Option<Token>,
-    /// The link of another attempt of this call that is in flight.
+    /// Link of another attempt of this call that is in flight.
     pub(crate) avoid: Option<&'a Arc<Link>>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> PendingCall<'a> {
         Self { method, kind: CallKind::Unary, options, extras, trace: None, observer: None, avoid: None }
     }
 
-    /// Returns the prefix of the request, or of the packet that opens its stream.
+    /// Returns the prefix of the request, or of the packet that opens a stream.
     pub(crate) fn prefix(&self, timeout: Option<Duration>) -> PrefixFields<'a> {
         PrefixFields { timeout, metadata: self.metadata(), trace: self.trace, ..PrefixFields::default() }
     }
@@ -73,8 +73,8 @@ impl<'a> PendingCall<'a> {
         Extras::sent(self.extras).filter(|metadata| !metadata.is_empty())
     }
 
-    /// Registers the call in the table of a link and sends its request, if there is space. The caller is woken when the
-    /// call has ended or, while the waiter exists, when there is space.
+    /// Registers the call in the call table of a link and queues its request. If there is no space, registers the
+    /// caller with the waiter. The caller is woken when the call ends, or when there is space.
     #[inline(always)]
     pub(crate) fn send<A: EncodeBody>(
         &self,
@@ -85,14 +85,14 @@ impl<'a> PendingCall<'a> {
         context: &mut Context<'_>,
     ) -> Result<CallTicket, NotSent> {
         let caller = context.waker();
-        // Registering the call and sending its request happen under the connection's lock, so the connection cannot
-        // close in between and leave the call without an end.
+        // Register the call and queue its request under the lock of the mailbox. The connection cannot close in
+        // between, which would leave the call without an outcome.
         match waiter.poll_send(context, |outbox| self.write(message, link, outbox, caller, place)) {
             Poll::Ready(Ok(Ok(ticket))) => Ok(ticket),
             Poll::Ready(Ok(Err(unsent))) => {
-                // If the request could not be written, the slot is free again, and its next waiter is woken here
-                // because the connection's lock is no longer held. With a full table there is no free slot, and waking
-                // would wake this caller repeatedly.
+                // If the request could not be written, its slot is free again. Wake the next caller in the queue here,
+                // where the lock of the mailbox is not held. Do not do so if the table is full, because it would
+                // repeatedly wake this caller.
                 if matches!(unsent, NotSent::Failed(_) | NotSent::Unclear) {
                     link.calls.with(|_| ());
                 }
@@ -103,9 +103,9 @@ impl<'a> PendingCall<'a> {
         }
     }
 
-    /// Registers the call and writes its request. Invariant: the lock of the mailbox, which owns `outbox`, is held
-    /// first and then that of the calls. On return, a registered call has its request in the outbox; otherwise it was
-    /// revoked. No waker is called here.
+    /// Registers the call and writes its request. Invariant: the lock of the mailbox, to which `outbox` belongs, is
+    /// acquired before that of the call table. On return, either the call is registered and its request is in the
+    /// outbox, or the call has been revoked. No waker is called here.
     fn write<A: EncodeBody>(
         &self,
         message: &A,
@@ -119,7 +119,8 @@ impl<'a> PendingCall<'a> {
         let server = calls.server;
         if server != ServerKind::Native {
             match server {
-                // Metadata and traces depend on the kind of the server, so the call waits for it.
+                // How to send metadata and traces depends on the kind of the server, so the call must wait until it is
+                // known.
                 ServerKind::Unknown if link.backward || self.metadata().is_some() || trace.is_some() => {
                     return Err(NotSent::Unclear);
                 }
@@ -134,7 +135,7 @@ impl<'a> PendingCall<'a> {
         }
         let until = match *timeout {
             None => None,
-            // A call whose deadline has passed is not sent, and stops waiting for space.
+            // A call whose deadline has passed while it waited is not sent.
             Some(timeout) if timeout.is_zero() => return Err(NotSent::Full),
             Some(timeout) if timeout < EXACT_BELOW => clock::now().checked_add(timeout),
             Some(timeout) => calls.now(clock::now).checked_add(timeout),
@@ -160,8 +161,8 @@ impl<'a> PendingCall<'a> {
             Form::Extended => self.prefix(timeout.filter(|_| *sends_timeout)),
             Form::Flat => PrefixFields::default(),
         };
-        // Until the server has announced its limit, packets keep to the lowest limit of all servers, because a longer
-        // packet may close the connection.
+        // Until the server has announced its limit, use the lowest limit that any server has. A longer packet could
+        // cause the server to close the connection.
         let limit = outbox.limit();
         if server == ServerKind::Unknown {
             outbox.set_limit(limit.min(BODY_MAX_LEAST));
@@ -181,7 +182,8 @@ impl<'a> PendingCall<'a> {
             Err(error) => {
                 link.calls.calls.lock().revoke(ticket);
                 Err(match error {
-                    // Unclear because only the native form can encode the message, or only a later limit permits it.
+                    // The kind of the server decides: only the native form can encode the message, or only a higher
+                    // limit permits it.
                     _ if server == ServerKind::Unknown => NotSent::Unclear,
                     error => NotSent::Failed(error.into_status()),
                 })

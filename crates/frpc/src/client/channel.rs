@@ -1,4 +1,4 @@
-//! The channel: a client's handle for calls. Lost connections are replaced.
+//! The channel, by which a client makes calls. Lost connections are replaced.
 
 use crate::api::hand_off::HandOffSlot;
 use crate::api::middleware::{CallKind, Chain};
@@ -25,22 +25,22 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-/// A handle for concurrent calls to a server over one connection.
+/// A channel to a server, on which any number of calls can be made concurrently over one connection.
 ///
-/// Calls may be made and polled on any thread, including outside of a tokio runtime. The runtime in which the channel
-/// was created must still exist.
+/// Calls may be made and polled on any thread, even outside of a tokio runtime. The runtime in which the channel was
+/// created must still exist.
 ///
-/// Clones share the connection. Further calls wait when 16 384 calls are in flight, or fewer if the server's limit is
-/// lower. A connection is replaced when it is lost or its server begins to shut down. Unsent calls move to the new
-/// connection. Calls that were sent fail with a status that [may have run](Status::may_have_run). Unary calls of
-/// methods that are idempotent by their `idempotency_level` are the exception: they are retried after a short pause;
+/// Clones share the connection. If 16 384 calls are in flight, or as many as the server permits, further calls wait. A
+/// connection is replaced when it is lost or its server begins to shut down. Unsent calls are then sent on the new
+/// connection. Calls that were already sent fail with a status that [may have run](Status::may_have_run), except for
+/// unary calls of methods that are declared idempotent by `idempotency_level`. These are retried after a short delay;
 /// see [`attempts_max`](crate::ChannelBuilder::attempts_max). No other call is sent twice.
 ///
-/// The crate `frpc-balance` creates channels to several servers, with a connection to each.
+/// The crate `frpc-balance` provides channels to several servers, with a connection to each.
 ///
-/// A channel owns its connections. They close when the last clone, call and stream of the channel is dropped, or when
-/// the channel is [closed](Self::close) and its calls and streams have ended. A [`Connection`] is a non-owning handle:
-/// dropping it does not close the connection.
+/// A channel owns its connections. They are closed when the last clone, call and stream of the channel is dropped, or
+/// when the channel is [closed](Self::close) and its calls and streams have ended. In contrast, a [`Connection`] is a
+/// non-owning handle, whose drop does not close the connection.
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, Name};
@@ -64,20 +64,20 @@ use tokio::time::Instant;
 #[derive(Clone)]
 pub struct Channel {
     pub(crate) inner: Arc<ChannelShared>,
-    /// The layers around each call. `None` without layers, so that plain calls need a single check.
+    /// The layers around each call. `None` if there are none, so that ordinary calls need only one check.
     pub(crate) layers: Option<Arc<Layers>>,
 }
 
-/// The layers around calls.
+/// Layers around the calls of a channel.
 #[derive(Clone, Default)]
 pub(crate) struct Layers {
     /// The middleware around calls.
     pub(crate) chain: Option<Arc<Chain>>,
-    /// If present, unary calls request a hand-off and store the transport here.
+    /// If set, unary calls request a hand-off, whose transport is stored in this slot.
     pub(crate) handed: Option<(HandOffSlot, hand_off::MakeCall)>,
-    /// The observed call that contains the calls of this channel. They are then not observed themselves.
+    /// The observed call whose middleware makes the calls of this channel. They are then not observed individually.
     pub(crate) observed: Option<CallStart>,
-    /// Whether calls of idempotent methods are hedged.
+    /// Whether calls of idempotent methods may be hedged.
     pub(crate) hedges: bool,
 }
 
@@ -92,16 +92,16 @@ impl Layers {
 
 pub(crate) struct ChannelShared {
     pub(crate) picker: Arc<dyn Picker>,
-    /// Retry budget. Each successful call earns a tenth of a retry.
+    /// Budget of retries, to which each successful call adds a tenth of a retry.
     pub(crate) retries: AttemptBudget<10>,
-    /// Time after which calls are hedged. Each call that can be hedged earns a fiftieth of a hedge.
+    /// Time after which calls are hedged.
     pub(crate) hedge_after: Option<Duration>,
     pub(crate) hedges: AttemptBudget<2>,
     /// Maximum number of attempts of an idempotent call.
     pub(crate) attempts_max: u32,
     /// Default options of calls and of opening streams.
     pub(crate) options: CallOptions,
-    /// Runtime for the timers of calls that are made outside of a runtime.
+    /// Runtime for the timers of calls that are polled outside of any runtime.
     pub(crate) runtime: Handle,
     pub(crate) observer: Option<Arc<Observers>>,
 }
@@ -113,17 +113,17 @@ impl LoadSource for ChannelShared {
 }
 
 impl Channel {
-    /// Creates a channel to the peer of an existing connection, which either end may have dialled.
+    /// Creates a channel that makes calls on an existing connection, regardless of which end has dialled it.
     ///
-    /// Servers use this to call services that a client offers with
+    /// Servers use this to call services that a client offers by
     /// [`ChannelBuilder::add_service`](crate::ChannelBuilder::add_service): in a handler through [`Request::channel`],
     /// or in [`ServerBuilder::on_connect`](crate::ServerBuilder::on_connect). The generated clients are the same. All
     /// channels of a connection share its limit of calls in flight. Calls fail with
     /// [`Unavailable`](crate::Code::Unavailable) after the connection has ended, and with
-    /// [`Unimplemented`](crate::Code::Unimplemented) if the client is plain or offers no service. They are observed
-    /// like the other calls of this end. Dropping the channel does not close the connection.
+    /// [`Unimplemented`](crate::Code::Unimplemented) if the client is a compat peer or offers no service. They are
+    /// observed like other calls of this server. Dropping the channel does not close the connection.
     ///
-    /// The connection must belong to a [`Server`](crate::Server) or a [`Channel`] of this crate. Calls on other
+    /// The connection must belong to a [`Server`](crate::Server) or [`Channel`] of this crate. Calls on other
     /// connections fail.
     pub fn from_connection(connection: &Connection) -> Self {
         let end = ConnectionEnd::of(connection);
@@ -143,8 +143,8 @@ impl Channel {
         }
     }
 
-    /// Creates a channel whose unary calls request a hand-off of the connection, and the slot that receives the
-    /// transport if the handler accepts; see [`hand_off`](crate::hand_off). Streaming calls are not affected.
+    /// Creates a channel whose unary calls request a hand-off, and the slot that receives the transport if the handler
+    /// accepts; see [`hand_off`](crate::hand_off). Streaming calls are not affected.
     ///
     /// ```no_run
     /// # async fn open(channel: frpc::Channel) -> Result<(), frpc::Status> { Ok(()) }
@@ -178,12 +178,12 @@ impl Channel {
         self.with(|layers| layers.chain = chain.present())
     }
 
-    /// Keeps the channel connected. A connection that is lost, or whose server begins to shut down, is replaced
-    /// immediately, with a growing pause after each failure. Without this function the next call replaces it. Use it
+    /// Keeps the channel connected. If the connection is lost or its server begins to shut down, it is replaced
+    /// immediately, with exponential backoff after failures. Otherwise it is only replaced by the next call. Use this
     /// for clients that receive more calls than they make. Channels to several servers always stay connected.
     ///
-    /// The future resolves when the channel is [closed](Self::close), or when the connection of a channel [created from
-    /// one](Self::from_connection) has ended. It never resolves for a channel to several servers.
+    /// The future completes when the channel is [closed](Self::close), or when the connection of a channel [created
+    /// from one](Self::from_connection) has ended. It never completes for a channel to several servers.
     ///
     /// ```
     /// # async fn example(channel: frpc::Channel) -> Result<(), Box<dyn std::error::Error>> {
@@ -194,44 +194,45 @@ impl Channel {
     /// ```
     ///
     /// # Cancel safety
-    /// Safe. Dropping the future ends the effect.
+    /// Safe. The channel is kept connected only while the future exists.
     pub async fn stay_connected(&self) {
         self.inner.picker.stay_connected().await;
     }
 
     /// Closes the channel and all its clones. Unsent and later calls fail immediately with
     /// [`FailedPrecondition`](crate::Code::FailedPrecondition). Calls and streams in progress continue, and the
-    /// connections close when the last of them has ended. The connection of a channel [created from
-    /// one](Self::from_connection) stays open, because the channel does not own it; its calls that wait for a slot are
-    /// still sent.
+    /// connections are closed when the last of them has ended. If the channel was [created from a
+    /// connection](Self::from_connection), the connection stays open, because the channel does not own it, and calls
+    /// that wait for a slot are still sent.
     ///
-    /// Closing a [`Connection`] of the channel has another effect: once it [has closed](Connection::closed), the next
-    /// call opens a new one.
+    /// Closing a [`Connection`] of the channel has a different effect: once it [has closed](Connection::closed), the
+    /// next call opens a new one.
     pub fn close(&self) {
         self.inner.picker.close();
     }
 
-    /// Returns the current connection, or `None` if it was lost and has not been replaced. With several connections,
-    /// returns one that a call might use.
+    /// Returns the current connection, or `None` if there is none. If the channel has several connections, returns one
+    /// that a call might use.
     pub fn connection(&self) -> Option<Connection> {
         self.inner.picker.link().map(|link| link.connection.clone())
     }
 
-    /// Runs a call, in the channel's runtime if it is polled outside of any, because its timers need one.
+    /// Runs a call. If it is polled outside of any runtime, it enters that of the channel, which is required for
+    /// timers.
     pub(crate) async fn in_runtime<F: Future>(&self, call: F) -> F::Output {
         let mut call = pin!(call);
         poll_fn(|context| self.poll_in_runtime(|| call.as_mut().poll(context))).await
     }
 
-    /// Polls a part of a call, in the channel's runtime if the current thread has none.
+    /// Calls `poll`, in the channel's runtime if the current thread is not in a runtime.
     pub(crate) fn poll_in_runtime<T>(&self, poll: impl FnOnce() -> T) -> T {
-        // A task is in a runtime, and the check for one is fast.
+        // Check for a task first, because that is faster and implies a runtime.
         let is_outside = tokio::task::try_id().is_none() && Handle::try_current().is_err();
         let _entered = is_outside.then(|| self.inner.runtime.enter());
         poll()
     }
 
-    /// Returns a channel with changed layers around its calls.
+    /// Returns a channel with other layers around its calls.
     fn with(&self, change: impl FnOnce(&mut Layers)) -> Self {
         let mut layers = self.layers.as_deref().cloned().unwrap_or_default();
         change(&mut layers);
@@ -243,7 +244,7 @@ impl Channel {
         self.layers.as_ref()?.chain.clone()
     }
 
-    /// Returns the channel for calls within its middleware. `observed` is the call that contains them.
+    /// Returns a channel for the calls that middleware makes. `observed` is the call around which the middleware runs.
     pub(crate) fn within(&self, observed: Option<CallStart>) -> Self {
         let layers = self.layers.as_deref();
         let outer = layers.filter(|layers| observed.is_some() || layers.handed.is_some() || layers.hedges);
@@ -251,22 +252,22 @@ impl Channel {
         Self { inner: self.inner.clone(), layers }
     }
 
-    /// Reports the begin of a call to the observer. `start` is given if the call has already begun.
+    /// Reports the beginning of a call to the observer. `start` is set if the call has already begun.
     pub(crate) fn observe(&self, method: &Method, kind: CallKind, start: Option<CallStart>) -> Option<ObservedCall> {
         let observer = self.inner.observer.as_ref()?;
         if self.layers.as_ref().is_some_and(|layers| layers.observed.is_some()) {
-            return None; // The enclosing call is observed.
+            return None; // The call around the middleware is observed instead.
         }
         let method_observer = observer.method_observer(ObservedMethod::new(CallSide::Client, *method, kind));
         Some(match start {
             Some(start) if observer.has_observer() => method_observer.start(start, 0),
-            // The table of calls stores no trace of calls that are only counted.
+            // The call table stores no trace for calls that are only counted.
             Some(start) => method_observer.start(CallStart { trace: context::trace(), ..start }, 0),
             None => method_observer.begin(context::trace()),
         })
     }
 
-    /// Returns a connection for a call with the deadline `until`. Stores the start of the wait in `since`.
+    /// Returns a connection for a call with the deadline `until`. `since` is set to the start of the wait.
     pub(crate) async fn link_for(
         &self,
         call: &PendingCall<'_>,
@@ -284,14 +285,15 @@ impl Channel {
         }
     }
 
-    /// Returns the picker set by [`connect_picker`](crate::ChannelBuilder::connect_picker) if it has this type.
+    /// Returns the picker that was set by [`connect_picker`](crate::ChannelBuilder::connect_picker), if it has this
+    /// type.
     pub fn picker<P: Picker>(&self) -> Option<&P> {
         let picker: &dyn Any = &*self.inner.picker;
         picker.downcast_ref()
     }
 
-    /// Returns the options of a call with the timeout `own`. In a handler they are limited by those of the handler's
-    /// call.
+    /// Returns the options of a call whose request has the timeout `own`. A call made by a handler is also limited by
+    /// the deadline of the handler.
     pub(crate) fn options(&self, own: Option<Duration>) -> CallOptions {
         let CallOptions { timeout, sends_timeout, strict } = self.inner.options;
         CallOptions {
@@ -303,7 +305,7 @@ impl Channel {
 }
 
 impl<T> Request<T> {
-    /// Returns a channel to the caller, over the connection of the request, in a handler; see
+    /// Returns a channel to the caller, over the connection of the request, for use in a handler; see
     /// [`Channel::from_connection`].
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! Establishing connections. Attempts continue for as long as a caller waits.
+//! Establishment of connections. Attempts continue as long as a caller waits for a connection.
 
 #[cfg(test)]
 mod tests;
@@ -26,68 +26,69 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// Maximum pause after the first failed attempt. It doubles with each further failure. The pause is random, so that
-/// clients do not reconnect simultaneously when a server returns.
+/// Maximum delay after the first failed attempt. It doubles with each further failure. The actual delay is random, so
+/// that clients do not reconnect at the same time when a server returns.
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
 
-/// Upper limit of the maximum pause.
+/// Upper limit of the maximum delay.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
-/// Minimum lifetime of a connection without an answered call. A connection that the server closes earlier counts as a
-/// failure. Equal to the longest pause, so that such a server is not dialled more often than one that does not listen.
+/// Minimum lifetime of a connection without an answered call. If the server closes a connection earlier, it counts as a
+/// failed attempt. Equal to the longest delay, so that such a server is dialled no more often than one that does not
+/// listen.
 const LASTS_MIN: Duration = PAUSE_MAX;
 
 pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
-/// An established connection.
+/// A connection that has been established, and the time at which it was.
 struct MadeConnection {
     at: Instant,
     connection: Connection,
     calls: Arc<CallTable>,
 }
 
-/// Receives the outcome of the first attempt.
+/// Sender of the outcome of the first attempt.
 type FirstOutcome = oneshot::Sender<Result<(), frisbee::Error>>;
 
 /// Establishes the connections of a channel.
 ///
-/// A task of the channel's runtime dials, so a caller that is not polled does not delay others. An attempt in progress
-/// continues when no caller waits, but no further attempt follows.
+/// Attempts are made by a task in the channel's runtime, so that a caller that is not polled does not delay others.
+/// When no caller waits any more, the current attempt is completed, but no further one is started.
 pub(crate) struct ConnectTask {
     factory: LinkFactory,
     pub(crate) dialler: Dialler,
-    /// The observer of the server, if it belongs to a fleet.
+    /// Observer of the server. Set if the server belongs to a fleet.
     server: Option<Arc<dyn ServerObserver>>,
     current: Arc<CurrentLink>,
     progress: Mutex<Progress>,
-    /// Set when the channel's runtime has dropped the task.
+    /// Set if the channel's runtime has dropped the task.
     dropped: AtomicBool,
-    /// Notifies waiting callers.
+    /// Notified when the progress changes.
     changed: Notify,
 }
 
-/// The progress of connecting. Values that run user code on drop, such as errors and connections, are not dropped under
+/// Progress of connecting. Values whose drop runs user code, such as errors and connections, must not be dropped under
 /// its lock.
 #[derive(Default)]
 struct Progress {
     /// The running task, if any.
     task: Option<JoinHandle<()>>,
-    /// Number of callers that wait for a connection.
+    /// Number of callers waiting for a connection.
     waiters: usize,
     /// Whether an attempt is in progress.
     is_dialling: bool,
-    /// Whether an attempt was made.
+    /// Whether any attempt has been made.
     has_dialled: bool,
     failures: Failures,
-    /// The last connection, until it is classified as lasting or failed.
+    /// The last connection, until it is known whether it counts as a success or a failure.
     made: Option<MadeConnection>,
-    /// The last failure, for callers that cannot wait for the next attempt.
+    /// Error of the last attempt, reported to callers that cannot wait for the next one.
     trouble: Option<String>,
-    /// The reason why no further connection can be established.
+    /// Reason why no more connections can be established.
     over: Option<&'static str>,
 }
 
-/// Consecutive failures.
+/// Consecutive failures, which determine the delay before the next attempt.
 #[derive(Default)]
 struct Failures {
     count: u32,
@@ -107,12 +108,12 @@ impl ConnectTask {
         Arc::new(Self { factory, dialler, server, current, progress, dropped, changed })
     }
 
-    /// Returns the failure of the last attempt, if it failed.
+    /// Returns the error of the last attempt, if it failed.
     pub(crate) fn trouble(&self) -> Option<String> {
         self.progress.lock().trouble.clone()
     }
 
-    /// Appends the last failure to the text, if there is one.
+    /// Appends the last error to a text, if there is one.
     fn with_trouble(&self, text: String) -> String {
         match &self.progress.lock().trouble {
             Some(trouble) => format!("{text}; {trouble}"),
@@ -120,20 +121,21 @@ impl ConnectTask {
         }
     }
 
-    /// Establishes the first connection, in one attempt. The attempt continues if the caller stops waiting, which it
-    /// does if another server of a fleet connects first.
+    /// Makes a single attempt to establish the first connection. It continues if the caller stops waiting, which
+    /// happens if another server of a fleet connects first.
     pub(crate) async fn dial_first(self: &Arc<Self>) -> Result<(), frisbee::Error> {
         let (sender, receiver) = oneshot::channel();
         self.spawn(&mut self.progress.lock(), Some(sender));
         receiver.await.unwrap_or_else(|_| Err(self.broken_off(RUNTIME_ENDED)))
     }
 
-    /// Returns the error of an attempt that was aborted.
+    /// Returns the error of an aborted attempt.
     fn broken_off(&self, why: &str) -> frisbee::Error {
         frisbee::Error::Connect { address: self.dialler.name.clone(), source: io::Error::other(why) }
     }
 
-    /// Returns a connection for a call, within the channel's reconnect timeout and the call's deadline.
+    /// Returns a connection for a call. Waits at most for the channel's reconnect timeout and until the deadline of the
+    /// call.
     pub(crate) async fn connection(self: &Arc<Self>, wait: WaitPolicy) -> Result<Arc<Link>, Status> {
         let reconnect_timeout = self.factory.reconnect_timeout;
         let making = self.make(wait.since, Some(reconnect_timeout));
@@ -143,7 +145,7 @@ impl ConnectTask {
                 let why = String::from("not sent: no connection before the deadline");
                 return Err(Status::deadline_exceeded(self.with_trouble(why)).not_run());
             }
-            // The connection that the call waited for may have closed just now.
+            // The connection may have closed since the call began to wait.
             if current_link(&self.current).is_none() {
                 self.judge_last();
             }
@@ -152,9 +154,9 @@ impl ConnectTask {
         })
     }
 
-    /// Returns a connection for a caller that has waited since `started`. Failed attempts are repeated with growing
-    /// pauses. With a `reconnect_timeout`, the caller fails immediately if the next pause would end later, or after
-    /// reaching a server of another protocol, because waiting would not help and would hide the reason.
+    /// Returns a connection to a caller that has waited since `started`. Failed attempts are repeated with exponential
+    /// backoff. If a `reconnect_timeout` is set, the caller fails immediately if the next attempt would begin too late,
+    /// or if the last one reached a server of another protocol, in which case waiting would only hide the reason.
     pub(crate) async fn make(
         self: &Arc<Self>,
         started: Instant,
@@ -172,7 +174,8 @@ impl ConnectTask {
         }
     }
 
-    /// Starts the task if it is not running. Fails if the task cannot help a caller that has waited since `started`.
+    /// Starts the task unless it is running. Fails if the task cannot provide a connection in time to a caller that has
+    /// waited since `started`.
     fn ensure_task(self: &Arc<Self>, started: Instant, reconnect_timeout: Option<Duration>) -> Result<(), Status> {
         if is_closed(&self.current) {
             return Err(closed());
@@ -207,7 +210,7 @@ impl ConnectTask {
         progress.task = Some(self.factory.runtime.spawn(task));
     }
 
-    /// Dials until there is a connection or no caller waits.
+    /// Makes attempts until there is a connection or no caller waits.
     async fn attempt(self: &Arc<Self>) {
         loop {
             let next = self.next();
@@ -226,7 +229,7 @@ impl ConnectTask {
         }
     }
 
-    /// Returns the task's next step. After `Nothing`, the task no longer counts as running.
+    /// Returns the next step of the task. After `Nothing`, the task counts as completed.
     fn next(&self) -> NextStep {
         let is_there = current_link(&self.current).is_some();
         if !is_there {
@@ -253,7 +256,7 @@ impl ConnectTask {
     /// Establishes a connection and makes it the current one.
     async fn dial(self: &Arc<Self>) -> Result<(), frisbee::Error> {
         let this = self.clone();
-        // A connector may panic.
+        // A panic of the connector must not end the task.
         let made = ParkedFuture::new(async move { this.make_connection().await });
         let made = made.await.unwrap_or_else(|_| Err(self.broken_off("connecting panicked")));
         let mut progress = self.progress.lock();
@@ -281,7 +284,7 @@ impl ConnectTask {
         Ok(MadeConnection { at, connection, calls })
     }
 
-    /// Resets the failures if the last connection lasted; otherwise counts another failure.
+    /// Resets the failures if the last connection has lasted, and counts another failure otherwise.
     fn judge_last(&self) {
         let Some(made) = self.progress.lock().made.take() else { return };
         match failed_setup(&made) {
@@ -300,7 +303,7 @@ impl ConnectTask {
         self.progress.lock().trouble = Some(why);
     }
 
-    /// Stops connecting because the channel was dropped or closed.
+    /// Stops connecting, because the channel was dropped or closed.
     pub(crate) fn stop(&self) {
         let task = self.progress.lock().task.take();
         if let Some(task) = task {
@@ -313,13 +316,13 @@ impl ConnectTask {
 /// The next step of the connecting task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum NextStep {
-    /// There is a connection, no caller waits, or none can be established.
+    /// The task ends, because there is a connection, no caller waits, or none can be established.
     Nothing,
     Pause(Instant),
     Attempt,
 }
 
-/// The work of the task, which its runtime may drop.
+/// The future of the task. Dropping it records whether the runtime has dropped the task before its completion.
 struct Task {
     making: Arc<ConnectTask>,
     is_over: bool,
@@ -330,7 +333,7 @@ impl Task {
         if let Some(outcome) = first
             && let Err(Err(error)) = outcome.send(self.making.dial().await)
         {
-            // The caller has stopped waiting.
+            // No caller has waited for the outcome of the first attempt.
             self.making.fail(error.to_string(), false);
         }
         self.making.attempt().await;
@@ -347,7 +350,7 @@ impl Drop for Task {
     }
 }
 
-/// Counts a waiting caller.
+/// Guard that counts a caller waiting for a connection.
 struct WaiterCount<'a>(&'a ConnectTask);
 
 impl<'a> WaiterCount<'a> {
@@ -363,15 +366,16 @@ impl Drop for WaiterCount<'_> {
     }
 }
 
-/// A connection that counts as a failure.
+/// A connection that counts as a failed attempt.
 struct FailedSetup {
     reason: String,
-    /// Whether the server speaks another protocol.
+    /// Whether the server uses another protocol.
     is_misdirected: bool,
 }
 
-/// Returns a failure if the connection closed before the server's kind was known, or soon without an answered call.
-/// Otherwise a peer that accepts and closes, such as a load balancer without servers, would be dialled without a pause.
+/// Returns why a closed connection counts as a failed attempt: it closed before the kind of the server was known, or
+/// soon and without answering a call. Otherwise a peer that accepts connections and closes them, such as a load
+/// balancer without backends, would be dialled without any delay.
 fn failed_setup(made: &MadeConnection) -> Option<FailedSetup> {
     let connection = &made.connection;
     let (reason, is_misdirected) = match connection.close_reason() {
@@ -387,8 +391,8 @@ fn failed_setup(made: &MadeConnection) -> Option<FailedSetup> {
 }
 
 impl Failures {
-    /// Records a failure and returns the pause until the next attempt. For a server of another protocol, which may
-    /// interpret the client's bytes as a large packet, the pause is at least half of the maximum.
+    /// Records a failure and returns the delay until the next attempt. After reaching a server of another protocol,
+    /// which may interpret the client's bytes as a large packet, the delay is at least half of the maximum.
     fn fail(&mut self, at: Instant, is_misdirected: bool) -> Duration {
         let growing = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);
         let pause = match is_misdirected {

@@ -5,20 +5,20 @@ use crate::client::link::Link;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 
-/// The current connection of a channel, shared with the call tables.
+/// The current connection of a channel. Shared with the call tables, which release it.
 pub(crate) type CurrentLink = Mutex<Current>;
 
 #[derive(Default)]
 pub(crate) struct Current {
     pub(crate) link: Option<Arc<Link>>,
-    /// Whether the channel was closed and gets no further connection.
+    /// Whether the channel was closed. It then gets no further connection.
     pub(crate) is_closed: bool,
 }
 
 impl ReleaseLink for CurrentLink {
     fn release_link(&self, calls: &CallTable) {
         let link = self.lock().link.take_if(|link| std::ptr::eq(&*link.calls, calls));
-        drop(link); // May close the connection, so the lock is released first.
+        drop(link); // May close the connection, so the lock must not be held.
     }
 }
 
@@ -30,14 +30,14 @@ pub(crate) fn current_link(shared_link: &CurrentLink) -> Option<Arc<Link>> {
         Some(_) => {
             let retired = current.link.take();
             drop(current);
-            drop(retired); // May close the connection, so the lock is released first.
+            drop(retired); // May close the connection, so the lock must not be held.
             None
         }
         None => None,
     }
 }
 
-/// Makes a new connection the current one. Closes it immediately if the channel was closed.
+/// Replaces the current connection by a new one. If the channel was closed, the new connection is closed immediately.
 pub(crate) fn replace_link(shared_link: &Arc<CurrentLink>, link: Link) {
     let calls = link.calls.clone();
     let mut current = shared_link.lock();

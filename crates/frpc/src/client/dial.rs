@@ -1,4 +1,4 @@
-//! Ways to connect to a server: an address, a connector, or a single transport.
+//! Ways to connect to a server: by address, through a connector, or over a given transport.
 
 use crate::endpoint::Endpoint;
 use frisbee::{Client, ClientBuilder, Connection};
@@ -12,11 +12,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 /// A connection attempt in progress.
 pub(crate) type Dialling = Pin<Box<dyn Future<Output = Result<Connection, frisbee::Error>> + Send>>;
 
-/// Connects to one server. One attempt at a time.
+/// Establishes connections to one server, one at a time.
 pub(crate) struct Dialler {
-    /// The name of the server, for error texts.
+    /// Name of the server, for error texts.
     pub(crate) name: String,
-    /// The expected name in the server's certificate, overriding the channel's, if an address is dialled.
+    /// Expected name in the server's certificate. Overrides that of the channel if an address is dialled.
     pub(crate) server_name: Arc<Mutex<Option<String>>>,
     /// Whether only one connection can be established.
     pub(crate) is_single: bool,
@@ -28,7 +28,7 @@ impl Dialler {
         Self { name, server_name: Arc::default(), is_single: false, dial: Box::new(dial) }
     }
 
-    /// Dials an address after validating it.
+    /// Creates a dialler for an address. Fails if the address is invalid.
     pub(crate) fn address(address: String) -> Result<Self, frisbee::Error> {
         Client::check_address(&address)?;
         let (name, server_name) = (address.clone(), Arc::<Mutex<Option<String>>>::default());
@@ -44,7 +44,7 @@ impl Dialler {
         Ok(Self { server_name, ..Self::new(name, dial) })
     }
 
-    /// Connects through a function of the program.
+    /// Creates a dialler that obtains transports from a function.
     pub(crate) fn connector<C, F, T>(name: impl Into<String>, connector: C, timeout: Duration) -> Self
     where
         C: Fn() -> F + Send + Sync + 'static,
@@ -65,7 +65,7 @@ impl Dialler {
         })
     }
 
-    /// Uses a transport, which can serve a single connection.
+    /// Creates a dialler for a given transport, which can only be used once.
     pub(crate) fn transport<T: AsyncRead + AsyncWrite + Send + Unpin + 'static>(io: T) -> Self {
         const NAME: &str = "the given transport";
         let transport = Mutex::new(Some(io));
@@ -81,7 +81,7 @@ impl Dialler {
         Self { is_single: true, ..Self::new(NAME.to_owned(), dial) }
     }
 
-    /// Establishes the next connection.
+    /// Starts a connection attempt.
     pub(crate) fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
         (self.dial)(client, endpoint)
     }

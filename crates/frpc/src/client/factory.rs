@@ -1,4 +1,4 @@
-//! Creates the links of a picker with the settings of its channel.
+//! Creation of links for pickers, with the settings of their channel.
 
 use crate::Error;
 use crate::client::dial::Dialler;
@@ -13,8 +13,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 
-/// Creates [`Links`] to servers with the settings of a [`ChannelBuilder`](crate::ChannelBuilder). They connect when a
-/// call needs a connection.
+/// Creates [`Links`] to servers for a [`Picker`](crate::picker::Picker), with the settings of a
+/// [`ChannelBuilder`](crate::ChannelBuilder). Links connect when a call needs a connection.
 #[derive(Clone)]
 pub struct LinkFactory {
     pub(crate) client: ClientBuilder,
@@ -25,8 +25,8 @@ pub struct LinkFactory {
 }
 
 impl LinkFactory {
-    /// Creates links to an address, in the form of [`connect`](crate::ChannelBuilder::connect). Native servers with an
-    /// observer are asked to report their load.
+    /// Creates links to an address that [`connect`](crate::ChannelBuilder::connect) accepts. A native server is asked
+    /// to report its load if there is an observer.
     ///
     /// # Errors
     /// If the address is invalid.
@@ -39,7 +39,7 @@ impl LinkFactory {
     }
 
     /// Creates links over the transports of a connector, like
-    /// [`connect_with_connector`](crate::ChannelBuilder::connect_with_connector). `name` appears in error texts.
+    /// [`connect_with_connector`](crate::ChannelBuilder::connect_with_connector). `name` is used in error texts.
     pub fn by_connector<C, F, T>(
         &self,
         name: impl Into<String>,

@@ -17,7 +17,7 @@ use frisbee::{Connection, HandOffAccepted, HandOffError, PacketId};
 use polyglot::{Form, Message};
 use std::time::Instant;
 
-/// Makes a call that requests a hand-off. The future is boxed, so that callers do not compile it for each method.
+/// Makes a call that requests a hand-off. The future is boxed, so that it is compiled once rather than for each method.
 pub(crate) fn call<'a>(
     channel: &'a Channel,
     call: PendingCall<'a>,
@@ -39,17 +39,17 @@ pub(crate) fn call<'a>(
     }))
 }
 
-/// The type of [`call`]. Only programs that use hand-offs link it.
+/// The type of [`call`]. Channels store it as a function pointer, so that only programs that use hand-offs link it.
 pub(crate) type MakeCall =
     for<'a> fn(&'a Channel, PendingCall<'a>, &'a AnyMessage, ReadReply, &'a HandOffSlot) -> BoxedCall<'a, AnyReply>;
 
-/// Function that decodes a reply: [`read_reply`] for one reply type.
+/// Function that decodes a reply: an instance of [`read_reply`].
 pub(crate) type ReadReply = fn(&Bytes, Reading<'_>, &Connection) -> Result<Response<AnyReply>, Status>;
 
-/// How a reply is decoded, and its translation.
+/// Options for decoding a reply, and the translation of its message.
 pub(crate) type Reading<'a> = (DecodeOptions, Option<&'a Translation>);
 
-/// Decodes a reply of any type.
+/// Decodes a reply whose message has the type `B`.
 pub(crate) fn read_reply<B: Message + Send + 'static>(
     body: &Bytes,
     (reading, translation): Reading<'_>,
@@ -68,7 +68,8 @@ struct HandOffCall<'a> {
 }
 
 impl HandOffCall<'_> {
-    /// Sends the request, on a new connection if the current one ends first. Sets `is_requested` once it was sent.
+    /// Sends the request. If the connection ends before that, retries on a new connection. Sets `is_requested` once the
+    /// request has been sent.
     async fn request(&self, message: &AnyMessage, is_requested: &mut bool) -> Result<Response<AnyReply>, Status> {
         let Self { channel, call, .. } = *self;
         let method = call.method;
@@ -107,7 +108,7 @@ impl HandOffCall<'_> {
         }
     }
 
-    /// Decodes the reply and stores the transport in its slot.
+    /// Decodes the reply and stores the transport in the slot.
     fn take(
         &self,
         answered: Result<HandOffAccepted, HandOffError>,
@@ -121,7 +122,7 @@ impl HandOffCall<'_> {
             }
             Err(HandOffError::Refused(reply)) => return (self.read_reply)(&reply, reading, by),
             Err(HandOffError::Closed(reason)) => return Err(closed_status(&reason)),
-            // The server calls no handler in these cases.
+            // The server rejects the request in these cases without calling the handler.
             Err(error @ HandOffError::Busy) => Status::failed_precondition(error.to_string()),
             Err(error @ HandOffError::TooLong(_)) => Status::resource_exhausted(error.to_string()),
             Err(HandOffError::NotServed) => {

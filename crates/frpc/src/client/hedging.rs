@@ -1,5 +1,5 @@
-//! Hedged calls: a second server receives the call if the first has not answered in time. The first answer wins, and
-//! the other call is cancelled.
+//! Hedged calls: if the first server does not answer in time, the call is also sent to a second one. The first answer
+//! is used, and the other attempt is cancelled.
 
 use crate::client::attempt::{AnyReply, AwaitReply, Failure, SentState};
 use crate::client::call::{CallOptions, PendingCall};
@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// The conditions for hedging a call.
+/// Parameters of hedging a call.
 #[derive(Clone, Copy)]
 pub(crate) struct Hedge {
-    /// Time after which the second server receives the call.
+    /// Time after which the call is sent to a second server.
     pub(crate) after: Duration,
     /// Whether the call is a trial of the first server.
     pub(crate) is_trial: bool,
@@ -28,13 +28,13 @@ pub(crate) struct Hedge {
 }
 
 impl Channel {
-    /// Makes an attempt on a connection, and a second one elsewhere if the first takes too long. `again` receives the
-    /// reason, decides whether a second attempt is allowed, and returns its trace context. The first success or server
-    /// answer wins. If an attempt fails otherwise, the call depends on the other one. Failed and dropped attempts are
-    /// recorded in `attempts`.
+    /// Makes an attempt on a connection and, if that takes too long, a second one at another server. `again` is called
+    /// with the reason. It decides whether a second attempt is made, and returns its trace context. The first success
+    /// or reply of a server is the result. If one attempt fails without a reply, the result is that of the other one.
+    /// Failed and dropped attempts are recorded in `attempts`.
     ///
     /// # Cancel safety
-    /// Dropping the future cancels both calls.
+    /// Dropping the future cancels both attempts.
     pub(crate) async fn hedged(
         &self,
         call: PendingCall<'_>,
@@ -72,7 +72,7 @@ impl Channel {
                 let polled = if number == 0 { first.as_mut().poll(context) } else { second.as_mut().poll(context) };
                 match polled {
                     Poll::Pending => {}
-                    // The other attempt may still succeed.
+                    // Wait for the other attempt, which may still succeed.
                     Poll::Ready(Err(failure))
                         if failure.sent != SentState::Answered && failures[1 - number].is_none() =>
                     {

@@ -1,4 +1,4 @@
-//! A connection of a channel and its calls.
+//! A connection of a channel together with its calls.
 
 use crate::Status;
 use crate::calls::CallTicket;
@@ -23,43 +23,44 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// Maximum number of cancelled calls without a reply before the connection is replaced: half of all ids.
+/// Maximum number of cancelled calls without a reply: half of all ids. Beyond that, the connection is replaced.
 const ABANDONED_MAX: usize = crate::calls::CALLS_MAX / 2;
 
-/// A connection and its calls. A connection dialled by a channel closes when neither the channel nor a call uses it.
+/// A connection and its calls. A connection dialled by a channel is closed when the channel and all calls have released
+/// its link.
 pub struct Link {
     pub(crate) connection: Connection,
     pub(crate) calls: Arc<CallTable>,
-    /// Whether this end accepted the connection. Its calls are then marked.
+    /// Whether this end has accepted the connection. Its requests are then marked.
     pub(crate) backward: bool,
     /// Maximum nesting depth of the peer's messages.
     pub(crate) nesting: Nesting,
-    /// Which messages this end compresses, if it supports compression.
+    /// Configuration of which messages to compress. Set if this end supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
     decompresses: bool,
-    /// The observer of each call.
+    /// Observer of individual calls.
     pub(crate) observer: Option<Arc<Observers>>,
     end: LinkEnd,
 }
 
-/// How a dropped link ends its connection.
+/// What happens to the connection when the link is dropped.
 #[derive(Clone, Copy)]
 enum LinkEnd {
     Close,
-    /// Close it. If the server is shutting down, wait for the calls that this end serves.
+    /// Closes the connection. If the server is shutting down, waits for the calls that this end is serving.
     CloseWhenServed,
-    /// Leave it open, because the channel does not own it.
+    /// Keeps the connection open, because the channel does not own it.
     Leave,
 }
 
 impl Link {
-    /// Creates a link to an existing connection, which outlives the link.
+    /// Creates a link to an existing connection, which remains open when the link is dropped.
     pub(crate) fn of(connection: &Connection, end: &ConnectionEnd) -> Self {
         let observers = end.observers.as_ref();
         let backward = !connection.is_dialled();
         let calls = if backward {
             let calls = connection.attachments().get_or_insert::<CallTable>();
-            // If the kind of the peer is unknown, the driver notifies the table later.
+            // If the kind of the peer is still unknown, the driver notifies the table later.
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
                 calls.handle_client_known(&peer);
@@ -72,7 +73,7 @@ impl Link {
             end.calls.clone().unwrap_or_else(CallTable::of_nobody)
         };
         if let Some(reason) = connection.close_reason() {
-            calls.end(closed_status(&reason)); // The driver does not do it if the table was created only now.
+            calls.end(closed_status(&reason)); // The driver has not done this if the table is new.
         }
         let observer = observers.filter(|observers| observers.has_observer()).cloned();
         let (nesting, decompresses) = (end.nesting, end.packing.is_some());
@@ -81,8 +82,8 @@ impl Link {
         Self { connection, calls, backward, nesting, packing, decompresses, observer, end }
     }
 
-    /// Creates the link of a dialled connection. `offer` determines the services that this end serves to its server,
-    /// and the observers.
+    /// Creates a link to a dialled connection. `offer` contains the services that this end offers to the server, and
+    /// the observers.
     pub(crate) fn dialled(connection: Connection, calls: Arc<CallTable>, offer: &ServiceOffer) -> Self {
         let (serves, observers) = (!offer.table.is_empty(), offer.observers.as_ref());
         let (nesting, packing) = (offer.terms.nesting, offer.packing.clone());
@@ -92,8 +93,8 @@ impl Link {
         Self { connection, calls, backward: false, nesting, packing, decompresses, observer, end }
     }
 
-    /// Cancels a call, and sends a CANCEL to a native server. If cancelled calls occupy too many ids, further calls use
-    /// a new connection.
+    /// Cancels a call, sending a CANCEL to a native server. If cancelled calls occupy too many ids, further calls use a
+    /// new connection.
     pub(crate) fn abandon(&self, ticket: CallTicket) {
         let table = &self.calls;
         let cancelled = self.connection.send_now(|outbox| {
@@ -106,23 +107,23 @@ impl Link {
         });
         let cancelled = table.with(|calls| {
             if cancelled.is_err() {
-                calls.abandon(ticket, |_, _| {}); // The connection has ended, so no CANCEL is sent.
+                calls.abandon(ticket, |_, _| {}); // The connection has ended, so no CANCEL can be sent.
             }
             calls.abandoned()
         });
-        // The accepting end cannot replace its connection.
+        // An accepting end cannot replace its connection.
         if cancelled >= ABANDONED_MAX && !self.backward {
             table.retire();
         }
     }
 
-    /// Returns whether unsent calls move to another connection because this one accepts no new calls. A connection that
-    /// the channel does not own has no replacement.
+    /// Returns whether unsent calls must use another connection, because this one accepts no more calls. Always `false`
+    /// if the channel does not own the connection, because it cannot be replaced.
     pub(crate) fn is_left(&self) -> bool {
         self.calls.is_retired() && !matches!(self.end, LinkEnd::Leave)
     }
 
-    /// Waits for `work`. Returns `None` if this link [is left](Self::is_left) first.
+    /// Waits for `work`. Returns `None` if the link [must be replaced](Self::is_left) before that.
     pub(crate) async fn unless_abandoned<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let (mut work, mut retired) = (pin!(work), pin!(self.calls.retired()));
         poll_fn(|context| match work.as_mut().poll(context) {
@@ -133,7 +134,7 @@ impl Link {
         .await
     }
 
-    /// Returns whether messages to a method are compressed for a peer.
+    /// Returns whether the messages to a method are compressed for this peer.
     pub(crate) fn packs(&self, method: &Method, peer: &PeerKind) -> bool {
         let Some(packing) = &self.packing else { return false };
         packing.has(method) && peer.hello().is_some_and(packed::unpacks)
@@ -144,11 +145,11 @@ impl Link {
         DecodeOptions { nesting: self.nesting, decompresses: self.decompresses }
     }
 
-    /// Prepares a call other than a unary one, to a peer that is known. Returns the operation of the method and the
+    /// Prepares a streaming call or hand-off to a peer whose kind is known. Returns the operation of the method and the
     /// translation of its messages.
     ///
     /// # Errors
-    /// If the peer cannot be called, or does not send its layout in time.
+    /// If the peer cannot be called, or does not send the description of its layout in time.
     pub(crate) async fn prepare(
         &self,
         method: &'static Method,
@@ -162,14 +163,14 @@ impl Link {
                 Ok(Ok(prepared)) => return Ok(prepared),
                 Ok(Err(NotSent::Failed(status))) => return Err(status),
                 Ok(Err(_)) => self.clear(method).await?,
-                // The connection has ended, and the call is about to fail or to move.
+                // The connection has ended, so the call is about to fail or to be sent on another one.
                 Err(_) => return Ok((method.operation, None)),
             }
         }
     }
 
-    /// Sends the description of a service to a server that needs it, since it cannot be sent after a request for a
-    /// hand-off.
+    /// Sends the description of a service to a server that needs it. This is done in advance, because nothing can be
+    /// sent after a hand-off request.
     pub(crate) fn describe(&self, layout: &'static Layout) {
         let _ = self.connection.send_now(|outbox| {
             if !self.backward && self.calls.calls.lock().offers.differs(layout) {
@@ -183,7 +184,7 @@ impl Link {
     /// The accepting end requests a layout that is unknown.
     ///
     /// # Errors
-    /// While the peer's layout is awaited, and if it does not fit.
+    /// If the description of the peer's layout has not arrived yet, or is incompatible.
     #[cold]
     pub(crate) fn translation(
         &self,
@@ -224,7 +225,7 @@ impl Link {
         layouts.called(method.layout, method.operation.number())?.ok()?.1
     }
 
-    /// Waits until it is known how to call a method: for the kind of the peer, and at the accepting end for its layout.
+    /// Waits until the kind of the peer is known and, at an accepting end, also its layout.
     ///
     /// # Errors
     /// If the connection ends.

@@ -1,9 +1,9 @@
-//! The successive connections to one server.
+//! The connections to one server, of which one at a time is current.
 //!
 //! # Decisions
 //!
-//! A link is a connection and its calls, kept alive by its users: the channel, calls and streams. A retired link
-//! receives no new calls and closes when its last call has ended. Its reference count is also its load, which pickers
+//! A link is a connection and its calls. It is kept alive by its users: the channel, calls and streams. A retired link
+//! gets no new calls and closes when its last call has ended. Its reference count is also its load, which pickers
 //! compare.
 
 use crate::Status;
@@ -21,11 +21,11 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// The successive connections to one server: the current one, and the means to establish the next. After it is dropped,
-/// no further connection is established, and the current one closes when its calls have ended.
+/// Connections to one server: the current one, and the means to establish the next. When dropped, no more connections
+/// are established, and the current one closes when its calls have ended.
 pub struct Links {
     current: Arc<CurrentLink>,
-    /// `None` for an existing connection, which cannot be replaced.
+    /// Establishes connections. `None` if the connection already existed, so that it cannot be replaced.
     making: Option<Arc<ConnectTask>>,
 }
 
@@ -36,13 +36,13 @@ impl Links {
         Self { making: Some(ConnectTask::new(factory, dialler, server, Arc::clone(&current))), current }
     }
 
-    /// Establishes the first connection in one attempt. Must be the first function called.
+    /// Makes a single attempt to establish the first connection. Must be called before any other function.
     ///
     /// # Errors
     /// If the attempt fails.
     ///
     /// # Cancel safety
-    /// The attempt continues if the future is dropped.
+    /// If the future is dropped, the attempt continues.
     pub async fn dial(&self) -> Result<(), frisbee::Error> {
         match &self.making {
             Some(making) => making.dial_first().await,
@@ -56,18 +56,18 @@ impl Links {
         Self { current: Arc::new(Mutex::new(current)), making: None }
     }
 
-    /// Returns the current connection if it accepts calls.
+    /// Returns the current connection, if there is one that accepts calls.
     pub fn current(&self) -> Option<Arc<Link>> {
         current_link(&self.current)
     }
 
-    /// Returns the current connection, or establishes a new one. Failed attempts are repeated with growing pauses.
+    /// Returns the current connection, or establishes a new one. Failed attempts are repeated with exponential backoff.
     ///
     /// # Errors
     /// If no connection is established in time, or none can be established.
     ///
     /// # Cancel safety
-    /// The attempt continues for other callers if the future is dropped.
+    /// If the future is dropped, the attempt continues for other callers.
     pub async fn connect(&self, wait: WaitPolicy) -> Result<Arc<Link>, Status> {
         match &self.making {
             Some(making) => making.connection(wait).await,
@@ -84,22 +84,23 @@ impl Links {
         current.is_closed = true;
         let link = current.link.take();
         drop(current);
-        // On a connection that the channel does not own, calls of other channels continue.
+        // If the channel does not own the connection, calls of other channels continue on it.
         if let (Some(link), Some(_)) = (&link, &self.making) {
             link.calls.retire();
         }
-        drop(link); // May close the connection, so the lock is released first.
+        drop(link); // May close the connection, so the lock must not be held.
         if let Some(making) = &self.making {
             making.stop();
         }
     }
 
-    /// Returns the failure of the last connection attempt, if it failed.
+    /// Returns the error of the last connection attempt, if it failed.
     pub fn trouble(&self) -> Option<String> {
         self.making.as_ref()?.trouble()
     }
 
-    /// Sets the expected name in the server's certificate for further connections. `None` selects the channel's name.
+    /// Sets the expected name in the server's certificate for further connections. `None` restores the name configured
+    /// for the channel.
     pub fn set_server_name(&self, name: Option<&str>) {
         if let Some(making) = &self.making {
             *making.dialler.server_name.lock() = name.map(str::to_owned);
@@ -111,13 +112,13 @@ impl Links {
         self.making.as_ref().map_or("", |making| &making.dialler.name)
     }
 
-    /// Returns the load that this channel puts on the server.
+    /// Returns the load of the server that is caused by this channel.
     pub fn load(&self) -> ServerLoad {
         ServerLoad::new(self.name(), self.current().as_ref().map(Link::in_progress), false)
     }
 
-    /// Connects if there is no connection, and waits until the connection accepts no new calls. Returns `false` if no
-    /// connection can be established any more.
+    /// Connects if there is no connection, and waits until the connection accepts no more calls. Returns `false` if no
+    /// more connections can be established.
     ///
     /// # Cancel safety
     /// Safe. The function can be called again.

@@ -1,9 +1,9 @@
 //! The interface for load balancing: a [`Picker`] chooses the connection for each call of a channel.
 //!
-//! A channel to one server has a built-in picker. Other pickers, such as the fleet of the crate `frpc-balance`, are
-//! passed to [`ChannelBuilder::connect_picker`](crate::ChannelBuilder::connect_picker). A picker creates [`Links`] with
-//! its [`LinkFactory`]; each holds the successive connections to one server. A [`ServerObserver`] reports the events of
-//! a server.
+//! A channel to a single server uses a built-in picker. Other pickers, such as the fleet of the crate `frpc-balance`,
+//! are set by [`ChannelBuilder::connect_picker`](crate::ChannelBuilder::connect_picker). A picker uses its
+//! [`LinkFactory`] to create [`Links`], each of which manages the connections to one server. Events of a server are
+//! reported to its [`ServerObserver`].
 //!
 //! ```
 //! use frpc::observe::ServerLoad;
@@ -71,77 +71,77 @@ use std::time::{Duration, Instant};
 
 /// Chooses the connection for each call of a channel: to its only server, or to one of several.
 pub trait Picker: Any + Send + Sync {
-    /// Returns the connection for a call without waiting. [`PendingCall::avoid`] excludes the server of a link.
+    /// Chooses a connection for a call without waiting. Must not choose the server of [`PendingCall::avoid`].
     fn pick(&self, call: &PendingCall<'_>) -> Pick;
 
-    /// Waits for a connection until the end of the [`WaitPolicy`].
+    /// Waits for a connection, limited by the [`WaitPolicy`].
     ///
     /// # Errors
-    /// If no connection is available in time, or ever again. The call counts as not sent.
+    /// If no connection becomes available in time, or none can become available. The call counts as not sent.
     fn connect(&self, wait: WaitPolicy) -> BoxFuture<'_, Result<PickedConnection, Status>>;
 
     /// Returns a connection that a call might use.
     fn link(&self) -> Option<Arc<Link>>;
 
-    /// Replaces lost connections, even without calls, for as long as that is possible.
+    /// Replaces lost connections even if there are no calls, as long as that is possible.
     fn stay_connected(&self) -> BoxFuture<'_, ()>;
 
-    /// Closes the channel. Further calls get no connection.
+    /// Closes the channel. Further calls must get no connection.
     fn close(&self);
 
     /// Returns the load of each server.
     fn loads(&self) -> Vec<ServerLoad>;
 
-    /// Returns whether calls choose among several servers, so that a call can be
+    /// Returns whether there are several servers to choose from, so that calls can be
     /// [hedged](crate::ChannelBuilder::hedge_after). Defaults to `false`.
     fn has_several(&self) -> bool {
         false
     }
 }
 
-/// The choice for a call.
+/// Result of choosing a connection for a call.
 pub enum Pick {
-    /// The call is sent on this connection.
+    /// Sends the call on this connection.
     Ready(PickedConnection),
-    /// No connection accepts the call now. [`Picker::connect`] waits for one.
+    /// No connection accepts the call at present. [`Picker::connect`] waits for one.
     Connecting,
-    /// The call fails, and counts as not sent.
+    /// Fails the call, which counts as not sent.
     Failed(Status),
 }
 
-/// The connection for a call.
+/// The connection chosen for a call.
 pub struct PickedConnection {
     pub(crate) link: Arc<Link>,
-    /// Set if the call probes its server. It is hedged after this time.
+    /// Set if the call is a trial of its server, which is hedged after this time.
     pub(crate) trial: Option<Duration>,
 }
 
 impl PickedConnection {
-    /// Creates the choice of this connection.
+    /// Chooses this connection.
     pub fn new(link: Arc<Link>) -> Self {
         Self { link, trial: None }
     }
 
-    /// Marks the call as a probe of its server. If it is unary and idempotent, it is also sent to another server after
-    /// this time; see [`ServerEvent::Overtaken`].
+    /// Chooses this connection for a call that is a trial of its server. If the call is unary and idempotent, it is
+    /// also sent to another server after this time; see [`ServerEvent::Overtaken`].
     #[must_use]
     pub fn trial(link: Arc<Link>, after: Duration) -> Self {
         Self { link, trial: Some(after) }
     }
 }
 
-/// How long a call waits for a connection.
+/// Limits of how long a call waits for a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitPolicy {
-    /// Start of the wait. It ends with the reconnect timeout of the channel.
+    /// Start of the wait, which is limited by the channel's reconnect timeout.
     pub(crate) since: tokio::time::Instant,
     /// Deadline of the call.
     pub(crate) until: Option<Instant>,
 }
 
 impl WaitPolicy {
-    /// Returns the end of the wait according to the [reconnect timeout](LinkFactory::reconnect_timeout) of the channel,
-    /// and whether the deadline of the call comes first.
+    /// Returns when the wait ends, given the [reconnect timeout](LinkFactory::reconnect_timeout) of the channel, and
+    /// whether that is due to the deadline of the call.
     pub fn end(&self, reconnect_timeout: Duration) -> (Option<tokio::time::Instant>, bool) {
         let (by_timeout, deadline) =
             (self.since.checked_add(reconnect_timeout), self.until.map(tokio::time::Instant::from_std));
@@ -159,12 +159,13 @@ impl PendingCall<'_> {
         self.kind == crate::CallKind::Unary
     }
 
-    /// Returns whether the method may safely run more than once.
+    /// Returns whether the method is idempotent, so that the call may run more than once.
     pub fn is_idempotent(&self) -> bool {
         self.method.idempotent
     }
 
-    /// Returns the link of another attempt of this call that is in flight. The call should use another server, or fail.
+    /// Returns the link of another attempt of this call that is in flight. The picker should choose another server, or
+    /// fail the call.
     pub fn avoid(&self) -> Option<&Arc<Link>> {
         self.avoid
     }
@@ -176,7 +177,7 @@ impl Link {
         &self.connection
     }
 
-    /// Returns whether the peer has sent any data, which proves that it is alive.
+    /// Returns whether the peer has sent any data, which shows that it is alive.
     pub fn is_alive(&self) -> bool {
         self.calls.has_shown()
     }
@@ -186,13 +187,14 @@ impl Link {
         !self.calls.is_retired()
     }
 
-    /// Measures the duration of the next call on this connection, unless one is already measured; see
-    /// [`ServerEvent::Timed`].
+    /// Requests that the duration of the next call on this connection be measured, unless a measurement is in progress;
+    /// see [`ServerEvent::Timed`].
     pub fn time_next_call(&self) {
         self.calls.calls.lock().time_next();
     }
 
-    /// Returns the number of calls and streams in progress on the connection. Clones of the link do not count.
+    /// Returns the number of calls and streams in progress on the connection. References to the link that belong to no
+    /// call are not counted.
     pub fn in_progress(link: &Arc<Self>) -> usize {
         let calls = link.calls.with(|calls| calls.at_work());
         calls.saturating_add(link.connection.view().stream_count)

@@ -1,9 +1,9 @@
-//! Budgets for additional attempts: retries and hedges.
+//! Budgets that limit additional attempts, that is, retries and hedges.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A budget of attempts. Each call earns `EARNED` hundredths of an attempt, which limits the additional load on a
-/// server in trouble to that fraction.
+/// A budget of attempts. Each call adds `EARNED` hundredths of an attempt, which limits the additional load on an
+/// overloaded server to that fraction.
 #[derive(Debug, Default)]
 pub(crate) struct AttemptBudget<const EARNED: u32> {
     hundredths: AtomicU32,
@@ -18,19 +18,19 @@ impl<const EARNED: u32> AttemptBudget<EARNED> {
         Self { hundredths: AtomicU32::new(ATTEMPTS * 100) }
     }
 
-    /// Adds the credit for one call.
+    /// Adds the share of one call to the budget.
     pub(crate) fn earn(&self) {
         if self.hundredths.load(Ordering::Relaxed) < ATTEMPTS * 100 {
             self.hundredths.fetch_add(EARNED, Ordering::Relaxed);
         }
     }
 
-    /// Returns whether the budget has no whole attempt.
+    /// Returns whether the budget contains less than one attempt.
     pub(crate) fn is_empty(&self) -> bool {
         self.hundredths.load(Ordering::Relaxed) < 100
     }
 
-    /// Spends an attempt. Returns false if there is none.
+    /// Takes one attempt from the budget. Returns `false` if there is none.
     pub(crate) fn spend(&self) -> bool {
         let spend = |hundredths: u32| hundredths.checked_sub(100);
         self.hundredths.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()

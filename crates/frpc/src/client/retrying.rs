@@ -1,4 +1,4 @@
-//! The attempts of a unary call: retries, their limits, and the final status.
+//! Repeated attempts of unary calls: when to retry, and the final status.
 
 use crate::api::BoxedCall;
 use crate::calls::failures::{expired, out_of_time};
@@ -16,29 +16,29 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Default maximum number of attempts of an idempotent call, including the first and a hedged one. One retry covers a
-/// lost connection. A call that fails at two servers is likely to fail at a third.
+/// lost connection. A call that has failed at two servers would probably fail at a third.
 pub(crate) const ATTEMPTS_MAX: u32 = 2;
 
-/// Maximum pause before the first retry. It doubles with each further retry. A lost connection is replaced in about
+/// Maximum delay before the first retry. It doubles with each further retry. Replacing a lost connection takes about
 /// this time.
 const BACKOFF_FIRST: Duration = Duration::from_millis(10);
 
-/// Upper limit of the maximum pause.
+/// Upper limit of the maximum delay.
 const BACKOFF_MAX: Duration = Duration::from_secs(1);
 
-/// The outcome of a call's attempts.
+/// History of a call's attempts.
 #[derive(Default)]
 pub(crate) struct Attempts {
-    /// Number of attempts that were sent and failed.
+    /// Number of attempts that were sent and have failed.
     failed: u32,
-    /// The status of an attempt that may have run.
+    /// Status of an earlier attempt that may have run.
     ran: Option<Status>,
-    /// Whether an attempt was sent and then dropped before its reply.
+    /// Whether an attempt was sent and then dropped without waiting for its reply.
     pub(crate) is_cancelled: bool,
 }
 
 impl Attempts {
-    /// Returns whether `further` more attempts are within the limit.
+    /// Returns whether `further` more attempts are permitted.
     pub(crate) fn may_add(&self, further: u32, max: u32) -> bool {
         self.failed.saturating_add(further) <= max.max(1)
     }
@@ -51,7 +51,8 @@ impl Attempts {
         }
     }
 
-    /// Returns the status of the call, given that of its last attempt. The call may have run if any attempt may have.
+    /// Returns the final status of the call, given the status of its last attempt. The call may have run if any of its
+    /// attempts may have run.
     fn verdict(self, status: Status, method: &Method) -> Status {
         if status.may_have_run() || self.ran.is_none() && !self.is_cancelled {
             return status;
@@ -63,24 +64,23 @@ impl Attempts {
         }
     }
 
-    /// Returns the maximum pause before the next attempt.
+    /// Returns the maximum delay before the next attempt.
     fn backoff_max(&self) -> Duration {
         BACKOFF_FIRST.saturating_mul(1 << self.failed.min(16)).min(BACKOFF_MAX)
     }
 
-    /// Returns the pause before the next attempt. It is random, so that callers of a lost connection do not return
-    /// simultaneously.
+    /// Returns the delay before the next attempt. It is random, so that the callers of a lost connection do not retry
+    /// at the same time.
     fn backoff(&self) -> Duration {
         self.backoff_max().mul_f64(0.5 + fastrand::f64() / 2.0)
     }
 }
 
 impl Channel {
-    /// Repeats a call until it completes. `failure` is the failure of the first attempt, if one was made. `picked` is
-    /// the connection for the next attempt, if one was chosen. The observer identifies the call by its token and trace
-    /// context.
+    /// Makes attempts until a call completes. `failure` is the failure of the first attempt, if it has already been
+    /// made. `picked` is the connection for the next attempt, if it has already been chosen.
     ///
-    /// The future is boxed, so that callers do not compile it for each method.
+    /// The future is boxed, so that it is compiled once rather than for each method.
     pub(crate) fn attempts<'a>(
         &'a self,
         mut call: PendingCall<'a>,
@@ -98,7 +98,7 @@ impl Channel {
                 Some(SentState::Disconnected { until } | SentState::Refused { until }) => until,
                 _ => timeout.and_then(|timeout| clock::now().checked_add(timeout)),
             };
-            // Start of the wait for a connection, for the reconnect timeout.
+            // Start of waiting for a connection, from which the reconnect timeout is measured.
             let mut since = None;
             let configured = self.inner.hedge_after.filter(|_| method.idempotent);
             configured.iter().for_each(|_| self.inner.hedges.earn());
@@ -116,7 +116,7 @@ impl Channel {
                         return Err(attempts.verdict(failed.status, method));
                     }
                     if is_retry {
-                        since = None; // The failed attempt had a connection.
+                        since = None; // The failed attempt had a connection, so the wait starts anew.
                         if let Some(observer) = &self.inner.observer {
                             observer.retry(&ObservedMethod::of_unary(method), token, &failed.status, &mut trace);
                         }
@@ -140,7 +140,7 @@ impl Channel {
                 if let Some(until) = until {
                     call.options.timeout = Some(until.saturating_duration_since(clock::now()));
                 }
-                // A trial hedges idempotent calls only, because the second server may run the call too.
+                // Only idempotent calls are hedged for a trial, because the second server may run the call too.
                 let hedge = trial
                     .filter(|_| method.idempotent)
                     .map(|after| Hedge { after, is_trial: true, until })
@@ -149,7 +149,7 @@ impl Channel {
                 let outcome = match hedge.filter(|_| attempts.may_add(2, max)) {
                     None => {
                         let (sent, runtime) = (AtomicBool::new(false), &self.inner.runtime);
-                        // Boxed like a hedged attempt, so that its code is compiled once.
+                        // Boxed like a hedged attempt, so that its code is compiled only once.
                         Box::pin(first.attempt(message, await_reply, link, &sent, runtime)).await
                     }
                     Some(hedge) => {

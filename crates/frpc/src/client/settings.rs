@@ -1,13 +1,13 @@
-//! Settings of channels as a plain struct, for configuration files.
+//! Settings of a channel as plain data, for configuration files.
 
 use crate::{Channel, ChannelBuilder};
 use frisbee::{ClientSettings, SettingError};
 use polyglot::NESTING_CEILING;
 use std::time::Duration;
 
-/// Settings of a [`ChannelBuilder`]. Each field is documented at the builder's method of the same name.
+/// Settings of a [`ChannelBuilder`]. Each field corresponds to the builder method of the same name.
 ///
-/// With the feature `serde`, they can be read and written in any serde format, like
+/// With the feature `serde`, they can be serialized and deserialized in any format, like
 /// [`ServerSettings`](crate::ServerSettings).
 ///
 /// ```
@@ -22,7 +22,7 @@ use std::time::Duration;
 pub struct ChannelSettings {
     /// Settings of the channel's connections.
     pub client: ClientSettings,
-    /// See [`ChannelBuilder::timeout`]; `None` is [`ChannelBuilder::dangerous_no_timeout`].
+    /// See [`ChannelBuilder::timeout`]. `None` corresponds to [`ChannelBuilder::dangerous_no_timeout`].
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     pub timeout: Option<Duration>,
     /// See [`ChannelBuilder::reconnect_timeout`].
@@ -41,10 +41,10 @@ impl Default for ChannelSettings {
 }
 
 impl ChannelBuilder {
-    /// Applies all values of `settings`. Later calls of other setters override them.
+    /// Applies all settings, replacing those of previous method calls.
     ///
     /// # Errors
-    /// If a value is out of range or contradicts another.
+    /// If a setting is out of range or contradicts another one.
     pub fn settings(mut self, settings: &ChannelSettings) -> Result<Self, SettingError> {
         let ChannelSettings { client, timeout, reconnect_timeout, strict_presence, nesting_max } = settings;
         if !(1..=NESTING_CEILING).contains(nesting_max) {
@@ -65,7 +65,7 @@ impl ChannelBuilder {
             .nesting_max(*nesting_max))
     }
 
-    /// Returns the settings in effect.
+    /// Returns the current settings.
     pub fn to_settings(&self) -> ChannelSettings {
         ChannelSettings {
             client: self.inner.to_settings(),
@@ -96,7 +96,7 @@ mod tests {
         let refused = |change: fn(&mut ChannelSettings)| {
             let mut settings = ChannelSettings::default();
             change(&mut settings);
-            Channel::builder().settings(&settings).expect_err("settings should be out of range").to_string()
+            Channel::builder().settings(&settings).expect_err("settings should be rejected").to_string()
         };
         assert_eq!(refused(|s| s.timeout = Some(Duration::ZERO)), "timeout = 0ns: must be greater than zero");
         assert_eq!(refused(|s| s.nesting_max = 201), "nesting_max = 201: must be 1 to 200");
