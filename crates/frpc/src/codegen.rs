@@ -1,5 +1,5 @@
-//! Support for generated code, and for services about a server itself, such as frpc-reflection. Not intended for direct
-//! use by programs.
+//! Support for generated code, and for services that describe the server itself, such as frpc-reflection. Programs
+//! should not use it directly.
 
 pub use crate::api::BoxFuture;
 pub use crate::client::unary::UnaryCall;

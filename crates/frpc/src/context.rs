@@ -1,4 +1,4 @@
-//! The deadline and the trace context of a handler, which its outgoing calls inherit.
+//! Deadline and trace context of handlers, which the calls made by a handler inherit.
 
 use crate::clock::now;
 use crate::observe::TraceContext;
@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// The properties that a handler's outgoing calls inherit.
+/// Properties of a handler that its outgoing calls inherit.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct InheritedContext {
     pub(crate) deadline: Option<Instant>,
@@ -15,28 +15,28 @@ pub(crate) struct InheritedContext {
 }
 
 thread_local! {
-    /// Whether the inherited context is not empty. Most calls check only this flag.
+    /// Whether the inherited context has any properties. Most calls check only this flag.
     static IS_SOMETHING: Cell<bool> = const { Cell::new(false) };
-    /// The context of the handler that this thread is polling. Only valid if `IS_SOMETHING` is set.
+    /// Context of the handler that this thread is polling. Only valid if `IS_SOMETHING` is set.
     static CURRENT: Cell<InheritedContext> = const { Cell::new(InheritedContext::NOTHING) };
 }
 
 impl InheritedContext {
     const NOTHING: Self = Self { deadline: None, trace: None };
 
-    /// Returns whether there is a deadline or a trace context.
+    /// Returns whether there is a deadline or a trace context to inherit.
     pub(crate) fn is_something(&self) -> bool {
         self.deadline.is_some() || self.trace.is_some()
     }
 
-    /// Sets the inherited context of this thread.
+    /// Stores the context in this thread.
     fn put(&self) {
         IS_SOMETHING.set(self.is_something());
         CURRENT.set(*self);
     }
 }
 
-/// Returns the timeout of a call: its own, limited by the deadline of the calling handler.
+/// Returns the timeout of a call: `own`, limited by the deadline of the calling handler.
 pub(crate) fn allowed(own: Option<Duration>) -> Option<Duration> {
     if IS_SOMETHING.get() { allowed_within(own) } else { own }
 }
@@ -53,18 +53,18 @@ pub(crate) fn is_inherited() -> bool {
     IS_SOMETHING.get() && CURRENT.get().deadline.is_some()
 }
 
-/// Returns whether calls inherit a deadline or a trace context.
+/// Returns whether there is a deadline or a trace context to inherit.
 pub(crate) fn is_something() -> bool {
     IS_SOMETHING.get()
 }
 
-/// Returns the trace context that calls inherit.
+/// Returns the trace context to inherit.
 pub(crate) fn trace() -> Option<TraceContext> {
     if IS_SOMETHING.get() { CURRENT.get().trace } else { None }
 }
 
-/// Restores the previous inherited context on drop, including after a panic. `None` if it was empty, which is the
-/// common case and needs no copy.
+/// Guard that restores the previous context on drop, including after a panic. `None` if the context was empty. This is
+/// the common case, which copies nothing.
 pub(crate) struct Restore(Option<InheritedContext>);
 
 impl Drop for Restore {
@@ -77,7 +77,7 @@ impl Drop for Restore {
 }
 
 impl InheritedContext {
-    /// Sets the inherited context until the guard is dropped.
+    /// Makes this the inherited context until the guard is dropped.
     pub(crate) fn enter(&self) -> Restore {
         let restore = Restore(IS_SOMETHING.get().then(|| CURRENT.get()));
         self.put();
@@ -85,15 +85,16 @@ impl InheritedContext {
     }
 }
 
-/// Wraps a future that is polled as part of a call: it has this trace context and inherits the current deadline.
+/// Wraps a future that is polled as part of a call. The calls that it makes have this trace context, and inherit the
+/// current deadline.
 pub(crate) fn traced<F>(trace: Option<TraceContext>, future: F) -> HandlerFuture<F> {
     let deadline = if IS_SOMETHING.get() { CURRENT.get().deadline } else { None };
     HandlerFuture { inherited: InheritedContext { deadline, trace }, future }
 }
 
 impl TraceContext {
-    /// Returns the trace context of the call whose handler this thread is polling. `None` outside of handlers, for
-    /// example in tasks that they spawn, and if the call has no context.
+    /// Returns the trace context of the handler that this thread is polling. Returns `None` if the call has no context,
+    /// and outside of handlers, for example in tasks that a handler has spawned.
     ///
     /// ```
     /// use frpc::observe::TraceContext;
@@ -105,7 +106,7 @@ impl TraceContext {
         trace()
     }
 
-    /// Runs work outside of a handler as part of this trace, so that its calls inherit the context.
+    /// Runs `work` outside of a handler as part of this trace. The calls that it makes inherit the context.
     ///
     /// ```
     /// use frpc::observe::TraceContext;
@@ -120,13 +121,13 @@ impl TraceContext {
     /// ```
     ///
     /// # Cancel safety
-    /// Dropping the future drops the work.
+    /// Dropping the future drops `work`.
     pub async fn carry<F: Future>(self, work: F) -> F::Output {
         traced(Some(self), Box::pin(work)).await
     }
 }
 
-/// A handler's future, polled with the context of its call.
+/// The future of a handler, polled with the context of its call.
 pub(crate) struct HandlerFuture<F> {
     pub(crate) inherited: InheritedContext,
     pub(crate) future: F,

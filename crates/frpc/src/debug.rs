@@ -1,6 +1,7 @@
-//! `Debug` implementations for types whose fields mostly do not implement it.
+//! A macro that implements `Debug` for types with fields that do not implement it.
 
-/// Implements `Debug` for a type with the listed fields and `..`. The type's generics are in brackets.
+/// Implements `Debug` for a type by displaying the listed fields, followed by `..`. The generics of the type are given
+/// in brackets.
 macro_rules! opaque_debug {
     ([$($generics:tt)*] $type:ty, $name:literal $(, |$this:ident| $($field:ident = $value:expr),+)?) => {
         impl<$($generics)*> std::fmt::Debug for $type {

@@ -1,7 +1,7 @@
 //! Standard gRPC error details: the types of `google/rpc/error_details.proto`.
 //!
 //! [`Status::with_detail`](crate::Status::with_detail) adds a detail to a status, and
-//! [`Status::detail`](crate::Status::detail) extracts it on the other side.
+//! [`Status::detail`](crate::Status::detail) extracts it from a received one.
 //!
 //! ```
 //! use frpc::details::{BadRequest, RetryInfo};
@@ -22,7 +22,7 @@ use prost::Name;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Declares messages of the package `google.rpc`.
+/// Defines messages of the package `google.rpc`.
 macro_rules! details {
     ($($(#[$doc:meta])* $name:ident { $($(#[$field:meta])* $of:ident: $type:ty,)* })*) => {
         $(

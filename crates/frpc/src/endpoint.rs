@@ -1,11 +1,11 @@
-//! The router of either end: it dispatches requests to methods, and replies to the table of calls.
+//! The router of clients and servers. It dispatches requests to methods, and replies to the call table.
 //!
 //! # Decisions
 //!
-//! * **The upper half of the ids belongs to the accepting end** between native peers. The dialling end never stops
-//!   reading, so that two full outboxes do not wait for each other.
-//! * **Services precede mounts.** Mounted routers are consulted only for operations without a method, so they cost
-//!   calls nothing.
+//! * **The accepting end uses the upper half of the ids** between native peers. The dialling end never stops reading,
+//!   so that two ends with full outboxes do not wait for each other.
+//! * **Services have precedence over mounts.** Mounted routers are consulted only for operations without a method, so
+//!   that they add no cost to calls.
 
 pub(crate) mod inline_runs;
 pub(crate) mod offer;
@@ -49,22 +49,23 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
 
-/// Maximum number of packets that match no call before the connection is closed. A peer that sends more is broken or
-/// hostile. Duplicate replies to a burst of calls stay below it.
+/// Maximum number of packets that match no call. Beyond that, the peer is broken or malicious, and the connection is
+/// closed. Duplicate replies to a burst of calls stay below this limit.
 const UNMATCHED_MAX: u64 = 100_000;
 
-/// Maximum size of unwritten replies at the dialling end, in bytes, before further calls of the accepting end are
-/// rejected. The dialling end never stops reading, because two ends with full outboxes would wait for each other, so it
-/// needs a separate limit. It is 64 times the limit of an accepting end.
+/// Maximum size in bytes of unsent replies at the dialling end. Beyond that, further calls of the accepting end are
+/// rejected. A separate limit is necessary because the dialling end never stops reading: two ends with full outboxes
+/// would wait for each other. It is 64 times the limit of an accepting end.
 const REPLIES_MAX: usize = 64 * 1024 * 1024;
 
-/// Size at which the connection is closed. Leaves space for rejections of all calls that may be in flight.
+/// Size in bytes of unsent replies at which the connection is closed. Leaves space for the rejections of all calls that
+/// may be in flight.
 const REPLIES_END: usize = REPLIES_MAX + 4 * 1024 * 1024;
 
-/// The router of either end.
+/// The router of a client or server.
 pub(crate) struct Endpoint {
     offer: Arc<ServiceOffer>,
-    /// The calls of the dialling end. Those of the accepting end are an attachment of the connection.
+    /// The calls that the dialling end makes. Those of an accepting end are attached to the connection.
     calls: Option<Arc<CallTable>>,
 }
 
@@ -90,7 +91,7 @@ impl Protocol for Endpoint {
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
         let offered = self.offer.table.layouts.iter().map(|layout| (OFFERED, layout.item()));
         let called = self.offer.called.iter().map(|layout| (CALLED, layout.item()));
-        // Pickers balance calls by the load reports of servers.
+        // Pickers balance calls by the load that servers report.
         let load_report = self
             .calls
             .as_ref()
@@ -103,7 +104,7 @@ impl Protocol for Endpoint {
     fn connected(&self, connection: &Connection) -> Session {
         self.offer.end(self.calls.as_ref()).attach(connection);
         if let Some(calls) = &self.calls {
-            // A client that sends no HELLO treats its server as compat from the start.
+            // A client that sends no HELLO treats its server as a compat peer from the beginning.
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
                 calls.with(|calls| {
@@ -138,7 +139,7 @@ impl Protocol for Endpoint {
     }
 
     fn route(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        // Bodies of mounted routers may start with any byte.
+        // The bodies of packets for mounted routers may start with any byte, so this check precedes that of the prefix.
         if self.offer.mounts.contains(packet.operation) {
             return self.route_mounted(session, packet, outbox);
         }
@@ -170,7 +171,7 @@ impl Protocol for Endpoint {
         if mounts.contains(packet.operation) || packet.operation == Operation::STREAM && !has_stream() {
             return mounts.when_full(&session.mounted, packet);
         }
-        // Replies to this end's calls are routed immediately.
+        // Replies to calls of this end are routed immediately, even if the outbox is full.
         if session.caller.is_native() && is_of_accepting_end(packet.id) {
             OverflowPolicy::Route
         } else {
@@ -198,9 +199,9 @@ impl Protocol for Endpoint {
                 refuse(&stream, &status);
                 return Routed::Useless;
             }
-            // A late packet of a Go stream that crossed the packet closing it. Sockets may hold many of them for each
-            // stream that is closed early, so they are not counted. Packets on streams of mounted routers may have any
-            // form.
+            // A late packet of a Go stream, which crossed the packet that closed the stream. Do not count it, because a
+            // socket may hold many of them for each stream that is closed early. Packets on the streams of mounted
+            // routers may have any content.
             OpenPacket::Malformed(_) | OpenPacket::Nothing => {
                 stream.forget();
                 return Routed::Continue;
@@ -302,7 +303,7 @@ impl Protocol for Endpoint {
     }
 
     fn cancelled(&self, session: &mut Session, id: PacketId, content: Bytes, outbox: &mut Outbox) {
-        // A CANCEL that is malformed or follows the reply has no effect.
+        // A CANCEL has no effect if it is malformed or arrives after the reply.
         if let Some(operation) = body::cancelled(&content).and_then(Operation::user) {
             let is_held = session.layouts.as_ref().is_some_and(|layouts| layouts.cancel(id, operation));
             session.caller.cancel(id, operation, is_held, outbox);
@@ -312,7 +313,7 @@ impl Protocol for Endpoint {
 
     fn hand_off(&self, session: &mut Session, request: HandOffRequest) -> Routed {
         let operation = request.operation();
-        // Calls that this end made if it accepted the connection.
+        // Calls made by this end, if it has accepted the connection.
         if session.calls().is_some_and(|calls| !calls.is_idle()) {
             request.busy();
             return Routed::Continue;
@@ -348,7 +349,7 @@ impl Protocol for Endpoint {
         session.bring(operation.number(), &self.offer.table);
         let Some((_, instance)) = &mut session.last else { return Routed::Continue };
         let reply = ReplyTo::HandOff(Box::new((request, HandOff::default())));
-        // The handler runs as a task, because the connection must have no call in progress when it is handed off.
+        // Run the handler as a task, because the connection must have no call in progress when it is handed off.
         let (caller, trace) = (&session.caller, trace.as_ref());
         let has_permit = caller.connection.has_call_permit();
         instance.serve(Incoming { caller, envelope, trace, reply, inline: false, has_permit }).into()
@@ -358,7 +359,7 @@ impl Protocol for Endpoint {
         match id {
             extension::ASK => self.describe_layouts(&body, outbox),
             extension::LAYOUT => {
-                // Calls of this end may have requested it.
+                // The description may also have been requested for calls made by this end.
                 let connection = &session.caller.connection;
                 let layouts = session.layouts.clone().or_else(|| PeerLayouts::of(connection));
                 let Some(released) = layouts.and_then(|layouts| layouts.handle_layout(&body, connection)) else {
@@ -375,7 +376,7 @@ impl Protocol for Endpoint {
             extension::CALLS if self.calls.is_none() => match PeerLayout::read(&body) {
                 Some(theirs) => {
                     let mut called = vec![theirs];
-                    // Operations of equal services may conflict with those of this one.
+                    // The operations of services with equal layouts may conflict with those of this service.
                     if session.layouts.is_none()
                         && let Some(hello) = session.caller.connection.peer().hello()
                     {
@@ -404,7 +405,7 @@ impl Protocol for Endpoint {
         if ended.is_slow {
             session.warn_slow();
         }
-        // The accepting end may have made calls since the last check.
+        // Check whether the accepting end has made calls since the last turn.
         if self.calls.is_none() && connection.attachments().changes() != session.looked {
             session.calls();
         }
@@ -419,13 +420,14 @@ impl Protocol for Endpoint {
         self.end_mixed_batch(session, batch, due, ended.at)
     }
 
-    /// Returns false, because a channel closes its connections itself.
+    /// Returns `false`, because a channel closes its connections itself.
     fn closes_by_itself(&self) -> bool {
         self.calls.is_some()
     }
 
     fn is_busy(&self, session: &mut Session) -> bool {
-        // These are the accepting end's calls. A channel closes its connection when its own calls have ended.
+        // Calls made by an accepting end. Those of a channel are irrelevant here, because it closes its connection when
+        // they have ended.
         let calls = self.calls.is_none() && session.calls().is_some_and(|calls| !calls.is_idle());
         let is_held = session.layouts.as_ref().is_some_and(|layouts| layouts.holds_calls());
         calls || is_held || self.offer.mounts.is_busy(&mut session.mounted)
@@ -489,7 +491,7 @@ impl Endpoint {
         instance.serve(Incoming { caller, envelope, trace, reply, inline, has_permit }).into()
     }
 
-    /// Rejects a request before its method receives it.
+    /// Rejects a request before it is passed to its method.
     fn refuse_request(
         &self,
         session: &Session,
@@ -506,8 +508,8 @@ impl Endpoint {
         }
     }
 
-    /// Ends a turn that involved mounted routers, unmatched packets or observed calls. `calls` is the next deadline of
-    /// a call. `ended` is the time of the turn's end if handlers were polled.
+    /// Ends a turn that may involve mounted routers, unmatched packets or observed calls. `calls` is the earliest
+    /// deadline of a call. `ended` is the end of the turn if handlers were polled.
     #[inline(never)]
     fn end_mixed_batch(
         &self,
@@ -517,7 +519,7 @@ impl Endpoint {
         ended: Option<Instant>,
     ) -> Option<Instant> {
         if let Some(batch_calls) = session.caller.batch_calls().filter(|batch_calls| !batch_calls.is_empty()) {
-            // Calls may have been rejected without reading the clock.
+            // Handlers were not polled, but rejected calls must be counted too.
             let ended = ended.unwrap_or_else(clock::now);
             batch_calls.flush(nanos(ended.saturating_duration_since(batch.now)));
         }
@@ -531,14 +533,15 @@ impl Endpoint {
         [mounted, calls].into_iter().flatten().min()
     }
 
-    /// Counts a request that is rejected without a method.
+    /// Counts a request that is rejected without being assigned to a method.
     fn count_unserved(&self) {
         if let Some(observers) = &self.offer.observers {
             observers.unserved();
         }
     }
 
-    /// Rejects a request for an operation that is not a unary method, or holds it until its layout is known.
+    /// Rejects a request whose operation is not a unary method, or holds it back until the layout of its service is
+    /// known.
     #[cold]
     fn refuse_unserved(
         &self,
@@ -552,7 +555,7 @@ impl Endpoint {
             session.hold(HeldCall::Unary(id, operation, envelope, trace.copied()));
             return Routed::Continue;
         }
-        // Go ignores such a request. A reply is harmless, and the caller need not wait for its deadline.
+        // Go ignores such a request. Replying is harmless and saves the caller from waiting for its deadline.
         let unknown = || Status::unimplemented(format!("operation {operation} is not a unary method of this end"));
         let status = session.refused(operation.number()).unwrap_or_else(unknown);
         self.count_unserved();
@@ -560,7 +563,7 @@ impl Endpoint {
         Routed::Useless
     }
 
-    /// Compares the services that a peer calls with those of this end.
+    /// Compares the layouts of the services that a peer calls with those of this end.
     fn compare_layouts(&self, session: &mut Session, hello: &Hello) {
         let table = &self.offer.table;
         let is_same = |theirs: &PeerLayout| table.layouts.iter().any(|ours| ours.is_same(theirs));
@@ -570,14 +573,14 @@ impl Endpoint {
         }
     }
 
-    /// Sets the layouts of a client without HELLO.
+    /// Sets the layouts of a client that does not send HELLO.
     fn use_compat_layouts(&self, session: &mut Session) {
         if !self.offer.compat.is_empty() {
             session.layouts = PeerLayouts::attach_compat(self.offer.compat_pairs(), &session.caller.connection);
         }
     }
 
-    /// Adds services that the peer calls, unless they are equal to those of this end.
+    /// Adds services that the peer calls, except for those whose layout is the same at this end.
     #[cold]
     fn add_called(&self, session: &mut Session, called: Vec<PeerLayout>) {
         let ServiceOffer { table, mounts, .. } = &*self.offer;
@@ -594,7 +597,7 @@ impl Endpoint {
         session.forget(&changed);
     }
 
-    /// Answers an ASK.
+    /// Replies to an ASK packet.
     #[cold]
     fn describe_layouts(&self, body: &[u8], outbox: &mut Outbox) -> Routed {
         let Some(asked) = asked(body) else { return Routed::close("malformed ASK: it has no list of fingerprints") };
@@ -603,11 +606,11 @@ impl Endpoint {
             let offered = self.offer.table.layouts.iter().chain(named.iter().flatten());
             put_layout(outbox, fingerprint, offered.copied().find(|layout| layout.fingerprint == fingerprint));
         }
-        // Descriptions are longer than requests for them.
+        // Counts as useless, because descriptions are much longer than the request for them.
         Routed::Useless
     }
 
-    /// Routes a call that has waited for a description.
+    /// Routes a call that was held back until its description arrived.
     fn release(&self, session: &mut Session, call: HeldCall, outbox: &mut Outbox) -> Routed {
         match call {
             HeldCall::Unary(id, operation, envelope, trace) => {
@@ -618,7 +621,7 @@ impl Endpoint {
         }
     }
 
-    /// Routes a packet of a mounted router if schemas and access rules permit.
+    /// Routes a packet to a mounted router, if the layouts and access rules permit it.
     #[inline(never)]
     fn route_mounted(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let operation = packet.operation.number();
@@ -633,12 +636,12 @@ impl Endpoint {
         self.offer.mounts.route(&mut session.mounted, packet, outbox)
     }
 
-    /// Routes a native peer's packet with a prefix that belongs to a call of the dialling end.
+    /// Routes a packet of a native peer that has a prefix and belongs to a call of the dialling end.
     #[cold]
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
         if let Some(calls) = &self.calls {
-            // Replies are dispatched to their calls at the end of the turn.
+            // Replies are passed to the call table at the end of the turn.
             calls.handle_prefix(&body);
             session.replies.get_or_insert_default().packets.push(Packet { id, operation, body });
             return Routed::Continue;
@@ -704,7 +707,7 @@ impl Endpoint {
     }
 }
 
-/// Opens a stream for a call, unless the call was cancelled or is denied.
+/// Opens a stream for a call, unless the call has been cancelled or is rejected.
 fn open(
     session: &Session,
     served: &ServedMethod,
@@ -738,7 +741,7 @@ fn open(
     Routed::Continue
 }
 
-/// Dispatches the replies of a batch to their calls. Returns the next deadline of a call.
+/// Passes the replies of a turn to the call table. Returns the earliest deadline of a call.
 #[inline(always)]
 fn settle(
     calls: &CallTable,
@@ -772,8 +775,8 @@ fn settle(
     due
 }
 
-/// Skips callers that did not use their slots in time, and adds the next ones to `wake`. Returns the time of the next
-/// check.
+/// Revokes slots that callers have not used in time, and grants them to the next ones, which are added to `wake`.
+/// Returns the time of the next check.
 #[cold]
 fn look_at_slots(table: &mut Calls, now: Instant, wake: &mut Vec<Waker>, due: Option<Instant>) -> Option<Instant> {
     table.queue.expire(now);

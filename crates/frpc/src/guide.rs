@@ -1,6 +1,6 @@
-//! A guide with one page per topic, from the first service to operations.
+//! The guide: one page per topic, from the first service to operating servers in production.
 //!
-//! The examples use the schema of the example `quickstart`, a calculator with one method of each kind:
+//! The examples use the schema of the example `quickstart`, a calculator with a method of each kind:
 //!
 //! ```proto
 //! service Calculator {
@@ -11,8 +11,9 @@
 //! }
 //! ```
 //!
-//! Begin with [`services`]. [`streams`], [`errors`] and [`deadlines`] are about calls, [`middleware`] is about what runs
-//! around them, [`tls`] and [`hand_off`] are about connections, and [`operations`] is about servers in production.
+//! Start with [`services`]. [`streams`], [`errors`] and [`deadlines`] explain calls. [`middleware`] describes code
+//! around calls, [`tls`] and [`hand_off`] are about connections, and [`operations`] is about running servers in
+//! production.
 
 #[doc = include_str!("guide/services.md")]
 pub mod services {}

@@ -1,12 +1,12 @@
-//! RPC on frisbee: services and clients generated from proto3, on the wire of Go's fRPC.
+//! RPC on frisbee: services and clients generated from proto3 files, wire-compatible with fRPC for Go.
 //!
-//! A service is a trait of plain `async fn`s that `frpc-build` generates from a `.proto` file. A client is a cheap
-//! clone, and any number of its calls share one connection. The types have tonic's names: [`Request`], [`Response`],
+//! A service is a trait with `async fn`s that `frpc-build` generates from a `.proto` file. Clients are cheap to clone,
+//! and any number of calls share one connection. The types have the same names as in tonic: [`Request`], [`Response`],
 //! [`Status`], [`Streaming`].
 //!
 //! # A service and its client
 //!
-//! The package of this crate is `frpc-rs`, because the registry already has a package `frpc`. In `Cargo.toml`:
+//! The package of this crate is called `frpc-rs`, because crates.io already has a package `frpc`. Add to `Cargo.toml`:
 //!
 //! ```toml
 //! [dependencies]
@@ -76,25 +76,25 @@
 //! }
 //! ```
 //!
-//! The [`guide`] has a page for each subject.
+//! The [`guide`] has a page for each topic.
 //!
 //! # Guarantees of a call
 //!
-//! A call ends exactly once: with its reply, an error, or its deadline. It runs at most once on the server, unless it
+//! Each call ends exactly once, with a response, an error, or its deadline. The server runs it at most once, unless it
 //! is unary and the schema declares its method idempotent (`idempotency_level`). After [`Code::Unavailable`] or
-//! [`Code::DeadlineExceeded`] the call may have run; [`Status::may_have_run`] says whether.
+//! [`Code::DeadlineExceeded`], the call may have run; see [`Status::may_have_run`].
 //!
 //! # In addition to calls
 //!
-//! * [`Channel::from_connection`]: servers call their clients
-//! * [`Middleware`]: code around calls, at either end; the crate `frpc-tower` has layers of tower as middleware
-//! * [`Authorize`]: access rules
+//! * [`Channel::from_connection`]: calls from a server to its clients
+//! * [`Middleware`]: code around calls at clients and servers; the crate `frpc-tower` adapts tower layers to it
+//! * [`Authorize`]: access control
 //! * [`observe`]: observers of calls
 //! * [`details`]: the standard error details of gRPC
-//! * [`ServerBuilder::mount`]: protocols of your own on the same port and connection
+//! * [`ServerBuilder::mount`]: custom protocols on the same port and connection
 #![cfg_attr(feature = "pubsub", doc = "* [`Topic`]: typed messages for subscribers, through a broker of [`pubsub`]")]
-//! * [`hand_off`]: after a call, the connection belongs to another protocol
-//! * [`picker`]: channels to several servers
+//! * [`hand_off`]: handing a connection over to another protocol
+//! * [`picker`]: load balancing over several servers
 //!
 //! # Features
 //!
@@ -187,8 +187,8 @@ pub use frpc_json as json;
 pub use frpc_tensor as tensor;
 pub use {bytes, frisbee, polyglot, prost, prost_types};
 
-/// Includes the code generated for a proto package; `"_"` for files without one. For packages that use each other's
-/// types see `include_file` of frpc-build's builder.
+/// Includes the code that was generated for a proto package, or for files without a package if the argument is `"_"`.
+/// For packages that refer to each other's types, see `include_file` of the builder in frpc-build.
 ///
 /// ```text
 /// // In a package whose build script compiles proto/greet.proto:

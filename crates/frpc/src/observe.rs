@@ -1,10 +1,10 @@
-//! Observers of calls: of each call, or of completed calls in batches.
+//! Observers of calls: of individual calls, or of completed calls in batches.
 //!
-//! An [`Observer`] is notified of the begin and the end of each call, for traces. A [`BatchObserver`] receives
-//! completed calls by method and code, for counters; the crate `frpc-telemetry` contains one. Both are set on the
-//! builders of [servers](crate::ServerBuilder) and [channels](crate::ChannelBuilder). They are not
-//! [middleware](crate::Middleware): they do not allocate and cannot change the call. Without an observer, calls run the
-//! same instructions as if observers did not exist.
+//! An [`Observer`] is notified of the beginning and end of each call, for example for tracing. A [`BatchObserver`]
+//! receives the numbers of completed calls by method and code, for metrics; the crate `frpc-telemetry` provides one.
+//! Both are set on the builders of [servers](crate::ServerBuilder) and [channels](crate::ChannelBuilder). Unlike
+//! [middleware](crate::Middleware), they do not allocate and cannot change calls. Without an observer, they add no cost
+//! to calls.
 //!
 //! | | [`Observer`], [`BatchObserver`] | [`Middleware`](crate::Middleware) |
 //! |---|---|---|
@@ -26,10 +26,10 @@ use crate::api::middleware::CallKind;
 use crate::schema::method::Method;
 use crate::{Code, Status};
 
-/// Observes the begin and the end of each call.
+/// Observer of individual calls.
 ///
-/// The functions run where calls are made and served, on threads that drive connections. They must be fast and must not
-/// block. A panic in one of them acts like a panic of the handler or the caller.
+/// Its methods run on threads that drive connections. They must be fast and must not block. A panic has the same effect
+/// as a panic of the handler or the caller.
 ///
 /// ```
 /// use frpc::observe::{ObservedMethod, CallEnd, Observer, Token, TraceContext};
@@ -52,65 +52,67 @@ use crate::{Code, Status};
 /// let builder = frpc::Server::builder().observer(Failures);
 /// ```
 pub trait Observer: Send + Sync + 'static {
-    /// Called when a call begins: at a client when it is made, at a server when its request has been received. The
-    /// token is passed back when the call ends. After [`Token::NO_END`] the observer receives no further notification
-    /// of the call, which is cheaper.
+    /// Called when a call begins: at a client when it is made, and at a server when its request has been received. The
+    /// returned token is passed back at the end of the call. [`Token::NO_END`] disables further notifications of this
+    /// call, which is cheaper.
     ///
-    /// `trace` is the trace context of the call: at a server the context sent by its caller, at a client the context
-    /// inherited from the calling handler. The observer may replace it. At a server the handler's calls inherit the new
-    /// context; at a client it is sent.
+    /// `trace` is the trace context of the call: at a server that sent by the caller, and at a client that inherited
+    /// from the calling handler. The observer may replace it. At a server the new context is inherited by the calls
+    /// that the handler makes, and at a client it is sent.
     fn begin(&self, about: &ObservedMethod, trace: &mut Option<TraceContext>) -> Token;
 
-    /// Called when a call has ended: once per call that has begun, unless its token is [`Token::NO_END`].
+    /// Called when a call has ended, once for each call, unless its token is [`Token::NO_END`].
     fn end(&self, about: &ObservedMethod, token: Token, ended: &CallEnd);
 
-    /// Called at a client when an attempt has failed and another one is made. The call continues. With
-    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded) the attempt was only slow, and continues in parallel.
-    /// `trace` is the context sent with the call. A replacement by the observer is sent with the next attempt.
+    /// Called at a client when an attempt has failed and another one is made. The call itself continues.
+    /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded) means that the attempt was slow and continues in parallel.
+    /// `trace` is the context that was sent with the call. If the observer replaces it, the new one is sent with the
+    /// next attempt.
     fn retry(&self, about: &ObservedMethod, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
         let _ = (about, token, failed, trace);
     }
 
-    /// Called at a client when a reply arrives after its call was cancelled or timed out. The call has already ended,
-    /// and its identity is no longer known. This includes replies by which a server confirms a cancellation.
+    /// Called at a client when a reply arrives after its call was cancelled or timed out. The call has already ended
+    /// and can no longer be identified. Replies that confirm a cancellation are included.
     fn late_reply(&self) {}
 }
 
-/// A value that identifies a call for its [`Observer`], such as a time or the index of a span.
+/// A value by which an [`Observer`] identifies a call, such as a timestamp or the index of a span.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Token(pub u64);
 
 impl Token {
-    /// Token of a call whose end and further attempts are not reported, such as an unsampled one. Its trace context is
-    /// still propagated.
+    /// Token for calls whose end and retries need not be reported, such as unsampled ones. Their trace context is still
+    /// propagated.
     pub const NO_END: Self = Self(u64::MAX);
 }
 
-/// The outcome of a call.
+/// Outcome of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct CallEnd {
-    /// The status code. [`Code::Cancelled`] if the caller cancelled, and at a server also if the connection ended.
+    /// Status code. [`Code::Cancelled`] if the caller cancelled the call and, at a server, also if the connection
+    /// ended.
     pub code: Code,
-    /// Length of the request in bytes, at a client including its header. For streaming calls, the total length of the
-    /// client's messages, including the wire overhead of those that share a packet. 0 if unknown: for unary calls that
-    /// a client could not send immediately or that have middleware there, and for calls over other protocols.
+    /// Length of the request in bytes; at a client, including the header. For streaming calls, the total length of the
+    /// client's messages, including the wire overhead of messages that share a packet. 0 if unknown: for unary calls
+    /// that a client could not send immediately or that have middleware there, and for calls over other protocols.
     pub request_bytes: u64,
-    /// Length of the reply in bytes, at a server including its header. For streaming calls, the total length of the
-    /// server's messages. 0 in the same cases as for the request, and if a server's streaming call is cancelled.
+    /// Length of the response in bytes; at a server, including the header. For streaming calls, the total length of the
+    /// server's messages. 0 in the same cases as for the request, and if a streaming call is cancelled at a server.
     pub reply_bytes: u64,
 }
 
-/// The end of a call at which it is observed.
+/// The side on which a call is observed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum CallSide {
-    /// The end that makes the call.
+    /// The side that makes the call.
     Client,
-    /// The end that serves it.
+    /// The side that serves the call.
     Server,
 }
 
-/// The properties of all calls of a method at one end.
+/// A method whose calls are observed, and the side on which they are.
 #[derive(Clone, Copy, Debug)]
 pub struct ObservedMethod {
     side: CallSide,
@@ -119,17 +121,17 @@ pub struct ObservedMethod {
 }
 
 impl ObservedMethod {
-    /// Creates the properties of a generated method's calls, for tests of observers.
+    /// Creates the descriptor of an observed method, for tests of observers.
     pub fn new(side: CallSide, method: Method, kind: CallKind) -> Self {
         Self { side, method, kind }
     }
 
-    /// Creates the properties of a unary method at a client.
+    /// Creates the descriptor of a unary method at a client.
     pub(crate) fn of_unary(method: &Method) -> Self {
         Self::new(CallSide::Client, *method, CallKind::Unary)
     }
 
-    /// Returns the end at which the call is observed.
+    /// Returns the side on which the calls are observed.
     pub fn side(&self) -> CallSide {
         self.side
     }
@@ -144,7 +146,7 @@ impl ObservedMethod {
         self.method.name
     }
 
-    /// Returns which directions stream.
+    /// Returns the kind of the calls.
     pub fn kind(&self) -> CallKind {
         self.kind
     }

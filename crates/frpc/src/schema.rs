@@ -1,4 +1,4 @@
-//! Properties of services, as stated by generated code.
+//! Descriptors of services, as provided by generated code.
 
 pub(crate) mod embedded;
 pub(crate) mod layout;

@@ -1,4 +1,4 @@
-//! Servers: on a TCP socket, a Unix socket, or connections that the program supplies.
+//! Servers on TCP sockets, Unix sockets, or connections supplied by the program.
 
 pub(crate) mod adapter;
 pub(crate) mod builder;
@@ -17,7 +17,7 @@ use std::task::Poll;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
 
-/// Services on a listening TCP socket.
+/// A server on a listening TCP socket.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -34,22 +34,22 @@ pub struct Server {
 }
 
 impl Server {
-    /// Returns the address of the listening socket, including the port that the system chose for port 0.
+    /// Returns the address of the listening socket. If port 0 was bound, it contains the port chosen by the system.
     pub fn local_addr(&self) -> SocketAddr {
         self.inner.local_addr()
     }
 }
 
-/// Defines the functions that inspect connections.
+/// Defines the methods that inspect a server.
 macro_rules! observe_connections {
     ($server:ty) => {
         impl $server {
-            /// Returns the counts of the server's connections, for use at any time.
+            /// Returns counters of the server's connections, which can be read at any time.
             pub fn stats(&self) -> frisbee::Stats {
                 self.inner.stats()
             }
 
-            /// Returns an inspector of the open connections, and of the calls on them if the server is
+            /// Returns an inspector of the open connections. It also shows the calls on them if the server is
             /// [inspectable](crate::ServerBuilder::inspectable).
             pub fn inspector(&self) -> Inspector {
                 Inspector::new(self.inner.inspector(), self.offer.clone())
@@ -58,16 +58,16 @@ macro_rules! observe_connections {
     };
 }
 
-/// Defines the functions of servers with a listening socket.
+/// Defines the methods of servers with a listening socket.
 macro_rules! serve {
     ($server:ty) => {
         impl $server {
-            /// Serves until the future is dropped.
+            /// Serves connections until the future is dropped.
             ///
-            /// Pending handlers continue in the runtime of this call.
+            /// Pending handlers run on the runtime in which this is called.
             ///
             /// # Errors
-            /// If threads cannot be started. Failed accepts are retried.
+            /// If threads cannot be started. Failures to accept a connection are retried.
             ///
             /// # Cancel safety
             /// Dropping the future closes all connections.
@@ -76,8 +76,8 @@ macro_rules! serve {
                 self.serve_until(stopped).await
             }
 
-            /// Serves until `shutdown` is ready. The server then stops accepting connections, finishes the calls in
-            /// progress, and closes each connection when it is idle.
+            /// Serves connections until `shutdown` completes. The server then stops accepting connections, waits for
+            /// the calls in progress, and closes each connection when it is idle.
             ///
             /// ```
             /// # async fn example(server: frpc::Server) -> Result<(), Box<dyn std::error::Error>> {
@@ -107,8 +107,8 @@ macro_rules! serve {
                 serving.await
             }
 
-            /// Serves until the sender of `stop` is dropped. The future is boxed here, so that programs do not compile
-            /// the server again.
+            /// Serves connections until the sender of `stop` is dropped. The future is boxed, so that the server is not
+            /// compiled again in each program.
             fn serve_until(self, stop: oneshot::Receiver<()>) -> BoxFuture<'static, Result<(), Error>> {
                 let Self { inner, offer } = self;
                 let stopped = async move {
@@ -129,7 +129,7 @@ observe_connections!(UnixServer);
 serve!(UnixServer);
 observe_connections!(Acceptor);
 
-/// Services on a Unix socket. Created by [`ServerBuilder::bind_unix`](crate::ServerBuilder::bind_unix).
+/// A server on a Unix socket. Created by [`ServerBuilder::bind_unix`](crate::ServerBuilder::bind_unix).
 #[cfg(unix)]
 #[derive(Debug)]
 pub struct UnixServer {
@@ -145,7 +145,7 @@ impl UnixServer {
     }
 }
 
-/// Services on connections that the program supplies, which may be any byte streams. Clones share the services. Created
+/// A server on connections that the program supplies, which may be any byte streams. Clones share the services. Created
 /// by [`ServerBuilder::build`](crate::ServerBuilder::build).
 ///
 /// ```
@@ -165,7 +165,7 @@ pub struct Acceptor {
 }
 
 impl Acceptor {
-    /// Serves a connection until it ends, and returns the reason; see [`frisbee::Acceptor::serve_connection`].
+    /// Serves a connection until it ends, and returns the close reason; see [`frisbee::Acceptor::serve_connection`].
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -179,12 +179,12 @@ impl Acceptor {
         self.inner.serve_connection(io).await
     }
 
-    /// Rejects further connections, finishes the calls on open ones, and closes each connection when it is idle.
+    /// Rejects new connections, waits for the calls on open ones, and closes each connection when it is idle.
     ///
     /// # Cancel safety
-    /// Dropping the future stops waiting. Connections in use still close when they are idle, without a time limit. If a
-    /// service [runs work before the shutdown](crate::codegen::Lifecycle::stopping), the shutdown does not begin until
-    /// that work is done. The function may be called again.
+    /// Dropping the future stops waiting. Connections are still closed when they are idle, without a time limit. If a
+    /// service [performs work before the shutdown](crate::codegen::Lifecycle::stopping), the shutdown does not begin
+    /// until that work is done. The method may be called again.
     pub async fn shutdown(&self) {
         self.offer.stopping().await;
         self.inner.shutdown().await;

@@ -145,8 +145,8 @@ impl Link {
         DecodeOptions { nesting: self.nesting, decompresses: self.decompresses }
     }
 
-    /// Prepares a streaming call or hand-off to a peer whose kind is known. Returns the operation of the method and the
-    /// translation of its messages.
+    /// Prepares a streaming call or a hand-off. Returns the peer's operation of the method and the translation of its
+    /// messages. Waits until they are known if necessary.
     ///
     /// # Errors
     /// If the peer cannot be called, or does not send the description of its layout in time.

@@ -35,10 +35,10 @@ use tokio::time::Sleep;
 use tokio::time::error::Elapsed;
 
 impl Channel {
-    /// Makes a server-streaming call. For generated clients.
+    /// Makes a server-streaming call. Called by generated clients.
     ///
     /// # Errors
-    /// If there is no connection or the request cannot be sent. Later failures come through the stream.
+    /// If there is no connection or the request cannot be sent. Later failures are reported by the stream.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the call.
@@ -59,13 +59,13 @@ impl Channel {
         until_its_end(observed_call, self.in_runtime(around(self, about, request, call))).await
     }
 
-    /// Makes a client-streaming call. For generated clients.
+    /// Makes a client-streaming call. Called by generated clients.
     ///
     /// # Errors
     /// The status of the call.
     ///
     /// # Cancel safety
-    /// Dropping the future cancels the call; requests that were not taken from the stream are lost with it.
+    /// Dropping the future cancels the call and drops the stream of requests, including requests that were not sent.
     pub async fn client_streaming<S, B>(
         &self,
         method: &'static Method,
@@ -91,13 +91,13 @@ impl Channel {
         result
     }
 
-    /// Makes a bidirectional streaming call. For generated clients.
+    /// Makes a bidirectional streaming call. Called by generated clients.
     ///
     /// # Errors
-    /// If there is no connection. Later failures come through the stream.
+    /// If there is no connection. Later failures are reported by the stream.
     ///
     /// # Cancel safety
-    /// Dropping the future cancels the call; requests that were not taken from the stream are lost with it.
+    /// Dropping the future cancels the call and drops the stream of requests, including requests that were not sent.
     pub async fn streaming<S, B>(
         &self,
         method: &'static Method,
@@ -117,7 +117,7 @@ impl Channel {
     }
 }
 
-/// Ends an observed call when its stream of replies ends.
+/// Makes an observed call end together with its stream of responses.
 async fn until_its_end<B>(
     observed_call: Option<ObservedCall>,
     call: impl Future<Output = Result<Response<Streaming<B>>, Status>>,
@@ -134,7 +134,7 @@ async fn until_its_end<B>(
 /// An observed client-streaming call. Dropping it before its end reports it as cancelled.
 struct ObservedStream {
     call: ObservedCall,
-    /// The stream of the call, once it is open.
+    /// The stream of the call. Set once it is open.
     stream: Arc<OnceLock<StreamSender>>,
 }
 
@@ -166,28 +166,28 @@ where
     let mut started = None;
     let OpenedStream { sender, replies, link, .. } = loop {
         let opened = terms.open(channel, method, extras.as_deref(), &mut started).await?;
-        // A server that reads slowly may delay the request.
+        // Sending the request may be delayed by a server that reads slowly.
         let writing = Writing::new(opened.flags, opened.translation.as_deref());
         let sent = terms.within(time_left(terms.open_until), send::<A>(&opened.sender, &message, writing)).await;
         match sent.map_err(|_| not_delivered())? {
             Ok(()) => break opened,
-            // The server did not receive the request, so the call has not begun.
+            // The connection closed before the server received the request, so the call may use another connection.
             Err(status) if status.code() == Code::Unavailable && opened.link.connection.is_closed() => {}
-            // The server closed the stream. The reader receives the reason.
+            // The server closed the stream. The receiver reports the reason.
             Err(status) if status.code() == Code::Unavailable => break opened,
             Err(status) => return Err(status),
         }
     };
     drop(message);
-    // A compat server treats the request as the end of the direction.
+    // A compat server interprets the request as the end of this direction.
     sender.end();
     keep_link_alive(link, sender);
     Ok(Response::new(replies.of()))
 }
 
-/// Holds the channel's link until a stream ends. The reader does not hold it, because received messages can be read
-/// later and a server that shuts down waits for the connection to close. This is a plain task rather than a job of the
-/// connection, which would otherwise seem busy slightly longer than the stream.
+/// Holds the channel's link until a stream ends. The receiver does not hold the link, because its messages may be read
+/// much later, and a server that shuts down waits for the connection to close. This is a task rather than a job of the
+/// connection, because the connection would count as busy for slightly longer than the stream.
 fn keep_link_alive(link: Arc<Link>, sender: StreamSender) {
     let runtime = link.connection.runtime_handle().clone();
     let job: Job = Box::pin(async move {
@@ -217,11 +217,11 @@ where
     stream.iter().for_each(|stream| _ = stream.set(sender.clone()));
     carried_by(&messages, &link.connection);
     let mut sending = pin!(send_messages(&sender, messages, writing));
-    // A server may reply before the end of the requests.
+    // The server may reply before all requests have been sent.
     let early = poll_fn(|context| match replies.poll_message(context) {
         Poll::Ready(reply) => Poll::Ready(Ok(Some(reply))),
         Poll::Pending => match sending.as_mut().poll(context) {
-            // Sending may fail because the server has just replied and closed the stream.
+            // Sending may have failed because the server has replied and closed the stream.
             Poll::Ready(Err(status)) => Poll::Ready(match replies.poll_message(context) {
                 Poll::Ready(reply @ Some(_)) => Ok(Some(reply)),
                 _ => Err(cut_off(status, link.connection.close_reason())),
@@ -293,14 +293,14 @@ async fn send_requests(
                 if deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(context).is_ready()) {
                     return Poll::Ready(Err(late()));
                 }
-                // The call has ended, so further requests are not sent.
+                // The call has ended, so no further requests are sent.
                 waiter.poll_closed(context).map(Ok)
             }
         });
         sent.await
     };
     if let Err(status) = sent {
-        // `Unavailable` means that the server ended the call. The reader receives the reason.
+        // `Unavailable` means that the server has ended the call. The receiver reports the reason.
         if status.code() != Code::Unavailable {
             let _ = failed.set(status.may_run());
         }
@@ -308,19 +308,20 @@ async fn send_requests(
     }
 }
 
-/// The time limits of a streaming call.
+/// Time limits of a streaming call.
 struct OpenDeadlines {
-    /// The channel's runtime, for timers.
+    /// Runtime of the channel, for timers.
     runtime: Handle,
-    /// The deadline of the call, which is sent to a native server. There is no default, because streams may be long.
+    /// Deadline of the call, which is also sent to a native server. There is no default, because streams may be
+    /// long-lived.
     until: Option<Instant>,
-    /// The timeout of opening the stream, and of a single reply after the last request.
+    /// Timeout of opening the stream, and of waiting for a single response after the last request.
     limit: Option<Duration>,
-    /// The deadline of opening the stream.
+    /// Deadline of opening the stream.
     open_until: Option<Instant>,
 }
 
-/// A stream opened for a call.
+/// A stream that was opened for a call.
 struct OpenedStream {
     sender: StreamSender,
     replies: Replies,
@@ -330,7 +331,7 @@ struct OpenedStream {
     translation: Option<Arc<Translation>>,
 }
 
-/// The replies of a stream, with their type erased.
+/// The responses of a stream with their type erased.
 struct Replies {
     receiver: StreamReceiver,
     end: ReceiverEnd,
@@ -353,10 +354,10 @@ impl OpenDeadlines {
         Self { runtime, until: at(context::allowed(timeout)), limit, open_until: at(limit) }
     }
 
-    /// Opens the stream, on a new connection if the current one ends first. `started` holds the start of the wait for a
-    /// connection.
+    /// Opens the stream. If the connection ends before that, retries on a new connection. `started` is set to the start
+    /// of waiting for a connection.
     ///
-    /// The future is boxed, so that callers do not compile it for each method.
+    /// The future is boxed, so that it is compiled once rather than for each method.
     fn open<'a>(
         &'a self,
         channel: &'a Channel,
@@ -391,12 +392,13 @@ impl OpenDeadlines {
                     let prepared = link.unless_abandoned(link.prepare(method)).await;
                     let Some((operation, translation)) = prepared.transpose()? else { continue };
                     let reading = link.reading();
-                    // The timeout includes the wait for a slot.
+                    // The timeout sent to the server excludes the time spent waiting for a slot.
                     let first = || match peer.hello() {
                         Some(_) => body::open(operation, call.prefix(time_left(self.until))),
                         None => body::open(operation, PrefixFields::default()),
                     };
-                    // If this connection stops accepting calls, a stream that waits for a slot moves to the next one.
+                    // If the connection stops accepting calls, a stream that waits for a slot must use the next
+                    // connection.
                     let opening = link.unless_abandoned(link.connection.open_stream_with(first));
                     let Some(opened) = opening.await else { continue };
                     match opened {
@@ -434,7 +436,7 @@ impl OpenDeadlines {
     }
 }
 
-/// Sends all messages and ends the direction.
+/// Sends all messages and ends this direction.
 async fn send_messages<S>(sender: &StreamSender, messages: S, writing: Writing<'_>) -> Result<(), Status>
 where
     S: Stream,
@@ -454,18 +456,18 @@ fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
     }
 }
 
-/// Returns the time until the deadline.
+/// Returns the remaining time until a deadline.
 fn time_left(until: Option<Instant>) -> Option<Duration> {
     until.map(|until| until.saturating_duration_since(clock::now()))
 }
 
-/// Returns the status of a call whose stream was opened and whose request was not sent.
+/// Returns the status of a call whose stream was opened but whose request was not sent.
 fn not_delivered() -> Status {
     let text = "not sent: the request waited until the deadline for credit of its stream or room on the connection";
     Status::deadline_exceeded(text).not_run()
 }
 
-/// Returns the status of a call whose stream was not opened in time.
+/// Returns the status of a call whose stream could not be opened in time.
 fn not_opened() -> Status {
     let text = "not sent: the limit of open streams or of unsent bytes was reached until the deadline";
     Status::deadline_exceeded(text).not_run()

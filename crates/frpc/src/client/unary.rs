@@ -1,4 +1,5 @@
-//! Unary calls: sent immediately if possible, otherwise within middleware or by repeated attempts.
+//! Unary calls. They are sent immediately if possible, and otherwise by a boxed future that also handles middleware and
+//! retries.
 
 use crate::api::BoxedCall;
 use crate::api::extras::OptionalExtras;
@@ -25,14 +26,14 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// The future of [`Channel::unary`], for programs that store it.
+/// The future of [`Channel::unary`].
 ///
 /// # Cancel safety
-/// Dropping it cancels the call; the server may still run it. A native server receives a CANCEL.
+/// Dropping the future cancels the call; the server may still run it. A native server is notified by a CANCEL.
 #[must_use = "a call is not sent before it is polled"]
 pub struct UnaryCall<'a, A, B> {
-    // Written by hand, because with thousands of waiting calls most of the cost is reading their memory. The future of
-    // an `async fn` takes three times as much. A call within middleware owns its channel.
+    // Implemented by hand. With thousands of pending calls, reading their memory is most of the cost, and the future of
+    // an `async fn` is three times as large. A call within middleware owns its channel.
     channel: Cow<'a, Channel>,
     method: &'static Method,
     timeout: Option<Duration>,
@@ -51,11 +52,11 @@ pub struct UnaryCall<'a, A, B> {
 /// ```
 enum UnaryState<'a, B> {
     New,
-    /// The request was sent, and the call waits for the reply.
+    /// The call was sent and waits for the reply.
     Sent(InFlight<B>),
     /// The call runs within middleware.
     Within(PooledCall<Result<Response<B>, Status>>),
-    /// The call runs within middleware and has a deadline or an observer, or requests a hand-off.
+    /// The call runs within middleware and has a deadline or an observer, or it requests a hand-off.
     Layered(BoxedCall<'a, B>),
     /// The call could not be sent immediately, or is being retried.
     Retrying(BoxedCall<'a, B>),
@@ -71,7 +72,7 @@ impl<A, B> fmt::Debug for UnaryCall<'_, A, B> {
 }
 
 impl<'a, A, B> UnaryCall<'a, A, B> {
-    #[inline(always)] // So that the origin of the request, which is nothing, need not be dropped.
+    #[inline(always)] // The origin of the request is empty; its drop is optimized away.
     fn new(channel: Cow<'a, Channel>, method: &'static Method, request: Request<A>) -> Self {
         let timeout = request.timeout();
         let (message, extras) = request.into_parts();
@@ -120,7 +121,7 @@ where
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
 {
-    /// Sends the call on the current connection, which nearly always has space. Returns whether it was sent.
+    /// Sends the call on the current connection, which almost always has space. Returns whether the call was sent.
     fn start(&mut self, context: &mut Context<'_>) -> bool {
         let (channel, method) = (&*self.channel, self.method);
         if channel.layers.is_some() {
@@ -194,8 +195,8 @@ where
         UnaryState::Layered(observed_to_end(observed_call, call))
     }
 
-    /// Attempts the call until it completes. `failure` is the failure of the first attempt, if one was made, and
-    /// `picked` the chosen server.
+    /// Makes attempts until the call completes. `failure` is the failure of the first attempt, if it has been made.
+    /// `picked` is the connection for the next attempt, if it has been chosen.
     #[cold]
     fn retry(
         &mut self,
@@ -212,7 +213,7 @@ where
         observed_to_end(observed_call, attempts)
     }
 
-    /// Makes the call with any number of attempts. The code is compiled once for all methods.
+    /// Makes the call with any number of attempts. Its code is compiled once for all methods.
     fn attempts(&mut self, kind: AttemptKind) -> BoxedCall<'a, B> {
         let (channel, method) = (self.channel.clone(), self.method);
         let (message, extras) = (std::mem::take(&mut self.message), self.extras.take());
@@ -233,7 +234,7 @@ where
     }
 }
 
-/// How a call is made that was not sent immediately.
+/// How to make a call that was not sent immediately.
 enum AttemptKind {
     Retrying {
         failure: Option<Box<Failure>>,
@@ -243,7 +244,7 @@ enum AttemptKind {
     HandOff((HandOffSlot, hand_off::MakeCall)),
 }
 
-/// Ends the observation of a call with the call.
+/// Ends the observation of a call together with the call.
 fn observed_to_end<'a, B: 'a>(observed_call: Option<ObservedCall>, call: BoxedCall<'a, B>) -> BoxedCall<'a, B> {
     match observed_call {
         None => call,
@@ -255,13 +256,13 @@ fn observed_to_end<'a, B: 'a>(observed_call: Option<ObservedCall>, call: BoxedCa
 }
 
 impl Channel {
-    /// Makes a unary call. For generated clients.
+    /// Makes a unary call. Called by generated clients.
     ///
     /// # Errors
     /// The status of the call.
     ///
     /// # Cancel safety
-    /// Like [`UnaryCall`].
+    /// See [`UnaryCall`].
     pub fn unary<'a, A, B>(&'a self, method: &'static Method, request: Request<A>) -> UnaryCall<'a, A, B>
     where
         A: Message + Send + Sync + 'static,

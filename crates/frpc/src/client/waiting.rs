@@ -1,5 +1,5 @@
-//! Unary calls that cannot be sent immediately: they wait for a slot, for space in the outbox, or for the server to
-//! identify itself.
+//! Unary calls that cannot be sent immediately, because they wait for a slot, for space in the outbox, or until the
+//! kind of the server is known.
 
 use crate::calls::failures::{unidentified, unreachable};
 use crate::calls::{CallTicket, NotSent};
@@ -19,8 +19,7 @@ use std::time::Instant;
 use tokio::runtime::Handle;
 
 impl PendingCall<'_> {
-    /// Sends the call as soon as there is room, sets `is_sent`, and waits for the reply. Timers run on the given
-    /// runtime.
+    /// Sends the call as soon as possible, sets `is_sent`, and waits for the reply. Timers use the given runtime.
     pub(crate) async fn attempt(
         &self,
         message: &AnyMessage,
@@ -34,8 +33,7 @@ impl PendingCall<'_> {
         await_reply(link, self, ticket).await
     }
 
-    /// Sends a call that cannot be sent immediately because there is no slot, no space in the outbox, or the kind of
-    /// the server is unknown.
+    /// Sends a call that has to wait for a slot, for space in the outbox, or until the kind of the server is known.
     async fn send_when_possible(
         &self,
         message: &AnyMessage,
@@ -50,7 +48,7 @@ impl PendingCall<'_> {
             Some(until) => match clock::timeout_at(runtime, until, sent).await {
                 Ok(sent) => sent,
                 Err(_) => {
-                    // The next call would not find a slot either.
+                    // The connection is worn out: the next call would not find a slot either.
                     if !link.backward && link.calls.with(|calls| calls.is_worn_out()) {
                         link.calls.retire();
                     }
@@ -60,7 +58,7 @@ impl PendingCall<'_> {
         }
     }
 
-    /// Waits for space and sends the call. `obstacle` is the reason of the wait.
+    /// Waits until the call can be sent, and sends it. `obstacle` is set to the reason of the wait.
     async fn wait_and_send(
         &self,
         message: &AnyMessage,
@@ -88,7 +86,7 @@ impl PendingCall<'_> {
                         *obstacle.lock() = Obstacle::Slots;
                         slot.poll_wait(context)
                     }
-                    // The waiter wakes the caller.
+                    // The caller is woken by the waiter.
                     Err(NotSent::Blocked) => {
                         *obstacle.lock() = Obstacle::Output;
                         Poll::Pending
@@ -112,19 +110,19 @@ impl PendingCall<'_> {
     }
 }
 
-/// The reason why a call waits to be sent.
+/// Reason why a call cannot be sent yet.
 #[derive(Clone, Copy)]
 enum Obstacle {
-    /// The limit of calls in flight.
+    /// The maximum number of calls is in flight.
     Slots,
-    /// Unsent bytes of the connection.
+    /// The connection has too many unsent bytes.
     Output,
     /// The kind of the server is unknown.
     Peer,
 }
 
 impl Obstacle {
-    /// Returns the status of a call that waited until its deadline.
+    /// Returns the status of a call that could not be sent until its deadline.
     fn into_status(self) -> Status {
         let text = match self {
             Self::Slots => "not sent: the limit of calls in flight was reached until the deadline",
@@ -137,24 +135,24 @@ impl Obstacle {
     }
 }
 
-/// Returns the error of a call on a connection that accepts no new calls.
+/// Returns the error of a call on a connection that accepts no more calls.
 fn left() -> NotSent {
     NotSent::Over(unreachable("the connection does not accept new calls"))
 }
 
-/// A caller that may have to wait for a slot.
+/// A caller that may be waiting for a slot.
 struct SlotWaiter<'a> {
     link: &'a Link,
     place: PermitPlace,
 }
 
 impl SlotWaiter<'_> {
-    /// Waits for a slot. A slot that has become free since the last check is granted immediately.
+    /// Waits for a slot. Completes immediately if a slot has been freed since the last check.
     fn poll_wait<T>(&mut self, context: &Context<'_>) -> Poll<Result<T, NotSent>> {
         let Self { link, place } = self;
         let earlier = link.calls.with(|calls| calls.wait(place, context, &link.connection));
         drop(earlier);
-        // Earlier waiters have been woken.
+        // Check again after joining the queue, because retiring the connection only woke the callers already in it.
         if link.is_left() { Poll::Ready(Err(left())) } else { Poll::Pending }
     }
 }

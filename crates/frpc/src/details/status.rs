@@ -1,4 +1,4 @@
-//! Details of a status in gRPC's encoding.
+//! Details of a status in the encoding of gRPC.
 
 use crate::Status;
 use prost::{Message, Name};
@@ -15,13 +15,13 @@ struct RpcStatus {
     details: Vec<Any>,
 }
 
-/// Access to details in gRPC's encoding, a `google.rpc.Status`, which gRPC transmits as `grpc-status-details-bin`.
+/// Accessors for details in the encoding of gRPC: a `google.rpc.Status`, which gRPC sends as `grpc-status-details-bin`.
 ///
-/// frpc's feature `tonic` exchanges them with gRPC programs unchanged. Compat peers receive only the message of a
-/// status. Details and metadata together are limited to 64 KiB; longer ones are not sent.
+/// With the feature `tonic` they can be exchanged with gRPC programs unchanged. Compat peers receive only the message
+/// of a status. Details and metadata together are limited to 64 KiB. Longer ones are not sent.
 impl Status {
-    /// Appends a detail, either a type of [`details`](crate::details) or a custom message with [`prost::Name`]. Existing
-    /// [details](Status::with_details) that are not a `google.rpc.Status` are replaced.
+    /// Appends a detail, which is a type of [`details`](crate::details) or a custom message that implements
+    /// [`prost::Name`]. Replaces existing [details](Status::with_details) that are not a `google.rpc.Status`.
     ///
     /// ```
     /// use frpc::Status;
@@ -38,7 +38,7 @@ impl Status {
         self.with_details(status.encode_to_vec())
     }
 
-    /// Returns all details of a type, for example a `LocalizedMessage` per language. Malformed details are skipped.
+    /// Returns all details of a type, for example one `LocalizedMessage` per language. Skips malformed details.
     ///
     /// ```
     /// use frpc::Status;
@@ -54,7 +54,7 @@ impl Status {
         details.filter_map(|any| D::decode(&any.value[..]).ok())
     }
 
-    /// Returns the first detail of a type, or `None` if there is none or it is malformed.
+    /// Returns the first detail of a type. Returns `None` if there is none or it is malformed.
     ///
     /// ```
     /// use frpc::Status;
@@ -70,7 +70,7 @@ impl Status {
     }
 }
 
-/// Decodes all details. Returns none if they have another encoding.
+/// Decodes the details. Returns an empty list if they have another encoding.
 fn details(status: &Status) -> Vec<Any> {
     RpcStatus::decode(status.details()).map_or_else(|_| Vec::new(), |status| status.details)
 }
@@ -79,7 +79,7 @@ fn type_url<D: Name>() -> String {
     format!("type.googleapis.com/{}", D::full_name())
 }
 
-/// Returns whether a type URL refers to this type. Its host is ignored.
+/// Returns whether a type URL refers to this type, regardless of its host.
 fn is_of<D: Name>(url: &str) -> bool {
     url.rsplit('/').next() == Some(&D::full_name())
 }

@@ -1,35 +1,35 @@
-//! Decides whether the driver polls a connection's handlers in place, or spawns tasks for them because they take long.
-//! Pure state; time is an argument.
+//! Decides whether the driver polls the handlers of a connection inline or spawns tasks for them, depending on how long
+//! they take. Performs no I/O; the time is passed as an argument.
 
 use frisbee::tasks::Penalty;
 use std::time::{Duration, Instant};
 
-/// Duration of a long turn of handlers, unless [`Config::turn_max`](frisbee::Config::turn_max) permits longer turns.
-/// Turns usually take at most twenty microseconds and, at worst, thirty-two further handlers.
+/// Duration from which a turn is considered long, unless [`Config::turn_max`](frisbee::Config::turn_max) permits longer
+/// turns. Turns typically take at most 20 microseconds plus, in the worst case, the time of 32 more handlers.
 const LONG: Duration = Duration::from_millis(1);
 
-/// Number of consecutive long turns after which handlers become tasks. A single one may be due to the operating system
-/// preempting the thread.
+/// Number of consecutive long turns after which handlers are spawned as tasks. A single long turn may be caused by
+/// preemption of the thread.
 const LONG_BATCHES_MAX: u32 = 3;
 
-/// The recent turns of one connection's handlers.
+/// History of the turns in which the handlers of a connection were polled.
 #[derive(Debug)]
 pub(crate) struct InlineRuns {
-    /// Whether a handler was polled in place in this turn.
+    /// Whether a handler was polled inline in the current turn.
     polled: bool,
-    /// Whether handlers run as tasks.
+    /// Whether handlers are spawned as tasks.
     is_apart: bool,
     /// Number of consecutive long turns.
     long_batches: u32,
-    /// The periods during which handlers run as tasks.
+    /// Determines how long handlers are spawned as tasks before they are tried inline again.
     apart: Penalty,
 }
 
-/// The result of a turn.
+/// Result of ending a turn.
 pub(crate) struct EndedBatch {
-    /// The end of the turn, if handlers were polled.
+    /// End of the turn, if handlers were polled inline.
     pub(crate) at: Option<Instant>,
-    /// Whether handlers run as tasks from now on.
+    /// Whether handlers are spawned as tasks from now on.
     pub(crate) is_slow: bool,
 }
 
@@ -38,19 +38,19 @@ impl InlineRuns {
         Self { polled: false, is_apart: false, long_batches: 0, apart: Penalty::default() }
     }
 
-    /// Returns whether to poll a handler in place, and records it as polled if so.
+    /// Returns whether to poll a handler inline. If so, records that this turn polls handlers.
     pub(crate) fn begin(&mut self) -> bool {
         self.polled |= !self.is_apart;
         !self.is_apart
     }
 
-    /// Returns whether handlers run as tasks.
+    /// Returns whether handlers are spawned as tasks.
     pub(crate) fn is_apart(&self) -> bool {
         self.is_apart
     }
 
-    /// Ends a turn that began at `began`. `allowed` returns its permitted duration and is called only for a long turn.
-    /// `clock` is read only if handlers were polled.
+    /// Ends a turn that began at `began`. `allowed` returns the permitted duration of a turn and is called only after a
+    /// long one. `clock` is called only if handlers were polled.
     pub(crate) fn end_batch(
         &mut self,
         began: Instant,
@@ -59,7 +59,7 @@ impl InlineRuns {
     ) -> EndedBatch {
         if std::mem::take(&mut self.polled) {
             let now = clock();
-            // Compared instead of subtracted, because the difference of two instants costs several times as much.
+            // Compare with a sum, because the difference of two instants costs several times as much.
             let is_long = began.checked_add(LONG).is_some_and(|long| now >= long);
             if !is_long {
                 self.long_batches = 0;
@@ -67,7 +67,7 @@ impl InlineRuns {
             return EndedBatch { at: Some(now), is_slow: is_long && self.handle_long_batch(began, now, allowed()) };
         }
         if self.is_apart && self.apart.is_over(began) {
-            // Another trial, in which a single long turn suffices.
+            // Poll handlers inline again. A single long turn then suffices to stop.
             self.is_apart = false;
             self.long_batches = LONG_BATCHES_MAX - 1;
         }
@@ -96,11 +96,11 @@ mod tests {
 
     const QUICK: Duration = Duration::from_micros(50);
 
-    /// Consecutive turns of a connection without pauses.
+    /// A sequence of a connection's turns.
     struct BatchSequence {
         inline_runs: InlineRuns,
         now: Instant,
-        /// The permitted duration of a turn.
+        /// Permitted duration of a turn.
         allowed: Duration,
     }
 
@@ -109,7 +109,7 @@ mod tests {
             Self { inline_runs: InlineRuns::new(), now: Instant::now(), allowed: QUICK }
         }
 
-        /// Runs a turn with a call that takes `took` if polled in place. Returns whether it was polled in place.
+        /// Runs a turn with a call that takes `took` if it is polled inline. Returns whether it was.
         fn call(&mut self, took: Duration) -> bool {
             let began = self.now;
             let inline = self.inline_runs.begin();
@@ -118,12 +118,12 @@ mod tests {
             inline
         }
 
-        /// Runs long handlers until they become tasks. Returns how many were polled in place before.
+        /// Makes long calls until handlers are spawned as tasks. Returns how many calls were polled inline.
         fn detach(&mut self) -> usize {
             (0..).take_while(|_| self.call(LONG)).count()
         }
 
-        /// Advances the time, ending with a turn without a call.
+        /// Advances the time and ends a turn without calls.
         fn pause(&mut self, time: Duration) {
             self.now += time;
             let began = self.now;

@@ -1,4 +1,4 @@
-//! The offer of an end to its peer: services and mounted routers. Both ends may have one.
+//! The services and mounted routers that a client or server offers to its peer.
 
 use crate::api::authorize::Authorize;
 use crate::api::middleware::Chain;
@@ -20,64 +20,64 @@ use polyglot::Nesting;
 use std::fmt;
 use std::sync::Arc;
 
-/// The offer under construction in a builder.
+/// Builder of a [`ServiceOffer`].
 #[derive(Clone, Default)]
 pub(crate) struct OfferBuilder {
-    /// Functions that create the methods of services, called for each server or channel.
+    /// Functions that create the methods of a service. They are called for each server or channel that is built.
     pub(crate) services: Vec<Arc<dyn Fn() -> Methods + Send + Sync>>,
     pub(crate) policy: Policy,
     pub(crate) methods: Vec<(String, MethodSettings)>,
     pub(crate) mounts: Mounts,
     pub(crate) on_connect: Vec<Hook>,
     pub(crate) chain: Chain,
-    /// Services that this end announces as called.
+    /// Services that this end announces to call.
     pub(crate) called: Vec<&'static Layout>,
-    /// The layouts of services at compat peers.
+    /// Layouts that services have at compat peers.
     pub(crate) compat: Vec<&'static Layout>,
     /// Maximum nesting depth of the peer's messages.
     pub(crate) nesting: Nesting,
-    /// The observers of calls.
+    /// Observers of calls.
     pub(crate) observers: Option<Observers>,
-    /// Whether calls in progress are recorded.
+    /// Whether to record calls in progress.
     pub(crate) is_inspectable: bool,
-    /// The access rules, if any.
+    /// Access rules, if there are any.
     pub(crate) access: Option<Arc<dyn Authorize>>,
-    /// Which messages this end compresses in its calls, if it supports compression.
+    /// Configuration of which messages to compress in outgoing calls. Set if this end supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
 }
 
 type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
 
-/// The offer made on each connection.
+/// The services and mounted routers that are offered on each connection.
 pub(crate) struct ServiceOffer {
     pub(crate) table: Table,
     pub(crate) mounts: Mounts,
     on_connect: Vec<Hook>,
     /// Services that this end calls.
     pub(crate) called: Arc<[&'static Layout]>,
-    /// The layouts of services at compat peers.
+    /// Layouts that services have at compat peers.
     pub(crate) compat: Arc<[&'static Layout]>,
-    /// Formats of the peer's messages and their nesting limit.
+    /// Message formats, and the nesting limit of the peer's messages.
     pub(crate) terms: FormatTerms,
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
-    /// The observers of calls.
+    /// Observers of calls.
     pub(crate) observers: Option<Arc<Observers>>,
-    /// Whether there are no mounted routers and no observers, so that turns only process calls.
+    /// Whether there are neither mounted routers nor observers, so that the end of a turn only has to handle calls.
     pub(crate) is_plain: bool,
-    /// The offered services, for introspection.
+    /// Descriptors of the offered services, for introspection.
     pub(crate) offered: Vec<OfferedService>,
-    /// Whether calls in progress are recorded.
+    /// Whether to record calls in progress.
     pub(crate) is_inspectable: bool,
-    /// The access rules, if any.
+    /// Access rules, if there are any.
     pub(crate) access: Option<Arc<dyn Authorize>>,
-    /// The load of the end.
+    /// Load of this end.
     pub(crate) load: Arc<Load>,
-    /// Which messages this end compresses in its calls, if it supports compression.
+    /// Configuration of which messages to compress in outgoing calls. Set if this end supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
 }
 
 impl OfferBuilder {
-    /// Returns the settings of a method for modification.
+    /// Returns a mutable reference to the settings of a method.
     pub(crate) fn method(&mut self, name: String) -> &mut MethodSettings {
         let known = self.methods.iter().position(|(known, _)| *known == name);
         let at = known.unwrap_or_else(|| {
@@ -87,7 +87,10 @@ impl OfferBuilder {
         &mut self.methods[at].1
     }
 
-    /// Completes the offer. Fails if services or routers overlap.
+    /// Builds the offer.
+    ///
+    /// # Errors
+    /// If services or mounted routers overlap.
     pub(crate) fn done(self: Arc<Self>) -> Result<Arc<ServiceOffer>, Error> {
         let this = Arc::unwrap_or_clone(self);
         let services: Vec<_> = this.services.iter().flat_map(|methods| methods().flat()).collect();
@@ -135,12 +138,13 @@ impl OfferBuilder {
 }
 
 impl ServiceOffer {
-    /// Calls the `on_connect` functions.
+    /// Calls the `on_connect` hooks.
     pub(crate) fn connected(&self, connection: &Connection) {
         self.on_connect.iter().for_each(|hook| hook(connection));
     }
 
-    /// Returns the state of a connection's end with this offer and the calls that the end makes.
+    /// Returns the state to attach to a connection. `calls` are those made by this end, if it has dialled the
+    /// connection.
     pub(crate) fn end(&self, calls: Option<&Arc<CallTable>>) -> ConnectionEnd {
         ConnectionEnd {
             calls: calls.cloned(),
@@ -150,7 +154,8 @@ impl ServiceOffer {
         }
     }
 
-    /// Returns the layouts at this end and at compat clients of services that differ.
+    /// Returns the layouts that differ between this end and compat clients, as pairs of the own and the client's
+    /// layout.
     pub(crate) fn compat_pairs(&self) -> impl Iterator<Item = (&'static Layout, &'static Layout)> {
         let own = |theirs: &&'static Layout| self.table.layouts.iter().find(|own| own.service == theirs.service);
         let pairs = self.compat.iter().filter_map(move |theirs| Some((*own(theirs)?, *theirs)));
@@ -160,7 +165,8 @@ impl ServiceOffer {
     /// Checks the layouts of compat clients.
     ///
     /// # Errors
-    /// If this end lacks their service, cannot translate from them, or something else has one of their operations.
+    /// If this end does not offer one of the services, cannot translate its layout, or one of its operations is already
+    /// used.
     pub(crate) fn check_compat(&self) -> Result<(), Error> {
         for (at, theirs) in self.compat.iter().enumerate() {
             let refused = |reason: String| Err(Error::CompatLayout { service: theirs.service.to_owned(), reason });
@@ -171,7 +177,8 @@ impl ServiceOffer {
                 return refused(error);
             }
             let others = self.compat.iter().take(at).chain(
-                // The operations of services with another layout for compat clients are not those of this end.
+                // Skip services with another layout at compat clients, because these do not use the operations of this
+                // end.
                 self.table.layouts.iter().filter(|own| !self.compat.iter().any(|theirs| theirs.service == own.service)),
             );
             let taken = others.flat_map(|other| other.operations).copied();
@@ -184,7 +191,7 @@ impl ServiceOffer {
         Ok(())
     }
 
-    /// Runs the shutdown hooks of services one after the other.
+    /// Runs the shutdown hooks of the services one after the other.
     pub(crate) async fn stopping(&self) {
         for lifecycle in &self.lifecycles {
             lifecycle.stopping().await;
@@ -209,32 +216,33 @@ impl fmt::Debug for OfferBuilder {
     }
 }
 
-/// Defines setters of the offer for the builders of both ends, which have a field `offering`.
+/// Defines the setters for offers in a builder, which must have a field `offering`.
 macro_rules! offering_setters {
     ($builder:ty) => {
         impl $builder {
-            /// Returns the offer. It is shared by clones, so that programs do not compile its drop code.
+            /// Returns a mutable reference to the offer. It is in an `Arc`, so that its drop code is not instantiated
+            /// in programs.
             fn offering(&mut self) -> &mut OfferBuilder {
                 std::sync::Arc::make_mut(&mut self.offering)
             }
 
-            /// Offers a service to the peer. Two services of one end must not have methods with the same operation.
+            /// Offers a service to the peer. Two services of one builder must not have methods with the same operation.
             ///
-            /// The services of a server are called by its clients. Those of a channel are called by its server for as
+            /// The services of a server are called by its clients. Those of a channel can be called by its server as
             /// long as the connection lasts, through [`Channel::from_connection`](crate::Channel::from_connection). A
-            /// compat server never calls. Handlers run the same way at both ends and receive the same
+            /// compat server never does so. Handlers run in the same way at clients and servers, and receive the same
             /// [`Request`](crate::Request)s.
             pub fn add_service<S: $crate::service::methods::Service>(mut self, service: S) -> Self {
                 self.offering().services.push(std::sync::Arc::new(move || service.methods()));
                 self
             }
 
-            /// Mounts a custom router in addition to the services, on a range of operations: `1000..=1099` or
-            /// `1000..1100`.
+            /// Mounts a custom router on a range of operations, such as `1000..=1099` or `1000..1100`, in addition to
+            /// the services.
             ///
-            /// It receives the packets with these operations, and the streams whose first packet
+            /// The router receives the packets with these operations, and the streams whose first packet
             /// [names](frisbee::opening) one of them. The operations must not overlap with those of services, which
-            /// start at 10, or with those of the channel's calls.
+            /// start at 10, or with those that the channel calls.
             ///
             /// ```
             /// use frpc::Server;
@@ -252,19 +260,19 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Sets the router for streams of the peer whose first packet names no operation. For a compat peer, such a
-            /// packet may also be a late message of a closed stream.
+            /// Sets the router for streams whose first packet names no operation. If the peer is a compat peer, such a
+            /// packet may also be a late message of a stream that was closed.
             pub fn fallback<R: frisbee::Protocol>(mut self, router: R) -> Self {
                 let mounts = &mut self.offering().mounts;
                 *mounts = std::mem::take(mounts).fallback(router);
                 self
             }
 
-            /// Calls a function for each new connection. It runs on the connection's task and must not block. A channel
-            /// calls it for its first connection and each replacement.
+            /// Sets a function that is called for each new connection. It runs on the task of the connection and must
+            /// not block. A channel calls it for its first connection and for each replacement.
             ///
-            /// The function can create a [channel](crate::Channel::from_connection) to the peer, and can add values to
-            /// the connection's [attachments](frisbee::Connection::attachments).
+            /// The function can create a [channel](crate::Channel::from_connection) to the peer, and add values to the
+            /// [attachments](frisbee::Connection::attachments) of the connection.
             ///
             /// ```
             /// use frpc::Server;
@@ -276,32 +284,32 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Sets a [`BatchObserver`](crate::observe::BatchObserver) of the calls that this end serves and makes,
-            /// such as the counters of the crate `frpc-telemetry`. Replaces a previous one.
+            /// Sets a [`BatchObserver`](crate::observe::BatchObserver) of incoming and outgoing calls, such as the
+            /// counters of the crate `frpc-telemetry`. Replaces the previous one.
             pub fn batch_observer(mut self, observer: impl $crate::observe::BatchObserver) -> Self {
                 self.offering().observers.get_or_insert_default().batches = Some(Arc::new(observer));
                 self
             }
 
-            /// Sets an [`Observer`](crate::observe::Observer) of each call that this end serves or makes. Replaces a
+            /// Sets an [`Observer`](crate::observe::Observer) of individual incoming and outgoing calls. Replaces the
             /// previous one.
             pub fn observer(mut self, observer: impl $crate::observe::Observer) -> Self {
                 self.offering().observers.get_or_insert_default().observer = Some(Arc::new(observer));
                 self
             }
 
-            /// Sets the access rules for the services of this end and its mounted routers, such as those of the crate
-            /// `frpc-access`; see [`Authorize`](crate::Authorize). By default every peer may call.
+            /// Sets the access rules for services and mounted routers, such as those of the crate `frpc-access`; see
+            /// [`Authorize`](crate::Authorize). By default every peer has access.
             pub fn access(mut self, access: impl $crate::Authorize) -> Self {
                 self.offering().access = Some(std::sync::Arc::new(access));
                 self
             }
 
-            /// Accepts compressed messages and announces this to native peers. By default, peers send no compressed
-            /// messages to this end. The method `compress` configures which messages this end compresses.
+            /// Accepts compressed messages, and announces this to native peers. Disabled by default, so that peers send
+            /// no compressed messages. The method `compress` configures which messages are compressed when sending.
             ///
-            /// A compressed message may decompress to the maximum length of a body, and to at most 256 times its
-            /// compressed length. The peer is charged for its memory before decompression.
+            /// A message may decompress to at most the maximum body size and 256 times its compressed length. Its
+            /// memory is charged to the peer before it is decompressed.
             #[cfg(feature = "zstd")]
             pub fn accept_compressed(mut self) -> Self {
                 self.offering().packing.get_or_insert_default();
@@ -310,10 +318,10 @@ macro_rules! offering_setters {
 
             /// Announces a service that this end calls, as in `builder().calls::<EchoClient>()`.
             ///
-            /// A native peer receives the announcement when the connection is established. The channel's first call
-            /// then does not wait for the server's HELLO, and a client with a later layout knows the layout rules of
-            /// its server's calls. Services that are not announced can also be called. A generated client that connects
-            /// by itself announces its service.
+            /// The announcement is sent to native peers when the connection is established. The first call of a channel
+            /// then need not wait for the server's HELLO, and a client with a newer schema knows the layout of the
+            /// calls that its server makes. Services can be called without an announcement too. A generated client that
+            /// connects by itself announces its service.
             pub fn calls<C: $crate::schema::layout::Client>(mut self) -> Self {
                 if !self.offering().called.contains(&C::LAYOUT) {
                     self.offering().called.push(C::LAYOUT);
@@ -321,31 +329,33 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Sets the layout of a service at compat peers (Go), which cannot describe their layout: that of the schema
-            /// of this client. By default, compat peers have the layout of this end.
+            /// Sets the layout that a service has at compat peers (Go), which cannot announce their layout. It is taken
+            /// from the generated client of their schema. By default, compat peers are assumed to have the layout of
+            /// this end.
             ///
-            /// Requests, replies and streamed messages are translated, so that this end may change its schema while Go
-            /// programs keep theirs. Generate code from the old schema into a module of its own, and name its client
-            /// here, as in `builder().compat_layout::<v1::ShopClient>()`. All compat peers of a service share one
-            /// layout.
+            /// Requests, responses and streamed messages are translated, so that this program may change its schema
+            /// independently of Go programs. Generate code from the old schema into a separate module, and pass its
+            /// client, as in `builder().compat_layout::<v1::ShopClient>()`. All compat peers must have the same layout
+            /// of a service.
             ///
-            /// A server fails to start if it does not offer the service, or if something else has one of the layout's
-            /// operations. A channel waits for the kind of its server before it calls the service.
+            /// Building a server fails if it does not offer the service, or one of the layout's operations is already
+            /// used. A channel delays calls of the service until the kind of its server is known.
             pub fn compat_layout<C: $crate::schema::layout::Client>(mut self) -> Self {
                 self.offering().compat.push(C::LAYOUT);
                 self
             }
 
-            /// Sets the maximum nesting depth of the peer's messages, including the root: requests, replies and
-            /// streamed messages. Defaults to 100, like in implementations of Protocol Buffers.
+            /// Sets the maximum nesting depth of messages received from the peer, including the root: requests,
+            /// responses and streamed messages. Defaults to 100, like in implementations of Protocol Buffers.
             ///
-            /// A request that exceeds it is answered with [`InvalidArgument`](crate::Code::InvalidArgument), and a call
-            /// whose reply exceeds it fails with [`Internal`](crate::Code::Internal). The connection stays open.
+            /// A request that exceeds the limit fails with [`InvalidArgument`](crate::Code::InvalidArgument), and a
+            /// call whose response exceeds it fails with [`Internal`](crate::Code::Internal). The connection stays
+            /// open.
             ///
-            /// Values are limited to the range from 1 to 200. The stack of a default thread suffices for 200 levels
-            /// even without optimisation; see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that this
-            /// end sends may have that depth, because the peer has its own limit. Messages with the protobuf codec are
-            /// limited to 100 levels, a constant of prost.
+            /// The value is clamped to the range from 1 to 200. The default stack of a thread suffices for 200 levels
+            /// even in unoptimised builds; see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that
+            /// this end sends may nest 200 levels deep, because the peer enforces its own limit. With the protobuf
+            /// codec, the limit is 100 levels, a constant of prost.
             pub fn nesting_max(mut self, levels: u32) -> Self {
                 self.offering().nesting = polyglot::Nesting::new(levels);
                 self
@@ -361,7 +371,7 @@ mod tests {
     use bytes::Bytes;
     use frisbee::{Connection, MountError, Outbox, Packet, Protocol, Routed};
 
-    /// A router that adds an item of this type to HELLO.
+    /// A router that adds a HELLO item of this type.
     struct Claiming(u8);
 
     impl Protocol for Claiming {
@@ -378,7 +388,7 @@ mod tests {
         }
     }
 
-    /// Regression test: the peer took such an item for one of frpc.
+    /// Regression test: the peer interpreted such an item as one of frpc.
     #[tokio::test]
     async fn mounted_router_cannot_claim_items_of_frpc() {
         let mounted = |kind| Server::builder().mount(1000..=1099, Claiming(kind)).build();

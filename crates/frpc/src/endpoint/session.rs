@@ -1,4 +1,4 @@
-//! The router's state of a connection.
+//! State of the router for one connection.
 
 use crate::Status;
 use crate::api::authorize::PeerRules;
@@ -15,35 +15,35 @@ use polyglot::Nesting;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// The router's state of a connection.
+/// State of the router for one connection.
 pub(crate) struct Session {
     pub(crate) caller: Caller,
-    /// Unary methods that were called, sorted by operation.
+    /// Instances of the unary methods that were called, sorted by operation.
     pub(crate) instances: Vec<(u16, Box<dyn Invoke>)>,
-    /// The last called method.
+    /// Instance of the method that was called last.
     pub(crate) last: Option<(u16, Box<dyn Invoke>)>,
     pub(crate) mounted: MountsSession,
-    /// The accepting end's calls, once it has made one.
+    /// Calls made by an accepting end. Set once it has made one.
     pub(crate) calls: Option<Arc<CallTable>>,
-    /// Version of the connection's attachments at the last check for calls.
+    /// Version of the connection's attachments when they were last checked for calls of this end.
     pub(crate) looked: u32,
-    /// Boxed because few accepting ends make calls.
+    /// Replies received in the current turn. Boxed because accepting ends rarely make calls.
     pub(crate) replies: Option<Box<Replies>>,
-    /// Packets that matched no call, in addition to those counted by the table of calls.
+    /// Number of packets that matched no call, in addition to those that the call table has counted.
     pub(crate) unmatched: u32,
-    /// The layouts of the peer, if one differs.
+    /// Layouts of the peer. Set if any of them differs from that of this end.
     pub(crate) layouts: Option<Arc<PeerLayouts>>,
     pub(crate) nesting: Nesting,
     pub(crate) inline_runs: InlineRuns,
     /// Whether this end accepts compressed messages.
     pub(crate) decompresses: bool,
-    /// Whether the peer accepts compressed messages of this end.
+    /// Whether the peer accepts compressed messages from this end.
     pub(crate) packs: bool,
-    /// The access rules for the peer, if any.
+    /// Access rules for the peer, if there are any.
     pub(crate) rules: Option<Arc<dyn PeerRules>>,
 }
 
-/// The replies of a batch, and the callers to wake.
+/// Replies received in a turn, and the callers to wake at its end.
 #[derive(Default)]
 pub(crate) struct Replies {
     pub(crate) packets: Vec<Packet>,
@@ -51,7 +51,7 @@ pub(crate) struct Replies {
 }
 
 impl Session {
-    /// Makes the unary method of an operation the `last` one, if it exists.
+    /// Stores the instance of an operation in `last`, if there is such a method.
     #[inline(always)]
     pub(crate) fn bring(&mut self, operation: u16, table: &Table) {
         if self.last.as_ref().is_some_and(|(last, _)| *last == operation) {
@@ -60,7 +60,7 @@ impl Session {
         self.change(operation, table);
     }
 
-    /// Makes another method's instance the `last` one.
+    /// Replaces `last` by the instance of another method.
     fn change(&mut self, operation: u16, table: &Table) {
         if let Some((last, instance)) = self.last.take()
             && let Err(place) = self.position(last)
@@ -72,19 +72,19 @@ impl Session {
         self.last = instance.map(|instance| (operation, instance));
     }
 
-    /// Returns the index of an operation's instance, or its insertion index.
+    /// Returns the index of an operation's instance, or the index at which to insert it.
     fn position(&self, operation: u16) -> Result<usize, usize> {
         self.instances.binary_search_by_key(&operation, |(operation, _)| *operation)
     }
 
-    /// Returns the method of this end for an operation of the peer.
+    /// Returns the method of this end that corresponds to an operation of the peer.
     #[inline]
     pub(crate) fn find(&self, operation: u16) -> PeerMethod {
         let found = self.layouts.as_ref().and_then(|layouts| layouts.find(operation));
         found.unwrap_or(PeerMethod::Served { operation, translation: None })
     }
 
-    /// Returns the operation of this end for an operation of the peer that is served.
+    /// Returns the method that corresponds to an operation of the peer, if it is served.
     pub(crate) fn served<'t>(&self, operation: u16, table: &'t Table) -> Option<&'t ServedMethod> {
         match self.find(operation) {
             PeerMethod::Served { operation, .. } => table.get(operation),
@@ -92,7 +92,7 @@ impl Session {
         }
     }
 
-    /// Returns the status of an operation that is rejected because of the peer's layouts.
+    /// Returns the status of a call whose operation is rejected because of the peer's layouts.
     pub(crate) fn refused(&self, operation: u16) -> Option<Status> {
         match self.layouts.as_ref()?.find(operation)? {
             PeerMethod::Refused(status) => Some(status),
@@ -100,17 +100,17 @@ impl Session {
         }
     }
 
-    /// Returns the status of a mounted router's operation that the access rules deny to this peer.
+    /// Returns the status with which the access rules reject an operation of a mounted router.
     pub(crate) fn denied(&self, operation: u16) -> Option<Status> {
         self.rules.as_ref()?.admit_mounted(operation).err()
     }
 
-    /// Returns the options for decoding the peer's requests.
+    /// Returns the options for decoding requests of the peer.
     pub(crate) fn reading(&self) -> DecodeOptions {
         DecodeOptions { nesting: self.nesting, decompresses: self.decompresses }
     }
 
-    /// Creates an instance for the first call of a method. Returns `None` if this peer cannot call it.
+    /// Creates the instance for the first call of a method. Returns `None` if the peer cannot call the method.
     fn new_instance(&self, operation: u16, table: &Table) -> Option<Box<dyn Invoke>> {
         let PeerMethod::Served { operation, translation } = self.find(operation) else { return None };
         let served = table.get(operation)?;
@@ -126,7 +126,7 @@ impl Session {
         }
     }
 
-    /// Drops the instances of operations whose meaning has changed.
+    /// Drops the instances of operations that now refer to other methods.
     pub(crate) fn forget(&mut self, operations: &[u16]) {
         self.last = self.last.take().filter(|(operation, _)| !operations.contains(operation));
         self.instances.retain(|(operation, _)| !operations.contains(operation));
@@ -137,7 +137,7 @@ impl Session {
         tracing::debug!(target: "frpc::connection", ?peer, "slow handlers: running them as separate tasks for a while");
     }
 
-    /// Returns the accepting end's calls, if it has made any.
+    /// Returns the calls that an accepting end makes, if it has made any.
     pub(crate) fn calls(&mut self) -> Option<&Arc<CallTable>> {
         if self.calls.is_none() {
             let attachments = self.caller.connection.attachments();

@@ -1,4 +1,4 @@
-//! A server's methods by operation.
+//! The methods of a server, by operation.
 
 use crate::api::authorize::{Authorize, PeerRules};
 use crate::api::middleware::Chain;
@@ -16,29 +16,29 @@ use crate::{Error, Policy, Status};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// A server's methods by operation.
+/// The methods of a server, by operation.
 #[derive(Default)]
 pub(crate) struct Table {
-    /// Methods sorted by operation.
+    /// Methods, sorted by operation.
     served: Vec<ServedMethod>,
-    /// Operations by service and method name, sorted by name.
+    /// Operations by the names of service and method, sorted by these.
     names: Vec<((&'static str, &'static str), u16)>,
     pub(crate) layouts: Vec<&'static Layout>,
 }
 
-/// A method with its settings.
+/// A method together with its settings.
 pub(crate) struct ServedMethod {
     pub(crate) entry: Entry,
     pub(crate) running: HandlerPlacement,
-    /// The middleware around its calls: of the server, of the service and of the method.
+    /// Middleware around the calls of the method: that of the server, of the service, and of the method itself.
     pub(crate) chain: Option<Arc<Chain>>,
     /// Whether callers may request a hand-off.
     pub(crate) hands_off: bool,
-    /// The observer of its calls.
+    /// Observer of the calls of the method.
     pub(crate) method_observer: Option<MethodObserver>,
-    /// Whether replies are compressed for peers that support it.
+    /// Whether to compress responses for peers that support it.
     pub(crate) packs: bool,
-    /// The number of its access rule, if the end has rules.
+    /// Index of the access rule for the method.
     pub(crate) rule: Option<usize>,
 }
 
@@ -47,7 +47,7 @@ impl ServedMethod {
         self.entry.method.operation.number()
     }
 
-    /// Returns the settings of the method for one connection.
+    /// Returns the settings for an instance of the method.
     pub(crate) fn settings(&self, reading: DecodeOptions, rules: Option<&Arc<dyn PeerRules>>) -> InvokeSettings<'_> {
         InvokeSettings {
             running: &self.running,
@@ -62,7 +62,7 @@ impl ServedMethod {
         }
     }
 
-    /// Admits a streaming call, and begins its observation.
+    /// Authorizes a streaming call, and starts its observation.
     pub(crate) fn admit_stream(
         &self,
         rules: Option<&Arc<dyn PeerRules>>,
@@ -79,19 +79,19 @@ impl ServedMethod {
         }
     }
 
-    /// Returns the method's access rules for a peer.
+    /// Returns the access rules that apply to calls of the method by a peer.
     pub(crate) fn guard(&self, rules: Option<&Arc<dyn PeerRules>>) -> Option<Guard> {
         rules.map(|rules| Guard::new(rules, self.rule, self.entry.method))
     }
 }
 
-/// The settings of a method.
+/// Settings of a method that can be configured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MethodSettings {
     pub(crate) policy: Option<Policy>,
     /// Whether callers may request a hand-off.
     pub(crate) hands_off: bool,
-    /// Whether replies are compressed.
+    /// Whether to compress responses.
     pub(crate) packs: bool,
 }
 
@@ -150,7 +150,7 @@ impl Table {
         }
     }
 
-    /// Returns whether no service is offered.
+    /// Returns whether there are no methods.
     pub(crate) fn is_empty(&self) -> bool {
         self.served.is_empty()
     }
@@ -174,7 +174,7 @@ impl Table {
         self.served.iter().map(ServedMethod::operation).map(|operation| operation..=operation).collect()
     }
 
-    /// Returns the index of an operation, or its insertion index.
+    /// Returns the index of an operation, or the index at which to insert it.
     fn position(&self, operation: u16) -> Result<usize, usize> {
         self.served.binary_search_by_key(&operation, ServedMethod::operation)
     }

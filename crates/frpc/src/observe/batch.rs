@@ -1,4 +1,4 @@
-//! The interface for counters: completed calls in batches, and the servers of channels.
+//! The interface for metrics: completed calls in batches, and the load of servers.
 
 use crate::Code;
 use crate::observe::ObservedMethod;
@@ -6,17 +6,17 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Weak;
 
-/// Observes completed calls in batches, which is cheaper than an [`Observer`](super::Observer).
+/// Observer that receives completed calls in batches, which is cheaper than an [`Observer`](super::Observer).
 ///
-/// Register it with `batch_observer` of the builders of [servers](crate::ServerBuilder::batch_observer) and
-/// [channels](crate::ChannelBuilder::batch_observer). The crate `frpc-telemetry` has counters that implement it.
+/// It is set by `batch_observer` on the builders of [servers](crate::ServerBuilder::batch_observer) and
+/// [channels](crate::ChannelBuilder::batch_observer). The crate `frpc-telemetry` provides an implementation.
 ///
-/// The functions run on threads that drive connections, some of them while the lock of a connection's calls is held.
-/// They must be fast, must not block and must not make calls.
+/// Its methods run on threads that drive connections, in some cases while the lock of a call table is held. They must
+/// be fast, and must neither block nor make calls.
 ///
-/// Durations have the resolution of a connection's turns. At a client a duration extends from sending the request to
-/// the turn that received the reply. At a server it extends from the turn that received the request to the end of that
-/// turn, when replies are written, or to the completion of a pending handler.
+/// Durations are measured in whole turns of a connection. At a client, a call lasts from sending the request until the
+/// turn that receives the reply. At a server, it lasts from the turn that receives the request until the end of that
+/// turn, when replies are written, or until a pending handler completes.
 ///
 /// ```
 /// use frpc::Code;
@@ -49,31 +49,31 @@ use std::sync::Weak;
 /// assert_eq!(failures.0.load(Ordering::Relaxed), 0);
 /// ```
 pub trait BatchObserver: Any + Send + Sync {
-    /// Registers a method and returns the number under which its calls are reported. Called several times for one
-    /// method, and should then return the same number.
+    /// Registers a method. Returns an id for it, which is passed to other methods. May be called several times for a
+    /// method, and should then return the same id.
     fn register(&self, about: &ObservedMethod) -> u32;
 
-    /// Reports calls of a method that ended with one code, each of which took `nanos` nanoseconds.
+    /// Reports calls of a method that ended with this code. Each of them took `nanos` nanoseconds.
     fn ended(&self, method: u32, code: Code, calls: u64, nanos: u64);
 
-    /// Corrects the code of a call that was reported with [`Code::Ok`]: its caller dropped it before receiving the
-    /// reply, or the reply could not be decoded.
+    /// Corrects the code of a call that was reported with [`Code::Ok`], because its caller dropped it before receiving
+    /// the reply, or the reply could not be decoded.
     fn reclassified(&self, method: u32, code: Code, nanos: u64);
 
-    /// Reports, at a client, an attempt that failed with a code and is followed by another attempt.
+    /// Reports that an attempt failed at a client with this code, and that another one is made.
     fn retried(&self, method: u32, code: Code) {
         let _ = (method, code);
     }
 
-    /// Reports, at a client, a reply to a call that had already ended, like
+    /// Reports that a client received a reply to a call that had already ended; see
     /// [`Observer::late_reply`](super::Observer::late_reply).
     fn late_reply(&self) {}
 
-    /// Called at a server when a request is rejected without being assigned to a method, for example because the method
+    /// Reports that a server rejected a request that cannot be assigned to a method, for example because the method
     /// does not exist.
     fn unserved(&self) {}
 
-    /// Reports, at a client, the end of an attempt to connect.
+    /// Reports that an attempt to connect has ended at a client.
     fn dialled(&self, is_connected: bool) {
         let _ = is_connected;
     }
@@ -84,7 +84,7 @@ pub trait BatchObserver: Any + Send + Sync {
     }
 }
 
-/// The servers of a channel. Does not keep the channel alive.
+/// The servers of a channel. A weak reference, which does not keep the channel alive.
 #[derive(Clone)]
 pub struct ChannelServers(Weak<dyn LoadSource>);
 
@@ -103,8 +103,8 @@ impl ChannelServers {
         self.0.strong_count() > 0
     }
 
-    /// Returns the current load of each server. Empty if the channel no longer exists, or if its connections come from
-    /// a function of the program.
+    /// Returns the current load of each server. Empty if the channel no longer exists, or if the program supplies its
+    /// connections.
     pub fn loads(&self) -> Vec<ServerLoad> {
         self.0.upgrade().map(|channel| channel.loads()).unwrap_or_default()
     }
@@ -116,22 +116,22 @@ impl fmt::Debug for ChannelServers {
     }
 }
 
-/// The load that channels put on a server.
+/// Load that channels cause on a server.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct ServerLoad {
-    /// Name of the server, as given by the program or the channel's resolver.
+    /// Name of the server, as configured or returned by the resolver of the channel.
     pub server: String,
-    /// Number of connections to the server that accept calls, one per channel.
+    /// Number of connections that accept calls. Each channel has one.
     pub connections: u64,
     /// Number of calls and streams in progress on these connections.
     pub in_progress: u64,
-    /// Number of channels that consider the server unhealthy: it replied that it cannot work, and nothing else since.
+    /// Number of channels that consider the server unhealthy, because its last reply was a failure to serve.
     pub doubts: u64,
 }
 
 impl ServerLoad {
-    /// Creates the load of one channel. `in_progress` is `None` without a connection.
+    /// Creates the load caused by one channel. `in_progress` is `None` if it has no connection.
     pub fn new(server: impl Into<String>, in_progress: Option<usize>, is_doubted: bool) -> Self {
         Self {
             server: server.into(),

@@ -1,5 +1,5 @@
-//! Observation of a connection's unary calls. Most are answered in the turn of their arrival. They are tallied and
-//! counted together at the end of the turn, because all of them took the same time.
+//! Observation of incoming unary calls. Most are answered in the turn in which they arrive. They are counted together
+//! at the end of the turn, because they all took the same time.
 
 use crate::observe::TraceContext;
 use crate::observe::observers::{CallSizes, CallStart, MethodObserver, ObservedCall, Observers, nanos};
@@ -8,9 +8,9 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 impl MethodObserver {
-    /// Begins a unary call whose request has `request` bytes. The call has ended or continues as a task before the next
-    /// one begins. `is_timed` is set if it does not belong to a turn. `trace` becomes the trace context of the
-    /// handler's calls.
+    /// Starts observing a unary call whose request has `request` bytes. Before the next call begins, this one must have
+    /// ended or continue as a task. `is_timed` must be set if the call is not part of a turn. `trace` is replaced by
+    /// the context for the calls that the handler makes.
     pub(crate) fn begin_unary(&mut self, request: usize, trace: &mut Option<TraceContext>, is_timed: bool) {
         self.began = is_timed.then(clock::now);
         if self.has_observer {
@@ -19,32 +19,32 @@ impl MethodObserver {
         }
     }
 
-    /// Counts a call that does not belong to a turn.
+    /// Counts the end of a call that is not part of a turn.
     pub(crate) fn count_timed(&self, row: u32, code: Code) {
         let nanos = self.began.map_or(0, |began| nanos(clock::now().saturating_duration_since(began)));
         self.observers.ended(row, code, 1, nanos);
     }
 
-    /// Notifies the observer of the end of the call, whose reply has `reply` bytes.
+    /// Reports the end of the call to the observer. The reply has `reply` bytes.
     pub(crate) fn notify_end(&self, code: Code, reply: usize) {
         let sizes = CallSizes { request: self.request, reply: reply as u64 };
         self.observers.notify_end(&self.about, self.token, code, sizes);
     }
 
-    /// Converts the call into one that continues as a task. Dropping it before its end reports it as cancelled.
+    /// Returns the call for use by a task. Dropping it before its end reports the call as cancelled.
     pub(crate) fn continue_as_task(&self) -> ObservedCall {
         let at = self.began.unwrap_or_else(clock::now);
         self.start(CallStart { at, token: self.token, trace: self.trace }, self.request)
     }
 }
 
-/// The calls of a connection that were answered in the current turn.
+/// Calls that were answered in the current turn of a connection.
 pub(crate) struct BatchCalls {
     observers: Arc<Observers>,
-    /// The row of the method whose successful calls are counted in `ok`.
+    /// Id of the method whose successful calls are counted in `calls`.
     row: Cell<u32>,
     calls: Cell<u32>,
-    /// Calls of other methods and failed calls, at most one per call of the turn.
+    /// Calls of other methods, and failed calls.
     others: RefCell<Vec<(u32, Code, u32)>>,
 }
 
@@ -78,12 +78,12 @@ impl BatchCalls {
         }
     }
 
-    /// Returns whether the turn has no calls.
+    /// Returns whether no call was answered in this turn.
     pub(crate) fn is_empty(&self) -> bool {
         self.calls.get() == 0 && self.others.borrow().is_empty()
     }
 
-    /// Reports the calls of a turn that took `nanos` nanoseconds.
+    /// Reports the calls of a turn, each of which took `nanos` nanoseconds.
     pub(crate) fn flush(&self, nanos: u64) {
         let calls = self.calls.take();
         if calls > 0 {

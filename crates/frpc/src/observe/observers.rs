@@ -1,4 +1,4 @@
-//! The observers of one end, and observed calls from begin to end.
+//! The observers of a client or server, and observed calls.
 
 use crate::observe::{BatchObserver, CallEnd, ChannelServers, ObservedMethod, Observer, Token, TraceContext};
 use crate::{Code, Status, clock};
@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The observers of the calls of one end.
+/// The observers of a client or server.
 #[derive(Clone, Default)]
 pub(crate) struct Observers {
     pub(crate) batches: Option<Arc<dyn BatchObserver>>,
@@ -19,20 +19,20 @@ pub(crate) struct Observers {
 pub(crate) struct MethodObserver {
     pub(crate) observers: Arc<Observers>,
     pub(crate) about: ObservedMethod,
-    /// Number of the method at the batch observer, if there is one.
+    /// Id of the method at the batch observer, if there is one.
     pub(crate) row: Option<u32>,
-    /// Whether an observer is notified of each call.
+    /// Whether there is an observer of individual calls.
     pub(crate) has_observer: bool,
-    /// Token of the unary call that is currently served, and the length of its request.
+    /// Token of the unary call that is being served.
     pub(crate) token: Token,
     pub(crate) request: u64,
-    /// Trace context of that call, inherited by its handler's calls.
+    /// Trace context of that call, which is inherited by the calls that its handler makes.
     pub(crate) trace: Option<TraceContext>,
-    /// Start of that call, if it belongs to no turn.
+    /// Start of that call, if it is not part of a turn.
     pub(crate) began: Option<Instant>,
 }
 
-/// Sizes of a call's request and reply in bytes.
+/// Lengths of the request and response of a call in bytes.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct CallSizes {
     pub(crate) request: u64,
@@ -40,13 +40,13 @@ pub(crate) struct CallSizes {
 }
 
 impl Observers {
-    /// Returns the batch observer if it has this type.
+    /// Returns the batch observer, if it has this type.
     pub(crate) fn batches<T: BatchObserver>(&self) -> Option<&T> {
         let batches: &dyn Any = &**self.batches.as_ref()?;
         batches.downcast_ref()
     }
 
-    /// Reports a new channel.
+    /// Reports a new channel to the batch observer.
     pub(crate) fn channel(&self, servers: &ChannelServers) {
         self.batches.iter().for_each(|batches| batches.channel(servers.clone()));
     }
@@ -57,7 +57,7 @@ impl Observers {
         MethodObserver { observers: self.clone(), about, row, has_observer, token, request, trace, began }
     }
 
-    /// Returns whether an observer is notified of each call.
+    /// Returns whether there is an observer of individual calls.
     pub(crate) fn has_observer(&self) -> bool {
         self.observer.is_some()
     }
@@ -73,12 +73,12 @@ impl Observers {
         }
     }
 
-    /// Returns the number of a method at the batch observer, if there is one.
+    /// Registers a method with the batch observer, if there is one. Returns the id of the method.
     pub(crate) fn register(&self, about: &ObservedMethod) -> Option<u32> {
         self.batches.as_ref().map(|batches| batches.register(about))
     }
 
-    /// Reports completed calls, each of which took `nanos`.
+    /// Reports completed calls, each of which took `nanos` nanoseconds.
     pub(crate) fn ended(&self, row: u32, code: Code, calls: u64, nanos: u64) {
         if let Some(batches) = &self.batches {
             batches.ended(row, code, calls, nanos);
@@ -92,7 +92,7 @@ impl Observers {
         }
     }
 
-    /// Reports a failed attempt that is followed by another one.
+    /// Reports that an attempt has failed and another one is made.
     pub(crate) fn retry(
         &self,
         about: &ObservedMethod,
@@ -132,13 +132,13 @@ impl Observers {
 }
 
 impl MethodObserver {
-    /// Begins a call with this trace context.
+    /// Starts observing a call with this trace context.
     pub(crate) fn begin(&self, mut trace: Option<TraceContext>) -> ObservedCall {
         let token = self.observers.notify_begin(&self.about, &mut trace);
         self.start(CallStart { at: clock::now(), token, trace }, 0)
     }
 
-    /// Creates an observed call from one that has already begun.
+    /// Creates an observed call from the start of a call that has already begun.
     pub(crate) fn start(&self, start: CallStart, request: u64) -> ObservedCall {
         ObservedCall { method_observer: self.clone(), start, request, is_over: false }
     }
@@ -149,16 +149,16 @@ impl MethodObserver {
     }
 }
 
-/// The observer's view of a call that has begun.
+/// Start of an observed call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallStart {
     pub(crate) at: Instant,
     pub(crate) token: Token,
-    /// The trace context to propagate: at a client with its request, at a server to the handler's calls.
+    /// Trace context to propagate: at a client with the request, and at a server to the calls that the handler makes.
     pub(crate) trace: Option<TraceContext>,
 }
 
-/// An observed call. Dropping it before its end reports it as cancelled.
+/// An observed call. Dropping it before its end reports the call as cancelled.
 pub(crate) struct ObservedCall {
     method_observer: MethodObserver,
     start: CallStart,
@@ -167,17 +167,18 @@ pub(crate) struct ObservedCall {
 }
 
 impl ObservedCall {
-    /// Returns the observer's view of the call.
+    /// Returns the start of the call.
     pub(crate) fn start(&self) -> CallStart {
         self.start
     }
 
-    /// Returns the trace context that the call propagates.
+    /// Returns the trace context to propagate.
     pub(crate) fn trace(&self) -> Option<TraceContext> {
         self.start.trace
     }
 
-    /// Returns the trace context that a call propagates: its observer's, or the original one without an observer.
+    /// Returns the trace context to propagate: that of the observed call, or the original one if the call is not
+    /// observed.
     pub(crate) fn forwarded_trace(
         observed_call: Option<&Self>,
         received: Option<TraceContext>,
@@ -189,12 +190,12 @@ impl ObservedCall {
         self.finish(code, reply);
     }
 
-    /// Sets the length of the request. For a stream it is known only at the end.
+    /// Sets the length of the request. For streams, it is known only at the end.
     pub(crate) fn set_request(&mut self, bytes: u64) {
         self.request = bytes;
     }
 
-    /// Ends the call unless it has already ended.
+    /// Reports the end of the call, unless it has already been reported.
     pub(crate) fn finish(&mut self, code: Code, reply: u64) {
         if std::mem::replace(&mut self.is_over, true) {
             return;
@@ -208,7 +209,7 @@ impl ObservedCall {
         }
     }
 
-    /// Runs the call's work and ends the call with the result.
+    /// Runs the work of the call and reports the end of the call with its result.
     pub(crate) async fn over<T>(self, work: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
         let result = work.await;
         self.end(result.as_ref().map_or_else(Status::code, |_| Code::Ok), 0);

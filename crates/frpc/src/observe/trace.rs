@@ -1,14 +1,14 @@
-//! Trace contexts and their encodings. `context.rs` implements how they are inherited.
+//! Trace contexts and their encodings. Their inheritance is implemented in `context.rs`.
 
 use std::fmt;
 
-/// The position of a call in a distributed trace: the trace id, the parent span id for further calls, and whether the
-/// trace is recorded.
+/// Position of a call in a distributed trace: the trace id, the id of the parent span, and whether the trace is
+/// sampled.
 ///
-/// Between native peers a context takes 29 bytes per call. [Protocol adapters](crate::ServerBuilder::adapter) read it
-/// from the metadata `traceparent` of W3C Trace Context. Calls made by a handler inherit it together with the deadline.
-/// Contexts are created by an [`Observer`](super::Observer), such as that of the crate `frpc-telemetry`. Without one
-/// they are propagated unchanged.
+/// Between native peers, a context adds 29 bytes to a call. [Protocol adapters](crate::ServerBuilder::adapter) take it
+/// from the metadata entry `traceparent` (W3C Trace Context). The calls that a handler makes inherit the context
+/// together with the deadline. Contexts are created by an [`Observer`](super::Observer), such as that of the crate
+/// `frpc-telemetry`. Without an observer they are propagated unchanged.
 ///
 /// ```
 /// use frpc::observe::TraceContext;
@@ -34,15 +34,15 @@ impl TraceContext {
     /// Length of an encoded context in bytes: trace id, span id and flags.
     pub(crate) const LEN: usize = 25;
 
-    /// The "sampled" bit of the flags.
+    /// Bit of the flags that marks a sampled trace.
     const SAMPLED: u8 = 1;
 
-    /// Creates a local context. Returns `None` if one of the ids is zero, which is invalid.
+    /// Creates a local context. Returns `None` if an id is zero, which is invalid.
     pub fn new(trace_id: [u8; 16], span_id: [u8; 8], is_sampled: bool) -> Option<Self> {
         Self { trace: trace_id, span: span_id, flags: u8::from(is_sampled), is_remote: false }.valid()
     }
 
-    /// Parses a `traceparent` of version 00, or the compatible part of a later version.
+    /// Parses a `traceparent` of version 00. Later versions are parsed as far as they are compatible.
     pub fn from_traceparent(text: &str) -> Option<Self> {
         let mut parts = text.splitn(5, '-');
         let [version] = hex::<1>(parts.next()?)?;
@@ -57,17 +57,17 @@ impl TraceContext {
         self.trace
     }
 
-    /// Returns the parent span id for further calls, which is never zero.
+    /// Returns the id of the parent span for further calls, which is never zero.
     pub fn span_id(&self) -> [u8; 8] {
         self.span
     }
 
-    /// Returns whether the creator of the context records the trace.
+    /// Returns whether the trace is sampled, according to the creator of the context.
     pub fn is_sampled(&self) -> bool {
         self.flags & Self::SAMPLED != 0
     }
 
-    /// Returns whether a peer sent the context. Its values are then untrusted.
+    /// Returns whether the context was sent by a peer. Its values are then untrusted.
     pub fn is_remote(&self) -> bool {
         self.is_remote
     }
@@ -80,7 +80,8 @@ impl TraceContext {
         bytes
     }
 
-    /// Decodes a peer's context. Returns `None` if it is invalid. Later versions may append bytes.
+    /// Decodes the context sent by a peer. Returns `None` if it is invalid. Trailing bytes are ignored, because later
+    /// versions may add some.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (trace, rest) = bytes.split_first_chunk::<16>()?;
         let (span, rest) = rest.split_first_chunk::<8>()?;
@@ -111,7 +112,7 @@ fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// Formats the context as a `traceparent`.
+/// Formats the context in the format of `traceparent`.
 impl fmt::Display for TraceContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (trace, span) = (u128::from_be_bytes(self.trace), u64::from_be_bytes(self.span));

@@ -1,8 +1,8 @@
-//! The schema embedded in generated code, for reflection.
+//! Schemas embedded in generated code, for reflection.
 
 use std::fmt;
 
-/// The schema of a package, embedded by frpc-build with `reflection(true)` as the constant `SCHEMA`.
+/// Schema of a package. `frpc-build` embeds it as the constant `SCHEMA` if `reflection(true)` is set.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Schema {
     files: &'static [u8],
@@ -10,24 +10,24 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Creates a schema from an encoded `google.protobuf.FileDescriptorSet`. For generated code.
+    /// Creates a schema from an encoded `google.protobuf.FileDescriptorSet`. Called by generated code.
     pub const fn new(files: &'static [u8]) -> Self {
         Self { files, is_protobuf: false }
     }
 
-    /// Declares that messages use the protobuf codec. For generated code.
+    /// Declares that the messages use the protobuf codec. Called by generated code.
     #[must_use]
     pub const fn protobuf(self) -> Self {
         Self { is_protobuf: true, ..self }
     }
 
-    /// Returns an encoded `google.protobuf.FileDescriptorSet` of the files with the services of the package and their
-    /// imports, in dependency order. Comments and custom options are included unchanged.
+    /// Returns an encoded `google.protobuf.FileDescriptorSet`. It contains the files with the services of the package
+    /// and their imports, in dependency order, including comments and custom options.
     pub const fn files(&self) -> &'static [u8] {
         self.files
     }
 
-    /// Returns whether native bodies use protobuf's encoding instead of Polyglot's.
+    /// Returns whether the messages use the protobuf encoding rather than Polyglot.
     pub const fn is_protobuf(&self) -> bool {
         self.is_protobuf
     }

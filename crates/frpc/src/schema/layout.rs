@@ -1,28 +1,28 @@
-//! The wire layout of a service: its operations, and the description of its messages.
+//! Wire layouts of services: their operations, and the descriptions of their messages.
 
 use polyglot::layout::{Description, Fingerprint};
 use std::fmt;
 
-/// The wire layout of a service. For generated code.
+/// The wire layout of a service. Created by generated code.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Layout {
     pub(crate) service: &'static str,
-    /// In ascending order.
+    /// Operations of all methods, in ascending order.
     pub(crate) operations: &'static [u16],
     pub(crate) fingerprint: Fingerprint,
-    /// The encoded [`Description`](polyglot::layout::Description). Empty if there is none.
+    /// The encoded [`Description`](polyglot::layout::Description), or empty if there is none.
     pub(crate) description: &'static [u8],
-    /// The names of the description's types and fields.
+    /// Names of the types and fields in the description.
     pub(crate) names: &'static str,
 }
 
 impl Layout {
-    /// Creates the layout of a `service` by its full name.
+    /// Creates the layout of the service with this full name.
     ///
-    /// Takes the operations of its methods in ascending order, the fingerprint of the encoded
-    /// [`Description`](polyglot::layout::Description), that encoding, and the
-    /// [`names`](polyglot::layout::Described::names) of its types and fields. Without a description, peers with another
-    /// layout are refused.
+    /// The arguments are the operations of its methods in ascending order, the fingerprint of the encoded
+    /// [`Description`](polyglot::layout::Description), the description itself, and the
+    /// [`names`](polyglot::layout::Described::names) of its types and fields. If the description is empty, peers with
+    /// another layout are rejected.
     pub const fn new(
         service: &'static str,
         operations: &'static [u16],
@@ -34,11 +34,11 @@ impl Layout {
         Self { service, operations, fingerprint, description, names }
     }
 
-    /// Creates a layout that lives as long as the process, for programs that read schemas at run time. Takes operations
-    /// in any order. The fingerprint is that of the `description`.
+    /// Creates a layout that is never freed, for programs that read schemas at run time. The operations may be in any
+    /// order. The fingerprint is computed from the `description`.
     ///
     /// # Errors
-    /// If the description is malformed or has another number of methods. An empty one is not checked.
+    /// If the description is malformed or has a different number of methods. An empty description is not checked.
     pub fn leak(
         service: &str,
         mut operations: Vec<u16>,
@@ -78,7 +78,7 @@ impl Layout {
         self.fingerprint
     }
 
-    /// Returns the encoded [`Description`](polyglot::layout::Description), which is empty if there is none.
+    /// Returns the encoded [`Description`](polyglot::layout::Description), or an empty slice if there is none.
     pub const fn description(&self) -> &'static [u8] {
         self.description
     }
@@ -92,7 +92,7 @@ impl fmt::Display for Layout {
 
 /// A generated client.
 pub trait Client {
-    /// The layout of its service.
+    /// Layout of the service that it calls.
     const LAYOUT: &'static Layout;
 }
 
@@ -101,7 +101,8 @@ mod tests {
     use super::*;
     use polyglot::layout::{Method, TypeLayout};
 
-    /// Regression: an end that offered some methods of a service named only their operations, which belonged to others.
+    /// Regression test: a server that offered only some methods of a service announced only their operations, which
+    /// were then assigned to other methods.
     #[test]
     fn each_method_of_a_description_needs_an_operation() {
         let method = |name: &str| Method {

@@ -1,10 +1,10 @@
-//! The descriptor of a method.
+//! Descriptors of methods.
 
 use crate::schema::layout::Layout;
 use frisbee::Operation;
 use std::fmt;
 
-/// The descriptor of a method, for both ends.
+/// Descriptor of a method, used by clients and servers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Method {
     pub(crate) layout: &'static Layout,
@@ -16,10 +16,10 @@ pub struct Method {
 }
 
 impl Method {
-    /// Creates the descriptor of a method with its layout, name and operation.
+    /// Creates the descriptor of a method from the layout of its service, its name and its operation.
     ///
     /// # Panics
-    /// If the operation is below 10, which the protocol reserves.
+    /// If the operation is below 10, because these are reserved for the protocol.
     pub const fn new(layout: &'static Layout, name: &'static str, operation: u16) -> Self {
         let Some(operation) = Operation::user(operation) else {
             panic!("operations of methods must be 10 or above");
@@ -27,13 +27,13 @@ impl Method {
         Self { layout, name, operation, idempotent: false, without_side_effects: false, is_tool: false }
     }
 
-    /// Marks the method as idempotent: repeated calls have no additional effect.
+    /// Marks the method as idempotent: repeating a call has no additional effect.
     pub const fn idempotent(mut self) -> Self {
         self.idempotent = true;
         self
     }
 
-    /// Marks the method as free of side effects, which implies idempotent.
+    /// Marks the method as free of side effects, which implies that it is idempotent.
     pub const fn without_side_effects(mut self) -> Self {
         self.without_side_effects = true;
         self.idempotent()
