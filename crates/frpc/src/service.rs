@@ -1,4 +1,4 @@
-//! The server side of calls: the methods of services, and the processing of a request into a reply.
+//! The server side of calls: the methods of services, and the handling of requests.
 
 pub(crate) mod admission;
 pub(crate) mod caller;

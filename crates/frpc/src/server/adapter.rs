@@ -1,5 +1,5 @@
-//! Calls from adapter connections, which speak other protocols on the port of the services. Unary calls enter their
-//! methods like native calls, in `adapter/turn.rs`. Streaming calls begin here.
+//! Calls from adapter connections, which carry other protocols on the port of the services. Unary calls are made
+//! through the methods like native calls, in `adapter/turn.rs`. Streaming calls are started here.
 
 pub(crate) mod peers;
 pub(crate) mod responses;
@@ -33,11 +33,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 
-/// Adds an adapter or listener to a server, once its services are known.
+/// Function that adds an adapter or listener to a server, called once the services are known.
 pub(crate) type AdapterSetup =
     Box<dyn FnOnce(frisbee::ServerBuilder, Arc<ServiceOffer>) -> frisbee::ServerBuilder + Send + Sync>;
 
-/// The server's side of an adapter connection, and the methods of its services; see
+/// The server's side of an adapter connection, with access to the methods of its services; see
 /// [`ServerBuilder::adapter`](crate::ServerBuilder::adapter).
 #[derive(Clone, Debug)]
 pub struct AdapterContext {
@@ -60,7 +60,7 @@ impl AdapterContext {
         Self { inner: context, methods: AdapterMethods { offer: offer.clone(), caller: Arc::new(caller) } }
     }
 
-    /// Returns the methods of the server's services, for calls of this connection's client.
+    /// Returns the methods of the server's services, which the client of this connection can call.
     pub fn methods(&self) -> &AdapterMethods {
         &self.methods
     }
@@ -74,14 +74,14 @@ impl Deref for AdapterContext {
     }
 }
 
-/// The methods of a server's services, for the client of one adapter connection. Clones serve the same client.
+/// Methods of a server's services, as called by the client of one adapter connection. Clones belong to the same client.
 #[derive(Clone)]
 pub struct AdapterMethods {
     offer: Arc<ServiceOffer>,
     caller: Arc<AdapterCaller>,
 }
 
-/// A client that speaks another protocol.
+/// A client that uses another protocol.
 struct AdapterCaller {
     context: frisbee::AdapterContext,
     connection: Connection,
@@ -91,14 +91,14 @@ struct AdapterCaller {
     calls: AtomicUsize,
     /// Number of streaming calls in progress.
     streams: AtomicUsize,
-    /// Decides whether handlers are polled in place.
+    /// Decides whether handlers are polled inline.
     inline_runs: Mutex<InlineRuns>,
-    /// The access rules for the client, if any.
+    /// Access rules for the client, if there are any.
     rules: Option<Arc<dyn PeerRules>>,
 }
 
 impl AdapterMethods {
-    /// Returns the method `name` of the service with this full name. Clients that request unknown methods are
+    /// Returns the method `name` of the service with this full name. Clients that request methods that do not exist are
     /// throttled; see [`waste_rate`](frisbee::Config::waste_rate).
     pub fn get(&self, service: &str, name: &str) -> Option<AdapterMethod> {
         let Some(operation) = self.offer.table.operation(service, name) else {
@@ -113,14 +113,14 @@ impl AdapterMethods {
         self.offer.terms.nesting.levels()
     }
 
-    /// Returns whether all services are ready for calls. Always true without a [health
+    /// Returns whether all services are ready for calls. Always `true` without a [health
     /// service](crate::codegen::Lifecycle).
     pub fn is_ready(&self) -> bool {
         self.offer.is_ready()
     }
 
-    /// Authenticates the caller by the client's metadata, such as a token, if the server has rules. Call it once before
-    /// several [checks of methods](AdapterMethod::check_access), so that a rejected token counts once.
+    /// Authenticates the client by metadata such as a token, if the server has access rules. Should be called once
+    /// before several [access checks](AdapterMethod::check_access), so that a rejected token is counted only once.
     ///
     /// # Errors
     /// [`Unauthenticated`](crate::Code::Unauthenticated) if the token is rejected.
@@ -128,7 +128,7 @@ impl AdapterMethods {
         self.caller.rules.as_ref().map_or(Ok(()), |rules| rules.check_caller(metadata))
     }
 
-    /// Returns all methods, sorted by operation.
+    /// Returns an iterator over all methods, sorted by operation.
     pub fn iter(&self) -> impl Iterator<Item = AdapterMethod> {
         let operations = self.offer.table.methods().map(|method| method.operation.number());
         operations.map(|operation| AdapterMethod { methods: self.clone(), operation })
@@ -141,10 +141,10 @@ impl fmt::Debug for AdapterMethods {
     }
 }
 
-/// A method that is called with encoded messages in one of its [formats](OfferedMethod::formats).
+/// A method that can be called with encoded messages in one of its [formats](OfferedMethod::formats).
 ///
-/// The server's middleware, policies and limits apply like to any call. In a handler, [`Request::connection`] is
-/// `None`, and [`Request::remote_addr`] is the client's address.
+/// The server's middleware, policies and limits apply as to any call. In the handler, [`Request::connection`] is
+/// `None`, and [`Request::remote_addr`] is the address of the client.
 #[derive(Clone, Debug)]
 pub struct AdapterMethod {
     methods: AdapterMethods,
@@ -153,14 +153,14 @@ pub struct AdapterMethod {
 
 impl AdapterMethod {
     fn served(&self) -> &ServedMethod {
-        self.methods.offer.table.get(self.operation).expect("operation should be in the table of methods")
+        self.methods.offer.table.get(self.operation).expect("operation should be in the method table")
     }
 
-    /// Checks whether the server's rules allow this client to call the method with this metadata, in order to list the
-    /// available methods. Nothing is called or counted against a limit.
+    /// Checks whether the access rules permit calls of this method by the client with this metadata. Used for listing
+    /// the available methods: nothing is called or counted against a limit.
     ///
     /// # Errors
-    /// The status with which the call would be rejected: [`Unauthenticated`](crate::Code::Unauthenticated) or
+    /// The status with which a call would be rejected: [`Unauthenticated`](crate::Code::Unauthenticated) or
     /// [`PermissionDenied`](crate::Code::PermissionDenied).
     pub fn check_access(&self, metadata: &Metadata) -> Result<(), Status> {
         let guard = self.served().guard(self.methods.caller.rules.as_ref());
@@ -170,11 +170,11 @@ impl AdapterMethod {
     /// Calls a unary method.
     ///
     /// # Errors
-    /// The status of the call. [`Unimplemented`](crate::Code::Unimplemented) if the method lacks the format or streams
-    /// in either direction.
+    /// The status of the call. [`Unimplemented`](crate::Code::Unimplemented) if the method does not support the format,
+    /// or is a streaming method.
     ///
     /// # Cancel safety
-    /// Dropping the future drops the handler.
+    /// Dropping the future cancels the handler.
     pub async fn unary(&self, request: Request<Bytes>, format: &str) -> Result<Response<Bytes>, Status> {
         let Some(mut slot) = self.slot(format) else {
             let method = self.served().entry.method;
@@ -197,13 +197,14 @@ impl AdapterMethod {
         }
     }
 
-    /// Calls a method of any kind with a stream of requests, which has a single item if the method takes one message.
+    /// Calls a method of any kind with a stream of requests. It must contain a single item if the method takes one
+    /// message.
     ///
     /// # Errors
-    /// Like [`unary`](Self::unary). Later failures are items of the stream of responses.
+    /// Like [`unary`](Self::unary). Later failures are reported by the stream of responses.
     ///
     /// # Cancel safety
-    /// Dropping the future, or the stream of responses, drops the handler.
+    /// Dropping the future or the stream of responses cancels the handler.
     pub async fn streaming(
         &self,
         request: Request<impl Stream<Item = Result<Bytes, Status>> + Send + 'static>,
@@ -233,7 +234,7 @@ impl AdapterMethod {
         called
     }
 
-    /// Calls a unary method with a stream of one request.
+    /// Calls a unary method with a stream that contains one request.
     async fn unary_of_stream(
         &self,
         request: Request<MessageBytes>,
@@ -249,7 +250,7 @@ impl AdapterMethod {
         };
         let timeout = timeout.map(|timeout| timeout.saturating_sub(clock::now().saturating_duration_since(started)));
         let response = self.unary(Request::from_parts_with_extras(message, timeout, origin, extras), format).await?;
-        // The call has already passed the limit and run.
+        // The call has already been counted against the limit and has completed.
         let call = InProgress::stream(&self.methods.caller).0;
         Ok(response.map(|message| AdapterResponses {
             messages: Some(Box::pin(crate::iter([Ok(message)]))),
@@ -260,7 +261,7 @@ impl AdapterMethod {
         }))
     }
 
-    /// Calls a streaming method with the same checks as native streams.
+    /// Calls a streaming method, with the same checks as for native streams.
     async fn call(
         &self,
         method: &dyn StreamingMethod,
@@ -316,7 +317,7 @@ impl Deref for AdapterMethod {
 }
 
 impl AdapterCaller {
-    /// Counts a unary call. Returns false if the limit is reached.
+    /// Counts a unary call. Returns `false` if the limit is exceeded.
     fn enter_call(&self) -> bool {
         let is_within = self.calls.fetch_add(1, Ordering::Relaxed) < self.connection.calls_max();
         if !is_within {
@@ -329,7 +330,7 @@ impl AdapterCaller {
         self.calls.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Returns the permits of a method, which calls in all formats share.
+    /// Returns the permits of a method, which are shared by calls in all formats.
     fn permits(&self, operation: u16, running: &HandlerPlacement) -> Option<Arc<Semaphore>> {
         let new = running.permits()?;
         let mut permits = self.permits.lock();
@@ -343,24 +344,24 @@ impl AdapterCaller {
     }
 }
 
-/// A call that counts against a limit of its connection.
+/// A call that is counted against a limit of its connection.
 struct InProgress {
     caller: Arc<AdapterCaller>,
     is_stream: bool,
-    /// The runtime of handlers.
+    /// Runtime in which handlers run.
     runtime: Handle,
-    /// The observed call. Boxed because few calls have one.
+    /// Observation of the call. Boxed because few calls are observed.
     observed_call: Option<Box<ObservedCall>>,
 }
 
 impl InProgress {
-    /// Creates the guard of a call that has been counted.
+    /// Creates the guard of a call that has already been counted.
     fn entered(caller: &Arc<AdapterCaller>, is_stream: bool) -> Self {
         let runtime = caller.connection.runtime_handle().clone();
         Self { caller: caller.clone(), is_stream, runtime, observed_call: None }
     }
 
-    /// Counts a stream, and returns the number of streams before it.
+    /// Counts a stream. Returns the number of other streams in progress.
     fn stream(caller: &Arc<AdapterCaller>) -> (Self, usize) {
         let before = caller.streams.fetch_add(1, Ordering::Relaxed);
         (Self::entered(caller, true), before)
@@ -376,7 +377,7 @@ impl InProgress {
         Ok(call)
     }
 
-    /// Reports the end of the call to its observer.
+    /// Reports the end of the call to the observer.
     fn end(&mut self, code: Code) {
         if let Some(observed_call) = self.observed_call.take() {
             observed_call.end(code, 0);

@@ -1,4 +1,4 @@
-//! Settings of a server, and the functions that bind it.
+//! Configuration of servers, and the functions that bind them.
 
 #[cfg(unix)]
 use super::UnixServer;
@@ -32,7 +32,7 @@ impl Server {
     }
 }
 
-/// The settings of a [`Server`], and its services.
+/// Builder of a [`Server`].
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, GreeterServer, Name};
@@ -74,45 +74,47 @@ connection_setters!(ServerBuilder, |builder: &Self| {
 });
 
 forwarded_setters! { ServerBuilder:
-    /// Sets the timeout for a client's first header. Defaults to 10 s.
+    /// Sets the timeout for receiving a client's first header. Defaults to 10 s.
     first_header_timeout(timeout: Duration);
 
-    /// Sets the maximum number of bytes buffered for clients, over all connections. Defaults to 256 MiB. Requests
-    /// beyond it fail with `ResourceExhausted` before a handler runs; see [`frisbee::ServerBuilder::memory_max`].
+    /// Sets the maximum number of bytes buffered for clients, over all connections. Defaults to 256 MiB. Requests that
+    /// would exceed it fail with `ResourceExhausted` before a handler runs; see [`frisbee::ServerBuilder::memory_max`].
     memory_max(bytes: usize);
 
-    /// Sets the maximum memory of connections themselves. Defaults to 512 MiB, with 4 KiB for each connection, or 28 KiB
-    /// with TLS settings; see [`frisbee::ServerBuilder::connection_memory_max`].
+    /// Sets the maximum memory of the connections themselves. Defaults to 512 MiB. A connection counts 4 KiB, or 28 KiB
+    /// if TLS is configured; see [`frisbee::ServerBuilder::connection_memory_max`].
     connection_memory_max(bytes: usize);
 
-    /// Sets the maximum number of open connections that wait for the client's first packet or for its part of a TLS
-    /// handshake. Defaults to 4096. A further connection evicts an old one; see [`frisbee::ServerBuilder::silent_max`].
+    /// Sets the maximum number of open connections that wait for the client's first packet or its part of a TLS
+    /// handshake. Defaults to 4096. If it is exceeded, a new connection evicts an old one; see
+    /// [`frisbee::ServerBuilder::silent_max`].
     silent_max(count: usize);
 
-    /// Requires each connection to begin with a PROXY protocol header, version 1 or 2, that contains the address of the
-    /// load balancer's client. Calls, logs and memory shares use this address. Disabled by default. **Only the load
+    /// Requires every connection to start with a PROXY protocol header of version 1 or 2, which contains the address of
+    /// the load balancer's client. Calls, logs and memory limits use this address. Disabled by default. **Only the load
     /// balancer may have access to the port**; see [`frisbee::ServerBuilder::proxy_protocol`].
     proxy_protocol();
 
-    /// Sets how long connections may take to finish after a shutdown has begun. Defaults to 20 s.
+    /// Sets the maximum duration of a graceful shutdown. Connections that are still open then are closed. Defaults to
+    /// 20 s.
     shutdown_timeout(timeout: Duration);
 
-    /// Sets the maximum age of connections, after which they are drained. It varies at random by up to a tenth.
-    /// Unlimited by default.
+    /// Sets the maximum age of connections, after which they are drained. The actual age varies randomly by up to a
+    /// tenth. Unlimited by default.
     ///
     /// No call is lost: the client makes new calls on a new connection, and the old one closes when its calls have
-    /// ended. Connections of other protocols end with GOAWAY on HTTP/2, `connection: close` on HTTP/1.1 and code 1001
-    /// on WebSocket. See [`frisbee::ServerBuilder::max_connection_age`].
+    /// ended. Connections of other protocols are drained by GOAWAY in HTTP/2, `connection: close` in HTTP/1.1, and code
+    /// 1001 in WebSocket. See [`frisbee::ServerBuilder::max_connection_age`].
     max_connection_age(age: Duration);
 
-    /// Sets how long calls in progress may continue after the [maximum age](Self::max_connection_age) before their
-    /// connection is closed. Unlimited by default.
+    /// Sets how long calls in progress may continue after a connection has reached its [maximum
+    /// age](Self::max_connection_age) before the connection is closed. Unlimited by default.
     max_connection_age_grace(grace: Duration);
 
-    /// Offers further protocols by ALPN in TLS handshakes; see [`frisbee::ServerBuilder::alpn_protocols`].
+    /// Offers additional protocols by ALPN in TLS handshakes; see [`frisbee::ServerBuilder::alpn_protocols`].
     alpn_protocols(protocols: impl IntoIterator<Item = impl Into<Vec<u8>>>);
 
-    /// Shares memory with clients on a Unix socket that offer it; see [`frisbee::ServerBuilder::shared_memory`].
+    /// Shares memory with clients on a Unix socket that offer this; see [`frisbee::ServerBuilder::shared_memory`].
     /// Disabled by default.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory(sharing: crate::shm::ListenerBuilder);
@@ -121,32 +123,32 @@ forwarded_setters! { ServerBuilder:
     #[cfg(feature = "tls")]
     tls(tls: frisbee::tls::ServerTls);
 
-    /// Accepts both TLS and plaintext on the same port; see [`frisbee::ServerBuilder::tls_or_plain`]. Replaces
-    /// [`tls`](Self::tls). Calls over plaintext connections have no
-    /// [`peer_certificates`](crate::Request::peer_certificates); a middleware can reject them.
+    /// Accepts both TLS and plaintext connections on the same port; see [`frisbee::ServerBuilder::tls_or_plain`].
+    /// Replaces [`tls`](Self::tls). Calls on plaintext connections have no
+    /// [`peer_certificates`](crate::Request::peer_certificates), so a middleware can reject them.
     #[cfg(feature = "tls")]
     tls_or_plain(tls: frisbee::tls::ServerTls);
 }
 
 impl ServerBuilder {
-    /// Applies all values of `settings`. Later calls of other setters override them.
+    /// Applies all settings, replacing those of previous method calls.
     ///
     /// # Errors
-    /// If a value is out of range or contradicts another.
+    /// If a setting is out of range or contradicts another one.
     pub fn settings(mut self, settings: &ServerSettings) -> Result<Self, SettingError> {
         self.inner = self.inner.settings(settings)?;
         Ok(self)
     }
 
-    /// Returns the settings in effect.
+    /// Returns the current settings.
     pub fn to_settings(&self) -> ServerSettings {
         self.inner.to_settings()
     }
 
-    /// Adds a middleware to the calls of all services, inside of those added earlier. It includes calls that request
-    /// [the connection](crate::hand_off).
+    /// Adds a middleware around the calls of all services, inside of the existing ones. Calls that request a
+    /// [hand-off](crate::hand_off) are included.
     ///
-    /// The middleware of a service, and that of a method, run inside of it. They are set on the service:
+    /// The middleware of a service, and that of a method, runs inside of it. It is added to the service:
     ///
     /// ```
     /// use samples::greeter::GreeterServer;
@@ -174,16 +176,16 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets where handlers run. Defaults to [`Policy::Inline`]. [`Policy::AtMost`] limits the handlers of one unary
-    /// method on one connection; those of streaming methods then run like with [`Policy::Concurrent`]. For a limit
-    /// across the server, use [`middleware`](Self::middleware) and the crate `frpc-tower`.
+    /// Sets where handlers run. Defaults to [`Policy::Inline`]. [`Policy::AtMost`] limits the concurrent handlers of a
+    /// unary method for each connection. Streaming methods then run as with [`Policy::Concurrent`]. For a limit over
+    /// all connections, use [`middleware`](Self::middleware) and the crate `frpc-tower`.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.offering().policy = policy;
         self
     }
 
-    /// Sets where the handlers of one method run. Its name has the form `package.Service/Method`. [`Policy::AtMost`]
-    /// requires a unary method.
+    /// Sets where the handlers of one method run. The name of the method has the form `package.Service/Method`.
+    /// [`Policy::AtMost`] requires a unary method.
     ///
     /// ```
     /// use frpc::{Policy, Server};
@@ -195,24 +197,24 @@ impl ServerBuilder {
         self
     }
 
-    /// Allows callers of a unary method to request a hand-off of the connection; the handler decides for each call. The
-    /// name of the method has the form `package.Service/Method`. See [`hand_off`](crate::hand_off). For other methods
-    /// such requests fail with [`Unimplemented`](crate::Code::Unimplemented) before a handler runs.
+    /// Permits callers of a unary method to request a hand-off of the connection, which the handler may accept. The
+    /// name of the method has the form `package.Service/Method`. See [`hand_off`](crate::hand_off). Requests to other
+    /// methods fail with [`Unimplemented`](crate::Code::Unimplemented) before a handler runs.
     pub fn method_hand_off(mut self, method: impl Into<String>) -> Self {
         self.offering().method(method.into()).hands_off = true;
         self
     }
 
-    /// Compresses the replies and streamed messages of these methods, with names like `package.Service/Method`, for
-    /// clients that [accept compression](Self::accept_compressed). The server then accepts compressed messages too. By
-    /// default nothing is compressed.
+    /// Compresses the responses and streamed messages of these methods, given as `package.Service/Method`, for clients
+    /// that [accept compression](Self::accept_compressed). The server then accepts compressed messages too. By default
+    /// no messages are compressed.
     ///
-    /// Messages of 1 KiB or more are compressed individually by zstd if that saves at least a sixteenth. Errors,
-    /// hand-offs and topics are never compressed, nor is anything sent to Go, to peers that have not announced support,
-    /// or over other protocols. [`bind`](Self::bind) fails if a method does not exist.
+    /// Messages of at least 1 KiB are compressed individually with zstd if that saves at least a sixteenth. Errors,
+    /// hand-offs and topics are never compressed. Nothing is compressed for Go clients, for peers that have not
+    /// announced support, or over other protocols. [`bind`](Self::bind) fails if a method does not exist.
     ///
-    /// **The compressed length of a message reveals content.** Do not name methods whose messages combine a secret with
-    /// text chosen by another party: docs/compression.md.
+    /// **The length of a compressed message leaks information about its content.** Do not compress messages that
+    /// combine a secret with text chosen by another party; see docs/compression.md.
     ///
     /// ```
     /// use samples::greeter::{GreeterClient, GreeterServer};
@@ -238,11 +240,10 @@ impl ServerBuilder {
         self.accept_compressed()
     }
 
-    /// Adds a handler of adapter connections, which do not begin with a frame. Another protocol can thus share the port
-    /// of the services.
+    /// Adds a handler of connections that use another protocol, so that this protocol shares the port of the services.
     ///
-    /// `accepts` receives the first bytes of a connection, at least one. `serve` receives the transport with all bytes;
-    /// see [`frisbee::ServerBuilder::adapter`]. It calls the services of this server through
+    /// `accepts` receives the first bytes of a connection, at least one, and `serve` the transport including these
+    /// bytes; see [`frisbee::ServerBuilder::adapter`]. The handler calls the services of this server through
     /// [`AdapterContext::methods`]. Their middleware, policies, deadlines and limits apply.
     pub fn adapter<A, S, F>(mut self, accepts: A, serve: S) -> Self
     where
@@ -256,8 +257,9 @@ impl ServerBuilder {
         self
     }
 
-    /// Adds a listener for connectionless adapter peers; see [`frisbee::ServerBuilder::adapter_listener`]. Peers that
-    /// it [enters](AdapterPeers::enter) call the services of this server through [`AdapterContext::methods`].
+    /// Adds a listener for connectionless peers of another protocol; see [`frisbee::ServerBuilder::adapter_listener`].
+    /// Peers that it [registers](AdapterPeers::enter) call the services of this server through
+    /// [`AdapterContext::methods`].
     pub fn adapter_listener<L, F>(mut self, listen: L) -> Self
     where
         L: Fn(AdapterPeers) -> F + Send + Sync + 'static,
@@ -269,21 +271,21 @@ impl ServerBuilder {
         self
     }
 
-    /// Records the calls in progress of each connection, with their age and deadline, for an
+    /// Records the calls in progress on each connection, with their age and deadline, for an
     /// [`Inspector`](crate::Inspector). Disabled by default.
     ///
-    /// Only calls with a waiting handler or a stream are recorded. A handler that is ready immediately has no
-    /// additional cost. One that waits costs an allocation and an entry in a table of its connection.
+    /// Only calls with a pending handler or a stream are recorded. They cost an allocation and an entry in a table of
+    /// the connection. Handlers that are ready immediately have no additional cost.
     pub fn inspectable(mut self) -> Self {
         self.offering().is_inspectable = true;
         self
     }
 
-    /// Binds a listening socket at `host:port`, such as `127.0.0.1:8080` or `[::]:8080`. Port 0 selects a free port.
+    /// Binds a TCP socket to `host:port`, such as `127.0.0.1:8080` or `[::]:8080`. Port 0 selects a free port.
     ///
     /// # Errors
-    /// If no address can be bound, if two services or mounted routers overlap, or if a policy, a hand-off or a
-    /// middleware names a method that does not exist. Policies and hand-offs are for unary methods only.
+    /// If no address can be bound, two services or mounted routers overlap, a policy, hand-off or middleware refers to
+    /// a method that does not exist, or [`Policy::AtMost`] or a hand-off refers to a streaming method.
     ///
     /// # Cancel safety
     /// Dropping the future binds nothing.
@@ -292,14 +294,14 @@ impl ServerBuilder {
         bind(lookup_host(address).await.map(Iterator::collect))
     }
 
-    /// Binds a server to the addresses of a name. The result is boxed, so that programs do not compile the server
-    /// again.
+    /// Prepares binding to the addresses of a name. The result is boxed, so that the server is not compiled again in
+    /// each program.
     fn binding(self, name: String) -> Result<Box<Binding>, Error> {
         let (inner, endpoint, offer) = self.done()?;
         Ok(Box::new(move |addresses| Ok(Server { inner: inner.bind_resolved(name, addresses, endpoint)?, offer })))
     }
 
-    /// Binds a Unix socket at `path`; see [`frisbee::ServerBuilder::bind_unix`].
+    /// Binds a Unix socket to `path`; see [`frisbee::ServerBuilder::bind_unix`].
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -310,17 +312,17 @@ impl ServerBuilder {
     /// ```
     ///
     /// # Errors
-    /// Like [`bind`](Self::bind), and if another server listens there.
+    /// Like [`bind`](Self::bind), or if another server is listening on the path.
     ///
     /// # Cancel safety
-    /// The future is ready immediately.
+    /// The future completes immediately.
     #[cfg(unix)]
     pub async fn bind_unix(self, path: impl AsRef<std::path::Path>) -> Result<UnixServer, Error> {
         let (inner, endpoint, offer) = self.done()?;
         Ok(UnixServer { inner: inner.bind_unix(path, endpoint).await?, offer })
     }
 
-    /// Creates a server from a TCP socket that already listens, such as one inherited from the previous process; see
+    /// Creates a server from a listening TCP socket, such as one inherited from the previous process; see
     /// [`frisbee::ServerBuilder::listen_on`].
     ///
     /// ```
@@ -333,7 +335,7 @@ impl ServerBuilder {
     /// ```
     ///
     /// # Errors
-    /// Like [`bind`](Self::bind), and if the socket does not listen.
+    /// Like [`bind`](Self::bind), or if the socket is not listening.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -342,7 +344,7 @@ impl ServerBuilder {
         Ok(Server { inner: inner.listen_on(listener, endpoint)?, offer })
     }
 
-    /// Creates a server from a Unix socket that already listens. Its file remains when the server is dropped; see
+    /// Creates a server from a listening Unix socket. Its file is not removed when the server is dropped; see
     /// [`frisbee::ServerBuilder::listen_on_unix`].
     ///
     /// # Errors
@@ -356,7 +358,7 @@ impl ServerBuilder {
         Ok(UnixServer { inner: inner.listen_on_unix(listener, endpoint)?, offer })
     }
 
-    /// Creates a server without a socket. The program supplies the connections.
+    /// Creates a server without a socket, whose connections are supplied by the program.
     ///
     /// # Errors
     /// Like [`bind`](Self::bind).

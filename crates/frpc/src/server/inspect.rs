@@ -1,4 +1,4 @@
-//! Introspection of a running server: frisbee's view of its connections, and the calls on them.
+//! Inspection of a running server: its connections, as provided by frisbee, and the calls on them.
 
 use crate::Connection;
 use crate::clock::now;
@@ -12,8 +12,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Inspects a running server: its counters, connections and workers like [`frisbee::inspect::Inspector`], and the calls
-/// in progress. Clones inspect the same server.
+/// Inspector of a running server. Provides the counters, connections and workers of [`frisbee::inspect::Inspector`],
+/// and the calls in progress. Clones inspect the same server.
 ///
 /// ```
 /// use frpc::Server;
@@ -40,13 +40,13 @@ pub struct Inspector {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CallView {
-    /// The id of its packets or of its stream.
+    /// Id of the call's packets or of its stream.
     pub id: PacketId,
     /// The method, as `package.Service/Method`.
     pub method: String,
-    /// The time since its handler began to wait or its stream was opened.
+    /// Time since the handler was first pending, or since the stream was opened.
     pub age: Duration,
-    /// The remaining time until its deadline, if it has one.
+    /// Time until the deadline, if the call has one.
     pub time_left: Option<Duration>,
 }
 
@@ -55,8 +55,8 @@ impl Inspector {
         Self { inner, offer }
     }
 
-    /// Returns the number of calls in progress on a connection, and the oldest of them, up to `max`. Empty unless the
-    /// server is [inspectable](crate::ServerBuilder::inspectable).
+    /// Returns the number of calls in progress on a connection, and the `max` oldest of them. Empty unless the server
+    /// is [inspectable](crate::ServerBuilder::inspectable).
     ///
     /// Calls over other protocols are not included.
     pub fn calls(&self, connection: &Connection, max: usize) -> (usize, Vec<CallView>) {
@@ -72,13 +72,13 @@ impl Inspector {
         (count, oldest.into_iter().map(view).collect())
     }
 
-    /// Returns the [batch observer](crate::ServerBuilder::batch_observer) of the server if it has this type.
+    /// Returns the [batch observer](crate::ServerBuilder::batch_observer) of the server, if it has this type.
     pub fn batch_observer<T: BatchObserver>(&self) -> Option<&T> {
         self.offer.observers.as_ref()?.batches()
     }
 
-    /// Returns the services that the server offers, if it is [inspectable](crate::ServerBuilder::inspectable) or its
-    /// calls are observed.
+    /// Returns the services that the server offers. Empty unless the server is
+    /// [inspectable](crate::ServerBuilder::inspectable) or its calls are observed.
     pub fn services(&self) -> Vec<OfferedService> {
         self.offer.offered.clone()
     }

@@ -1,4 +1,4 @@
-//! Admission of calls of every kind: their deadline and the access rules are checked before the request is decoded.
+//! Admission of calls: the deadline and the access rules are checked before the request is decoded.
 
 use crate::api::authorize::PeerRules;
 use crate::api::extras::{Extras, OptionalExtras};
@@ -10,8 +10,8 @@ use crate::{Status, clock};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Admits a call, and stores its deadline and expiry in its options. Calls without options are admitted for the life of
-/// their connection, unless a rule requires a token.
+/// Admits a call, and stores its deadline and expiry in its options. A call without options is admitted for the life of
+/// its connection, unless a rule requires a token.
 pub(crate) fn admit(guard: Option<&Guard>, options: &mut Option<Box<Prefix>>) -> Result<(), Status> {
     if options.is_none() && guard.is_none_or(|guard| guard.is_open) {
         return Ok(());
@@ -32,7 +32,7 @@ fn admit_by(guard: Option<&Guard>, options: &mut Prefix) -> Result<(), Status> {
     Ok(())
 }
 
-/// The rules of one method for the peer of one connection.
+/// The access rule of a method for the peer of one connection.
 #[derive(Clone)]
 pub(crate) struct Guard {
     rules: Arc<dyn PeerRules>,
@@ -47,8 +47,8 @@ impl Guard {
         Self { is_open: rules.is_open(rule), rules: rules.clone(), rule, method }
     }
 
-    /// Authorizes a call by its metadata, and adds the resulting values to the extensions. Returns the expiry of the
-    /// authorization.
+    /// Authorizes a call by its metadata, and adds the resulting values to its extensions. Returns when the
+    /// authorization expires, if it does.
     fn admit(&self, extras: &mut OptionalExtras) -> Result<Option<Instant>, Status> {
         let admitted = self.rules.admit(self.rule, &self.method, Extras::metadata(extras.as_deref()))?;
         if !admitted.extensions.is_empty() {
@@ -57,7 +57,7 @@ impl Guard {
         Ok(admitted.expires)
     }
 
-    /// Checks whether the rules allow a call with this metadata, without counting it against a limit.
+    /// Checks whether a call with this metadata would be admitted, without counting it against a limit.
     pub(crate) fn check(&self, metadata: &Metadata) -> Result<(), Status> {
         self.rules.check(self.rule, &self.method, metadata)
     }

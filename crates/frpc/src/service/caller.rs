@@ -1,4 +1,4 @@
-//! The caller of served calls: the peer of one connection.
+//! The caller of incoming calls, that is, the peer of a connection.
 
 use crate::api::request::Origin;
 use crate::observe::batch_calls::BatchCalls;
@@ -13,23 +13,23 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// The peer of a connection as a caller.
+/// The peer of a connection in its role as a caller.
 pub(crate) struct Caller {
     pub(crate) connection: Connection,
-    /// The form of replies.
+    /// Form in which replies are encoded.
     pub(crate) style: Form,
-    /// The load of this end.
+    /// Load of this end.
     load: Arc<Load>,
     /// Whether the peer requests load reports.
     wants_load: bool,
-    /// The observers of calls. Boxed because most servers have none.
+    /// Observers of the peer's calls. Boxed because most servers have none.
     observers: Option<Box<CallObservers>>,
 }
 
 struct CallObservers {
-    /// The calls of the current turn, if calls are observed.
+    /// Calls of the current turn. Set if calls are observed.
     batch_calls: Option<BatchCalls>,
-    /// The registry of calls in progress, if the end is inspectable.
+    /// Registry of the calls in progress. Set if the server is inspectable.
     in_flight: Option<Arc<InFlight>>,
 }
 
@@ -51,13 +51,13 @@ impl Caller {
         self.observers.as_ref()?.batch_calls.as_ref()
     }
 
-    /// Registers a call until the guard is dropped, if the end is inspectable.
+    /// Registers a call as in progress until the guard is dropped, if the server is inspectable.
     pub(crate) fn enter(&self, id: PacketId, name: Method, deadline: Option<Instant>) -> Option<InFlightGuard> {
         let in_flight = self.observers.as_ref()?.in_flight.as_ref()?;
         Some(InFlight::enter(in_flight, id, name, deadline))
     }
 
-    /// Returns the origin of requests.
+    /// Returns the origin to set for requests of the peer.
     pub(crate) fn origin(&self) -> Origin {
         Origin { transport: Some(self.connection.clone()), ..Origin::default() }
     }
@@ -73,7 +73,7 @@ impl Caller {
         self.load.is_enabled.store(true, Ordering::Relaxed);
     }
 
-    /// Records a pending call, if the peer requests load reports.
+    /// Counts a pending call in the load. Returns `None` if no peer requests load reports.
     pub(crate) fn work(&self) -> Option<LoadGuard> {
         Load::enter(&self.load, self.wants_load)
     }
@@ -83,7 +83,7 @@ impl Caller {
         self.style == Form::Extended
     }
 
-    /// Cancels a call. The reply to a cancelled call reports this, because every call gets exactly one reply.
+    /// Cancels a call. A reply is sent even to a cancelled call, because every call gets exactly one reply.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, is_held: bool, outbox: &mut Outbox) {
         if is_held || self.connection.cancel_call(id, operation) {
             body::put_error(outbox, id, operation, &abandoned(), self.style);

@@ -1,4 +1,4 @@
-//! Methods with their types erased, as called by connections.
+//! Methods with their types erased.
 
 use crate::api::middleware::Chain;
 use crate::observe::observers::ObservedCall;
@@ -22,7 +22,7 @@ pub(crate) struct Entry {
     pub(crate) method: Method,
     pub(crate) offered: OfferedMethod,
     pub(crate) kind: Kind,
-    /// The middleware of this method and of its service.
+    /// Middleware of the method and its service.
     pub(crate) chain: Chain,
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Kind {
 /// Determines where the handlers of a method run.
 pub(crate) struct HandlerPlacement {
     pub(crate) policy: Policy,
-    /// Used by [`Policy::Inline`].
+    /// Whether handlers may be polled inline. Used by [`Policy::Inline`].
     pub(crate) permission: Arc<InlinePermission>,
 }
 
@@ -45,7 +45,8 @@ impl HandlerPlacement {
         Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS))))
     }
 
-    /// Returns where the handlers of a streaming method run. `is_apart` is set if the connection's handlers take long.
+    /// Returns where the handlers of a streaming method run. `is_apart` must be set if the connection's handlers are
+    /// spawned as tasks, because they take long.
     pub(crate) fn placement(&self, operation: Operation, is_apart: bool) -> Placement {
         if self.policy == Policy::Inline && !is_apart && self.permission.is_kept() {
             Placement::Home(operation, PermissionHandle::of_connection(&self.permission))
@@ -55,24 +56,25 @@ impl HandlerPlacement {
     }
 }
 
-/// A unary method, which has an instance per connection.
+/// A unary method, of which each connection has an instance.
 pub(crate) trait ErasedUnary: Send + Sync {
-    /// Adds a format. Returns `false` if it is for other message types.
+    /// Adds a format. Returns `false` if its message types are not those of the method.
     fn add_format(&mut self, format: Box<dyn Any>) -> bool;
 
-    /// Creates an instance. Returns `None` if the method lacks the format.
+    /// Creates an instance for a connection. Returns `None` if the method does not support the format.
     fn instance(&self, settings: InvokeSettings<'_>) -> Option<Box<dyn Invoke>>;
 }
 
 /// A method that streams in one or both directions.
 pub(crate) trait StreamingMethod: Send + Sync {
-    /// Adds a format. Returns `false` if it is for other message types.
+    /// Adds a format. Returns `false` if its message types are not those of the method.
     fn add_format(&mut self, format: Box<dyn Any>) -> bool;
 
     /// Serves a native call.
     fn open(&self, opened: AcceptedStream<'_>);
 
-    /// Calls the handler within its middleware, with messages in a format. Returns `None` if the method lacks it.
+    /// Calls the handler within its middleware, with messages in a format. Returns `None` if the method does not
+    /// support the format.
     fn call(
         &self,
         chain: Option<Arc<Chain>>,
@@ -82,22 +84,22 @@ pub(crate) trait StreamingMethod: Send + Sync {
     ) -> Option<Calling>;
 }
 
-/// A stream that a peer opened for a call.
+/// A stream that a peer has opened for a call.
 pub(crate) struct AcceptedStream<'a> {
     pub(crate) caller: &'a Caller,
-    /// The options of the admitted call.
+    /// Options of the call, which has been admitted.
     pub(crate) options: Box<Prefix>,
     pub(crate) stream: Stream,
     /// Options for decoding requests.
     pub(crate) reading: DecodeOptions,
-    /// The middleware around the call.
+    /// Middleware around the call.
     pub(crate) chain: Option<Arc<Chain>>,
     /// Where the handler runs.
     pub(crate) placement: Placement,
-    /// The observed call.
+    /// Observation of the call.
     pub(crate) observed_call: Option<ObservedCall>,
-    /// Whether replies are compressed.
+    /// Whether to compress responses.
     pub(crate) packs: bool,
-    /// The translation of its messages.
+    /// Translation of the messages, if the peer has another layout.
     pub(crate) translation: Option<Arc<Translation>>,
 }

@@ -1,4 +1,4 @@
-//! The statuses of calls that were not answered by a handler.
+//! Statuses of calls that fail without a reply from a handler.
 
 use crate::schema::method::Method;
 use crate::{Code, Status};
@@ -14,7 +14,7 @@ pub(crate) fn caller_gone() -> Status {
     Status::deadline_exceeded("the deadline of the call has passed")
 }
 
-/// Returns the status of a call whose client ended its direction without sending the request.
+/// Returns the status of a call whose client has ended its direction without sending a request.
 pub(crate) fn no_message() -> Status {
     Status::invalid_argument("the request has no message")
 }
@@ -24,7 +24,7 @@ pub(crate) fn abandoned() -> Status {
     Status::cancelled("cancelled by the caller")
 }
 
-/// Returns the status of a call whose handler panicked. The panic message is logged, but not sent.
+/// Returns the status of a call whose handler has panicked. Logs the panic message, which is not sent to the peer.
 pub(crate) fn panicked(panic: &(dyn Any + Send), method: Method, connection: &Connection) -> Status {
     static LINES: LazyLock<LogLimit> = LazyLock::new(LogLimit::default);
     note_panic(connection);
@@ -36,7 +36,7 @@ pub(crate) fn panicked(panic: &(dyn Any + Send), method: Method, connection: &Co
     Status::internal("the handler panicked")
 }
 
-/// Logs an internal error of a handler.
+/// Logs the failure of a handler if it is an internal error.
 pub(crate) fn log(status: &Status, method: Method, connection: &Connection) {
     if status.code() == Code::Internal {
         let peer = connection.peer_addr();
@@ -44,17 +44,17 @@ pub(crate) fn log(status: &Status, method: Method, connection: &Connection) {
     }
 }
 
-/// Returns the status of a call beyond the limit.
+/// Returns the status of a call that exceeds the maximum number of calls in flight.
 pub(crate) fn too_many(connection: &Connection) -> Status {
     let most = connection.calls_max();
     Status::resource_exhausted(format!("the limit of {most} calls in progress on this connection is reached"))
 }
 
-/// Memory of a request, in bytes, below which it is accepted while the connection is within its memory share. A decoded
-/// message may take a thousand times its encoded length.
+/// Memory of a request in bytes, below which it is accepted if the connection is within its memory share. A decoded
+/// message may take 1000 times its encoded length.
 const LARGE: usize = 64 * 1024;
 
-/// Returns whether a request exceeds the connection's memory share, and counts it if so.
+/// Returns whether a request exceeds the memory share of its connection. Counts the request if it does.
 pub(crate) fn takes_too_much(connection: &Connection, memory: usize) -> bool {
     let is_too_much = memory >= LARGE && !connection.has_room(memory);
     if is_too_much {
@@ -63,15 +63,16 @@ pub(crate) fn takes_too_much(connection: &Connection, memory: usize) -> bool {
     is_too_much
 }
 
-/// Returns the status of a call whose principal has expired.
+/// Returns the status of a call whose authorization has expired.
 pub(crate) fn expired() -> Status {
     Status::unauthenticated("the token has expired: get a new one")
 }
 
-/// Function that returns the status of a call after its end of time.
+/// Function that returns the status of a call that has exceeded its time limit.
 pub(crate) type LateStatus = fn() -> Status;
 
-/// Returns when a call must end, and its status then: at its deadline or at the expiry of its authorization.
+/// Returns the time limit of a call and the status to fail with then. The limit is its deadline or the expiry of its
+/// authorization, whichever is earlier.
 pub(crate) fn end_of_time(deadline: Option<Instant>, expires: Option<Instant>) -> Option<(Instant, LateStatus)> {
     let ends = [deadline.map(|at| (at, caller_gone as LateStatus)), expires.map(|at| (at, expired as _))];
     ends.into_iter().flatten().min_by_key(|(at, _)| *at)
@@ -82,7 +83,7 @@ pub(crate) fn overloaded() -> Status {
     Status::resource_exhausted("the server's memory limit for this client is reached")
 }
 
-/// Closes the connection of a peer that keeps sending packets that match no call.
+/// Closes the connection of a peer that has sent too many packets that match no call.
 pub(crate) fn close_for_unmatched(connection: &Connection, unmatched: u64) {
     static LINE: LineLimit = LineLimit::new();
     if let Some(suppressed) = LINE.may_say(Instant::now()) {

@@ -1,4 +1,4 @@
-//! The message encodings of a method for callers that speak other protocols.
+//! Message formats of a method for callers that use other protocols.
 
 use crate::Status;
 use bytes::Bytes;
@@ -8,33 +8,33 @@ use polyglot::{CONTAINER_MEMORY_MAX, Nesting};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The encoding of a method's messages in a format other than the native one. For generated code.
+/// A format of a method's messages other than the native encoding. Created by generated code.
 pub struct Format<A, B> {
     pub(crate) info: FormatInfo,
     pub(crate) decode: Decode<A>,
     pub(crate) encode: Encode<B>,
-    /// Like `encode`, but appends to existing bytes. Writes nothing in case of an error.
+    /// Like `encode`, but appends to a buffer. Must append nothing if it fails.
     pub(crate) append: Option<Append<B>>,
-    /// Like `decode`, for requests whose fields are in the order of declaration, without names.
+    /// Like `decode`, for requests whose fields have no names and are in the order of declaration.
     positional: Option<Decode<A>>,
 }
 
-/// A format of a method, without its message types.
+/// The part of a format that does not depend on the message types.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FormatInfo {
     pub(crate) name: &'static str,
-    /// The name of the positional variant, in which the fields of requests are in the order of declaration.
+    /// Name of the positional variant, whose requests contain their fields in the order of declaration.
     positional: Option<&'static str>,
-    /// The names of the request's fields.
+    /// Names of the fields of a request.
     pub(crate) fields: &'static [&'static str],
-    /// The comment of the method, for generated documents.
+    /// Comment of the method, for use in generated documentation.
     pub(crate) comment: &'static str,
-    /// Schemas of messages as text, by full name.
+    /// Schemas of the messages as text, with the full names of the messages.
     pub(crate) schemas: &'static [(&'static str, &'static str)],
 }
 
 impl FormatInfo {
-    /// Returns whether `name` is this format or its positional variant.
+    /// Returns whether `name` is the name of this format or of its positional variant.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.name == name || self.positional == Some(name)
     }
@@ -46,21 +46,21 @@ pub(crate) type Encode<B> = fn(&B, &FormatTerms) -> Result<Bytes, Status>;
 
 pub(crate) type Append<B> = fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Status>;
 
-/// Memory that any request may take in addition to its bytes. The actual memory is checked after decoding.
+/// Memory in bytes that every request may take in addition to its length. The actual memory is checked after decoding.
 const MEMORY_LEAST: usize = 1024 * 1024;
 
-/// Body length from which lists may take more memory than a client's minimum share.
+/// Length of a body in bytes, from which its lists may take more memory than a client is guaranteed.
 pub(crate) const LARGE_BODY: usize = 16 * 1024;
 
-/// A server's limits for messages in all formats.
+/// Limits of a server for messages in any format.
 #[derive(Debug, Default)]
 pub struct FormatTerms {
     pub(crate) nesting: Nesting,
-    /// The memory of the last decoded request.
+    /// Memory of the last decoded request.
     pub(crate) memory: AtomicUsize,
-    /// Reduction of the memory limit for the next request.
+    /// Amount by which the memory limit is reduced for the next request.
     pub(crate) withheld: AtomicUsize,
-    /// The types that an `Any` may hold in JSON. `None` if no service uses `Any`.
+    /// Types that an `Any` may contain in JSON. `None` if no service uses `Any`.
     #[cfg(feature = "json")]
     pub(crate) types: Option<Arc<frpc_json::Types>>,
 }
@@ -72,21 +72,21 @@ impl FormatTerms {
         self.nesting
     }
 
-    /// Sets the memory that the decoded request takes in addition to its bytes, for example for its lists. It is
+    /// Records the memory that a decoded request takes in addition to its length, for example for its lists. It is
     /// charged to the caller.
     pub fn set_memory(&self, bytes: usize) {
         self.memory.store(bytes, Ordering::Relaxed);
     }
 
-    /// Returns how much memory the next request may take in addition to its bytes.
+    /// Returns the maximum memory that the next request may take in addition to its length.
     #[must_use]
     pub fn memory_max(&self) -> usize {
         CONTAINER_MEMORY_MAX.saturating_sub(self.withheld.load(Ordering::Relaxed))
     }
 
-    /// Limits the memory of the next request to approximately the caller's share. Reserves twice as much during
-    /// decoding, because requests are decoded on several threads and a growing list temporarily holds its elements
-    /// twice.
+    /// Limits the memory of the next request to about the share of the caller. Reserves twice that while it is decoded,
+    /// because several threads may decode requests at the same time, and a growing list briefly needs memory for its
+    /// elements twice.
     pub(crate) fn reserve(&self, caller: Option<&Connection>) -> Option<MemoryCharge> {
         let mut most = CONTAINER_MEMORY_MAX;
         if let Some(caller) = caller {
@@ -98,7 +98,7 @@ impl FormatTerms {
         caller.map(|caller| caller.charge_request(2 * most))
     }
 
-    /// Decodes a request within the memory that the caller may use. The caller is charged for the request's lists until
+    /// Decodes a request within the memory limit of the caller. The memory of its lists is charged to the caller until
     /// the charge is dropped.
     pub(crate) fn decode<A>(
         &self,
@@ -114,7 +114,7 @@ impl FormatTerms {
         Ok((message, charge))
     }
 
-    /// Takes the memory of the last request, as set by its decoder.
+    /// Returns the memory of the last request, as recorded by its decoder, and resets it.
     pub(crate) fn take_memory(&self) -> usize {
         self.memory.swap(0, Ordering::Relaxed)
     }
@@ -133,8 +133,8 @@ impl Clone for FormatTerms {
 }
 
 impl<A, B> Format<A, B> {
-    /// Creates a format with this name, such as `json`. `decode` reads an untrusted request and must limit the
-    /// message's memory, in proportion to its length, and its nesting depth. `encode` writes a response.
+    /// Creates a format with this name, such as `json`. `decode` decodes an untrusted request; it must limit the
+    /// nesting depth, and the memory in proportion to the length. `encode` encodes a response.
     pub const fn new(
         name: &'static str,
         decode: fn(&Bytes, &FormatTerms) -> Result<A, Status>,
@@ -144,34 +144,34 @@ impl<A, B> Format<A, B> {
         Self { info, decode, encode, append: None, positional: None }
     }
 
-    /// Adds a function that appends a response to existing bytes, which saves a copy. It must write nothing in case of
-    /// an error.
+    /// Adds a function that appends an encoded response to a buffer, which saves a copy. It must append nothing if it
+    /// fails.
     #[must_use]
     pub const fn appending(self, append: fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Status>) -> Self {
         Self { append: Some(append), ..self }
     }
 
-    /// Adds a positional variant with its own name, whose requests have their fields in the order of declaration.
+    /// Adds a positional variant with its own name, whose requests contain their fields in the order of declaration.
     #[must_use]
     pub const fn positional(self, name: &'static str, decode: fn(&Bytes, &FormatTerms) -> Result<A, Status>) -> Self {
         let info = FormatInfo { positional: Some(name), ..self.info };
         Self { info, positional: Some(decode), ..self }
     }
 
-    /// Sets the names of the request's fields in the format, in the order of declaration.
+    /// Sets the names that the fields of a request have in this format, in the order of declaration.
     #[must_use]
     pub const fn fields(self, fields: &'static [&'static str]) -> Self {
         Self { info: FormatInfo { fields, ..self.info }, ..self }
     }
 
-    /// Sets the documentation of the method: its comment, and the schemas of its messages by full name. The schemas of
-    /// the format `json` are JSON Schemas that refer to each other at `#/components/schemas/`.
+    /// Sets the documentation of the method: its comment, and the schemas of its messages with their full names. Those
+    /// of the format `json` are JSON Schemas that refer to each other at `#/components/schemas/`.
     #[must_use]
     pub const fn described(self, comment: &'static str, schemas: &'static [(&'static str, &'static str)]) -> Self {
         Self { info: FormatInfo { comment, schemas, ..self.info }, ..self }
     }
 
-    /// Returns the format with this name, or its positional variant.
+    /// Returns the format with this name, or the format whose positional variant has this name.
     pub(crate) fn find(formats: &[Self], name: &str) -> Option<Self> {
         let found = *formats.iter().find(|format| format.info.has(name))?;
         Some(if found.info.name == name { found } else { Self { decode: found.positional?, ..found } })
@@ -198,12 +198,12 @@ mod tests {
         let (notify, mut connections) = tokio::sync::mpsc::unbounded_channel();
         let server =
             Server::builder().memory_max(64 * MIB).on_connect(move |it: &Connection| drop(notify.send(it.clone())));
-        let acceptor = server.build().expect("settings should be valid");
+        let acceptor = server.build().expect("server without services should be built");
         let stats = acceptor.stats();
         let (here, there) = crate::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
-        let _channel = Channel::connect_io(here).await.expect("connection in memory should be accepted");
-        let connection = connections.recv().await.expect("channel should stay open");
+        let _channel = Channel::connect_io(here).await.expect("in-memory connection should be accepted");
+        let connection = connections.recv().await.expect("server should report the connection");
         let terms = FormatTerms::default();
         let first = terms.reserve(Some(&connection));
         let room = terms.memory_max();
@@ -214,14 +214,14 @@ mod tests {
         assert_eq!(stats.charged_bytes(), 0);
         assert!(terms.reserve(None).is_none() && terms.memory_max() == CONTAINER_MEMORY_MAX);
 
-        // Streaming methods decode requests in the same way.
+        // Streaming methods decode their requests in the same way.
         let decode: Decode<usize> = |_, terms| {
             terms.set_memory(5 * MIB);
             Ok(terms.memory_max())
         };
         let body = Bytes::from(vec![0; LARGE_BODY]);
         let (most, charge) =
-            terms.decode(decode, &body, Some(&connection)).expect("request should be decoded within the limit");
+            terms.decode(decode, &body, Some(&connection)).expect("request should be within the memory limit");
         assert!(
             most == room && (5 * MIB..6 * MIB).contains(&stats.charged_bytes()),
             "{most} bytes, {} held",

@@ -13,7 +13,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-/// Encoding of replies to hand-off requests. Always extended, because only native peers request hand-offs.
+/// Form of replies to hand-off requests. Always extended, because only native peers request hand-offs.
 const FORM: Form = Form::Extended;
 
 /// Encodes a failure or a rejection.
@@ -21,8 +21,8 @@ pub(crate) fn failure(status: &Status, operation: Operation, is_refused: bool) -
     alone(|outbox| body::put_failure(outbox, PacketId(0), operation, status, FORM, is_refused))
 }
 
-/// Answers a hand-off request with the outcome of the handler, which is dropped if the peer cancels. The `task` ends
-/// before the reply is sent, because the peer may then immediately send another request.
+/// Replies to a hand-off request with the outcome of the handler, which is dropped if the peer cancels the call. The
+/// guard `task` is dropped before the reply is sent, because the peer may then immediately send another request.
 pub(crate) async fn decide<B: EncodeBody>(
     request: frisbee::HandOffRequest,
     method: Method,
@@ -32,7 +32,7 @@ pub(crate) async fn decide<B: EncodeBody>(
     writing: Writing<'_>,
 ) {
     let worked = {
-        // Dropped before the reply is sent, together with the values that the handler holds, such as a permit.
+        // Dropped before the reply is sent, together with values that the handler holds, such as a permit.
         let (mut work, mut waits) = (pin!(work), pin!(request.cancelled()));
         let worked = poll_fn(|context| match work.as_mut().poll(context) {
             Poll::Ready(worked) => Poll::Ready(worked),
@@ -49,7 +49,8 @@ pub(crate) async fn decide<B: EncodeBody>(
     settle(request, method, decision, body::reply_parts(&replied), writing);
 }
 
-/// Answers a hand-off request with the handler's reply, and hands off the connection if the handler accepted.
+/// Replies to a hand-off request with the response of the handler. Hands off the connection if the handler has
+/// accepted.
 pub(crate) fn settle<B: EncodeBody>(
     request: frisbee::HandOffRequest,
     method: Method,

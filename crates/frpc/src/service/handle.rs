@@ -1,11 +1,11 @@
-//! A reference to a service with a reference count per connection.
+//! References to a service, with a reference count for each connection.
 
 use crate::debug::opaque_debug;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A handler's reference to its service. Each connection has its own reference count, because cores would contend for a
-/// shared count at every call.
+/// A handler's reference to its service. Each connection has a reference count of its own, because a shared one would
+/// be contended by all cores at every call.
 #[allow(clippy::redundant_allocation)] // The outer count is the point.
 pub struct ServiceHandle<S>(Arc<Arc<S>>);
 

@@ -1,5 +1,5 @@
-//! The calls in progress of one connection, for introspection. Only pending and streaming calls of inspectable servers
-//! are registered.
+//! Registry of the calls in progress on a connection, for introspection. Contains only streaming calls and calls with a
+//! pending handler, and only if the server is inspectable.
 
 use crate::schema::method::Method;
 use frisbee::PacketId;
@@ -8,13 +8,13 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The calls in progress of one connection. The peer's limits of calls and streams bound their number.
+/// Calls in progress on a connection. The limits of calls and streams bound their number.
 #[derive(Default)]
 pub(crate) struct InFlight(Mutex<ListedCall>);
 
 #[derive(Default)]
 struct ListedCall {
-    /// The last assigned sequence number. Calls are ordered by these numbers.
+    /// Last sequence number that was assigned. Calls are ordered by these numbers.
     last: u64,
     calls: Vec<Option<(u64, InFlightCall)>>,
     free: Vec<usize>,
@@ -23,14 +23,14 @@ struct ListedCall {
 /// A call in progress.
 #[derive(Clone, Copy)]
 pub(crate) struct InFlightCall {
-    /// The id of its packets or of its stream.
+    /// Id of the call's packets or of its stream.
     pub(crate) id: PacketId,
     pub(crate) name: Method,
     pub(crate) since: Instant,
     pub(crate) deadline: Option<Instant>,
 }
 
-/// Guard that removes the call when dropped.
+/// Guard that removes a call from the registry when dropped.
 pub(crate) struct InFlightGuard {
     in_flight: Arc<InFlight>,
     place: usize,
@@ -50,7 +50,7 @@ impl InFlight {
         InFlightGuard { in_flight: in_flight.clone(), place }
     }
 
-    /// Returns the number of calls in progress, and the oldest of them, up to `max`.
+    /// Returns the number of calls in progress, and the `max` oldest of them.
     pub(crate) fn oldest(&self, max: usize) -> (usize, Vec<InFlightCall>) {
         let listed = self.0.lock();
         let place = |(place, call): (usize, &Option<(u64, InFlightCall)>)| Some((call.as_ref()?.0, place));
@@ -66,7 +66,7 @@ impl Drop for InFlightGuard {
         listed.calls[self.place] = None;
         listed.free.push(self.place);
         if listed.free.len() == listed.calls.len() {
-            (listed.calls, listed.free) = Default::default(); // An idle connection holds no memory.
+            (listed.calls, listed.free) = Default::default(); // Free the memory of an idle connection.
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The interface through which unary calls reach their methods: native calls of both directions, calls of adapter
-//! connections, and calls that request a hand-off.
+//! The interface through which unary calls are passed to their methods: native calls in either direction, calls of
+//! adapter connections, and calls that request a hand-off.
 
 use crate::api::hand_off::HandOff;
 use crate::api::middleware::Chain;
@@ -20,13 +20,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// A unary method for the calls of one connection.
+/// The instance of a unary method for one connection.
 pub(crate) trait Invoke: Send {
-    /// Serves a call over any protocol. Applies access rules, limits, middleware, the deadline and observers.
+    /// Serves a call over any protocol. Applies access rules, limits, middleware and the deadline, and notifies
+    /// observers.
     fn serve(&mut self, call: Incoming<'_>) -> ServeProgress;
 
-    /// Returns whether a handler holds or awaits a permit of this instance. A new instance would not count that permit.
-    /// A cancelled handler holds its permit until its current poll returns.
+    /// Returns whether a handler holds or waits for a permit of this instance. The permit would not be counted by a new
+    /// instance. The handler of a cancelled call holds its permit until its current poll returns.
     fn is_needed(&self) -> bool;
 }
 
@@ -36,30 +37,31 @@ pub(crate) struct Incoming<'a> {
     pub(crate) envelope: Envelope,
     pub(crate) trace: Option<&'a TraceContext>,
     pub(crate) reply: ReplyTo<'a>,
-    /// Whether the handler may be polled in place.
+    /// Whether the handler may be polled inline.
     pub(crate) inline: bool,
-    /// Whether another call may start. Otherwise this call is rejected before its handler is polled.
+    /// Whether another call may begin. If not, the call is rejected before its handler is polled.
     pub(crate) has_permit: bool,
 }
 
-/// The destination of a reply.
+/// Where to send the reply.
 pub(crate) enum ReplyTo<'a> {
     Packet {
         id: PacketId,
         operation: Operation,
         outbox: &'a mut Outbox,
     },
-    /// A caller over another protocol. The message of an immediate response is appended to `out`.
+    /// To a caller that uses another protocol. If the handler is ready immediately, the message of the response is
+    /// appended to `out`.
     Adapter {
         out: &'a mut Vec<u8>,
         outcome: &'a mut Option<AdapterOutcome>,
     },
-    /// Boxed because a destination is moved several times.
+    /// To a caller that requests a hand-off. Boxed to keep the enum small, because it is moved several times.
     HandOff(Box<(HandOffRequest, HandOff)>),
 }
 
 impl ReplyTo<'_> {
-    /// Returns the origin of the request.
+    /// Returns the origin to set for the request.
     #[inline(always)]
     pub(crate) fn origin(&self, caller: &Caller) -> Origin {
         let is_adapter = matches!(self, Self::Adapter { .. });
@@ -68,7 +70,7 @@ impl ReplyTo<'_> {
     }
 }
 
-/// The state of a call over another protocol when the method returns.
+/// State of a call over another protocol when `serve` returns.
 pub(crate) enum AdapterOutcome {
     Ready(Result<Response<()>, Status>),
     Pending(PendingHandler),
@@ -82,16 +84,16 @@ pub(crate) struct PendingHandler {
     pub(crate) observed_call: Option<Box<ObservedCall>>,
 }
 
-/// The progress of a call when the method returns.
+/// State of a call when `serve` returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ServeProgress {
     /// The call was answered, or a spawned task will answer it.
     Started,
     /// Like `Started`, but the request is expensive relative to its size.
     Slow,
-    /// The call was rejected. Its packet counts as waste.
+    /// The call was rejected. Its packet counts as useless.
     Refused,
-    /// The call was rejected for lack of capacity. The peer is not charged.
+    /// The call was rejected because this end lacks capacity. Its packet does not count as useless.
     Overloaded,
 }
 
@@ -105,7 +107,7 @@ impl From<ServeProgress> for Routed {
     }
 }
 
-/// The settings of a method for one connection.
+/// Settings of a method's instance.
 pub(crate) struct InvokeSettings<'a> {
     pub(crate) running: &'a HandlerPlacement,
     /// Options for decoding native requests.
@@ -113,12 +115,12 @@ pub(crate) struct InvokeSettings<'a> {
     pub(crate) chain: Option<&'a Arc<Chain>>,
     pub(crate) method_observer: Option<&'a MethodObserver>,
     pub(crate) guard: Option<Guard>,
-    /// Whether replies are compressed.
+    /// Whether to compress responses.
     pub(crate) packs: bool,
-    /// The translation of messages for a peer with another layout.
+    /// Translation of the messages, if the peer has another layout.
     pub(crate) translation: Option<Arc<Translation>>,
-    /// Used by [`Policy::AtMost`](crate::Policy::AtMost).
+    /// Permits for [`Policy::AtMost`](crate::Policy::AtMost).
     pub(crate) permits: Option<Arc<Semaphore>>,
-    /// The message format, instead of the native encoding.
+    /// Format of the messages, if they are not in the native encoding.
     pub(crate) format: Option<(&'a str, &'a FormatTerms)>,
 }

@@ -6,10 +6,10 @@ use crate::debug::opaque_debug;
 use crate::service::methods::{Methods, Service};
 use std::fmt;
 
-/// A service with [middleware](Middleware) around its calls or those of single methods. Created by `with_middleware`
-/// and `with_method_middleware` of a generated server.
+/// A service with [middleware](Middleware) around all its calls or those of individual methods. Created by
+/// `with_middleware` and `with_method_middleware` of a generated server.
 ///
-/// The server's middleware is outermost, then that of the service, then that of the method.
+/// The middleware of the server is the outermost, followed by that of the service and that of the method.
 #[derive(Clone)]
 #[must_use]
 pub struct Layered<S> {
@@ -19,19 +19,19 @@ pub struct Layered<S> {
 }
 
 impl<S> Layered<S> {
-    /// Creates a layered service without middleware.
+    /// Creates a service without middleware.
     pub fn new(service: S) -> Self {
         Self { service, chain: Chain::default(), methods: Vec::new() }
     }
 
-    /// Adds a middleware around the calls of the service, inside earlier ones.
+    /// Adds a middleware around the calls of the service, inside of the existing ones.
     pub fn with_middleware(mut self, middleware: impl Middleware) -> Self {
         self.chain.push(middleware);
         self
     }
 
-    /// Adds a middleware around the calls of one method, named as in the schema, inside earlier ones.
-    /// [`bind`](crate::ServerBuilder::bind) fails if the service has no such method.
+    /// Adds a middleware around the calls of one method, inside of the existing ones. `method` is its name in the
+    /// schema. [`bind`](crate::ServerBuilder::bind) fails if the service has no such method.
     pub fn with_method_middleware(mut self, method: impl Into<String>, middleware: impl Middleware) -> Self {
         let method = method.into();
         let at = self.methods.iter().position(|(name, _)| *name == method).unwrap_or_else(|| {

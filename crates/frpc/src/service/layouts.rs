@@ -1,13 +1,13 @@
-//! The layouts of a peer that differ from those of the accepting end, and the calls that wait for a description.
+//! Layouts of a peer that differ from those of this end, and calls that wait for the description of such a layout.
 //!
-//! Peers with equal layouts have no [`PeerLayouts`]. Operations on a connection are those of the dialling end, so this
-//! end finds its method by name.
+//! A connection has [`PeerLayouts`] only if some layout differs. Packets use the operations of the dialling end, so an
+//! accepting end looks up its own method by name.
 //!
 //! # Decisions
 //!
-//! A description is requested once for each connection, since no client should depend on another, and plans are cached for
-//! the process. The state is an attachment of the connection, because pending replies and calls of this end look their
-//! translations up when they are sent.
+//! Each connection requests the descriptions that it needs, so that no client depends on another, while plans are
+//! cached by the process. The state is attached to the connection, because pending replies and outgoing calls look up
+//! their translations only when they are sent.
 
 use crate::observe::TraceContext;
 use crate::schema::layout::Layout;
@@ -27,57 +27,58 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// How long calls wait for a description. A peer answers in one round trip.
+/// Maximum time that calls wait for a description. A peer sends it within one round trip.
 pub(crate) const HELD_TIME: Duration = Duration::from_secs(5);
 
-/// Maximum size of waiting calls in bytes: the round trip of a peer that sends its first calls at once.
+/// Maximum total size of waiting calls in bytes. Suffices for the calls that a peer sends within a round trip.
 const HELD_MAX: usize = 256 * 1024;
 
-/// The memory of a waiting call in addition to its bytes.
+/// Memory of a waiting call in addition to its length, in bytes.
 const HELD_COST: usize = 256;
 
-/// Maximum number of operations that are refused because this end lacks their service. More are refused as unknown.
+/// Maximum number of operations that are rejected with a status that names the missing service. Others are rejected as
+/// unknown.
 const ABSENT_MAX: usize = 1024;
 
-/// Number of characters of a service's name in a status.
+/// Maximum number of characters of a service's name in a status.
 const NAME_SHOWN_MAX: usize = 256;
 
-/// The layouts of a peer. Empty unless one differs.
+/// Layouts of a peer. Empty unless one differs from that of this end.
 #[derive(Default, Debug)]
 pub(crate) struct PeerLayouts {
     state: Mutex<State>,
-    /// Notified when a description has arrived, or has not arrived in time.
+    /// Notified when a description has arrived or has timed out.
     changed: Notify,
 }
 
 #[derive(Default, Debug)]
 struct State {
-    /// The named operations in ascending order.
+    /// Operations that the peer has announced, in ascending order.
     claims: Vec<Claim>,
     services: Vec<PeerService>,
     held: Vec<(HeldCall, MemoryCharge)>,
     held_bytes: usize,
-    /// The memory of claims and plans that this peer has caused.
+    /// Charges for the memory of claims and plans that the peer has caused.
     charges: Vec<MemoryCharge>,
 }
 
-/// An operation of the peer.
+/// An operation that the peer has announced.
 #[derive(Clone, Copy, Debug)]
 struct Claim {
     operation: u16,
-    /// The index in [`State::services`], or [`CONTESTED`].
+    /// Index in [`State::services`], or [`CONTESTED`].
     service: u16,
-    /// The index of the method in its service.
+    /// Index of the method within the service, or [`NO_METHOD`].
     method: u16,
 }
 
-/// The service of an operation that several services have.
+/// Marks an operation that belongs to several services or to a mounted router.
 const CONTESTED: u16 = u16::MAX;
 
-/// The method of an operation that the service has at this end only.
+/// Marks an operation that the service has only at this end.
 const NO_METHOD: u16 = u16::MAX;
 
-/// Maximum number of services of a peer that differ.
+/// Maximum number of services of a peer whose layouts differ.
 const SERVICES_MAX: usize = 1024;
 
 /// A service that the peer calls or offers.
@@ -88,29 +89,29 @@ struct PeerService {
     layout: LayoutState,
 }
 
-/// The state of the layout of a service.
+/// State of a service's layout.
 #[derive(Debug)]
 enum LayoutState {
-    /// This end lacks the service.
+    /// This end does not offer the service.
     Absent,
-    /// Only operations differ.
+    /// The layouts differ only in their operations.
     Renumbered(&'static Layout),
-    /// The description is requested.
+    /// The description has been requested.
     Asked(&'static Layout),
-    /// The description did not arrive in time.
+    /// The description was not received in time.
     Late(&'static Layout),
     Known(&'static Layout, Arc<ServicePlans>),
-    /// The peer cannot be understood.
+    /// The description is invalid or cannot be translated.
     Failed(&'static Layout, Box<str>),
 }
 
-/// The method of this end for an operation of a peer.
+/// The method of this end that corresponds to an operation of the peer.
 pub(crate) enum PeerMethod {
     Served {
         operation: u16,
         translation: Option<Arc<Translation>>,
     },
-    /// Calls wait for a description.
+    /// Calls must wait for a description.
     Held,
     Refused(Status),
 }
@@ -141,11 +142,11 @@ impl HeldCall {
             }
     }
 
-    /// Refuses the call, which has not run.
+    /// Rejects the call, which has not run.
     fn refuse(self, connection: &Connection, status: &Status) {
         match self {
             Self::Unary(id, operation, ..) => {
-                // A connection that has ended has no caller.
+                // Ignore the error: a connection that has ended has no caller.
                 let _ = connection.send_now(|outbox| body::put_refusal(outbox, id, operation, status, Form::Extended));
             }
             Self::Stream(_, _, stream) => refuse(&stream, status),
@@ -158,13 +159,14 @@ impl HeldCall {
 }
 
 impl PeerLayouts {
-    /// Returns the layouts of the peer of a connection; `None` if all are equal to those of this end.
+    /// Returns the layouts of a connection's peer. Returns `None` if none of them differs from those of this end.
     pub(crate) fn of(connection: &Connection) -> Option<Arc<Self>> {
         connection.attachments().get()
     }
 
-    /// Adds services that the peer calls. `own` returns the layout of this end by the name of a service, and `has` whether
-    /// something serves an operation. Requests descriptions that are unknown. Returns the operations of the services.
+    /// Adds services that the peer calls, and requests the descriptions that are not cached. `own` returns the layout
+    /// that a service has at this end, `has` whether an operation is served, and `is_mounted` whether it belongs to a
+    /// mounted router. Returns the operations of the added services.
     pub(crate) fn add_called(
         &self,
         named: Vec<PeerLayout>,
@@ -215,7 +217,7 @@ impl PeerLayouts {
         });
         drop(state);
         if !unknown.is_empty() && connection.send_now(|outbox| put_ask(outbox, &unknown)).is_ok() {
-            // Not a task of the connection, which would be busy.
+            // Not a task of the connection, because the connection would count as busy.
             let this = connection.clone();
             connection.runtime_handle().spawn(async move {
                 if tokio::time::timeout(HELD_TIME, this.closed()).await.is_err()
@@ -228,8 +230,8 @@ impl PeerLayouts {
         operations
     }
 
-    /// Attaches the layouts of a compat client to its connection. Each service has its layout at this end and at the
-    /// client.
+    /// Attaches the layouts of a compat client to its connection. `services` contains the layouts of each service at
+    /// this end and at the client.
     pub(crate) fn attach_compat(
         services: impl Iterator<Item = (&'static Layout, &'static Layout)>,
         connection: &Connection,
@@ -238,7 +240,7 @@ impl PeerLayouts {
         for ((own, theirs), service) in services.zip(0..) {
             let claim = |(&operation, method)| Claim { operation, service, method };
             claims.extend(theirs.operations.iter().zip(0..).map(claim));
-            // The other operations of this end have no meaning for the client.
+            // Operations that a service has only at this end do not exist for the client.
             rest.extend(own.operations.iter().zip(std::iter::repeat(NO_METHOD)).map(claim));
             known.push(PeerService::compat(own, theirs, Caller::Peer));
         }
@@ -251,7 +253,7 @@ impl PeerLayouts {
         Self::of(connection)
     }
 
-    /// Adds a service of a compat server.
+    /// Adds the layout of a service at a compat server.
     pub(crate) fn add_compat(&self, own: &'static Layout, theirs: &'static Layout) {
         let mut state = self.state.lock();
         if !state.services.iter().any(|known| known.theirs.service == own.service) {
@@ -259,7 +261,7 @@ impl PeerLayouts {
         }
     }
 
-    /// Adds a service of the peer that this end calls, and requests its description if it is unknown.
+    /// Adds a service of the peer that this end calls, and requests its description if it is not cached.
     pub(crate) fn add_offered(&self, own: &'static Layout, theirs: PeerLayout, outbox: &mut Outbox) {
         let mut state = self.state.lock();
         let is_known = |known: &PeerService| known.caller == Caller::This && known.theirs == theirs;
@@ -275,7 +277,8 @@ impl PeerLayouts {
         }
     }
 
-    /// Returns the method of this end for an operation of the peer; `None` if it is the one with the same operation.
+    /// Returns the method of this end that corresponds to an operation of the peer. Returns `None` if it is the method
+    /// with the same operation.
     pub(crate) fn find(&self, operation: u16) -> Option<PeerMethod> {
         let state = self.state.lock();
         let at = state.claims.binary_search_by_key(&operation, |claim| claim.operation).ok()?;
@@ -292,7 +295,7 @@ impl PeerLayouts {
         })
     }
 
-    /// Returns the translation of a call of the peer, for its reply.
+    /// Returns the translation for the reply to a call of the peer.
     pub(crate) fn translation(&self, operation: u16) -> Option<Arc<Translation>> {
         match self.find(operation)? {
             PeerMethod::Served { translation, .. } => translation,
@@ -300,8 +303,8 @@ impl PeerLayouts {
         }
     }
 
-    /// Returns the peer's operation of a method that this end calls, and its translation. `None` while the description is
-    /// awaited.
+    /// Returns the peer's operation of a method that this end calls, and its translation. Returns `None` if the
+    /// description has not arrived yet.
     pub(crate) fn called(&self, own: &'static Layout, operation: u16) -> Option<Result<FoundMethod, Status>> {
         let state = self.state.lock();
         let is_it = |service: &&PeerService| service.caller == Caller::This && service.theirs.service == own.service;
@@ -317,7 +320,7 @@ impl PeerLayouts {
         }
     }
 
-    /// Waits until a layout is clear, or the time for its description is over.
+    /// Waits until `is_clear` returns `true`, or the description has timed out.
     pub(crate) async fn changed(&self, is_clear: impl Fn() -> bool, connection: &Connection) {
         let waiting = async {
             loop {
@@ -334,7 +337,7 @@ impl PeerLayouts {
         }
     }
 
-    /// Holds a call until the description of its service arrives, or refuses it if too much waits already.
+    /// Holds a call until the description of its service arrives. Rejects the call if too many are waiting.
     pub(crate) fn hold(self: &Arc<Self>, call: HeldCall, connection: &Connection) {
         let cost = call.cost();
         let mut state = self.state.lock();
@@ -348,12 +351,12 @@ impl PeerLayouts {
         state.held.push((call, connection.charge_request(cost)));
     }
 
-    /// Returns whether calls wait.
+    /// Returns whether any calls are waiting.
     pub(crate) fn holds_calls(&self) -> bool {
         !self.state.lock().held.is_empty()
     }
 
-    /// Removes a waiting call. Returns whether it waited.
+    /// Removes a waiting call. Returns whether it was waiting.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation) -> bool {
         let mut state = self.state.lock();
         let is_it = |(call, _): &(HeldCall, MemoryCharge)| matches!(call, HeldCall::Unary(held, of, ..) if (*held, *of) == (id, operation));
@@ -363,7 +366,7 @@ impl PeerLayouts {
         true
     }
 
-    /// Handles a LAYOUT. Returns the calls that waited for it; `None` if it was not requested.
+    /// Handles a LAYOUT packet. Returns the calls that were waiting for it. Returns `None` if it was not requested.
     pub(crate) fn handle_layout(&self, body: &[u8], connection: &Connection) -> Option<Vec<HeldCall>> {
         let refused = match body.split_first() {
             Some((0, fingerprint)) => Some(Fingerprint::new(fingerprint.try_into().ok()?)),
@@ -406,7 +409,7 @@ impl PeerLayouts {
         Some(released.into_iter().map(|(call, _)| call).collect())
     }
 
-    /// Refuses the calls that wait, since no description has arrived in time.
+    /// Rejects the waiting calls, because the description was not received in time.
     pub(crate) fn expire(&self, connection: &Connection) {
         let mut state = self.state.lock();
         for service in &mut state.services {
@@ -439,7 +442,7 @@ impl LayoutState {
 }
 
 impl PeerService {
-    /// Creates a service of a compat peer, whose layout is known from the start.
+    /// Creates a service of a compat peer, whose layout is configured.
     fn compat(own: &'static Layout, theirs: &Layout, caller: Caller) -> Self {
         let layout = match ServicePlans::compat(own, theirs, caller) {
             _ if own.fingerprint == theirs.fingerprint => LayoutState::Renumbered(own),
@@ -451,7 +454,8 @@ impl PeerService {
         Self { theirs, caller, layout }
     }
 
-    /// Returns the operation of this end for a method that the peer calls; `None` while the description is awaited.
+    /// Returns the operation at this end of a method that the peer calls, and its translation. Returns `None` if the
+    /// description has not arrived yet.
     fn method(&self, method: usize) -> Option<Result<FoundMethod, Status>> {
         let service = &self.theirs.service;
         Some(match &self.layout {
@@ -476,7 +480,7 @@ impl PeerService {
     }
 }
 
-/// Removes the operations of a service that this end lacks, and the end of a long name.
+/// Returns the layout of a service that this end lacks without its operations, and with a truncated name.
 fn shortened(theirs: &PeerLayout) -> PeerLayout {
     let service = theirs.service.chars().take(NAME_SHOWN_MAX).collect();
     PeerLayout { service, fingerprint: theirs.fingerprint, operations: Vec::new() }

@@ -1,4 +1,4 @@
-//! Lifecycle hooks of services, and descriptors of the services that an end offers. Used by services about the server
+//! Lifecycle hooks of services, and descriptors of the offered services. Used by services that describe the server
 //! itself, such as reflection and health.
 
 use crate::CallKind;
@@ -12,12 +12,12 @@ use crate::service::methods::Methods;
 
 /// Lifecycle hooks of a service; see [`Methods::lifecycle`].
 pub trait Lifecycle: Send + Sync + 'static {
-    /// Called with all services of the end before any call is served.
+    /// Called before any call is served, with all services of the server or channel.
     fn offered(&self, services: &[OfferedService]) {
         let _ = services;
     }
 
-    /// Awaited when a server begins to shut down. Until the future is ready, the server continues as before: clients
+    /// Called when a server begins to shut down. Until the future completes, the server continues as before: clients
     /// are not notified, and new connections are accepted. The future should complete within about a second.
     fn stopping(&self) -> BoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
@@ -29,7 +29,7 @@ pub trait Lifecycle: Send + Sync + 'static {
     }
 }
 
-/// A service that an end offers.
+/// Descriptor of an offered service.
 #[derive(Clone, Debug)]
 pub struct OfferedService {
     layout: &'static Layout,
@@ -37,7 +37,7 @@ pub struct OfferedService {
     methods: Vec<OfferedMethod>,
 }
 
-/// A method that an end offers.
+/// Descriptor of an offered method.
 #[derive(Clone, Debug)]
 pub struct OfferedMethod {
     method: Method,
@@ -52,17 +52,17 @@ impl OfferedService {
         Self { layout: methods.layout, schema: methods.schema, methods: all }
     }
 
-    /// Returns the full name.
+    /// Returns the full name of the service.
     pub fn name(&self) -> &'static str {
         self.layout.service()
     }
 
-    /// Returns its layout on the wire.
+    /// Returns the wire layout of the service.
     pub fn layout(&self) -> &'static Layout {
         self.layout
     }
 
-    /// Returns the schema, if it was embedded.
+    /// Returns the schema of the service, if it is embedded.
     pub fn schema(&self) -> Option<&'static Schema> {
         self.schema
     }
@@ -88,17 +88,17 @@ impl OfferedMethod {
         self.method.name
     }
 
-    /// Returns the operation.
+    /// Returns the operation of the method.
     pub fn operation(&self) -> u16 {
         self.method.operation.number()
     }
 
-    /// Returns which directions stream.
+    /// Returns the kind of the method's calls.
     pub fn kind(&self) -> CallKind {
         self.kind
     }
 
-    /// Returns whether the method is idempotent.
+    /// Returns whether repeating a call has no additional effect.
     pub fn is_idempotent(&self) -> bool {
         self.method.idempotent
     }
@@ -109,7 +109,7 @@ impl OfferedMethod {
         !self.method.without_side_effects
     }
 
-    /// Returns whether the schema declares the method as a tool for agents, with the options of `frpc/agent.proto`.
+    /// Returns whether the schema declares the method as a tool for agents, by an option of `frpc/agent.proto`.
     pub fn is_tool(&self) -> bool {
         self.method.is_tool
     }
@@ -124,8 +124,8 @@ impl OfferedMethod {
         self.formats.iter().map(|format| format.name).collect()
     }
 
-    /// Returns the names of a request's fields in a format, in the order of declaration. Returns `None` if the method
-    /// lacks the format, and an empty slice if the format has no field names.
+    /// Returns the names that the fields of a request have in a format, in the order of declaration. Returns `None` if
+    /// the method does not support the format, and an empty slice if the format has no field names.
     pub fn request_fields(&self, format: &str) -> Option<&'static [&'static str]> {
         self.format(format).map(|format| format.fields)
     }
@@ -136,8 +136,9 @@ impl OfferedMethod {
         self.format(format).map_or("", |format| format.comment)
     }
 
-    /// Returns the schemas of the method's messages in a format, including nested ones, by full name. Empty if the
-    /// format has none. Those of `json` are JSON Schemas that refer to each other at `#/components/schemas/`.
+    /// Returns the schemas of the method's messages in a format, including nested messages, with their full names.
+    /// Empty if the format has no schemas. Those of `json` are JSON Schemas that refer to each other at
+    /// `#/components/schemas/`.
     pub fn message_schemas(&self, format: &str) -> &'static [(&'static str, &'static str)] {
         self.format(format).map_or(&[], |format| format.schemas)
     }

@@ -1,7 +1,7 @@
-//! The load of an end, reported to clients that request it: the number of calls in progress, and the expected duration
-//! of a further call.
+//! Load of a server, as reported to clients that request it: the number of calls in progress, and the expected duration
+//! of another call.
 //!
-//! Calls whose handlers are ready immediately do not count, because they have ended before a report could be used.
+//! Calls whose handlers are ready immediately are not counted, because they end before a report could be used.
 
 use crate::clock;
 use crate::wire::report::Report;
@@ -9,29 +9,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Number of size classes. Counts of calls in progress are grouped by powers of two up to 2^15, the maximum of a
+/// Number of size classes. Numbers of calls in progress are classified by powers of two up to 2^15, the maximum per
 /// connection.
 const POWERS: usize = 16;
 
-/// Smoothing divisor of the moving average. Clients choose the lowest of many reports, which favours outliers. With 8,
-/// the slowest calls of a fleet take longer.
+/// Smoothing divisor of the moving average. Clients choose the lowest of many reported values, which favours outliers.
+/// With a divisor of 8, the slowest calls of a fleet take longer.
 const SMOOTHING: i64 = 16;
 
-/// The load of an end.
+/// Load of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Load {
-    /// Whether a client has requested reports.
+    /// Whether any client has requested reports.
     pub(crate) is_enabled: AtomicBool,
     /// Number of calls in progress.
     in_progress: AtomicU32,
-    /// Duration of a call divided by the number of calls in progress at its start, in nanoseconds, for each size class.
-    /// 0 without measurements. Dividing distinguishes different counts within a class.
+    /// Duration of a call in nanoseconds divided by the number of calls in progress at its start, for each size class.
+    /// 0 if there are no measurements. The division accounts for different numbers within a class.
     nanos_each: [AtomicU64; POWERS],
 }
 
 impl Load {
-    /// Records a pending call until the guard is dropped. Returns `None` if no client has requested reports.
-    /// `is_reported` is set if the caller is one of these clients.
+    /// Counts a pending call until the guard is dropped. Returns `None` if no client has requested reports.
+    /// `is_reported` must be set if the caller has requested them.
     pub(crate) fn enter(load: &Arc<Self>, is_reported: bool) -> Option<LoadGuard> {
         if !load.is_enabled.load(Ordering::Relaxed) {
             return None;
@@ -40,18 +40,19 @@ impl Load {
         Some(LoadGuard { load: load.clone(), started: clock::now(), count, is_reported })
     }
 
-    /// Records the duration of a call that started as the `count`th in progress.
+    /// Updates the average with the duration of a call that began when `count` calls were in progress, including
+    /// itself.
     fn measure(&self, count: u32, micros: u32) {
         let Some(average) = self.nanos_each.get(power(count)) else { return };
         let each = (u64::from(micros) * 1_000 / u64::from(count.max(1))).max(1);
         let (before, now) = (average.load(Ordering::Relaxed).cast_signed(), each.cast_signed());
         let next = if before == 0 { now } else { before + (now - before) / SMOOTHING };
-        // Moves the estimate towards the measurement.
+        // Move the average towards the measurement.
         average.store(next.cast_unsigned(), Ordering::Relaxed);
     }
 
-    /// Returns the expected duration in microseconds of a call that starts as the `count`th, using the nearest size
-    /// class with measurements.
+    /// Returns the expected duration in microseconds of a call if `count` calls are in progress, including itself. Uses
+    /// the nearest size class that has measurements.
     fn expected(&self, count: u32) -> u32 {
         let at = power(count);
         let nanos = |power: usize| {
@@ -60,7 +61,7 @@ impl Load {
         };
         let (each, count) = match (0..=at).rev().find_map(nanos) {
             Some((each, _)) => (each, count),
-            // With fewer calls in progress, a call takes no longer.
+            // With fewer calls in progress, a call takes at most as long.
             None => match (at + 1..POWERS).find_map(nanos) {
                 Some((each, power)) => (each, 1 << power),
                 None => return 0,
@@ -79,13 +80,13 @@ fn power(count: u32) -> usize {
 pub(crate) struct LoadGuard {
     load: Arc<Load>,
     started: Instant,
-    /// Number of calls in progress at the start, including this one.
+    /// Number of calls in progress at the start of this call, including itself.
     count: u32,
     is_reported: bool,
 }
 
 impl LoadGuard {
-    /// Records the end of the call. Returns the report for its caller, if requested.
+    /// Ends the call. Returns a report for the caller if it has requested reports.
     pub(crate) fn end(self) -> Option<Report> {
         let took = clock::now().saturating_duration_since(self.started).as_micros();
         self.load.measure(self.count, u32::try_from(took).unwrap_or(u32::MAX));
@@ -110,11 +111,12 @@ mod tests {
         let load = Arc::new(Load::default());
         assert!(Load::enter(&load, true).is_none(), "no client requests reports");
         load.is_enabled.store(true, Ordering::Relaxed);
-        let [one, other, third] =
-            [true, false, true].map(|is_reported| Load::enter(&load, is_reported).expect("calls should be counted"));
+        let [one, other, third] = [true, false, true].map(|is_reported| {
+            Load::enter(&load, is_reported).expect("load should be counted once reports are requested")
+        });
         assert_eq!(other.end(), None, "its caller requests none");
         drop(third);
-        let report = one.end().expect("caller should receive a report");
+        let report = one.end().expect("caller that requested reports should receive one");
         assert_eq!((report.in_progress, load.in_progress.load(Ordering::Relaxed)), (0, 0));
     }
 

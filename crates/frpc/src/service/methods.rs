@@ -1,4 +1,4 @@
-//! The methods of a service, with their types erased.
+//! Lists of a service's methods, with their types erased.
 
 use crate::api::middleware::{CallKind, Chain, MethodInfo};
 use crate::schema::embedded::Schema;
@@ -15,36 +15,36 @@ use polyglot::Message;
 use std::fmt;
 use std::sync::Arc;
 
-/// A service, as implemented by generated code.
+/// A service, as generated from a schema.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a service that can be served",
     label = "wrap the implementation of the service's trait in the generated server",
     note = "for a service `Greeter` of the schema: `add_service(GreeterServer::new(…))`"
 )]
 pub trait Service: Send + Sync + 'static {
-    /// The full name of the service, including the package.
+    /// Full name of the service, including its package.
     const NAME: &'static str;
 
     /// Returns the methods of the service.
     fn methods(&self) -> Methods;
 }
 
-/// The methods of a service, ready to be served.
+/// The methods of a service.
 pub struct Methods {
     pub(crate) layout: &'static Layout,
     pub(crate) schema: Option<&'static Schema>,
     pub(crate) entries: Vec<Entry>,
-    /// Types that an `Any` may hold in JSON.
+    /// Types that an `Any` may contain in JSON.
     #[cfg(feature = "json")]
     pub(crate) any_types: &'static [frpc_json::AnyType],
-    /// The name of a nonexistent method for which middleware was added.
+    /// Name of a nonexistent method to which middleware was added.
     pub(crate) unknown: Option<String>,
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
-    /// The methods of merged services.
+    /// Methods of the merged services.
     pub(crate) merged: Vec<Self>,
 }
 
-/// Builds the list of a service's methods. For generated code.
+/// Builder of a service's [`Methods`]. Used by generated code.
 #[must_use]
 pub struct MethodsBuilder<S> {
     service: Arc<S>,
@@ -52,7 +52,7 @@ pub struct MethodsBuilder<S> {
 }
 
 impl Methods {
-    /// Starts the list of a service's methods.
+    /// Creates a builder of a service's methods.
     #[allow(clippy::new_ret_no_self)] // The builder knows the service's type, what it builds does not.
     pub fn new<S: Send + Sync + 'static>(service: &Arc<S>, layout: &'static Layout) -> MethodsBuilder<S> {
         let methods = Self {
@@ -68,21 +68,21 @@ impl Methods {
         MethodsBuilder { service: service.clone(), methods }
     }
 
-    /// Adds lifecycle hooks, which run with the end that offers the service.
+    /// Adds lifecycle hooks of the service.
     #[must_use]
     pub fn lifecycle(mut self, lifecycle: Arc<dyn Lifecycle>) -> Self {
         self.lifecycles.push(lifecycle);
         self
     }
 
-    /// Offers the methods of another service together with this one, within the same middleware.
+    /// Adds the methods of another service, which are offered within the same middleware.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         self.merged.push(other);
         self
     }
 
-    /// Returns this service followed by its merged services.
+    /// Returns this service and its merged services as separate lists.
     pub(crate) fn flat(mut self) -> Vec<Self> {
         let merged = std::mem::take(&mut self.merged);
         std::iter::once(self).chain(merged.into_iter().flat_map(Self::flat)).collect()
@@ -151,9 +151,9 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     /// Adds a format to the last added method, for calls of [adapter connections](crate::ServerBuilder::adapter).
     ///
     /// # Panics
-    /// If the method has other message types, or no method was added.
+    /// If the message types of the format are not those of the method, or no method was added.
     pub fn format<A: 'static, B: 'static>(mut self, format: Format<A, B>) -> Self {
-        let last = self.methods.entries.last_mut().expect("a method should precede its format");
+        let last = self.methods.entries.last_mut().expect("method should be added before its format");
         last.offered.formats.push(format.info);
         let is_added = match &mut last.kind {
             Kind::Unary(method) => method.add_format(Box::new(format)),
@@ -169,14 +169,14 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         self
     }
 
-    /// Registers types that an `Any` may hold in JSON, for all services of the same end.
+    /// Registers types that an `Any` may contain in JSON, for all services of the same server or channel.
     #[cfg(feature = "json")]
     pub fn any_types(mut self, types: &'static [frpc_json::AnyType]) -> Self {
         self.methods.any_types = types;
         self
     }
 
-    /// Returns the complete list.
+    /// Returns the methods.
     pub fn done(self) -> Methods {
         self.methods
     }

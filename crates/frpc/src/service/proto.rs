@@ -1,4 +1,5 @@
-//! The format `proto` of methods, for generated code: protobuf-encoded messages, independent of the native codec.
+//! The format `proto` of methods: messages in protobuf encoding, regardless of the native codec. Used by generated
+//! code.
 
 use crate::Status;
 use crate::service::formats::Format;
@@ -23,7 +24,7 @@ where
                 return Err(Status::resource_exhausted(text));
             }
             terms.set_memory(memory);
-            // A qualified call, because both traits may have a method of this name.
+            // Qualified, because both traits may have a method with this name.
             <A as prost::Message>::decode(bytes.clone()).map_err(invalid)
         },
         |message: &B, _| Ok(message.encode_to_vec().into()),

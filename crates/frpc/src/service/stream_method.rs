@@ -1,5 +1,5 @@
-//! Streaming methods. `service/streams.rs` opens their native calls. Calls over other protocols start here, with
-//! encoded messages in a format.
+//! Streaming methods. Native calls are implemented in `service/streams.rs`. Calls over other protocols are implemented
+//! here, with encoded messages in a format.
 
 use crate::api::BoxedCall;
 use crate::api::middleware::{Chain, MethodInfo, through};
@@ -25,16 +25,16 @@ use std::task::{Context, Poll};
 /// A stream of encoded messages.
 pub(crate) type MessageBytes = Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>;
 
-/// The response of a call.
+/// Encoded response of a call.
 pub(crate) enum Body {
     One(Bytes),
     Many(MessageBytes),
 }
 
-/// The future of a call.
+/// Future of a call.
 pub(crate) type Calling = Pin<Box<dyn Future<Output = Result<Response<Body>, Status>> + Send>>;
 
-/// A streaming method. Its handler takes `In` and returns `Out`; each is a message or a stream of messages.
+/// A streaming method. Its handler takes `In` and returns `Out`, each of which is a message or a stream of messages.
 pub(crate) struct StreamMethod<S, H, A, B, In, Out, F> {
     service: Arc<S>,
     handler: H,
@@ -89,7 +89,7 @@ where
             let response = through(chain, &about, request, last).await?;
             let (response, extras) = response.into_parts_with_extras();
             let body = match (response.write(format, terms)?, charge) {
-                // A handler may keep its request for as long as it sends.
+                // Keep the charge with the responses, because the handler may hold its request until it has sent them.
                 (Body::Many(stream), Some(charge)) => {
                     let map = Some(move |message| {
                         let _held = &charge;
@@ -104,15 +104,15 @@ where
     }
 }
 
-/// A handler's request, which consists of messages `A`.
+/// The request of a handler, which consists of one or more messages `A`.
 pub(crate) trait StreamRequest<A>: Sized + Send + 'static {
-    /// Receives the request from a native caller. Returns `None` if the stream has ended, or the request was rejected.
+    /// Receives the request of a native caller. Returns `None` if the stream has ended or the request was rejected.
     fn receive(
         stream: ReceivedStream<'_>,
         receiver: StreamReceiver,
     ) -> impl Future<Output = Option<(Self, Option<MemoryCharge>)>> + Send;
 
-    /// Decodes the request of a caller over another protocol.
+    /// Decodes the request of a caller that uses another protocol.
     fn read(
         messages: MessageBytes,
         decode: Decode<A>,
@@ -162,12 +162,12 @@ impl<A: Message + Send + 'static> StreamRequest<A> for Streaming<A> {
     }
 }
 
-/// A handler's reply, which consists of messages `B`.
+/// The response of a handler, which consists of one or more messages `B`.
 pub(crate) trait StreamReply<B>: Sized + Send + 'static {
-    /// Sends the reply to a native caller.
+    /// Sends the response to a native caller.
     fn send(self, stream: ReceivedStream<'_>, writing: Writing<'_>) -> impl Future<Output = Result<(), Status>> + Send;
 
-    /// Encodes the reply for a caller over another protocol.
+    /// Encodes the response for a caller that uses another protocol.
     fn write<A>(self, format: Format<A, B>, terms: FormatTerms) -> Result<Body, Status>;
 }
 
@@ -192,7 +192,7 @@ impl<B: Message + Send + 'static> StreamReply<B> for ResponseStream<B> {
     }
 }
 
-/// Returns the only message of a stream.
+/// Returns the only message of a stream. Fails if there is none or more than one.
 pub(crate) async fn single(mut messages: MessageBytes) -> Result<Bytes, Status> {
     let mut next = async || poll_fn(|context| messages.as_mut().poll_next(context)).await.transpose();
     let Some(message) = next().await? else {
@@ -204,10 +204,10 @@ pub(crate) async fn single(mut messages: MessageBytes) -> Result<Bytes, Status> 
     }
 }
 
-/// Converts the messages of a stream. Ends at the first error.
+/// A stream whose messages are converted. It ends after the first error.
 struct Mapped<S, F> {
     stream: S,
-    /// `None` after the end of the stream.
+    /// The conversion. `None` after the end of the stream.
     map: Option<F>,
 }
 

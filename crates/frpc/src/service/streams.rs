@@ -27,19 +27,19 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// Maximum time that a stream waits for the client to end its direction after the call has ended. Go clients fail if
-/// they end a closed stream, so the server waits, but not indefinitely, because the stream occupies an id.
+/// Maximum time that a stream stays open for the client to end its direction after the call has ended. Go clients fail
+/// if they end a stream that is already closed. The time is limited because the stream occupies an id.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Maximum number of messages on a stream that is closed immediately after its end. Once the 8192-entry queue of a Go
-/// stream has wrapped around, closing the stream loses unread messages because frisbee-go v0.11.0 miscounts them.
-/// Longer streams are therefore closed with a delay.
+/// Maximum number of messages on a stream that is closed immediately after its end. If the queue of 8192 entries of a
+/// Go stream has wrapped around, closing the stream loses unread messages, because frisbee-go v0.11.0 miscounts them.
+/// Longer streams are therefore closed after a delay.
 const CLOSED_AT_ONCE_MAX: usize = 4096;
 
-/// The delay, equal to Go's longest wait.
+/// Delay before a long stream is closed. Equal to the longest wait in Go.
 const CLOSED_LATER: Duration = Duration::from_secs(5);
 
-/// A native streaming call, with the receiver of its request and the sender of its reply.
+/// A native streaming call, from which its request is received and on which its response is sent.
 #[derive(Clone, Copy)]
 pub(crate) struct ReceivedStream<'a> {
     pub(crate) sender: &'a StreamSender,
@@ -52,7 +52,7 @@ pub(crate) struct ReceivedStream<'a> {
 }
 
 impl ReceivedStream<'_> {
-    /// Receives a request that is a single message. Rejects the call otherwise.
+    /// Receives a request that consists of a single message. Rejects the call if that fails.
     pub(crate) async fn receive_one<A: Message>(self, mut receiver: StreamReceiver) -> Option<(A, MemoryCharge)> {
         let Self { sender, shared_receiver, connection, reading, translation, .. } = self;
         let Some(body) = receiver.recv().await else {
@@ -60,11 +60,11 @@ impl ReceivedStream<'_> {
             return None;
         };
         if sender.is_native() {
-            // The end of the client's direction follows the request, so the stream stays open until then.
+            // The client ends its direction after the request, so keep the receiver until then.
             let mut back = shared_receiver.back.lock();
             (back.receiver, back.is_single) = (Some(receiver), true);
         } else {
-            // The request also ends the client's direction.
+            // The request also ends the direction of the client.
             drop(receiver);
             shared_receiver.back.lock().ended = true;
         }
@@ -92,7 +92,8 @@ impl ReceivedStream<'_> {
         replies.carried_by(connection);
         let failure = |item: Result<B, Status>| item.err().unwrap_or_else(|| unreachable!("it is no message"));
         let count = |count| _ = shared_receiver.sent.fetch_add(count, Ordering::Relaxed);
-        // The caller may wait until the handler has accepted the call.
+        // The caller may be waiting for the handler to accept the call, so send HEADERS if there is nothing else to
+        // send.
         let silent = || {
             if !has_headers {
                 let _ = send_headers(sender, &Metadata::new());
@@ -145,7 +146,7 @@ where
     run(caller, call, placement, work);
 }
 
-/// A call whose handler runs.
+/// A call whose handler is running.
 struct RunningCall {
     name: Method,
     id: PacketId,
@@ -155,7 +156,7 @@ struct RunningCall {
     trace: Option<TraceContext>,
     /// Expiry of the caller's authorization.
     expires: Option<Instant>,
-    /// Memory of the metadata.
+    /// Memory of the metadata in bytes.
     memory: usize,
     observed_call: Option<ObservedCall>,
 }
@@ -168,7 +169,7 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
     stream.close();
 }
 
-/// Runs a call in its own task until it completes or the client closes the stream.
+/// Runs a call in its own task, until it completes or the client closes the stream.
 fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFuture<Result<(), Status>>) {
     let RunningCall { name, id, sender, shared_receiver, deadline, trace, expires, memory, observed_call } = call;
     let entered = caller.enter(id, name, deadline);
@@ -179,7 +180,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
     caller.connection.spawn_at(placement, async move {
         let (_hold, _entered) = (hold, entered);
         let worked = {
-            // Dropped at the end of the block, so that a handler releases its values at its deadline.
+            // Dropped at the end of the block, so that a handler releases its values when its deadline passes.
             let (mut work, mut waiter) = (pin!(work), sender.waiter());
             let mut over = pin!(async {
                 let Some((at, status)) = end_of_time(deadline, expires) else { return pending().await };
@@ -193,7 +194,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
                 if let Poll::Ready(status) = over.as_mut().poll(context) {
                     return Poll::Ready(Some(Ok(Err(status))));
                 }
-                // Messages that the handler no longer reads must not fill the memory for streams.
+                // Discard messages that the handler does not read, because they would fill the memory for streams.
                 if let Poll::Ready(Err(second_request)) = shared_receiver.poll_drain(context) {
                     return Poll::Ready(Some(Ok(Err(second_request))));
                 }
@@ -201,7 +202,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
             });
             worked.await
         };
-        // A call dropped before its end is reported as cancelled.
+        // A call that is dropped before its end is reported as cancelled.
         let Some(worked) = worked else { return };
         let worked = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
         if let Some(mut observed_call) = observed_call {
@@ -211,7 +212,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
             let code = match (refused, &worked) {
                 (Some(code), _) => code,
                 (None, Ok(())) => Code::Ok,
-                // A handler may notice that its client has disconnected when it sends.
+                // A handler may learn that its client has disconnected only when it sends.
                 (None, Err(_)) if sender.is_over() => Code::Cancelled,
                 (None, Err(status)) => status.code(),
             };
@@ -231,7 +232,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
         if !sender.is_native() && shared_receiver.sent.load(Ordering::Relaxed) > CLOSED_AT_ONCE_MAX {
             let _ = tokio::time::timeout(CLOSED_LATER, sender.closed()).await;
         }
-        // Go does not close the stream and would keep it for the life of the connection.
+        // Go does not close the stream itself and would keep it as long as the connection.
         sender.close();
     });
 }
@@ -245,11 +246,12 @@ impl SharedReceiver {
         self.back.lock().refused = Some(code);
     }
 
-    /// Discards messages that arrive after the handler has returned the receiver. Ready when the client has ended its
-    /// direction or the stream is closed.
+    /// Discards messages that arrive after the handler has dropped the receiver. Completes when the client has ended
+    /// its direction or the stream is closed.
     ///
     /// # Errors
-    /// If a call with a single request receives another one, because each would needlessly wake the handler.
+    /// If a call with a single request receives another one. It is an error because each additional request would wake
+    /// the handler needlessly.
     fn poll_drain(&self, context: &mut Context<'_>) -> Poll<Result<(), Status>> {
         let mut back = self.back.lock();
         while !back.ended {
@@ -259,7 +261,7 @@ impl SharedReceiver {
                 None => back.ended = true,
             }
             if back.is_single && !back.ended {
-                back.is_single = false; // Further requests are discarded.
+                back.is_single = false; // Discard further requests without an error.
                 return Poll::Ready(Err(Status::invalid_argument("second request to a method that takes one")));
             }
         }

@@ -1,4 +1,4 @@
-//! Unary methods: a request becomes a handler's future, and its outcome a reply.
+//! Unary methods: decoding of requests, calling of handlers, and replies.
 
 mod pending;
 
@@ -77,7 +77,7 @@ where
     }
 }
 
-/// How the messages of a method are decoded and encoded.
+/// How messages of a method are decoded and encoded.
 enum Codec<A, B> {
     Native(DecodeOptions),
     Format(Format<A, B>, FormatTerms),
@@ -92,7 +92,7 @@ impl<A: Message, B> Codec<A, B> {
         }
     }
 
-    /// Appends a response in the method's format.
+    /// Appends a response in the format of the method.
     fn append(&self, message: &B, out: &mut Vec<u8>) -> Result<(), Status> {
         match self {
             Self::Format(Format { append: Some(append), .. }, terms) => append(message, out, terms),
@@ -106,7 +106,7 @@ impl<A: Message, B> Codec<A, B> {
 }
 
 impl<A, B> Codec<A, B> {
-    /// Returns the encoder of responses over other protocols.
+    /// Returns the encoder of responses in another format.
     fn format(&self) -> Option<(formats::Encode<B>, FormatTerms)> {
         match self {
             Self::Format(format, terms) => Some((format.encode, terms.clone())),
@@ -131,43 +131,43 @@ fn no_format() -> Status {
     Status::internal("a call by another protocol states no format")
 }
 
-/// A unary method on one connection.
+/// The instance of a unary method for one connection.
 struct Instance<S, H, A, B, F: Future> {
     service: ServiceHandle<S>,
     handler: H,
     slot: InlineSlot<F, Answer>,
-    /// Memory of calls within middleware.
+    /// Reusable memory of calls within middleware.
     layered: InlineSlot<PooledCall<F::Output>, Answer>,
     codec: Codec<A, B>,
     state: MethodState,
 }
 
-/// The part of an instance that is independent of the method's types, so that its code is compiled once.
+/// The part of an instance that does not depend on the types of the method, so that its code is compiled once.
 struct MethodState {
-    /// Used by [`Policy::Inline`].
+    /// Permission to poll handlers inline, for [`Policy::Inline`].
     permission: Option<PermissionHandle>,
-    /// Used by [`Policy::AtMost`].
+    /// Permits for [`Policy::AtMost`].
     permits: Option<Arc<Semaphore>>,
     chain: Option<Arc<Chain>>,
     about: MethodInfo,
-    /// Boxed because most methods have none, and idle connections keep their methods.
+    /// Observer of the calls. Boxed because most methods have none, and idle connections keep their instances.
     method_observer: Option<Box<MethodObserver>>,
     guard: Option<Guard>,
     /// Whether the guard rejects calls without options.
     needs_options: bool,
     reading: DecodeOptions,
-    /// Requests may have to be decompressed or translated.
+    /// Whether requests may have to be decompressed or translated.
     prepares: bool,
-    /// How replies are written.
+    /// How replies are encoded.
     flags: Flags,
     translation: Option<Arc<Translation>>,
 }
 
-/// A call whose handler's future has been created.
+/// A call whose handler has been called.
 #[derive(Clone, Copy)]
 struct StartedHandler<'a> {
     caller: &'a Caller,
-    /// `None` if the handler's own calls inherit nothing.
+    /// Context for the calls that the handler makes. `None` if it is empty.
     inherited: Option<&'a InheritedContext>,
     memory: usize,
     is_slow: bool,
@@ -181,7 +181,7 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    /// The parts of `call` are not moved until they are used, because each move costs several instructions.
+    /// The parts of `call` are moved only when they are used, because each move costs several instructions.
     fn serve(&mut self, mut call: Incoming<'_>) -> ServeProgress {
         let caller = call.caller;
         let mut inherited = InheritedContext { deadline: None, trace: call.trace.copied() };
@@ -249,7 +249,7 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    /// Returns the call inside all middleware.
+    /// Returns the function that makes the call inside of all middleware.
     fn innermost(&self) -> impl FnOnce(Request<A>) -> F + Send + 'static {
         let (service, handler) = (self.service.clone(), self.handler.clone());
         move |request| handler(service, request)
@@ -318,7 +318,8 @@ impl MethodState {
         }
     }
 
-    /// Checks the rules for a call, and decompresses and translates its request. Returns whether the request changed.
+    /// Checks the access rules for a call, and decompresses and translates its request. Returns whether the request was
+    /// changed.
     #[inline(always)]
     fn admit(
         &mut self,
@@ -351,13 +352,13 @@ impl MethodState {
         Ok(is_prepared)
     }
 
-    /// Returns where a handler continues that was polled in place and is pending.
+    /// Returns where a handler continues that was polled inline and is pending.
     fn placement(&self) -> Placement {
         let operation = self.about.method().operation;
         self.permission.clone().map_or(Placement::Runtime, |permission| Placement::Home(operation, permission))
     }
 
-    /// Answers a native call whose handler was ready immediately.
+    /// Replies to a native call whose handler was ready immediately.
     #[inline(always)]
     fn answer<B: EncodeBody>(
         &self,
@@ -368,7 +369,7 @@ impl MethodState {
         outbox: &mut Outbox,
     ) {
         self.log(caller, result.err());
-        // Packets that the handler sent through connection handles precede the reply.
+        // Packets that the handler has sent through connection handles precede the reply.
         caller.connection.collect(outbox);
         let before = outbox.len();
         let writing = Writing::new(self.flags, self.translation.as_deref());
@@ -376,7 +377,7 @@ impl MethodState {
         self.end(caller, code(&result), Some((outbox, before)));
     }
 
-    /// Answers a hand-off request whose handler was ready immediately.
+    /// Replies to a hand-off request whose handler was ready immediately.
     #[cold]
     fn answer_hand_off<B: EncodeBody>(
         &self,
@@ -396,7 +397,7 @@ impl MethodState {
         }
     }
 
-    /// Answers a call whose handler has panicked.
+    /// Replies to a call whose handler has panicked.
     fn answer_panic(&self, panic: &(dyn Any + Send), started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
         let StartedHandler { caller, is_slow, .. } = started;
         let status = panicked(panic, *self.about.method(), &caller.connection);
@@ -412,7 +413,7 @@ impl MethodState {
         served
     }
 
-    /// Answers a call with a failure.
+    /// Replies to a call with a failure.
     fn fail(&self, caller: &Caller, reply: ReplyTo<'_>, status: Status, is_refused: bool) {
         let code = status.code();
         match reply {
@@ -433,7 +434,7 @@ impl MethodState {
         }
     }
 
-    /// Reports the end of the call to its observer. The reply starts at this position of the outbox.
+    /// Reports the end of the call to its observer. The reply starts at this offset of the outbox.
     #[inline]
     fn end(&self, caller: &Caller, code: Code, reply: Option<(&Outbox, usize)>) {
         if let Some(method_observer) = &self.method_observer

@@ -1,4 +1,4 @@
-//! Connectionless peers of an adapter. Their calls are processed like those of adapter connections.
+//! Connectionless peers of an adapter, whose calls are handled like those of adapter connections.
 
 use super::AdapterContext;
 use crate::debug::opaque_debug;
@@ -6,7 +6,7 @@ use crate::endpoint::offer::ServiceOffer;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// The peers of a connectionless listener; see
+/// Registry of the peers of a connectionless listener; see
 /// [`ServerBuilder::adapter_listener`](crate::ServerBuilder::adapter_listener).
 #[derive(Clone)]
 pub struct AdapterPeers {
@@ -15,16 +15,16 @@ pub struct AdapterPeers {
 }
 
 impl AdapterPeers {
-    /// Registers a peer. The rules, middleware and limits of the server apply to its calls; see
+    /// Registers a peer. Access rules, middleware and limits of the server apply to its calls; see
     /// [`frisbee::AdapterPeers::enter`].
     pub fn enter(&self, peer: SocketAddr, local: Option<SocketAddr>) -> Option<AdapterContext> {
         Some(AdapterContext::new(self.inner.enter(peer, local)?, &self.offer))
     }
 
-    /// Waits until the server shuts down. The listener should then finish its work in progress and return.
+    /// Waits until the server begins to shut down. The listener should then complete the work in progress and return.
     ///
     /// # Cancel safety
-    /// Safe; it may be called any number of times.
+    /// Safe. The method may be called any number of times.
     pub async fn stopping(&self) {
         self.inner.stopping().await;
     }

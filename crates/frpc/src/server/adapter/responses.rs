@@ -1,4 +1,4 @@
-//! The responses of a streaming call, which the adapter polls.
+//! Responses of streaming calls, which the adapter polls.
 
 use super::{AdapterMethod, InProgress};
 use crate::context::InheritedContext;
@@ -13,21 +13,22 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::time::Sleep;
 
-/// The responses of a call made with [`AdapterMethod::streaming`], in the format of the call. The stream ends with the
-/// first error, or when the deadline of the call passes.
+/// Responses of a call made by [`AdapterMethod::streaming`], in the format of the call. The stream ends after the first
+/// error, or when the deadline of the call passes.
 pub struct AdapterResponses {
-    /// `None` after the end of the stream.
+    /// The stream of messages. `None` after its end.
     pub(super) messages: Option<MessageBytes>,
     pub(super) inherited: InheritedContext,
-    /// The timer of the call's deadline or expiry, and the resulting status.
+    /// Timer of the deadline or expiry of the call, and the status to fail with.
     pub(super) sleep: Option<(Pin<Box<Sleep>>, LateStatus)>,
     pub(super) call: InProgress,
     pub(super) method: AdapterMethod,
 }
 
 impl AdapterResponses {
-    /// Returns the status of a call whose deadline has passed or whose authorization has expired. The responses then
-    /// end. Polling the responses checks this too. An adapter that waits for its client polls this function instead.
+    /// Completes with the status of the call when its deadline has passed or its authorization has expired. The
+    /// responses then end. Polling the responses includes this check; an adapter that waits for its client should poll
+    /// this function instead.
     pub fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<Status> {
         let Self { messages, sleep, call, .. } = self;
         let (Some(_), Some((sleep, status))) = (&messages, sleep) else { return Poll::Pending };

@@ -1,5 +1,5 @@
-//! Unary calls over other protocols. The responses of handlers that are ready immediately are available when the call
-//! returns. Other handlers become tasks.
+//! Unary calls over other protocols. If the handler is ready immediately, the response is available when the call
+//! returns. Otherwise the handler continues as a task.
 
 use super::{AdapterCaller, AdapterMethod, AdapterMethods, InProgress};
 use crate::debug::opaque_debug;
@@ -24,8 +24,8 @@ use tokio::runtime::EnterGuard;
 use tokio::task::{JoinError, JoinHandle};
 
 impl AdapterMethods {
-    /// Begins a turn at `now`, in which calls are started one after the other on one thread. The current runtime is
-    /// then that of handlers. A client has one turn at a time; a second one waits.
+    /// Starts a turn at `now`, in which calls are made one after the other on one thread. During the turn, the current
+    /// runtime is that of the handlers. Waits if another turn of the client is in progress.
     #[doc(hidden)]
     pub fn batch(&self, now: Instant) -> AdapterBatch<'_> {
         let adapter = &*self.caller;
@@ -35,7 +35,7 @@ impl AdapterMethods {
     }
 }
 
-/// A sequence of calls started in one turn.
+/// A turn, in which several calls are made on one thread.
 #[doc(hidden)]
 pub struct AdapterBatch<'a> {
     adapter: &'a AdapterCaller,
@@ -50,7 +50,7 @@ impl Drop for AdapterBatch<'_> {
         let connection = &self.adapter.connection;
         connection.set_routed(0);
         let clock = || tokio::time::Instant::now().into_std();
-        // The log names methods that block their thread.
+        // Methods that block their thread are logged.
         self.inline_runs.end_batch(self.began, clock, || connection.turn_max());
     }
 }
@@ -58,7 +58,8 @@ impl Drop for AdapterBatch<'_> {
 opaque_debug!([] AdapterBatch<'_>, "AdapterBatch", |this| began = this.began);
 
 impl AdapterMethod {
-    /// Returns a slot for calls of this method in a format, or `None` if the method streams or lacks the format.
+    /// Returns a slot for calls of this method in a format. Returns `None` if it is a streaming method or does not
+    /// support the format.
     #[doc(hidden)]
     pub fn slot(&self, format: &str) -> Option<AdapterSlot> {
         let served = self.served();
@@ -73,20 +74,20 @@ impl AdapterMethod {
     }
 }
 
-/// A slot for the calls of one method in one format.
+/// A slot in which calls of one method are made in one format.
 #[doc(hidden)]
 pub struct AdapterSlot {
     method: AdapterMethod,
     instance: Box<dyn Invoke>,
 }
 
-/// The state of a started call.
+/// State of a call when it returns.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum AdapterCall {
-    /// The call is complete. The message of the response has been appended to the output.
+    /// The call has completed. The message of its response has been appended to the output.
     Ready(Result<Response<()>, Status>),
-    /// The handler is pending. The function receives the result together with its memory charge.
+    /// The handler is pending. Its result and memory charge will be passed to the function that was given.
     InProgress(AdapterTask),
 }
 
@@ -111,9 +112,9 @@ impl<T> Drop for AdapterTask<T> {
 opaque_debug!([T] AdapterTask<T>, "AdapterTask");
 
 impl AdapterSlot {
-    /// Calls the method. If its handler is ready immediately, the response is appended to `out`; otherwise `out` is
-    /// unchanged, and `make` creates the function that receives the result in a task on the server's runtime. If the
-    /// client's memory limit does not permit the response, the result is an error.
+    /// Calls the method. If its handler is ready immediately, the response is appended to `out`. Otherwise `out` is
+    /// unchanged, and `make` creates the function that receives the result, which is called by a task in the server's
+    /// runtime. If the response would exceed the client's memory limit, the result is an error.
     pub fn call<D>(
         &mut self,
         batch: &mut AdapterBatch<'_>,
@@ -163,7 +164,7 @@ impl AdapterSlot {
 opaque_debug!([] AdapterSlot, "AdapterSlot", |this| method = this.method.name());
 
 impl AdapterMethod {
-    /// Continues a counted call as a task.
+    /// Continues a call as a task.
     fn spawn<D>(&self, pending: PendingHandler, make: impl FnOnce() -> D) -> AdapterTask
     where
         D: FnOnce(Result<Response<Bytes>, Status>, MemoryCharge) + Send + 'static,
@@ -182,7 +183,7 @@ impl AdapterMethod {
             });
             let reply = connection.charge_request(response.as_ref().map_or(0, |response| response.get_ref().len()));
             call.end(response.as_ref().map_or_else(Status::code, |_| crate::Code::Ok));
-            // The client may start another call as soon as it has the result.
+            // Release the call before reporting its result, because the client may then make another call immediately.
             drop((hold, call));
             done(response, reply);
         });

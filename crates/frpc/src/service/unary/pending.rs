@@ -1,9 +1,9 @@
-//! Calls with pending handlers. Each becomes a task that answers the call.
+//! Calls with pending handlers, which continue as tasks.
 //!
 //! # Decisions
 //!
-//! Only [`WaitingHandler`] is compiled for each method. Everything else is compiled once, because a service may have a
-//! hundred methods.
+//! Only [`WaitingHandler`] is compiled for each method. The remaining code is compiled once, because a service may have
+//! a hundred methods.
 
 use super::{Codec, MethodState, StartedHandler, code, no_format};
 use crate::api::metadata::Metadata;
@@ -26,29 +26,29 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// A pending handler of any method. Its outcome can be taken once.
+/// A pending handler of any method. Only one of the functions that return its outcome may be called, once.
 pub(super) trait WaitingHandler {
     /// Returns the memory of the handler in bytes.
     fn size(&self) -> usize;
 
-    /// Returns the task of the handler, which ends by sending this answer.
+    /// Converts the handler into a task that ends by sending `answer`.
     fn answered_by(&mut self, answer: Answer) -> Job;
 
     /// Returns the outcome of the handler.
     fn outcome(&mut self) -> Outcome<AnyReplyMessage>;
 
-    /// Returns the outcome of the handler, encoded for a caller over another protocol.
+    /// Returns the outcome of the handler, encoded for a caller that uses another protocol.
     fn formatted(&mut self) -> Outcome<Bytes>;
 }
 
 type Outcome<B> = ParkedFuture<Result<Response<B>, Status>>;
 
-/// The message of a reply, with its type erased.
+/// The message of a response with its type erased.
 pub(super) type AnyReplyMessage = Box<dyn EncodeBody + Send>;
 
-/// A pending handler and the codec of its reply.
+/// A pending handler and the codec of its response.
 pub(super) struct Waiting<'a, A, B> {
-    /// `None` once the handler has been taken.
+    /// The handler. `None` once it has been taken.
     pub(super) handler: Option<ParkedFuture<Result<Response<B>, Status>, Answer>>,
     pub(super) codec: &'a Codec<A, B>,
 }
@@ -58,7 +58,7 @@ impl<A, B: Message + Send + 'static> Waiting<'_, A, B> {
         self.handler.take().unwrap_or_else(|| unreachable!("it is taken once"))
     }
 
-    /// Returns the outcome with the reply's message converted.
+    /// Returns the outcome of the handler, with the message of the response converted by `map`.
     fn mapped<T: 'static>(&mut self, map: impl FnOnce(B) -> Result<T, Status> + Send + 'static) -> Outcome<T> {
         let handler = self.take();
         ParkedFuture::new(async move {
@@ -92,7 +92,7 @@ impl<A, B: Message + Send + 'static> WaitingHandler for Waiting<'_, A, B> {
 }
 
 impl MethodState {
-    /// Continues a handler as a task that sends the reply.
+    /// Continues a handler as a task, which sends the reply.
     #[cold]
     pub(super) fn park(
         &self,
@@ -105,14 +105,14 @@ impl MethodState {
         let StartedHandler { caller, inherited, memory, is_slow } = started;
         let inherited = inherited.copied().unwrap_or_default();
         let memory = memory + handler.size();
-        // A handler that was already polled continues on the same worker.
+        // A handler that was already polled must continue on the same worker.
         let was_polled = matches!(placement, Placement::Home(..));
         let (connection, name) = (&caller.connection, *self.about.method());
         let observed_call = || self.method_observer.as_ref().map(|observer| Box::new(observer.continue_as_task()));
         let refused = match reply {
             ReplyTo::Packet { id, operation, outbox } => {
                 let (style, flags, is_layered) = (caller.style, self.flags, self.chain.is_some());
-                // Native peers may cancel.
+                // Only native peers can cancel calls.
                 let call = caller.is_native().then_some((id, operation));
                 let entered = caller.enter(id, name, inherited.deadline);
                 let working = caller.work();
@@ -179,7 +179,7 @@ impl MethodState {
     }
 }
 
-/// Returns the outcome of the handler after acquiring a permit. The deadline includes the wait for the permit.
+/// Acquires a permit and then awaits the handler. The deadline includes the wait for the permit.
 async fn with_deadline<B>(
     permits: Option<Arc<Semaphore>>,
     inherited: InheritedContext,
@@ -198,7 +198,7 @@ async fn with_deadline<B>(
     }
 }
 
-/// The destination of the reply of a native call that continues as a task.
+/// How to reply to a native call that continues as a task.
 pub(super) struct Answer {
     task: Task,
     call: AnsweredCall,
@@ -214,14 +214,14 @@ struct AnsweredCall {
     is_layered: bool,
     name: Method,
     observed_call: Option<Box<ObservedCall>>,
-    /// Counts the call in the load of the end, if enabled.
+    /// Guard that counts the call in the load of the server, if that is enabled.
     working: Option<LoadGuard>,
 }
 
 impl<B: EncodeBody> Continuation<Result<Response<B>, Status>> for Answer {
     fn then(self, worked: UnwindResult<Result<Response<B>, Status>>) {
         let Self { task, mut call } = self;
-        // A panic is logged even if no caller waits.
+        // Log a panic even if no caller waits for the reply.
         let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), call.name, task.connection())));
         let parts = body::reply_parts(&reply).map(|(message, metadata)| (message as &dyn EncodeBody, metadata));
         call.send(task, parts);
@@ -235,13 +235,13 @@ impl AnsweredCall {
             log(status, *name, task.connection());
         }
         let code = reply.map_or_else(Status::code, |_| Code::Ok);
-        // The duration of a failed call does not predict that of others.
+        // Do not report a failed call, because its duration does not predict that of others.
         let report = working.take().filter(|_| reply.is_ok()).and_then(LoadGuard::end);
-        // Looked up again, so that other waiting calls stay small.
+        // Look up the translation again instead of storing it, which keeps pending calls small.
         let find = || PeerLayouts::of(task.connection())?.translation(operation.number());
         let translation = if flags.has(Flags::TRANSLATED) { find() } else { None };
         let writing = Writing::new(*flags, translation.as_deref());
-        // A closed connection discards the reply.
+        // If the connection has closed, the reply is discarded.
         let mut length = 0;
         let _ = task.answer(|outbox| {
             let before = outbox.len();
@@ -253,7 +253,8 @@ impl AnsweredCall {
     }
 }
 
-/// Writes a reply. It is compressed if requested, and is a rejection if middleware denied the call before its handler.
+/// Writes a reply. Compresses it if requested. The reply is a rejection if middleware has failed the call without
+/// calling the handler.
 #[inline(always)]
 pub(super) fn put_reply<B: EncodeBody>(
     outbox: &mut Outbox,
@@ -265,8 +266,8 @@ pub(super) fn put_reply<B: EncodeBody>(
     (writing, is_layered): (Writing<'_>, bool),
 ) {
     match reply {
-        // Middleware rejected the call without continuing it. Its other failures may have been caused by its own
-        // actions.
+        // Middleware has failed the call without continuing it. Other failures of middleware may be due to actions of
+        // its own.
         Err(status)
             if is_layered
                 && !status.may_have_run()
