@@ -1,6 +1,6 @@
-//! Setters shared by the builders of servers and channels.
+//! Setters that the builders of servers and channels have in common.
 
-/// Defines setters that a builder forwards to its field `inner`, the builder of the connections.
+/// Defines setters that a builder forwards to its field `inner`, which is a builder of frisbee.
 macro_rules! forwarded_setters {
     ($builder:ident: $($(#[$attribute:meta])* $name:ident($($argument:ident: $type:ty)?);)*) => {
         impl $builder {
@@ -16,20 +16,20 @@ macro_rules! forwarded_setters {
 }
 pub(crate) use forwarded_setters;
 
-/// Defines the setters of connections for both builders.
+/// Defines the setters for connections in both builders.
 macro_rules! connection_setters {
     ($builder:ident, $log:expr) => {
         $crate::settings::forwarded_setters! { $builder:
-            /// Sets which threads drive connections. Defaults to [`Workers::Caller`](crate::Workers::Caller), the
-            /// current tokio runtime.
+            /// Sets which threads drive connections. Defaults to [`Workers::Caller`](crate::Workers::Caller), which is
+            /// the current tokio runtime.
             workers(workers: $crate::Workers);
 
-            /// Sets the I/O backend of connections. Defaults to [`IoBackend::default`](crate::IoBackend) for a server
+            /// Sets the I/O backend of connections. Defaults to [`IoBackend::default`](crate::IoBackend) for a server,
             /// and to the current tokio runtime for a channel.
             io_backend(backend: $crate::IoBackend);
 
-            /// Sets how long each connection keeps its thread polling after an event. This reduces the latency on an
-            /// otherwise idle core. Disabled by default. See [`frisbee::ServerBuilder::busy_poll`].
+            /// Sets for how long each connection keeps polling after an event. This reduces the latency but occupies a
+            /// core. Disabled by default. See [`frisbee::ServerBuilder::busy_poll`].
             busy_poll(time: std::time::Duration);
 
             /// Sets the limits and timeouts of connections.
@@ -37,8 +37,8 @@ macro_rules! connection_setters {
         }
 
         impl $builder {
-            /// Sets whether all settings are logged once at level INFO, when the server is bound or built or the
-            /// channel is created. Defaults to `false`.
+            /// Sets whether to log all settings once at level INFO, when the server is built or the channel is created.
+            /// Defaults to `false`.
             pub fn log_settings(mut self, log: bool) -> Self {
                 self.log_settings = log.then_some($log);
                 self

@@ -9,10 +9,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::signal::windows::{ctrl_c, ctrl_shutdown};
 
 /// Waits for a termination signal: SIGTERM, as sent by service managers and orchestrators, or SIGINT (Ctrl-C). On
-/// Windows, waits for Ctrl-C or the end of the session.
+/// Windows, waits for Ctrl-C or for the end of the session.
 ///
-/// Signals are caught from the call of this function, not only while the future is polled. From then on they do not
-/// terminate the process, even after the future is dropped. If a signal cannot be caught, a message is logged and the
+/// Signals are caught as soon as this function is called, even if the future is not polled. From then on they no longer
+/// terminate the process, even after the future is dropped. If a signal cannot be caught, this is logged, and the
 /// signal keeps its default effect.
 ///
 /// ```no_run
@@ -24,10 +24,10 @@ use tokio::signal::windows::{ctrl_c, ctrl_shutdown};
 /// ```
 ///
 /// # Panics
-/// Outside of a tokio runtime, or in a runtime without I/O.
+/// If called outside of a tokio runtime, or in a runtime without I/O.
 ///
 /// # Cancel safety
-/// Safe, but a signal received before the future was dropped is lost.
+/// Safe, except that a signal that was received before the future was dropped is lost.
 pub fn terminate() -> impl Future<Output = ()> + Send + 'static {
     #[cfg(unix)]
     let mut signals = [SignalKind::terminate(), SignalKind::interrupt()].map(|kind| caught(signal(kind)));

@@ -1,7 +1,8 @@
-//! Reading streams of messages, for both ends. `sending.rs` implements writing.
+//! Receiving of message streams, for clients and servers. Sending is implemented in `sending.rs`.
 //!
-//! Each message of a stream is a packet, or shares one with others. With a compat peer, the error text `EOF` ends one
-//! direction. Any other error fails the call, and an empty packet closes both directions and frees the id.
+//! Each message of a stream is sent in a packet of its own, or shares one with other messages. With a compat peer, an
+//! error with the text `EOF` ends one direction. Any other error fails the call. An empty packet closes both directions
+//! and releases the id.
 
 mod detached;
 mod opened;
@@ -32,9 +33,9 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use tokio::time::{Instant, Sleep};
 
-/// The messages that a peer streams.
+/// A stream of messages that the peer sends.
 ///
-/// Dropping it closes the stream at a client. At a server it discards the remaining messages.
+/// At a client, dropping it closes the stream. At a server, dropping it discards the remaining messages.
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, Name};
@@ -51,66 +52,66 @@ use tokio::time::{Instant, Sleep};
 /// # }
 /// ```
 pub struct Streaming<M> {
-    /// `None` when the stream has ended.
+    /// The receiver. `None` after the end of the stream.
     receiver: Option<StreamReceiver>,
     reading: DecodeOptions,
     metadata: Metadata,
-    /// Whether the peer is extended. The text `EOF` then has no meaning.
+    /// Whether the peer is native. An error with the text `EOF` then has no special meaning.
     is_native: bool,
     end: ReceiverEnd,
     deadline: Option<Pin<Box<Sleep>>>,
-    /// Number of messages that may be read before the next check of the clock and of other work. Zero until the peer
-    /// has answered.
+    /// Number of messages that may be read before the next check of the deadline and of other items. Zero until the
+    /// peer has answered.
     in_a_row: u8,
-    /// Whether the peer has answered.
+    /// Whether the peer has answered the call.
     answered: bool,
     /// Whether the peer has sent HEADERS.
     has_headers: bool,
     message: PhantomData<fn() -> M>,
-    /// The unread first message, or the failure after metadata, received by [`opened`](Self::opened). The lock is never
-    /// taken; it makes the type `Sync`.
+    /// A first message that has not been read, or a failure after HEADERS, received by [`opened`](Self::opened). The
+    /// mutex is never locked; it makes the type `Sync`.
     first: Mutex<Option<Result<Box<M>, Status>>>,
-    /// The source of messages if there is no receiver.
+    /// Source of the messages if there is no receiver.
     elsewhere: Option<detached::DetachedSource<M>>,
-    /// The observed call, at a client.
+    /// Observation of the call, at a client.
     pub(crate) observed_call: Option<Box<ObservedCall>>,
-    /// The translation of messages of a peer with another layout, which are never read as short ones.
+    /// Translation of the messages, if the peer has another layout. These messages never take the fast path.
     translation: Option<Arc<Translation>>,
 }
 
-/// Number of messages read between two checks of the clock. A check costs as much as reading a small message.
+/// Number of messages between two checks of the deadline. A check costs as much as reading a small message.
 const LOOK_EVERY: u8 = 64;
 
-/// Destination of a receiver that is no longer needed.
+/// What to do with a receiver that is no longer needed.
 pub(crate) enum ReceiverEnd {
-    /// At a client, the stream is closed. The status is that of the requests, if sending them failed earlier.
+    /// At a client, close the stream. The cell contains the failure of sending requests, if it failed.
     Client(Option<Connection>, Arc<OnceLock<Status>>),
-    /// At a server, the receiver returns to the task that serves the call.
+    /// At a server, return it to the task that serves the call.
     Server(Arc<SharedReceiver>),
 }
 
-/// State shared by the task of a served call and its handler. It includes the receiver once the handler no longer needs
-/// it.
+/// State shared by the handler of a call and the task that serves it, including the receiver that the handler has
+/// dropped.
 #[derive(Default)]
 pub(crate) struct SharedReceiver {
     pub(crate) back: Mutex<ReturnSlot>,
-    /// The number of messages sent.
+    /// Number of responses sent.
     pub(crate) sent: AtomicUsize,
 }
 
 #[derive(Default)]
 pub(crate) struct ReturnSlot {
     pub(crate) receiver: Option<StreamReceiver>,
-    /// Whether the call has a single request that has been received.
+    /// Whether the call has a single request, which has been received.
     pub(crate) is_single: bool,
-    /// Whether the peer has ended its direction.
+    /// Whether the client has ended its direction.
     pub(crate) ended: bool,
-    /// The code of a call that was rejected without a handler.
+    /// Status code of a call that was rejected before its handler.
     pub(crate) refused: Option<Code>,
 }
 
 impl<M: Message> Streaming<M> {
-    /// Returns the cell that stores a client's failure to send requests.
+    /// Returns the cell for the failure of sending requests, at a client.
     pub(crate) fn failed(&self) -> Arc<OnceLock<Status>> {
         match &self.end {
             ReceiverEnd::Client(_, failed) => failed.clone(),
@@ -143,30 +144,30 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// Translates the messages.
+    /// Sets the translation of the messages.
     pub(crate) fn translated(self, translation: Option<Arc<Translation>>) -> Self {
-        // By the mutable reference, since the type has a destructor.
+        // Mutate the value, because fields cannot be moved out of a type that implements `Drop`.
         let mut this = self;
         this.translation = translation;
         this
     }
 
-    /// Returns the metadata of the reply at a client, which arrives before or with the first message. Empty if the
-    /// server is plain. Always empty at a server: the metadata of a stream of requests is that of [the
-    /// call](crate::Request::metadata).
+    /// Returns the metadata of the response at a client. It arrives with or before the first message and is empty if
+    /// the server is a compat peer. Always empty at a server, where the metadata of a stream of requests is that of
+    /// [the call](crate::Request::metadata).
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// Receives the next message. Returns `None` when the peer has ended the stream without a failure.
+    /// Receives the next message. Returns `None` if the peer has ended the stream successfully.
     ///
     /// # Errors
-    /// If the peer reports a failure, a message cannot be decoded, the deadline passes, or the connection is lost. The
+    /// If the peer reports a failure, a message is malformed, the deadline passes, or the connection is lost. The
     /// stream has then ended.
     ///
     /// # Cancel safety
     /// Safe. Dropping the future loses no message.
-    // Not an `async fn`, because its state would be checked for each message.
+    // Not an `async fn`, whose state would have to be checked for each message.
     pub fn message(&mut self) -> impl Future<Output = Result<Option<M>, Status>> + use<'_, M> {
         poll_fn(|context| match self.read_short() {
             Some(message) => Poll::Ready(Ok(Some(message))),
@@ -175,11 +176,11 @@ impl<M: Message> Streaming<M> {
     }
 
     /// Like [`message`](Self::message), but decodes into an existing message. Consecutive short messages reuse the
-    /// memory of its strings, bytes, lists and messages, and do not allocate. Returns `false` when the stream has
+    /// memory of its strings, bytes, lists and messages, and need no allocation. Returns `false` if the stream has
     /// ended.
     ///
-    /// The memory does not shrink below that of the largest message. The content is unspecified after an error and at
-    /// the end.
+    /// The memory does not shrink below that of the largest message. The content is unspecified after an error and
+    /// after the end of the stream.
     ///
     /// ```
     /// use samples::greeter::{Greeting, GreeterClient, Name};
@@ -202,7 +203,7 @@ impl<M: Message> Streaming<M> {
     /// Like [`message`](Self::message).
     ///
     /// # Cancel safety
-    /// Safe. Dropping the future loses no message and leaves `into` unchanged.
+    /// Safe. Dropping the future loses no message, and `into` is unchanged.
     pub fn message_over(&mut self, into: &mut M) -> impl Future<Output = Result<bool, Status>> {
         poll_fn(
             |context| if self.read_short_over(into) { Poll::Ready(Ok(true)) } else { self.poll_over(into, context) },
@@ -216,12 +217,12 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// Reads a short message that has arrived, if no other check is due.
+    /// Fast path: reads a short message that has already arrived, if no check is due.
     fn read_short(&mut self) -> Option<M> {
         let in_a_row = self.in_a_row.checked_sub(1)?;
         let receiver = self.receiver.as_mut()?;
         let body = receiver.peek_short()?;
-        // Other packets are left for the general path.
+        // All other packets take the general path.
         let Ok(Root::Message(message)) = polyglot::decode_root(&mut self.reading.copied(body)) else { return None };
         let length = body.len();
         receiver.skip_short(length);
@@ -234,7 +235,7 @@ impl<M: Message> Streaming<M> {
         let Some(in_a_row) = self.in_a_row.checked_sub(1) else { return false };
         let Some(receiver) = self.receiver.as_mut() else { return false };
         let Some(body) = receiver.peek_short() else { return false };
-        // Other packets are left for the general path.
+        // All other packets take the general path.
         let Ok(Root::Message(())) = message.decode_root_over(&mut self.reading.copied(body)) else { return false };
         let length = body.len();
         receiver.skip_short(length);
@@ -242,7 +243,7 @@ impl<M: Message> Streaming<M> {
         true
     }
 
-    /// Like [`poll_any`](Self::poll_any), but stores the message in `into`. Returns whether there is one.
+    /// Like [`poll_any`](Self::poll_any), but decodes into `into`. Returns whether there was a message.
     fn poll_over(&mut self, into: &mut M, context: &mut Context<'_>) -> Poll<Result<bool, Status>> {
         self.poll_any(context).map(|next| match next {
             Some(message) => message.map(|message| {
@@ -253,7 +254,7 @@ impl<M: Message> Streaming<M> {
         })
     }
 
-    /// Like [`poll_message`](Self::poll_message), for any kind of item.
+    /// Like [`poll_message`](Self::poll_message), but handles all items of the stream.
     fn poll_any(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         if self.is_late() {
             return self.fail_late();
@@ -288,7 +289,7 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// Ends the stream because its deadline has passed.
+    /// Ends the stream, because its deadline has passed.
     fn fail_late(&mut self) -> Poll<Option<Result<M, Status>>> {
         self.record_end(Code::DeadlineExceeded);
         self.finish(false);
@@ -296,20 +297,20 @@ impl<M: Message> Streaming<M> {
         Poll::Ready(Some(Err(late())))
     }
 
-    /// Stores the metadata of HEADERS. They answer the call.
+    /// Handles the metadata in HEADERS, which accept the call.
     #[cold]
     fn handle_headers(&mut self, items: &[u8]) -> Result<(), PrefixError> {
         let metadata = prefix::read_headers(items)?;
         self.has_headers = true;
         self.handle_answer(Code::Ok);
-        // The metadata of requests is part of the call.
+        // At a server, the metadata of requests belongs to the call.
         if matches!(self.end, ReceiverEnd::Client(..)) {
             self.metadata = metadata;
         }
         Ok(())
     }
 
-    /// Ends the stream because of an invalid packet or a failure of the peer.
+    /// Ends the stream because of an invalid packet or a failure that the peer reports.
     fn fail(&mut self, status: Status) -> Status {
         self.record_end(status.code());
         self.finish(false);
@@ -354,7 +355,7 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// Ends the stream after the last message.
+    /// Handles the end of the stream after the last message.
     fn handle_end(&mut self) -> Option<Result<M, Status>> {
         // A deadline that has passed takes precedence over packets from the server.
         let is_late = self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now());
@@ -371,8 +372,8 @@ impl<M: Message> Streaming<M> {
         broken.map(|status| Err(if is_late { late() } else { status }))
     }
 
-    /// Returns whether the deadline has passed. Checked once in [`LOOK_EVERY`] messages, because a peer may send
-    /// endlessly, faster than messages are read.
+    /// Returns whether the deadline has passed. Checked for one in [`LOOK_EVERY`] messages, because a peer may send
+    /// messages endlessly, and faster than they are read.
     fn is_late(&mut self) -> bool {
         if let Some(in_a_row) = self.in_a_row.checked_sub(1) {
             self.in_a_row = in_a_row;
@@ -384,9 +385,9 @@ impl<M: Message> Streaming<M> {
         self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now())
     }
 
-    /// Records the code of the server's answer, at a client.
+    /// Records the status code of the server's answer, at a client.
     fn handle_answer(&mut self, code: Code) {
-        // After the first message, a success adds no information.
+        // Once the call has been answered, a success adds no information.
         if std::mem::replace(&mut self.answered, true) && code == Code::Ok {
             return;
         }
@@ -399,13 +400,13 @@ impl<M: Message> Streaming<M> {
         self.receiver.as_ref().map_or(StreamEnd::Closed, StreamReceiver::close_reason)
     }
 
-    /// Returns the failure in TRAILERS.
+    /// Returns the failure in TRAILERS, if there is one.
     fn trailers(&self) -> Option<Status> {
         let items = self.receiver.as_ref()?.take_trailers()?;
         prefix::read_trailers(&items).unwrap_or_else(|error| Some(error.of_reply("reply")))
     }
 
-    /// Returns the reason why a stream has ended, or `None` if it ended without a failure.
+    /// Returns the reason why the stream has ended. Returns `None` if it has ended successfully.
     fn broken(&self) -> Option<Status> {
         Some(match (self.close_reason(), &self.end) {
             (StreamEnd::Ended, _) => return None,
@@ -415,7 +416,7 @@ impl<M: Message> Streaming<M> {
             (StreamEnd::Reset { code, message }, _) => reset(code, message),
             (StreamEnd::Refused { code, message }, _) => reset(code, message).not_run(),
             (_, ReceiverEnd::Client(connection, failed)) => {
-                // A failure to send requests may be the reason for the lost connection.
+                // Failing to send requests may have been the reason for losing the connection.
                 let gone =
                     || connection.as_ref().and_then(Connection::close_reason).map(|reason| closed_status(&reason));
                 let closed = || Status::unavailable("the server closed the stream before its end");
@@ -432,20 +433,20 @@ fn reset(code: u32, message: String) -> Status {
     Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)
 }
 
-/// A message of a stream, or another item, which is boxed so that messages are cheap to move.
+/// An item of a stream. Items other than messages are boxed, so that messages are cheap to move.
 enum Read<M> {
     Message(M),
     Other(Box<StreamControl>),
 }
 
-/// Items of a stream other than messages.
+/// An item of a stream other than a decoded message.
 enum StreamControl {
     Unread(Bytes),
     Error(String),
     Bad(Status),
 }
 
-/// Decodes a packet of a stream from its buffer.
+/// Decodes a packet of a stream in place.
 fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions, is_foreign: bool) -> Read<M> {
     let is_unread = |body: &[u8]| packed::is_present(body) || is_foreign && body::is_message(body);
     let root = match message {
@@ -462,14 +463,15 @@ fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions, is_forei
 }
 
 impl<M> Read<M> {
-    /// A message that is compressed or in another layout. It is decoded later, because locks are held here.
+    /// Creates an item for a message that is compressed or in another layout. It is decoded later, because locks are
+    /// held here.
     fn unread(body: Bytes) -> Self {
         Self::Other(Box::new(StreamControl::Unread(body)))
     }
 }
 
 impl<M> Streaming<M> {
-    /// Records the end of an observed call. Called before the receiver is released.
+    /// Records the end of an observed call. Must be called before the receiver is released.
     fn record_end(&mut self, code: Code) {
         if let Some(mut observed_call) = self.observed_call.take() {
             let bytes = self.receiver.as_ref().map(StreamReceiver::bytes).unwrap_or_default();
@@ -517,7 +519,7 @@ pub(crate) fn late() -> Status {
     Status::deadline_exceeded("the stream did not end before its deadline")
 }
 
-/// Returns whether a body ends a direction.
+/// Returns whether a body ends one direction of a stream with a compat peer.
 pub(crate) fn is_end(body: &Bytes) -> bool {
     let error = Decoder::new(body).error_text();
     error.is_ok_and(|text| text == body::EOF)

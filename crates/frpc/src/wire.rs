@@ -1,4 +1,4 @@
-//! The encoding of calls: bodies, and the prefixes that native peers add.
+//! The wire format of calls: bodies, and the prefixes that native peers add to them.
 
 pub(crate) mod body;
 pub(crate) mod envelope;

@@ -111,9 +111,8 @@ mod tests {
         let load = Arc::new(Load::default());
         assert!(Load::enter(&load, true).is_none(), "no client requests reports");
         load.is_enabled.store(true, Ordering::Relaxed);
-        let [one, other, third] = [true, false, true].map(|is_reported| {
-            Load::enter(&load, is_reported).expect("load should be counted once reports are requested")
-        });
+        let [one, other, third] =
+            [true, false, true].map(|is_reported| Load::enter(&load, is_reported).expect("load should be counted"));
         assert_eq!(other.end(), None, "its caller requests none");
         drop(third);
         let report = one.end().expect("caller that requested reports should receive one");

@@ -1,4 +1,4 @@
-//! Messages from a source other than a frisbee stream: another protocol, or a test.
+//! Streams whose messages come from a source other than a frisbee stream, such as another protocol or a test.
 
 use super::{ReceiverEnd, Streaming};
 use crate::Status;
@@ -10,13 +10,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// The source of the messages. The lock is never taken; it makes the type `Sync`.
+/// The source of the messages. The mutex is never locked; it makes the type `Sync`.
 pub(super) struct DetachedSource<M>(Mutex<Messages<M>>);
 
 type Messages<M> = Pin<Box<dyn Stream<Item = Result<M, Status>> + Send>>;
 
 impl<M: Message> Streaming<M> {
-    /// Creates a stream from any stream of messages, to call a handler without a connection.
+    /// Creates a stream from any stream of messages, for calling a handler without a connection.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -35,7 +35,7 @@ impl<M: Message> Streaming<M> {
         stream
     }
 
-    /// Returns the next message of the source. Ends the stream after an error, or if there is no source.
+    /// Returns the next message of the source. The stream ends after an error, or immediately if it has no source.
     pub(super) fn poll_detached(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         let Some(DetachedSource(messages)) = &mut self.elsewhere else { return Poll::Ready(None) };
         let next = std::task::ready!(messages.get_mut().as_mut().poll_next(context));

@@ -1,4 +1,4 @@
-//! Waiting for the first answer to a streaming call, for callers that need to know whether the server accepted it.
+//! Waiting for a server to accept a streaming call.
 
 use super::Streaming;
 use crate::Status;
@@ -7,13 +7,13 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 impl<M: Message> Streaming<M> {
-    /// Waits at a client until the server has accepted the call, or has answered it with a message or the end of the
-    /// stream. A handler that subscribes to events before it returns misses none that follow.
+    /// Waits at a client until the server accepts the call, or answers it with a message or the end of the stream. If
+    /// the handler subscribes to events before it returns, all later events are received.
     ///
-    /// A streaming call returns earlier, so a rejection arrives with the first [`message`](Self::message). This
-    /// function is for callers that handle a rejection earlier, or that read the [`metadata`](Self::metadata) before
-    /// the messages. The first message is kept for the next read, and so is a later failure. A native server accepts
-    /// the call when its handler returns. A compat server (Go) answers with the first message.
+    /// A streaming call returns before that, so that a rejection is reported by the first [`message`](Self::message).
+    /// Use this to handle a rejection earlier, or to read the [`metadata`](Self::metadata) before the messages. The
+    /// first message, or a failure after the call was accepted, is kept for the next read. A native server accepts the
+    /// call when its handler returns. A compat server (Go) accepts it with the first message.
     ///
     /// ```
     /// use samples::greeter::{GreeterClient, Name};
@@ -47,9 +47,9 @@ impl<M: Message> Streaming<M> {
         }
         match self.poll_any(context) {
             Poll::Ready(Some(Err(failure))) if !self.has_headers => Poll::Ready(Err(failure)),
-            // A failure after HEADERS is kept, because the server has accepted the call.
+            // Keep a failure after HEADERS, because the server has accepted the call.
             Poll::Ready(Some(first)) => {
-                // The next read takes the general path, which returns this message.
+                // The next read must take the general path, which returns this message.
                 (*self.first.get_mut(), self.in_a_row) = (Some(first.map(Box::new)), 0);
                 Poll::Ready(Ok(()))
             }

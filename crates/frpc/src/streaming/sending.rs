@@ -1,4 +1,4 @@
-//! Writing messages on a frisbee stream, and other items: metadata, a failure, the end.
+//! Sending of messages, metadata, failures and the end on a frisbee stream.
 
 use crate::Status;
 use crate::api::metadata::Metadata;
@@ -12,7 +12,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::{Context, Poll};
 
-/// Returns the form of messages on a stream.
+/// Returns the form in which messages are encoded for the peer.
 fn form(sender: &StreamSender) -> Form {
     if sender.is_native() { Form::Extended } else { Form::Flat }
 }
@@ -33,12 +33,12 @@ pub(crate) async fn send<M: Message>(
     sent.await?.map_err(PutError::into_status)
 }
 
-/// Number of messages sent before the task yields, equal to tokio's cooperative budget.
+/// Number of messages sent before the task yields. Equal to the cooperative budget of tokio.
 const SENT_AT_ONCE: usize = 128;
 
-/// Sends all messages of a stream. Messages that are ready together are sent together. `message` returns the message of
-/// an item. An item without one fails the call with the status that `failure` returns. `count` receives the number of
-/// messages sent. `silent` is called if no message can be sent immediately.
+/// Sends all messages of a stream. Messages that are ready at the same time are sent together. `message` returns the
+/// message of an item. An item without a message fails the call with the status that `failure` returns. `count` is
+/// called with the numbers of messages sent, and `silent` when no message can be sent immediately.
 pub(crate) async fn send_all<S, M>(
     sender: &StreamSender,
     messages: S,
@@ -79,9 +79,8 @@ where
     .await
 }
 
-/// Sends the ready messages of a stream, up to the limit, and returns their number. `next` polls the next item,
-/// `message` returns its message, `put` writes it into a packet, and `failure` returns the status for an item without a
-/// message.
+/// Sends the messages of a stream that are ready, up to the limit, and returns their number. `next` polls the next
+/// item, `message` returns its message, and `put` encodes the message as a packet.
 fn send_some<T, M>(
     batch: &mut StreamBatch,
     context: &mut Context<'_>,
@@ -98,7 +97,7 @@ fn send_some<T, M>(
             Poll::Pending => return (sent, Poll::Pending),
         }
         let next = next(context);
-        // By reference, because moving an item takes as long as writing a small one.
+        // Borrow the item, because moving it takes as long as encoding a small message.
         let Poll::Ready(Some(item)) = &next else { break Ok(next) };
         let Some(message) = message(item) else { break Ok(next) };
         if let Err(error) = batch.put(|packet| put(message, packet)) {
@@ -106,12 +105,13 @@ fn send_some<T, M>(
         }
         sent += 1;
         if sent == SENT_AT_ONCE {
-            // If messages are always ready and another thread consumes them, other tasks of this thread would starve.
+            // Yield. If messages are always ready, and another thread consumes them, other tasks of this thread would
+            // starve.
             context.waker().wake_by_ref();
             break Ok(Poll::Pending);
         }
     };
-    // Messages before the end are sent before it.
+    // Send the messages of the batch before reporting the end.
     if let Err(error) = batch.flush() {
         return (sent, Poll::Ready(Err(error.into())));
     }
@@ -124,8 +124,8 @@ fn send_some<T, M>(
     (sent, ended)
 }
 
-/// A batch of messages. It is sent even if the stream of messages panics, so that the reader receives all messages
-/// before the panic.
+/// A batch that is sent when dropped. If the stream of messages panics, the peer thus receives all messages before the
+/// panic.
 struct Batch(StreamBatch);
 
 impl Drop for Batch {
@@ -136,21 +136,22 @@ impl Drop for Batch {
     }
 }
 
-/// Answers a native peer's call with the metadata of the reply. Fails if there is not enough memory for it.
+/// Accepts the call of a native peer by sending the metadata of the response. Fails if there is not enough memory for
+/// it.
 pub(crate) fn send_headers(sender: &StreamSender, metadata: &Metadata) -> Result<(), Status> {
     match sender.send_headers(&prefix::headers(metadata)) {
         Err(SendError::TooLong(error)) => Err(Status::resource_exhausted(format!("metadata of the reply: {error}"))),
-        // On a closed stream the metadata has no reader.
+        // Ignore other errors: nobody reads the metadata of a closed stream.
         _ => Ok(()),
     }
 }
 
-/// Sends the failure of a call. With a native peer this ends the direction.
+/// Sends the failure of a call. If the peer is native, this ends the direction.
 pub(crate) fn send_error(sender: &StreamSender, status: &Status) {
     send_failure(sender, status, false);
 }
 
-/// Sends the failure of a call that has not run, like [`send_error`].
+/// Like [`send_error`], for a call that has not run.
 pub(crate) fn send_refusal(sender: &StreamSender, status: &Status) {
     send_failure(sender, status, true);
 }
@@ -162,7 +163,7 @@ fn send_failure(sender: &StreamSender, status: &Status, is_refused: bool) {
     let _ = sender.send_now(|outbox, id| body::put_error(outbox, id, Operation::STREAM, status, Form::Flat));
 }
 
-/// Ends this end's direction.
+/// Ends this direction of the stream.
 pub(crate) fn send_end(sender: &StreamSender) {
     if sender.is_native() {
         return sender.end();

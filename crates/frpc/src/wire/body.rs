@@ -1,4 +1,4 @@
-//! Bodies of packets: messages and errors.
+//! Encoding and decoding of packet bodies, which are messages or errors.
 
 use crate::api::extras::Extras;
 use crate::api::metadata::Metadata;
@@ -12,24 +12,24 @@ use frisbee::{Connection, Header, Operation, Outbox, PacketId, PacketWriter, Too
 use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, EncodeError, Encoder, Form, Message, Nesting, Root};
 use std::borrow::Cow;
 
-/// The error text that ends one direction of a stream with a compat peer.
+/// Text of the error that ends one direction of a stream with a compat peer.
 pub(crate) const EOF: &str = "EOF";
 
-/// Rare properties of a message. Packed into one byte, so that most messages need a single check.
+/// Rare properties of a message. They share one byte, so that most messages need only one check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Flags(u8);
 
 impl Flags {
     /// Compress the message if it is long enough.
     pub(crate) const PACKED: Self = Self(1);
-    /// Reject a message that would lose fields in the flat form.
+    /// Fail if the message would lose the presence of fields in the flat form.
     pub(crate) const LOSSLESS: Self = Self(2);
     /// Translate the message for a peer with another layout. Set by [`Writing::new`].
     pub(crate) const TRANSLATED: Self = Self(4);
-    /// Messages with one of these are written by code of their own.
+    /// Flags that require the slow path.
     const RARE: Self = Self(1 | 4);
 
-    /// Returns this flag if `is_set`.
+    /// Returns this flag if `is_set`, and no flag otherwise.
     pub(crate) fn when(self, is_set: bool) -> Self {
         if is_set { self } else { Self::default() }
     }
@@ -44,7 +44,7 @@ impl Flags {
     }
 }
 
-/// How a message is written.
+/// How to encode a message.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Writing<'a> {
     flags: Flags,
@@ -65,7 +65,8 @@ impl From<Flags> for Writing<'_> {
     }
 }
 
-/// Maximum length of a body with [`CONTAINER_MEMORY_MAX`] for its lists and maps: the default maximum length of bodies.
+/// Maximum length of a body that gets the default limit [`CONTAINER_MEMORY_MAX`] for its lists and maps. Equal to the
+/// default maximum body size.
 const USUAL_MAX: usize = frisbee::BODY_MAX as usize;
 
 /// Options for decoding a peer's messages.
@@ -73,7 +74,7 @@ const USUAL_MAX: usize = frisbee::BODY_MAX as usize;
 pub(crate) struct DecodeOptions {
     /// Maximum nesting depth of messages.
     pub(crate) nesting: Nesting,
-    /// Whether this end has announced that it decompresses messages.
+    /// Whether this end has announced that it accepts compressed messages.
     pub(crate) decompresses: bool,
 }
 
@@ -83,28 +84,28 @@ impl DecodeOptions {
         Self { nesting, decompresses: false }
     }
 
-    /// Creates a decoder whose values share the body's memory.
+    /// Creates a decoder whose long values share the memory of the body.
     fn shared(self, body: &Bytes) -> Decoder<'_> {
         let decoder = Decoder::shared(body).with_nesting(self.nesting);
-        // Checked here, since further state in a decoder costs every call.
+        // Checked here, because more state in a decoder would be a cost for every call.
         if body.len() <= USUAL_MAX {
             return decoder;
         }
-        // The same multiple of the length as the default for the longest body.
+        // Longer bodies may use memory in the same proportion to their length.
         let memory = body.len().saturating_mul(CONTAINER_MEMORY_MAX / USUAL_MAX);
         decoder.with_container_memory(memory.max(CONTAINER_MEMORY_MAX))
     }
 
-    /// Creates a decoder that copies the body.
+    /// Creates a decoder that copies values from the body.
     pub(crate) fn copied(self, body: &[u8]) -> Decoder<'_> {
         Decoder::new(body).with_nesting(self.nesting)
     }
 }
 
-/// Why a message was not written.
+/// Reason why a message was not written.
 #[derive(Debug)]
 pub(crate) enum PutError {
-    /// The flat form would lose the presence of a field.
+    /// The message would lose the presence of a field in the flat form.
     Lossy,
     TooLong(TooLong),
     Failed(Status),
@@ -123,13 +124,13 @@ impl PutError {
     }
 }
 
-/// A message that can be encoded as a body. Rarely used code takes it as `dyn EncodeBody` and is compiled once for all
-/// messages.
+/// A message that can be encoded as a body. Rarely used code takes a `dyn EncodeBody`, so that it is compiled once for
+/// all messages.
 pub(crate) trait EncodeBody {
-    /// The full name, for errors.
+    /// Returns the full name of the message, for errors.
     fn name(&self) -> &'static str;
 
-    /// Writes the body.
+    /// Encodes the message as a body.
     fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 }
 
@@ -167,8 +168,8 @@ impl EncodeBody for &dyn EncodeBody {
     }
 }
 
-/// Writes a message as the body of a packet and completes the packet. `prefix` returns the prefix, which is in memory
-/// only where it is written.
+/// Writes a message as the body of a packet and completes the packet. `prefix` returns the prefix. It is a closure, so
+/// that the prefix is only constructed where it is written.
 #[inline(always)]
 pub(crate) fn put_message<'a, M: EncodeBody>(
     mut packet: PacketWriter<'_>,
@@ -202,14 +203,14 @@ pub(crate) fn put_message<'a, M: EncodeBody>(
     packet.finish().map_err(PutError::TooLong)
 }
 
-/// Adds large contents to a packet, which the caller completes.
+/// Adds large values to a packet by reference.
 #[inline(never)]
 fn gather(mut packet: PacketWriter<'_>, bulk: Vec<Bulk>) {
     bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
     std::mem::forget(packet);
 }
 
-/// Writes a message after its prefix, translated or compressed, and completes the packet.
+/// Slow path: writes a message that is translated or compressed, and completes the packet.
 #[cold]
 fn put_rare(
     mut packet: PacketWriter<'_>,
@@ -247,18 +248,18 @@ fn put_rare(
     packet.finish().map_err(PutError::TooLong)
 }
 
-/// Writes a packet whose body is an error. If it is too long for a packet, its text is truncated, and metadata and
-/// details are omitted.
+/// Writes a packet whose body is an error. If it would be too long, its text is truncated, and metadata and details are
+/// omitted.
 pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Form) {
     put_failure(outbox, id, operation, status, style, false);
 }
 
-/// Writes an error like [`put_error`], for a call that has not run. A native peer is informed of this.
+/// Like [`put_error`], but marks the call as not run for native peers.
 pub(crate) fn put_refusal(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Form) {
     put_failure(outbox, id, operation, status, style, true);
 }
 
-/// Writes an error like [`put_refusal`] if it is a refusal, and like [`put_error`] otherwise.
+/// Writes an error, which may be a rejection; see [`put_error`] and [`put_refusal`].
 pub(crate) fn put_failure(
     outbox: &mut Outbox,
     id: PacketId,
@@ -267,7 +268,7 @@ pub(crate) fn put_failure(
     style: Form,
     is_refused: bool,
 ) {
-    /// Maximum overhead of an error body beyond its text, in bytes: a six-byte prefix, kind bytes and a length.
+    /// Maximum length in bytes of an error body without its text: a prefix of six bytes, kinds and a length.
     const AROUND: usize = 20;
     let rich = style == Form::Extended;
     let put = |outbox: &mut Outbox, text: &str, whole: bool| {
@@ -281,7 +282,8 @@ pub(crate) fn put_failure(
         put_text(packet.buffer(), text);
         packet.finish()
     };
-    // A compat peer would interpret it as the end of the stream. In replies it is an ordinary text.
+    // Change the text, because a compat peer would interpret it as the end of the stream. In replies, it has no special
+    // meaning.
     let is_end = !rich && operation == Operation::STREAM && status.message() == EOF;
     let text = if is_end { Cow::Owned(format!("{}: {EOF}", status.code())) } else { status.message().into() };
     let text = &*text;
@@ -291,7 +293,7 @@ pub(crate) fn put_failure(
     }
 }
 
-/// Returns the beginning of a text, at most `max` bytes long.
+/// Truncates a text to at most `max` bytes.
 pub(crate) fn beginning(text: &str, max: usize) -> &str {
     let mut end = max.min(text.len());
     while !text.is_char_boundary(end) {
@@ -305,7 +307,7 @@ fn put_text(body: &mut Vec<u8>, text: &str) {
     debug_assert!(encoded.is_ok(), "no text has 4 GiB");
 }
 
-/// Writes a packet that ends one direction of a stream with a compat peer.
+/// Writes the packet that ends one direction of a stream with a compat peer.
 pub(crate) fn put_end(outbox: &mut Outbox, id: PacketId) {
     let mut packet = outbox.packet(id, Operation::STREAM);
     put_text(packet.buffer(), EOF);
@@ -313,7 +315,7 @@ pub(crate) fn put_end(outbox: &mut Outbox, id: PacketId) {
     debug_assert!(ended.is_ok(), "a short packet is within every limit");
 }
 
-/// Encodes an error as a native peer does.
+/// Encodes an error in the form of native peers.
 pub(crate) fn error(status: &Status) -> Bytes {
     let mut body = Vec::new();
     prefix::put(&mut body, PrefixFields { status: status.in_prefix(), ..PrefixFields::default() });
@@ -321,15 +323,15 @@ pub(crate) fn error(status: &Status) -> Bytes {
     body.into()
 }
 
-/// The message of a reply and its metadata, or the status of a failure.
+/// The message and metadata of a response, or the status of a failure.
 pub(crate) type ReplyParts<'a, M> = Result<(&'a M, Option<&'a Metadata>), &'a Status>;
 
-/// Returns the parts of a reply.
+/// Returns the parts of a response that are sent.
 pub(crate) fn reply_parts<M>(reply: &Result<Response<M>, Status>) -> ReplyParts<'_, M> {
     reply.as_ref().map(|reply| (reply.get_ref(), Extras::sent(reply.extras.as_deref())))
 }
 
-/// Writes the reply of a call. A message may have a report and be compressed.
+/// Writes the reply to a call. A message may be preceded by a load report, and be compressed.
 #[inline(always)]
 pub(crate) fn put_reply<M: EncodeBody>(
     outbox: &mut Outbox,
@@ -351,7 +353,7 @@ pub(crate) fn put_reply<M: EncodeBody>(
     }
 }
 
-/// Returns a body without its packet.
+/// Returns the body of the packet that `put` writes.
 pub(crate) fn alone(put: impl FnOnce(&mut Outbox)) -> Bytes {
     let mut outbox = Outbox::default();
     outbox.set_limit(u32::MAX);
@@ -361,17 +363,17 @@ pub(crate) fn alone(put: impl FnOnce(&mut Outbox)) -> Bytes {
     packet
 }
 
-/// Returns whether a body, after its prefix, is a message with fields.
+/// Returns whether a body, without its prefix, is a message with fields.
 pub(crate) fn is_message(body: &[u8]) -> bool {
     body.first() == Some(&0x08)
 }
 
-/// Decodes a body after its prefix. Long `Bytes` and `Utf8Bytes` share its memory.
+/// Decodes a body without its prefix. Long `Bytes` and `Utf8Bytes` share its memory.
 pub(crate) fn message<M: Message>(body: &Bytes, reading: DecodeOptions) -> Result<Root<M>, DecodeError> {
     polyglot::decode_root(&mut reading.shared(body))
 }
 
-/// Returns a body after its prefix in the layout of this end, decompressed. `what` names it in errors.
+/// Decompresses and translates a body without its prefix. `what` names the message in errors.
 pub(crate) fn prepared(
     body: Bytes,
     what: &str,
@@ -386,7 +388,7 @@ pub(crate) fn prepared(
     }
 }
 
-/// Decodes a reply from a connection, which may be compressed. Long `Bytes` and `Utf8Bytes` share its memory.
+/// Decodes a reply, which may be compressed. Long `Bytes` and `Utf8Bytes` share its memory.
 pub(crate) fn reply<M: Message>(
     body: &Bytes,
     reading: DecodeOptions,
@@ -402,10 +404,10 @@ pub(crate) fn reply<M: Message>(
     }
 }
 
-/// Decodes a reply by copying it. Returns `None` for other replies, which [`reply`] decodes.
+/// Fast path: decodes a reply by copying its values. Returns `None` for replies that require [`reply`].
 #[inline(always)]
 pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Option<Response<M>> {
-    // Otherwise a missing prefix would be copied too.
+    // Checked first, because the optional prefix would otherwise be moved.
     let prefix = if prefix::is_present(body) { Some(prefix::take_slice(&mut body).ok()?) } else { None };
     match polyglot::decode_root(&mut DecodeOptions::whole(nesting).copied(body)).ok()? {
         Root::Message(message) => Some(Response::received(message, prefix)),
@@ -420,7 +422,7 @@ pub(crate) struct Received<M> {
     pub(crate) memory: usize,
 }
 
-/// Decodes an uncompressed request after its prefix.
+/// Decodes an uncompressed request without its prefix.
 #[inline(always)]
 pub(crate) fn request<M: Message>(body: &Bytes, reading: DecodeOptions) -> Result<Received<M>, Status> {
     let mut decoder = reading.shared(body);
@@ -446,7 +448,7 @@ pub(crate) fn undecodable<M: Message>(what: &str, error: &DecodeError) -> Status
     Status::internal(format!("the {what} is not a valid {}: {error}", M::NAME))
 }
 
-/// Returns the first packet of a stream, which names its method.
+/// Returns the first packet of a stream, which names the operation and contains the prefix of the call.
 pub(crate) fn open(operation: Operation, fields: PrefixFields<'_>) -> Bytes {
     let mut body = Vec::with_capacity(4);
     prefix::put(&mut body, fields);
@@ -454,9 +456,9 @@ pub(crate) fn open(operation: Operation, fields: PrefixFields<'_>) -> Bytes {
     body.into()
 }
 
-/// The contents of a stream's first packet.
+/// Content of the first packet of a stream.
 pub(crate) enum OpenPacket {
-    /// The packet names an operation and may have a prefix.
+    /// The packet names an operation and may contain a prefix.
     Names(u16, Option<Prefix>),
     /// The prefix is malformed.
     Malformed(PrefixError),
@@ -473,14 +475,14 @@ pub(crate) fn opening(body: &Bytes) -> OpenPacket {
     Decoder::new(&body).u16().map_or(OpenPacket::Nothing, |operation| OpenPacket::Names(operation, prefix))
 }
 
-/// Returns the body of a CANCEL.
+/// Encodes the body of a CANCEL packet.
 pub(crate) fn cancel(operation: Operation) -> Vec<u8> {
     let mut content = Vec::with_capacity(3);
     frisbee::tlv::put_varint(&mut content, operation.number().into());
     content
 }
 
-/// Returns the operation of a cancelled call.
+/// Decodes the body of a CANCEL packet. Returns the operation of the cancelled call.
 pub(crate) fn cancelled(content: &[u8]) -> Option<u16> {
     frisbee::tlv::whole_varint(content).and_then(|operation| u16::try_from(operation).ok())
 }
@@ -490,7 +492,7 @@ mod tests {
     use super::*;
     use prost_types::FieldMask;
 
-    /// Returns the error text as encoded in a packet of an operation.
+    /// Returns the text of the error that a packet of this operation would contain.
     fn sent_text(status: &Status, operation: Operation, form: Form) -> String {
         let mut body = alone(|outbox| put_error(outbox, PacketId(0), operation, status, form));
         prefix::take(&mut body).expect("encoded prefix should be valid");

@@ -1,17 +1,17 @@
-//! Requests between native peers. Each is parsed once on arrival, and later code matches on the result.
+//! Requests of native peers, parsed once on arrival.
 
 use crate::observe::TraceContext;
 use crate::wire::prefix::{self, Prefix, PrefixError};
 use bytes::{Buf, Bytes};
 
-/// A request, without its packet's header.
+/// A request without its packet header.
 #[derive(Debug)]
 pub(crate) struct Envelope {
-    /// The options of the call. Boxed because most calls have none and an envelope is moved several times.
+    /// Options of the call. Boxed because most calls have none, and an envelope is moved several times.
     pub(crate) options: Option<Box<Prefix>>,
-    /// The message, possibly compressed.
+    /// The message, which may be compressed.
     pub(crate) body: Bytes,
-    /// Encoded length of the options and the body.
+    /// Length of the options and the body in bytes.
     pub(crate) length: usize,
 }
 
@@ -21,14 +21,14 @@ impl Envelope {
         Self { options: None, length: body.len(), body }
     }
 
-    /// Parses the request of a native peer and its trace context. The context is returned separately because many calls
-    /// have a context but no options.
+    /// Parses the request of a native peer. The trace context is returned separately, because many calls have a context
+    /// but no options.
     pub(crate) fn parse(body: Bytes) -> Result<(Self, Option<TraceContext>), PrefixError> {
         if prefix::is_present(&body) { Self::parse_prefixed(body) } else { Ok((Self::bare(body), None)) }
     }
 
-    /// Parses a request that begins with a prefix.
-    #[inline(always)] // At the only place on the path of calls, where a packet would be moved twice.
+    /// Parses a request that starts with a prefix.
+    #[inline(always)] // Called once on the hot path, where the packet would otherwise be moved twice.
     pub(crate) fn parse_prefixed(mut body: Bytes) -> Result<(Self, Option<TraceContext>), PrefixError> {
         let length = body.len();
         if let Some(trace) = prefix::trace_alone(&body) {

@@ -1,8 +1,7 @@
-//! The layouts of services in HELLO, and the packets about them: ASK, LAYOUT and CALLS.
+//! Layouts in HELLO, and the packets that concern layouts: ASK, LAYOUT and CALLS.
 //!
-//! Messages have no field numbers on the wire, so peers with different schemas misread each other unless one of them
-//! translates. That is the accepting end, which asks for each description that it does not know
-//! (`service/layouts.rs`).
+//! Messages have no field numbers on the wire, so a peer with another schema would misread them without a translation.
+//! It is performed by the accepting end, which requests the descriptions that it does not know (`service/layouts.rs`).
 
 use crate::schema::layout::Layout;
 use crate::wire::packed::UNPACKS;
@@ -12,23 +11,23 @@ use frisbee::tlv::{put_varint, take_varint};
 use frisbee::{Hello, Operation, Outbox, PacketId, PeerKind, extension};
 use polyglot::layout::{DESCRIPTION_MAX, Fingerprint};
 
-/// The type of HELLO items for services that the sender offers.
+/// Type of the HELLO items for services that the sender offers.
 pub(crate) const OFFERED: u8 = Hello::FIRST_USER_ITEM;
 
-/// The type of HELLO items for services that the sender calls.
+/// Type of the HELLO items for services that the sender calls.
 pub(crate) const CALLED: u8 = Hello::FIRST_USER_ITEM + 1;
 
-/// The length of a fingerprint in bytes.
+/// Length of a fingerprint in bytes.
 const FINGERPRINT_LEN: usize = 16;
 
-/// Maximum number of fingerprints in an ASK.
+/// Maximum number of fingerprints in an ASK packet.
 pub(crate) const ASKED_MAX: usize = 64;
 
 impl Layout {
-    /// Returns the item in HELLO: the length of the name and the name, the fingerprint, and the operations, each as the
-    /// difference from the previous one.
+    /// Encodes the HELLO item of the layout: the length of the service's name and the name, the fingerprint, and the
+    /// operations, each as the difference from the previous one.
     pub(crate) fn item(&self) -> Bytes {
-        // The length of the name and most differences of operations have one byte.
+        // The length of the name and most differences take one byte each.
         let mut item = Vec::with_capacity(2 + self.service.len() + FINGERPRINT_LEN + self.operations.len());
         put_varint(&mut item, self.service.len() as u64);
         item.extend_from_slice(self.service.as_bytes());
@@ -49,22 +48,22 @@ impl Layout {
     }
 }
 
-/// A layout that a peer has named.
+/// A layout that a peer has announced.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct PeerLayout {
     pub(crate) service: String,
     pub(crate) fingerprint: Fingerprint,
-    /// In ascending order.
+    /// Operations in ascending order.
     pub(crate) operations: Vec<u16>,
 }
 
 impl PeerLayout {
-    /// Returns the layouts in items of one type.
+    /// Returns the layouts in the HELLO items of one type.
     pub(crate) fn all(hello: &Hello, wanted: u8) -> impl Iterator<Item = Self> {
         hello.items().filter(move |(kind, _)| *kind == wanted).filter_map(|(_, item)| Self::read(item))
     }
 
-    /// Parses an item, which is also the body of a CALLS.
+    /// Decodes a HELLO item, which is also the format of a CALLS packet's body.
     pub(crate) fn read(mut item: &[u8]) -> Option<Self> {
         let length = usize::try_from(take_varint(&mut item)?).ok()?;
         let (name, rest) = item.split_at_checked(length)?;
@@ -80,7 +79,7 @@ impl PeerLayout {
     }
 }
 
-/// Returns the type of the first item of a HELLO, among those of calls, that is malformed or occurs twice.
+/// Returns the type of the first HELLO item used by calls that is malformed or occurs twice.
 pub(crate) fn malformed_item(hello: &Hello) -> Option<u8> {
     let mut seen = [false; 2];
     let mut is_malformed = |(kind, item): &(u8, &[u8])| match *kind {
@@ -92,12 +91,12 @@ pub(crate) fn malformed_item(hello: &Hello) -> Option<u8> {
     hello.items().find(|item| is_malformed(item)).map(|(kind, _)| kind)
 }
 
-/// Returns whether the client of an accepting end can be called: it has to offer a service.
+/// Returns whether a client can be called by its server, that is, whether it offers any service.
 pub(crate) fn takes_calls(client: &PeerKind) -> bool {
     client.hello().is_some_and(|hello| hello.items().any(|(kind, _)| kind == OFFERED))
 }
 
-/// Writes a packet about layouts, which may be longer than other packets to the peer.
+/// Writes a packet about layouts. It may be longer than the peer's limit for other packets.
 fn put(outbox: &mut Outbox, id: PacketId, body: &[u8]) {
     let limit = outbox.limit();
     outbox.set_limit(limit.max(DESCRIPTION_MAX as u32));
@@ -108,7 +107,7 @@ fn put(outbox: &mut Outbox, id: PacketId, body: &[u8]) {
     outbox.set_limit(limit);
 }
 
-/// Asks for descriptions.
+/// Requests descriptions by ASK packets.
 pub(crate) fn put_ask(outbox: &mut Outbox, fingerprints: &[Fingerprint]) {
     for some in fingerprints.chunks(ASKED_MAX) {
         let body: Vec<u8> = some.iter().flat_map(|fingerprint| fingerprint.bytes()).collect();
@@ -116,13 +115,13 @@ pub(crate) fn put_ask(outbox: &mut Outbox, fingerprints: &[Fingerprint]) {
     }
 }
 
-/// Parses an ASK.
+/// Decodes the body of an ASK packet.
 pub(crate) fn asked(body: &[u8]) -> Option<impl Iterator<Item = Fingerprint>> {
     let (fingerprints, []) = body.as_chunks() else { return None };
     (1..=ASKED_MAX).contains(&fingerprints.len()).then(|| fingerprints.iter().copied().map(Fingerprint::new))
 }
 
-/// Answers an ASK for one fingerprint. `layout` is the layout with this fingerprint, if there is one.
+/// Replies to an ASK packet for one fingerprint. `layout` is the layout with this fingerprint, if it is known.
 pub(crate) fn put_layout(outbox: &mut Outbox, fingerprint: Fingerprint, layout: Option<&Layout>) {
     match layout.map(|layout| layout.description).filter(|description| !description.is_empty()) {
         Some(description) => put(outbox, extension::LAYOUT, description),
@@ -130,7 +129,7 @@ pub(crate) fn put_layout(outbox: &mut Outbox, fingerprint: Fingerprint, layout: 
     }
 }
 
-/// Names a service that this end is going to call.
+/// Announces a service that this end is going to call.
 pub(crate) fn put_calls(outbox: &mut Outbox, layout: &Layout) {
     put(outbox, extension::CALLS, &layout.item());
 }

@@ -1,9 +1,9 @@
-//! Compressed messages, exchanged by native peers that have both announced support.
+//! Compression of messages between native peers that have both announced support.
 //!
-//! A compressed message has the form `11 <number n> <one frame of zstd>`. The frame decompresses to the n bytes of a
-//! message. No message starts with `11`, so decoders detect compression when they fail, without a cost for other
-//! messages. All claims of the frame are checked before memory is allocated. The table of methods at a server, and
-//! [`Packing`] at a client, determine which messages are compressed.
+//! A compressed message consists of the byte `11`, its uncompressed length n as a varint, and a zstd frame that
+//! decompresses to n bytes. Other messages never start with `11`, so compression is detected when decoding fails, at no
+//! cost for other messages. All claims of the frame are checked before memory is allocated. Which messages are
+//! compressed is determined by the method table at a server, and by [`Packing`] at a client.
 
 #[cfg(feature = "zstd")]
 mod frames;
@@ -16,28 +16,28 @@ use frisbee::{Connection, Hello, PacketWriter};
 use polyglot::Bulk;
 use std::fmt;
 
-/// First byte of a compressed message. Messages start with `00`, `06` or `08`, prefixes with `10`.
+/// First byte of a compressed message. Other messages start with `00`, `06` or `08`, and prefixes with `10`.
 const PACKED: u8 = 0x11;
 
-/// The type of the HELLO item that announces support for decompression. It has a byte for each algorithm.
+/// Type of the HELLO item that announces support for compressed messages. It contains a byte for each algorithm.
 pub(crate) const UNPACKS: u8 = Hello::FIRST_USER_ITEM + 3;
 
-/// The only algorithm: zstd.
+/// Identifies zstd, the only algorithm.
 pub(crate) const ZSTD: u8 = 1;
 
-/// Maximum compression ratio. Text compresses by a factor of ten to fifty. A higher ratio usually indicates a
-/// decompression bomb, so senders do not compress such messages.
+/// Maximum compression ratio. Text is typically compressed by a factor of ten to fifty. Higher ratios indicate
+/// decompression bombs, so senders do not compress such messages.
 const RATIO_MAX: usize = 256;
 
-/// Compression settings of an end that supports decompression.
+/// Compression settings of a client or server that supports compression.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Packing {
-    /// Services and methods whose calls are compressed, sorted.
+    /// Names of the services and methods whose outgoing calls are compressed, sorted.
     called: Vec<(String, String)>,
 }
 
 impl Packing {
-    /// Enables compression for calls to a method, named `package.Service/Method`.
+    /// Enables compression for calls of a method, given as `package.Service/Method`.
     #[cfg(feature = "zstd")]
     pub(crate) fn add(&mut self, name: &str) {
         if let Some((service, method)) = name.split_once('/') {
@@ -46,30 +46,30 @@ impl Packing {
         }
     }
 
-    /// Returns whether messages of calls to a method are compressed.
+    /// Returns whether the messages in calls of a method are compressed.
     pub(crate) fn has(&self, method: &Method) -> bool {
         let name = (method.layout.service(), method.name);
         self.called.binary_search_by(|(service, method)| (&**service, &**method).cmp(&name)).is_ok()
     }
 
-    /// Returns whether no method is compressed.
+    /// Returns whether no outgoing calls are compressed.
     pub(crate) fn is_empty(&self) -> bool {
         self.called.is_empty()
     }
 }
 
-/// Returns whether a peer supports the compression used by this end.
+/// Returns whether a peer supports the compression algorithm.
 pub(crate) fn unpacks(hello: &Hello) -> bool {
     hello.items().any(|(kind, ways)| kind == UNPACKS && ways.contains(&ZSTD))
 }
 
-/// Returns whether a body, after its prefix, is compressed.
+/// Returns whether a body, without its prefix, is compressed.
 pub(crate) fn is_present(body: &[u8]) -> bool {
     body.first() == Some(&PACKED)
 }
 
-/// Compresses the message that a packet's buffer holds from `start` on, including separate parts, if that makes it
-/// shorter.
+/// Compresses the message that starts at offset `start` of a packet's buffer, including parts held by reference. Does
+/// nothing if the message would not become shorter.
 pub(crate) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<Bulk>) {
     #[cfg(feature = "zstd")]
     frames::pack(packet, start, bulk);
@@ -77,8 +77,8 @@ pub(crate) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<B
     let _ = (packet, start, bulk);
 }
 
-/// Returns the body of a received packet after its prefix, decompressed if necessary. `what` names it in error texts.
-/// `decompresses` is set if this end has announced support.
+/// Decompresses the body of a received packet, without its prefix, if it is compressed. `what` names the message in
+/// errors. `decompresses` must be set if this end has announced support.
 pub(crate) fn unpacked(body: Bytes, what: &str, by: &Connection, decompresses: bool) -> Result<Bytes, Status> {
     if !is_present(&body) {
         return Ok(body);
@@ -86,30 +86,30 @@ pub(crate) fn unpacked(body: Bytes, what: &str, by: &Connection, decompresses: b
     unpack(&body, by, decompresses).map_err(|error| error.of(what))
 }
 
-/// The name of a request in errors. Errors in requests have a separate code.
+/// Name of a request in errors. Errors in requests have a different status code.
 pub(crate) const REQUEST: &str = "request";
 
-/// The reason why a compressed message cannot be read.
+/// Reason why a compressed message cannot be decoded.
 #[derive(Debug)]
 enum PackedError {
-    /// This end has not announced support for compression.
+    /// This end has not announced support for compressed messages.
     NotAgreed,
-    /// The body is not one frame of the stated length.
+    /// The body is not a single frame of the stated length.
     Malformed,
-    /// The message exceeds the maximum length of bodies.
+    /// The message exceeds the maximum body size.
     TooLong { length: u64, limit: u32 },
-    /// The compression ratio is too high.
+    /// The compression ratio exceeds the maximum.
     TooDense { length: usize, frame: usize },
-    /// There is no memory for the message.
+    /// There is not enough memory for the message.
     #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "nothing is unpacked without the feature"))]
     NoRoom,
-    /// The decompressed bytes do not start like a message.
+    /// The decompressed bytes are not a message.
     #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "nothing is unpacked without the feature"))]
     NoMessage,
 }
 
 impl PackedError {
-    /// Returns the status of a call with this unreadable part.
+    /// Returns the status of a call. `what` names the message that cannot be decoded.
     fn of(self, what: &str) -> Status {
         let text = format!("the packed {what} {self}");
         match self {
@@ -137,7 +137,7 @@ impl fmt::Display for PackedError {
 
 /// Decompresses a message.
 fn unpack(body: &[u8], by: &Connection, decompresses: bool) -> Result<Bytes, PackedError> {
-    // A compat peer receives no HELLO, and therefore no announcement.
+    // Compat peers receive no HELLO, so this end has not announced support to them.
     if !decompresses || by.peer().hello().is_none() {
         return Err(PackedError::NotAgreed);
     }
@@ -154,11 +154,11 @@ fn unpack(body: &[u8], by: &Connection, decompresses: bool) -> Result<Bytes, Pac
     inflate(frame, length, by)
 }
 
-/// Decompresses a frame whose message has at most `length` bytes. The connection is charged before decompression, and
-/// then for as long as any message.
+/// Decompresses a frame whose message has at most `length` bytes. The memory is charged to the connection before
+/// decompression.
 #[cfg(feature = "zstd")]
 fn inflate(frame: &[u8], length: usize, by: &Connection) -> Result<Bytes, PackedError> {
-    /// First bytes of messages: nothing, or fields. Errors, prefixes and compressed messages start differently.
+    /// First byte of messages: nil or fields. Errors, prefixes and compressed messages start with other bytes.
     const BEGINNINGS: [u8; 2] = [0x00, 0x08];
 
     frames::check(frame, length)?;

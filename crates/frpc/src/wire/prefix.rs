@@ -1,12 +1,12 @@
-//! The prefix of bodies between native peers: timeout, metadata, status and trace context.
+//! The prefix that native peers add to bodies, with timeout, metadata, status and trace context.
 //!
-//! A prefix is `10 <varint n> <n bytes>`. The bytes are items, each with a type, a length and a value. No message
-//! starts with `10`. A prefix is sent only if it has items.
+//! A prefix consists of the byte `10`, its length n as a varint, and n bytes of items, each with a type, a length and a
+//! value. Messages never start with `10`. A prefix is only sent if it contains items.
 //!
 //! # Decisions
 //!
-//! A trace context is an item of the prefix and not metadata, because metadata costs allocations at both ends while a
-//! context takes 29 bytes on the stack.
+//! A trace context is an item of its own rather than metadata, because metadata requires allocations at both peers,
+//! while a context takes 29 bytes on the stack.
 
 use crate::Status;
 use crate::api::code::Code;
@@ -19,59 +19,59 @@ use bytes::{Buf, Bytes};
 use frisbee::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
 use std::time::{Duration, Instant};
 
-/// The first byte of a prefix. Messages begin with `00`, `06` or `08`.
+/// First byte of a prefix. Messages start with `00`, `06` or `08`.
 const PREFIX: u8 = 0x10;
 
-/// Maximum length of a prefix that is read, in bytes.
+/// Maximum length of a received prefix in bytes.
 const PREFIX_MAX: u64 = 64 * 1024;
 
-/// Number of bytes around the details of a status: type, length and code.
+/// Maximum overhead of the details of a status in bytes: type, length and code.
 const AROUND_DETAILS: usize = 16;
 
-/// The caller's timeout, in microseconds.
+/// Item with the timeout of the caller in microseconds.
 const TIMEOUT: u8 = 1;
-/// An entry of metadata: the length of the key, the key, and the value.
+/// Item with an entry of metadata: the length of the key, the key, and the value.
 const METADATA: u8 = metadata::ENTRY;
-/// The gRPC code of a status, and its details.
+/// Item with the gRPC code of a status, and its details.
 const STATUS: u8 = 3;
-/// The call has not run. Has no value.
+/// Item without a value, which marks a call as not run.
 const REFUSED: u8 = 5;
-/// The trace context of the call: trace id, span id and flags.
+/// Item with the trace context of the call: trace id, span id and flags.
 const TRACE: u8 = 6;
-/// The load of the replying end: the number of calls in progress, and the expected duration of a further call in
+/// Item with the load of the server: the number of calls in progress, and the expected duration of another call in
 /// microseconds.
 const REPORT: u8 = 7;
 
-/// The text of a status. Only in TRAILERS.
+/// Item with the text of a status, which occurs only in TRAILERS.
 const TEXT: u8 = 8;
 
-/// First item type that the receiver must understand.
+/// First mandatory item type.
 const MUST_UNDERSTAND: u8 = 128;
 
 /// Length of a prefix that contains only a trace context.
 pub(crate) const TRACE_ALONE_LEN: usize = TRACE_ALONE.len() + TraceContext::LEN;
 
-/// The first bytes of such a prefix.
+/// First bytes of a prefix that contains only a trace context.
 const TRACE_ALONE: [u8; 4] = [PREFIX, TraceContext::LEN as u8 + 2, TRACE, TraceContext::LEN as u8];
 
-/// The contents of a prefix.
+/// Contents of a received prefix.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Prefix {
     pub(crate) timeout: Option<Duration>,
-    /// Contains the metadata.
+    /// Metadata of the message. Extensions are added later.
     pub(crate) extras: OptionalExtras,
     pub(crate) failure: Option<Failure>,
     pub(crate) trace: Option<TraceContext>,
-    /// End of the timeout, set once the call is admitted.
+    /// Deadline that results from the timeout. Set when the call is admitted.
     pub(crate) deadline: Option<Instant>,
-    /// Expiry of the caller's authorization, set once the caller is admitted.
+    /// Expiry of the caller's authorization. Set when the call is admitted.
     pub(crate) expires: Option<Instant>,
-    /// Approximate memory of the metadata in bytes, set once the call is admitted.
+    /// Approximate memory of the metadata in bytes. Set when the call is admitted.
     pub(crate) memory: usize,
 }
 
-/// The items of a failure. One value, so that a prefix stays small and cheap to pass on.
+/// The items of a failure. Grouped to keep the prefix small.
 #[derive(Clone, Debug)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Failure {
@@ -88,17 +88,17 @@ impl Failure {
 }
 
 impl Prefix {
-    /// Returns only the metadata.
+    /// Converts into the metadata, discarding everything else.
     pub(crate) fn into_metadata(self) -> Metadata {
         self.extras.into_metadata().unwrap_or_default()
     }
 }
 
-/// Why a prefix cannot be read.
+/// Reason why a prefix cannot be decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PrefixError {
     Malformed,
-    /// This item is unknown but must be understood.
+    /// The prefix contains a mandatory item of this unknown type.
     Unknown(u8),
 }
 
@@ -114,7 +114,7 @@ impl PrefixError {
         }
     }
 
-    /// Returns the status of a request with such a prefix, which is not run.
+    /// Returns the status of a request with an invalid prefix, which is not run.
     #[cold]
     pub(crate) fn of_request(self) -> Status {
         let text = self.text("request");
@@ -125,28 +125,28 @@ impl PrefixError {
         .not_run()
     }
 
-    /// Returns the status of a call whose reply has such a prefix.
+    /// Returns the status of a call whose reply has an invalid prefix.
     #[cold]
     pub(crate) fn of_reply(self, what: &str) -> Status {
         Status::internal(self.text(what))
     }
 }
 
-/// The contents of a prefix to write.
+/// Contents of a prefix to be sent.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct PrefixFields<'a> {
     pub(crate) timeout: Option<Duration>,
     pub(crate) metadata: Option<&'a Metadata>,
     pub(crate) status: Option<(Code, &'a [u8])>,
-    /// Whether the call has not run.
+    /// Whether to mark the call as not run.
     pub(crate) refused: bool,
     pub(crate) trace: Option<&'a TraceContext>,
     pub(crate) report: Option<Report>,
 }
 
 impl PrefixFields<'_> {
-    /// Returns whether there is nothing to write.
-    #[inline(always)] // Nearly all messages have no prefix.
+    /// Returns whether the prefix would contain no items.
+    #[inline(always)] // Most messages have no prefix.
     pub(crate) fn is_empty(&self) -> bool {
         let Self { timeout, metadata, status, refused, trace, report } = self;
         let has_context = metadata.is_some() || trace.is_some();
@@ -154,8 +154,8 @@ impl PrefixFields<'_> {
     }
 }
 
-/// Writes a prefix, if it has items. The body follows.
-#[inline(always)] // So that the fields that are not set cost nothing.
+/// Writes a prefix if it contains any items. The body must follow.
+#[inline(always)] // Lets the compiler eliminate fields that are not set.
 pub(crate) fn put(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
     let PrefixFields { metadata, trace, .. } = fields;
     let has_more = !PrefixFields { metadata: None, trace: None, ..fields }.is_empty();
@@ -202,7 +202,7 @@ fn put_items(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
     }
 }
 
-/// Writes the items, without the head of a prefix.
+/// Writes the items of a prefix, without its header.
 fn put_all(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
     let PrefixFields { timeout, metadata, status, refused, trace, report } = fields;
     let begin = buffer.len();
@@ -218,9 +218,9 @@ fn put_all(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
         metadata.put_items(buffer);
     }
     if let Some((code, mut details)) = status {
-        // Details that would make the prefix too long are omitted, so that the rest can be read.
+        // Omit details that would make the prefix too long, so that the remaining items can be decoded.
         if buffer.len() - begin + details.len() + AROUND_DETAILS > PREFIX_MAX as usize {
-            // At debug level: a peer can cause this at any rate.
+            // At debug level only, because a peer can cause this at any rate.
             tracing::debug!(length = details.len(), "dropped the details of a status: too long");
             details = &[];
         }
@@ -237,28 +237,28 @@ fn put_all(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
     }
 }
 
-/// Returns the items of HEADERS.
+/// Encodes the items of HEADERS.
 pub(crate) fn headers(metadata: &Metadata) -> Vec<u8> {
     let mut items = Vec::new();
     put_all(&mut items, PrefixFields { metadata: Some(metadata), ..PrefixFields::default() });
     items
 }
 
-/// Reads the items of HEADERS.
+/// Decodes the items of HEADERS.
 pub(crate) fn read_headers(items: &[u8]) -> Result<Metadata, PrefixError> {
     let mut prefix = Prefix::default();
     read(items, &mut prefix)?;
     Ok(prefix.into_metadata())
 }
 
-/// Returns the items of TRAILERS with a failure, at most `max` bytes. If they would be longer, metadata and details are
-/// omitted and the text is truncated.
+/// Encodes the items of TRAILERS with a failure. If they would exceed `max` bytes, metadata and details are omitted and
+/// the text is truncated.
 pub(crate) fn trailers(status: &Status, refused: bool, max: usize) -> Vec<u8> {
-    /// Maximum length of the items without metadata, details and text, in bytes.
+    /// Maximum length in bytes of the items without metadata, details and text.
     const AROUND: usize = 12;
     let with = |text: &str, whole: bool| {
         let mut items = Vec::new();
-        // A failure with the code `Ok` is a failure as well.
+        // A failure with the code `Ok` must still be recognized as a failure.
         let code = if status.code() == Code::Ok { Code::Unknown } else { status.code() };
         let code_and_details = (code, if whole { status.details() } else { &[] });
         let metadata = status.metadata().filter(|_| whole);
@@ -276,7 +276,7 @@ pub(crate) fn trailers(status: &Status, refused: bool, max: usize) -> Vec<u8> {
     with(body::beginning(status.message(), max.saturating_sub(AROUND)), false)
 }
 
-/// Reads the items of TRAILERS. Returns the failure, or `None` if the direction has ended without one.
+/// Decodes the items of TRAILERS. Returns the failure, or `None` if the direction has ended successfully.
 pub(crate) fn read_trailers(items: &[u8]) -> Result<Option<Status>, PrefixError> {
     let mut prefix = Prefix::default();
     read(items, &mut prefix)?;
@@ -287,7 +287,7 @@ pub(crate) fn read_trailers(items: &[u8]) -> Result<Option<Status>, PrefixError>
     Ok(Some(Status::received(String::from_utf8_lossy(text).into_owned(), Some(prefix))))
 }
 
-/// Writes the length of the items that start here, if it takes more than the one byte reserved for it.
+/// Writes the length of the items that start at `begin`, if it does not fit into the byte that is reserved for it.
 fn put_long_length(buffer: &mut Vec<u8>, begin: usize) {
     let mut length = Vec::new();
     put_varint(&mut length, (buffer.len() - begin) as u64);
@@ -300,7 +300,7 @@ fn put_head(buffer: &mut Vec<u8>, kind: u8, length: usize) {
     put_varint(buffer, length as u64);
 }
 
-/// Returns the encoded length of a number.
+/// Returns the length of a number as a varint.
 fn varint_len(number: u64) -> usize {
     (number | 1).ilog2() as usize / 7 + 1
 }
@@ -314,12 +314,12 @@ fn put_trace(buffer: &mut Vec<u8>, trace: &TraceContext) {
     buffer.extend_from_slice(&prefix);
 }
 
-/// Returns the trace context of a body whose prefix contains nothing else.
+/// Fast path: returns the trace context of a body whose prefix contains nothing else.
 pub(crate) fn trace_alone(body: &[u8]) -> Option<TraceContext> {
     TraceContext::from_bytes(body.get(..TRACE_ALONE_LEN)?.strip_prefix(&TRACE_ALONE)?)
 }
 
-/// Returns the load report in the prefix of a body, if any, and whether other items follow.
+/// Returns the load report in the prefix of a body, if there is one, and whether bytes follow the prefix.
 pub(crate) fn report(body: &[u8]) -> Option<(Report, bool)> {
     let (items, rest) = split(body).ok().filter(|_| is_present(body))?;
     let mut items = Items::new(items).map_while(|item| item);
@@ -327,17 +327,17 @@ pub(crate) fn report(body: &[u8]) -> Option<(Report, bool)> {
     Some((Report::from_item(item)?, !rest.is_empty()))
 }
 
-/// Returns whether a body has a prefix. Only native peers write them.
+/// Returns whether a body has a prefix. Only native peers send prefixes.
 pub(crate) fn is_present(body: &[u8]) -> bool {
     body.first() == Some(&PREFIX)
 }
 
-/// Removes the prefix of a body, if it has one.
+/// Removes and decodes the prefix of a body, if it has one.
 pub(crate) fn take(body: &mut Bytes) -> Result<Option<Prefix>, PrefixError> {
     if is_present(body) { take_present(body).map(Some) } else { Ok(None) }
 }
 
-/// Removes the prefix of a body that has one.
+/// Removes and decodes the prefix of a body that has one.
 #[cold]
 pub(crate) fn take_slice(body: &mut &[u8]) -> Result<Prefix, PrefixError> {
     let (items, rest) = split(body)?;
@@ -355,16 +355,16 @@ fn take_present(body: &mut Bytes) -> Result<Prefix, PrefixError> {
     Ok(prefix)
 }
 
-/// Splits a body into the items of its prefix and the remainder.
+/// Splits a body into the items of its prefix and the rest.
 pub(crate) fn split(body: &[u8]) -> Result<(&[u8], &[u8]), PrefixError> {
     let mut rest = body.get(1..).ok_or(Malformed)?;
     let length = take_varint(&mut rest).filter(|length| *length <= PREFIX_MAX).ok_or(Malformed)?;
     rest.split_at_checked(length as usize).ok_or(Malformed) // At most PREFIX_MAX.
 }
 
-/// Reads the items of a prefix, which are untrusted.
+/// Decodes the items of a prefix, which are untrusted.
 pub(crate) fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), PrefixError> {
-    // One bit for each item that may occur only once.
+    // Bit set of the items that have occurred and may occur only once.
     let mut seen = 0_u16;
     for item in Items::new(items) {
         let (kind, mut value) = item.ok_or(Malformed)?;
@@ -382,10 +382,10 @@ pub(crate) fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), PrefixError>
                 failure.code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
                 failure.details = Bytes::copy_from_slice(value);
             }
-            // An invalid context is ignored, because the call does not depend on it.
+            // Ignore an invalid context, because the call does not depend on it.
             TRACE => prefix.trace = TraceContext::from_bytes(value),
             REFUSED => prefix.failure.get_or_insert_with(Failure::unknown).is_refusal = true,
-            // Read by `read_trailers`.
+            // Decoded by `read_trailers`.
             TEXT => {}
             MUST_UNDERSTAND.. => return Err(PrefixError::Unknown(kind)),
             _ => continue,
@@ -472,7 +472,7 @@ mod tests {
             put(&mut bytes, PrefixFields { metadata: Some(metadata), ..PrefixFields::default() });
             bytes
         };
-        // Covers inline storage, then allocated storage.
+        // The first entry is stored inline, and the others require an allocation.
         for key in ["first", "second", "third"] {
             metadata.insert(key, "v".repeat(40)).unwrap();
             let plain = bytes(&metadata);
@@ -543,7 +543,7 @@ mod tests {
         assert_eq!(take(&mut body), Ok(None));
     }
 
-    /// Regression test: a timeout of 2^64 microseconds was read as 0, which had already passed.
+    /// Regression test: a timeout of 2^64 microseconds was decoded as 0, which had already elapsed.
     #[test]
     fn number_that_is_not_one_of_64_bits_is_malformed() {
         let timeout = |value: &[u8]| {
@@ -571,12 +571,11 @@ mod tests {
     #[test]
     fn trailers_carry_status_and_cut_only_long_parts() {
         let mut metadata = Metadata::new();
-        metadata.insert("k", "v").expect("metadata entry should be valid");
+        metadata.insert("k", "v").expect("entry should be valid metadata");
         let status = Status::unauthenticated("no").with_details(&b"d"[..]).with_metadata(metadata);
         let items = trailers(&status, true, 64 * 1024);
         assert_eq!(items, *b"\x02\x03\x01kv\x03\x02\x10d\x05\x00\x08\x02no");
-        let received =
-            read_trailers(&items).expect("items should be valid").expect("trailers should carry an error status");
+        let received = read_trailers(&items).expect("items should be valid").expect("trailers should contain an error");
         assert_eq!((received.code(), received.message(), received.details()), (Code::Unauthenticated, "no", &b"d"[..]));
         assert!(!received.may_have_run() && received.metadata() == status.metadata());
         let ok = read_trailers(&trailers(&Status::new(Code::Ok, "odd"), false, 100)).expect("items should be valid");
@@ -586,7 +585,7 @@ mod tests {
             let items = trailers(&long, false, max);
             assert!((max - 12..=max).contains(&items.len()), "{} of {max}", items.len());
             let received =
-                read_trailers(&items).expect("items should be valid").expect("trailers should carry an error status");
+                read_trailers(&items).expect("items should be valid").expect("trailers should contain an error");
             assert!(long.message().starts_with(received.message()) && received.code() == Code::Unauthenticated);
         }
     }

@@ -1,15 +1,15 @@
-//! Creates requests, responses and statuses from a body and its prefix.
+//! Conversion of received bodies and prefixes to requests, responses and statuses.
 
 use crate::api::extras::OptionalExtras;
 use crate::observe::TraceContext;
 use crate::wire::prefix::{Failure, Prefix};
 use crate::{Code, Request, Response, Status};
 
-/// The metadata key of the trace context in other protocols.
+/// Metadata key of the trace context in other protocols.
 const TRACEPARENT: &str = "traceparent";
 
 impl<T> Request<T> {
-    /// Returns the trace context that a caller over another protocol sent.
+    /// Returns the trace context that a caller over another protocol has sent as metadata.
     pub(crate) fn traceparent(&self) -> Option<TraceContext> {
         TraceContext::from_traceparent(self.metadata().get(TRACEPARENT)?)
     }

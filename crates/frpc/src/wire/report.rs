@@ -1,30 +1,30 @@
-//! Load reports, sent with replies to clients that balance over several servers.
+//! Load reports, which are sent with replies to clients that balance calls over several servers.
 
 use crate::wire::prefix;
 use frisbee::Hello;
 use frisbee::tlv::{put_varint, take_varint};
 
-/// The type of the HELLO item that requests load reports. It has no value.
+/// Type of the HELLO item by which a client requests load reports. It has no value.
 pub(crate) const REPORT_REQUEST_ITEM: u8 = Hello::FIRST_USER_ITEM + 2;
 
-/// The load that a server reports.
+/// The load of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
     /// Number of calls in progress at the server.
     pub in_progress: u32,
-    /// Expected duration of a further call, in microseconds.
+    /// Expected duration of another call in microseconds.
     pub micros: u32,
 }
 
 impl Report {
-    /// Writes the value of the prefix item.
+    /// Encodes the report as the value of a prefix item.
     pub(super) fn put(self, buffer: &mut Vec<u8>) {
         put_varint(buffer, self.in_progress.into());
         put_varint(buffer, self.micros.into());
     }
 
-    /// Reads the value of an item, which later versions may have extended. Numbers out of range saturate, which
-    /// indicates a very high load.
+    /// Decodes the value of a prefix item, to which later versions may append fields. Numbers that are too large
+    /// saturate, which indicates a very high load.
     pub(super) fn from_item(mut item: &[u8]) -> Option<Self> {
         let mut number = || take_varint(&mut item).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         Some(Self { in_progress: number()?, micros: number()? })

@@ -1,4 +1,4 @@
-//! Translations between the layouts of a service at a peer and at this end, and their cache.
+//! Translations between the layouts that a service has at a peer and at this end, and a cache of them.
 
 use crate::Status;
 use crate::schema::layout::Layout;
@@ -11,10 +11,10 @@ use polyglot::{DecodeError, Form, NESTING_CEILING, Nesting};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Maximum number of cached services. A server with forty services has clients of a few versions.
+/// Maximum number of cached plans. A server with forty services typically has clients of a few versions.
 const CACHED_MAX: usize = 1024;
 
-/// Maximum memory of cached plans that no connection uses, in bytes. A plan of fifty messages takes about 10 KiB.
+/// Maximum memory in bytes of cached plans that no connection uses. A plan for fifty messages takes about 10 KiB.
 const UNUSED_MAX: usize = 4 * 1024 * 1024;
 
 /// The end that calls a service.
@@ -24,33 +24,33 @@ pub(crate) enum Caller {
     This,
 }
 
-/// The translation of the methods of a service.
+/// Plans for translating the messages of a service.
 #[derive(Debug)]
 pub(crate) struct ServicePlans {
-    /// From the peer's layout to that of this end, and the reverse.
+    /// Plan from the peer's layout to that of this end.
     incoming: Plan,
     outgoing: Plan,
-    /// In the order of the peer's operations.
+    /// Methods in the order of the peer's operations.
     methods: Vec<MethodPlan>,
-    /// Approximate size in bytes.
+    /// Approximate memory in bytes.
     pub(crate) memory: usize,
 }
 
 /// A method of the peer.
 #[derive(Debug)]
 enum MethodPlan {
-    /// The index of the method at this end.
+    /// The method exists at this end, with this index.
     Known { index: usize, incoming: Option<Root>, outgoing: Option<Root> },
-    /// This end has no method of this name.
+    /// This end has no method with this name.
     Absent(Box<str>),
-    /// The method at this end with this index has incompatible messages.
+    /// The method with this index has incompatible messages.
     Incompatible(usize, Box<str>),
 }
 
-/// The operation of a method, and the translation of its messages if there is one.
+/// Operation of a method, and the translation of its messages if one is necessary.
 pub(crate) type FoundMethod = (u16, Option<Arc<Translation>>);
 
-/// The translation of the messages of one method.
+/// Translation of the messages of one method.
 #[derive(Debug)]
 pub(crate) struct Translation {
     plans: Arc<ServicePlans>,
@@ -59,12 +59,12 @@ pub(crate) struct Translation {
 }
 
 impl ServicePlans {
-    /// Returns the plans for a native peer's layout if they are cached.
+    /// Returns the plans for the layout of a native peer, if they are cached.
     pub(crate) fn cached(own: &'static Layout, peer: Fingerprint, caller: Caller) -> Option<Arc<Self>> {
         CACHE.lock().get_or_insert_default().find(&(own.fingerprint, peer, caller, Form::Extended))
     }
 
-    /// Returns the plans for compat peers, which have the layout `peer`.
+    /// Returns the plans for compat peers whose layout is `peer`.
     ///
     /// # Errors
     /// Like [`new`](Self::new).
@@ -74,10 +74,11 @@ impl ServicePlans {
         cached.map_or_else(|| Self::new(own, peer.description, caller, Form::Flat), Ok)
     }
 
-    /// Creates and caches the plans for a peer's encoded description. Messages to the peer have the `form`.
+    /// Creates and caches the plans for a layout, given by the peer's encoded description. Messages to the peer are
+    /// encoded in this form.
     ///
     /// # Errors
-    /// If the description is malformed or of another service, or the plans would exceed their limits.
+    /// If the description is malformed or describes another service, or the plans would exceed a limit.
     pub(crate) fn new(own: &'static Layout, peer: &[u8], caller: Caller, form: Form) -> Result<Arc<Self>, String> {
         let fingerprint = Fingerprint::of(peer);
         let parse = |bytes: &[u8]| Description::parse(bytes).map_err(|error: DescriptionError| error.to_string());
@@ -138,10 +139,10 @@ impl ServicePlans {
         Ok(plans)
     }
 
-    /// Returns the operation of the peer's method at this end, and its translation if there is one.
+    /// Returns the operation of this end for a method of the peer, and its translation if one is necessary.
     ///
     /// # Errors
-    /// If this end does not serve the method, or cannot translate it.
+    /// If this end does not serve the method or cannot translate its messages.
     pub(crate) fn served(self: &Arc<Self>, own: &Layout, method: usize) -> Result<FoundMethod, Status> {
         match self.methods.get(method) {
             Some(MethodPlan::Known { index, incoming, outgoing }) if *index < own.operations.len() => {
@@ -156,10 +157,10 @@ impl ServicePlans {
         }
     }
 
-    /// Returns the peer's operation of the method at this end with an operation, and its translation if there is one.
+    /// Returns the operation of the peer for a method of this end, and its translation if one is necessary.
     ///
     /// # Errors
-    /// If the peer does not have the method, or this end cannot translate it.
+    /// If the peer does not have the method, or this end cannot translate its messages.
     pub(crate) fn called(
         self: &Arc<Self>,
         own: &Layout,
@@ -187,11 +188,11 @@ impl ServicePlans {
 }
 
 impl Translation {
-    /// Translates a received body after its prefix. `what` names it in errors.
+    /// Translates a received body without its prefix. `what` names the message in errors.
     ///
     /// # Errors
-    /// If it does not match the peer's layout, has no equivalent in that of this end, or would be longer than bodies may
-    /// be.
+    /// If the body does not match the layout of the peer, cannot be represented in that of this end, or would exceed
+    /// the maximum body size.
     pub(crate) fn read(&self, body: Bytes, what: &str, by: &Connection, nesting: Nesting) -> Result<Bytes, Status> {
         let Some(root) = self.incoming else { return Ok(body) };
         let limits = Limits { body: by.body_max() as usize, nesting };
@@ -208,26 +209,26 @@ impl Translation {
         Ok(out.into())
     }
 
-    /// Appends the translation of a message that this end has encoded.
+    /// Translates a message that this end has encoded, and appends the result to `out`.
     ///
     /// # Errors
-    /// If it has no equivalent in the peer's layout, or would be longer than `limit` bytes.
+    /// If the message cannot be represented in the layout of the peer, or would exceed `limit` bytes.
     pub(crate) fn write(&self, body: &[u8], out: &mut Vec<u8>, limit: u32) -> Result<(), DecodeError> {
         let Some(root) = self.outgoing else {
             out.extend_from_slice(body);
             return Ok(());
         };
-        // Messages of this end may nest as deep as possible, since the peer has its own limit.
+        // Messages of this end may nest as deeply as possible, because the peer enforces its own limit.
         let limits = Limits { body: limit as usize, nesting: Nesting::new(NESTING_CEILING) };
         self.plans.outgoing.translate(root, body, out, limits).map(drop)
     }
 }
 
-/// Plans by the layouts of this end and of the peer.
+/// Plans by the layouts of both peers.
 #[derive(Default)]
 struct Cache {
     plans: HashMap<Key, (Arc<ServicePlans>, u64)>,
-    /// Counts uses, to find the plan that was used least recently.
+    /// Counter of lookups, by which the least recently used plan is found.
     uses: u64,
 }
 
@@ -243,7 +244,7 @@ impl Cache {
         Some(plans.clone())
     }
 
-    /// Adds plans, and evicts the least recently used ones among those that no connection uses.
+    /// Adds plans to the cache. Evicts the least recently used plans that no connection uses.
     fn insert(&mut self, key: Key, plans: &Arc<ServicePlans>) {
         let is_unused = |(plans, _): &(Arc<ServicePlans>, u64)| Arc::strong_count(plans) == 1;
         loop {

@@ -1,4 +1,5 @@
-//! zstd frames: one per message, without a dictionary, with the content size in the header.
+//! Encoding and checking of zstd frames. Each contains one message, uses no dictionary, and states the content size in
+//! its header.
 
 use super::{PACKED, PackedError, RATIO_MAX};
 use frisbee::PacketWriter;
@@ -8,23 +9,23 @@ use std::cell::RefCell;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe;
 
-/// Minimum length of a message that is compressed, in bytes. Shorter messages fit into one network packet anyway and
-/// would save less than compression costs.
+/// Minimum length of a message in bytes for it to be compressed. A shorter message fits into one network packet anyway,
+/// and compression would cost more than it saves.
 const LEAST: usize = 1024;
 
-/// Minimum saving as a fraction of the length. Below it, compression costs more than it saves.
+/// Minimum saving, as a divisor of the length. With a smaller saving, compression costs more than it saves.
 const SAVED_PART: usize = 16;
 
-/// Compression level: the fastest one, which still yields most of the saving.
+/// Compression level: the fastest, which already achieves most of the saving.
 const LEVEL: i32 = 1;
 
-/// The magic number of a frame. Skippable frames and legacy formats have different ones.
+/// Magic number of a frame. Skippable frames and legacy formats have other numbers.
 const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
-/// Maximum message length for which a thread keeps the copy's memory.
+/// Maximum length of a message in bytes for which a thread keeps its buffer.
 const KEPT: usize = 64 * 1024;
 
-/// The compression state of a thread: several hundred kilobytes, reused across messages.
+/// Compression state of a thread. It takes several hundred kilobytes and is reused for all messages.
 struct Packer {
     compressor: Compressor<'static>,
     whole: Vec<u8>,
@@ -42,7 +43,7 @@ pub(super) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<B
     let buffer = packet.buffer();
     let written = buffer.len().saturating_sub(start);
     let length = bulk.iter().fold(written, |length, part| length.saturating_add(part.bytes.len()));
-    // A message that exceeds the limit is rejected without compression.
+    // Do not compress a message that exceeds the limit, because it will be rejected.
     if length < LEAST || length > limit {
         return;
     }
@@ -59,7 +60,7 @@ pub(super) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<B
     });
 }
 
-/// Returns the contents of a slot, creating them if necessary.
+/// Returns the value in a slot. Creates it if the slot is empty.
 fn get_or_make<T>(slot: &mut Option<T>, make: impl FnOnce() -> Option<T>) -> Option<&mut T> {
     if slot.is_none() {
         *slot = make();
@@ -72,8 +73,8 @@ impl Packer {
         Self { compressor, whole: Vec::new(), frame: Vec::new() }
     }
 
-    /// Returns the frame of a message with `length` bytes. Returns `None` if it saves too little, or if receivers would
-    /// reject the ratio.
+    /// Compresses a message of `length` bytes to a frame. Returns `None` if the saving is too small, or the compression
+    /// ratio so high that receivers would reject it.
     fn frame(&mut self, buffer: &[u8], start: usize, bulk: &[Bulk], length: usize) -> Option<&[u8]> {
         let Self { compressor, whole, frame } = self;
         let mut source = buffer.get(start..)?;
@@ -92,12 +93,12 @@ impl Packer {
         let room = length - length / SAVED_PART;
         frame.clear();
         frame.reserve(room);
-        // Fails if the frame exceeds the buffer, so no other error needs handling.
+        // Fails only if the frame exceeds the buffer.
         compressor.compress_to_buffer(source, frame).ok().filter(|packed| *packed <= room)?;
         (length <= frame.len().saturating_mul(RATIO_MAX)).then_some(frame)
     }
 
-    /// Frees memory that a long message has taken.
+    /// Frees the buffer of a long message.
     fn release(&mut self) {
         self.whole.clear();
         self.whole.shrink_to(KEPT);
@@ -106,8 +107,8 @@ impl Packer {
     }
 }
 
-/// Checks that the peer's bytes are exactly one frame of a message with `length` bytes: no dictionary, no skippable
-/// frames, and no trailing bytes.
+/// Checks that untrusted bytes are exactly one frame with a message of `length` bytes: without dictionary, skippable
+/// frames or trailing bytes.
 pub(super) fn check(frame: &[u8], length: usize) -> Result<(), PackedError> {
     let states_length = || matches!(zstd_safe::get_frame_content_size(frame), Ok(Some(of)) if of == length as u64);
     let is_whole = || zstd_safe::find_frame_compressed_size(frame).is_ok_and(|of| of == frame.len());
@@ -144,8 +145,8 @@ mod tests {
         text
     }
 
-    /// Returns the body of a packet with `front` before a message. Bytes 100 to 2000 are outside the buffer if `split`
-    /// is set.
+    /// Returns the body of a packet with `front` before a message. If `split` is set, bytes 100 to 2000 of the message
+    /// are held by reference.
     fn packed(front: &[u8], message: &[u8], split: bool) -> Bytes {
         crate::wire::body::alone(|outbox: &mut Outbox| {
             let mut packet = outbox.packet(PacketId(0), Operation::FIRST_USER);
@@ -162,16 +163,16 @@ mod tests {
             }
             pack(&mut packet, start, &mut bulk);
             bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
-            packet.finish().expect("packet without a limit should be finished");
+            packet.finish().expect("packet should be within the limit");
         })
     }
 
-    /// Returns the length and the bytes that follow it.
+    /// Returns the message length and the frame in a compressed body.
     fn frame_of(mut body: &[u8]) -> (usize, &[u8]) {
         assert_eq!(body[0], PACKED);
         body = &body[1..];
-        let length = frisbee::tlv::take_varint(&mut body).expect("body should contain a length");
-        (usize::try_from(length).expect("value should fit usize"), body)
+        let length = frisbee::tlv::take_varint(&mut body).expect("body should contain the message length");
+        (usize::try_from(length).expect("length should fit into usize"), body)
     }
 
     #[test]
@@ -182,8 +183,8 @@ mod tests {
             assert!(body.starts_with(b"\x10\x02\x04\0") && body.len() < length / 2, "{} of {length}", body.len());
             let (stated, frame) = frame_of(&body[4..]);
             assert_eq!(stated, length);
-            check(frame, length).expect("compressed frame should pass the check");
-            assert!(inflate(frame, length).expect("checked frame should decompress") == message);
+            check(frame, length).expect("frame from the compressor should be valid");
+            assert!(inflate(frame, length).expect("valid frame should decompress") == message);
         }
     }
 
