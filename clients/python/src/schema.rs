@@ -322,8 +322,8 @@ fn leak(known: &ServiceDescription) -> PyResult<Constants> {
     if let Some(constants) = constants.get(known) {
         return Ok(*constants);
     }
-    let layout = Layout::leak(&known.service, known.operations.clone(), &known.layout, &known.names)
-        .map_err(refused)?;
+    let layout =
+        Layout::leak(&known.service, known.operations.clone(), &known.layout, &known.names).map_err(refused)?;
     let method = |known: &MethodDescription| {
         let method = Method::new(layout, known.name.clone().leak(), known.operation);
         if known.idempotent { method.idempotent() } else { method }
