@@ -47,7 +47,11 @@ def serving(proto: Path, get: Callable[[Any, Any], Any]) -> Iterator[NativeServe
     def last(queries: Any) -> Any:
         return [get(item, query) for query in queries][-1]
 
-    functions = [(api, 0, lambda query: get(item, query), "here", None, None), (api, 1, last, "requests here", None, None)]
+    index = {name: index for index, (_, name, *_) in enumerate(schema.methods())}
+    functions = [
+        (api, index["Get"], lambda query: get(item, query), "here", None, None),
+        (api, index["Sum"], last, "requests here", None, None),
+    ]
     native = NativeServer("127.0.0.1:0", functions, _report, Server()._settings, None)
     yield native
     native.stop()

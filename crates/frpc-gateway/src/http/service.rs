@@ -418,7 +418,7 @@ pub(super) fn is_addressed<'a>(
 
 /// Returns whether an authority is the path of a socket, which may be percent-encoded.
 fn is_socket_path(authority: &[u8]) -> bool {
-    authority.contains(&b'/') || authority.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(b"%2f"))
+    authority.contains(&b'/') || authority.windows(3).any(|part| part.eq_ignore_ascii_case(b"%2f"))
 }
 
 /// Whether two hosts are the same, but for case and a default port. Either default port counts: a proxy may have ended TLS.
