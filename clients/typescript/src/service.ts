@@ -81,7 +81,7 @@ type Handler<M> =
 export type Handlers<S> = S extends Service<infer M> ? { readonly [K in keyof M]: Handler<M[K]> } : never;
 
 /** A layout announced by a peer in HELLO. */
-export type PeerLayout = Pick<AnyService, "fingerprint" | "operations">;
+export type PeerLayout = { readonly fingerprint: string; readonly operations: readonly number[] };
 
 /** Writes a fingerprint of 16 bytes. */
 const putFingerprint = (to: Cursor, hex: string): void => hex.match(/../g)?.forEach((byte) => putByte(to, parseInt(byte, 16)));
