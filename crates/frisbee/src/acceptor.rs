@@ -1,15 +1,15 @@
-//! Turns sockets into driven connections and tracks the open ones.
+//! Creation of driven connections from accepted sockets, and tracking of the open ones.
 //!
 //! # Decisions
 //!
-//! * **Accepting is separate from listening.** Listeners pass sockets to workers, and users pass transports to an
-//!   `Acceptor`, which performs the TLS handshake, if any, and drives the connection on its worker. One driver serves
-//!   every transport.
-//! * **The futures that drive connections are written by hand.** An `async fn` keeps its arguments in addition to the
-//!   values made of them, which doubles the memory of an idle connection.
-//! * **A shutdown counts connections from the accept.** Otherwise connections in a queue or a handshake would be
-//!   dropped. A client that has sent nothing yet gets one second for its first bytes, so a process with a successor
-//!   loses nothing.
+//! * **Accepting is separate from listening.** Listeners pass sockets to workers, and programs pass transports to an
+//!   `Acceptor`, which performs the TLS handshake and drives the connection on its worker. All transports use the same
+//!   driver.
+//! * **The futures that drive connections are implemented by hand.** An `async fn` would keep its arguments in addition
+//!   to the values created from them, which doubles the memory of an idle connection.
+//! * **A connection counts as open from the moment it is accepted.** Otherwise a shutdown would drop connections that
+//!   are queued or in a TLS handshake. A client that has not sent anything gets one second for its first bytes, so that
+//!   a restart with a successor process loses no requests.
 
 use crate::account::{Budget, Stats};
 use crate::adapter::peers::{AdapterListener, AdapterPeers};
@@ -41,7 +41,7 @@ use tokio::task::JoinSet;
 #[cfg(feature = "tls")]
 use crate::transport::Secured;
 
-/// Serves connections on transports that the program supplies: anything that reads and writes bytes.
+/// Serves connections on transports supplied by the program, which may be any byte streams.
 ///
 /// Clones share the router and the memory limits, and are shut down together. Created by
 /// [`ServerBuilder::build`](crate::ServerBuilder::build).
@@ -69,10 +69,10 @@ impl<R> Clone for Acceptor<R> {
 }
 
 impl<R: Protocol> Acceptor<R> {
-    /// Serves a connection until it ends and returns the reason. The current tokio runtime drives it. Handlers run on
-    /// the runtime on which the acceptor was created.
+    /// Serves a connection until it ends, and returns the close reason. The connection is driven by the current tokio
+    /// runtime. Handlers run on the runtime in which the acceptor was created.
     ///
-    /// The connection begins with a TLS handshake if the server is configured for TLS.
+    /// If TLS is configured, the connection starts with a TLS handshake.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -92,7 +92,7 @@ impl<R: Protocol> Acceptor<R> {
         run_apart(&Handle::current(), driving).await
     }
 
-    /// Returns the server's connection counters.
+    /// Returns the counters of the server's connections.
     pub fn stats(&self) -> Stats {
         Stats(self.0.budget.clone())
     }
@@ -102,11 +102,11 @@ impl<R: Protocol> Acceptor<R> {
         Inspector { budget: self.0.budget.clone(), open: self.0.open.clone() }
     }
 
-    /// Stops accepting connections, lets open ones finish their work in progress, and closes each when it is idle.
+    /// Stops accepting connections, and waits for the open ones. Each is closed when it is idle.
     ///
     /// # Cancel safety
-    /// Dropping the future stops waiting. Connections in use are then closed when they are idle, without a timeout. It
-    /// may be called again.
+    /// Dropping the future stops waiting. Connections are still closed when they are idle, without a timeout. The
+    /// method may be called again.
     pub async fn shutdown(&self) {
         self.0.drain().await;
     }
@@ -114,7 +114,7 @@ impl<R: Protocol> Acceptor<R> {
 
 opaque_debug!([R] Acceptor<R>, "Acceptor");
 
-/// The state that the connections of one server share.
+/// State shared by the connections of a server.
 pub(crate) struct ServerShared<R> {
     pub(crate) router: Arc<R>,
     pub(crate) config: ServerConfig,
@@ -124,27 +124,27 @@ pub(crate) struct ServerShared<R> {
     pub(crate) pending_handshakes: Arc<HandshakeLimiter>,
     pub(crate) shutdown_timeout: Duration,
     pub(crate) age_limit: AgeLimit,
-    /// The reader of the PROXY protocol header with which connections begin, if any.
+    /// Reader of PROXY protocol headers. Set if connections must start with one.
     pub(crate) proxied: Option<ReadHeader>,
-    /// The tasks of listeners without connections. They end with the server.
+    /// Tasks of connectionless listeners, which end with the server.
     pub(crate) listeners: OnceLock<JoinSet<()>>,
-    /// The runtime of the caller, on which pending handlers continue.
+    /// Runtime of the caller, on which pending handlers run.
     pub(crate) runtime: Handle,
     #[cfg(feature = "tls")]
     pub(crate) tls: Option<crate::tls::Handshakes>,
-    /// Whether connections that do not begin with TLS are served in plaintext.
+    /// Whether connections without TLS are also accepted.
     #[cfg(feature = "tls")]
     pub(crate) takes_plain: bool,
 }
 
 impl<R: Protocol> ServerShared<R> {
-    /// Starts the listeners without connections on the current runtime.
+    /// Starts the connectionless listeners on the current runtime.
     pub(crate) fn listen(self: &Arc<Self>, listeners: Vec<AdapterListener>) {
         let server: Weak<dyn AdapterServer> = Arc::<Self>::downgrade(self);
         let host = AdapterHost { phase: self.open.phase(), config: Arc::new(self.config.clone()), server };
         let mut tasks = JoinSet::new();
         for listener in listeners {
-            // A shutdown waits for the listener as it does for a connection.
+            // A shutdown waits for listeners as it does for connections.
             let Some(entry) = OpenConnections::admit(&self.open) else { return };
             let peers = AdapterPeers(host.clone());
             let listening: Job = Box::pin(async move {
@@ -156,13 +156,13 @@ impl<R: Protocol> ServerShared<R> {
         let _ = self.listeners.set(tasks);
     }
 
-    /// Stops admitting connections and waits until the admitted ones have ended.
+    /// Stops admitting connections, and waits until the admitted ones have ended.
     pub(crate) async fn drain(&self) {
         self.open.drain(self.shutdown_timeout, &self.pending_handshakes).await;
     }
 
-    /// Creates a connection for a socket that was admitted. The returned closure creates the engine on the thread that
-    /// drives it.
+    /// Creates a connection for an admitted socket. Returns a closure that creates the engine. It must be called on the
+    /// thread that drives the connection.
     #[cfg(all(feature = "uring", target_os = "linux"))]
     pub(crate) fn connect(
         &self,
@@ -195,11 +195,11 @@ impl<R: Protocol> ServerShared<R> {
         })
     }
 
-    /// Drives a connection on the current runtime, including the handshake, if any.
+    /// Drives a connection on the current runtime, including its TLS handshake.
     ///
-    /// `context` is the runtime of the handlers, if it is not the current one. The future must be spawned as a task of
-    /// its own, `unconstrained`.
-    #[allow(clippy::boxed_local)] // The task does not keep the memory of the box.
+    /// `context` is the runtime of the handlers if it is not the current one. The future must be spawned as an
+    /// `unconstrained` task.
+    #[allow(clippy::boxed_local)] // Boxed for the caller: a task keeps the memory of its initial state.
     pub(crate) fn serve(&self, arrived: Box<AcceptedConnection>, context: Option<Handle>) -> ServedConnection<'_, R> {
         let AcceptedConnection { io, ends, entry } = *arrived;
         if let Some(read) = self.proxied {
@@ -208,7 +208,7 @@ impl<R: Protocol> ServerShared<R> {
         self.begin(io, ends, context, entry)
     }
 
-    /// Like [`serve`](Self::serve), after reading the header in which a proxy states its client's address.
+    /// Like [`serve`](Self::serve), after reading the PROXY protocol header with the address of the client.
     async fn serve_proxied(
         &self,
         read: ReadHeader,
@@ -234,7 +234,7 @@ impl<R: Protocol> ServerShared<R> {
         reason
     }
 
-    /// Drives a connection from its TLS handshake, if there is one, or else from its first frame.
+    /// Drives a connection, starting with its TLS handshake or its first frame.
     fn begin(
         &self,
         io: Transport,
@@ -250,7 +250,7 @@ impl<R: Protocol> ServerShared<R> {
         self.drive(io, self.greet(ends), AllowedProtocols::Any, context, entry)
     }
 
-    /// Like [`serve`](Self::serve), with a TLS handshake. The memory of the handshake is freed when it completes.
+    /// Like [`serve`](Self::serve), with a TLS handshake, whose memory is freed when it completes.
     #[cfg(feature = "tls")]
     async fn serve_secured(
         &self,
@@ -303,7 +303,7 @@ impl<R: Protocol> ServerShared<R> {
         let Some(entry) = OpenConnections::admit_until(&self.open, ServerPhase::Closing) else {
             return Box::pin(async { CloseReason::Shutdown });
         };
-        // On a ring, adapter connections are driven by ordinary tasks.
+        // Ordinary tasks drive adapter connections, even if the worker uses a ring.
         Box::pin(tokio::task::unconstrained(self.drive(transport, handle, allowed, context, entry)))
     }
 }
@@ -322,7 +322,7 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
         // A panic of the router has already been reported by the panic hook.
         let mut engine = made.ok()?;
         let is_refused = handle.0.mailbox.lock().order.is_some();
-        // The router is notified as for an adapter connection, because it has nothing further to do with the peer.
+        // Notify the router as for an adapter connection: it has nothing more to do for this peer.
         engine.end(&CloseReason::OtherProtocol);
         if is_refused {
             handle.0.attachments.drop_values();
@@ -349,16 +349,15 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
     }
 }
 
-/// A future that serves a connection and resolves to the reason for its end.
+/// The future that serves a connection. Resolves to the close reason.
 ///
-/// The future is written by hand and boxes its rare states, because it makes up most of a connection's memory.
+/// Implemented by hand, with rare states boxed, because it accounts for most of the memory of a connection.
 #[allow(clippy::large_enum_variant)] // All connections are in the large variant most of the time.
 pub(crate) enum ServedConnection<'a, R: Protocol> {
-    /// The connection was rejected because the server's shutdown timeout has expired.
+    /// The connection was rejected, because the shutdown timeout of the server has expired.
     Refused,
     Driven(DriveFuture<Transport, R, TokioTimer>, Option<OpenConnection>),
-    /// The connection is behind a TLS handshake or a proxy header, or its transport is being handed over to the next
-    /// owner.
+    /// The connection is in a TLS handshake, behind a proxy header, or its transport is being passed to another owner.
     Rare(Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>),
 }
 
@@ -386,7 +385,7 @@ impl<R: Protocol> Future for ServedConnection<'_, R> {
     }
 }
 
-/// An accepted connection on the way to its worker. It is passed in a box, because a task keeps the memory of its
+/// An accepted connection that has not reached its worker. Passed in a box, because a task keeps the memory of its
 /// initial state.
 pub(crate) struct AcceptedConnection {
     pub(crate) io: Transport,

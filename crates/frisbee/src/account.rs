@@ -1,16 +1,17 @@
-//! The server-wide account of memory held for peers. `caller.rs` divides it among callers, `connection.rs` is the part
-//! of a connection, `reservation.rs` the public interface, `waiters.rs` has the tasks that wait for memory, `output.rs`
-//! bounds unwritten output, `trim.rs` returns memory to the system, `counts.rs` counts connections and rejections, and
-//! `traffic.rs` counts bytes and streams.
+//! Accounting of the memory that a server holds for its peers. `caller.rs` divides it among callers, `connection.rs`
+//! contains the account of a connection, `reservation.rs` the public interface, and `waiters.rs` the tasks that wait
+//! for memory. `output.rs` limits unwritten output, `trim.rs` returns memory to the system, `counts.rs` counts
+//! connections and rejections, and `traffic.rs` counts bytes and streams.
 //!
 //! # Decisions
 //!
-//! Memory is reserved before it is taken, but not on the path of a small call. A body reserves if it does not arrive in
-//! one read, a message when it is queued, a request when its handler is pending, and an outbox once per write, in steps of
-//! 16 KiB. Only replies, and objects that already exist, may use the last part of the memory or overdraw it. Before new
-//! work, the driver checks the share of its caller; while half of the memory is free, that takes one load.
+//! Memory is reserved before it is used, except for small calls. A body reserves memory if it does not arrive in a
+//! single read, a message when it is queued, a request when its handler is pending, and an outbox once per write in
+//! steps of 16 KiB. Only replies, and objects that already exist, may use the last part of the memory or overdraw it.
+//! Before accepting new work, the driver checks the share of the caller. As long as half of the memory is free, this
+//! takes a single load.
 //!
-//! A connection keeps an eighth of the bytes that it uses for its next reservation, so connections with waiting calls
+//! A connection caches an eighth of the bytes it uses for its next reservation, so that connections with pending calls
 //! rarely write to shared memory.
 
 mod caller;
@@ -39,19 +40,19 @@ pub use self::waiters::MemoryWaiter;
 use self::waiters::Waiters;
 use std::sync::atomic::Ordering;
 
-/// Minimum size of bodies that may be slices of their read buffer and keep all of it.
+/// Minimum size of bodies that may be slices of their read buffer and keep the whole buffer alive.
 pub(crate) const SLICED_MIN: usize = 16 * 1024;
 
-/// Size of such a buffer: two reads of 64 KiB.
+/// Size of a read buffer: two reads of 64 KiB.
 pub(crate) const READ_BUFFER: usize = 128 * 1024;
 
-/// Memory of a pending handler in addition to its request, in bytes: its future, its slot in the connection's list, and
-/// the state needed for its reply.
+/// Memory of a pending handler in addition to its request, in bytes: the future, the slot in the connection's list, and
+/// the state needed for the reply.
 pub(crate) const WAITING_COST: usize = 448;
 
-/// Returns the memory that a received body of this length keeps, for
+/// Returns the memory in bytes that a received body of this length keeps alive, for use with
 /// [`Connection::charge_request`](crate::Connection::charge_request). A body of 16 to 64 KiB may be a slice of the read
-/// buffer of 128 KiB and keep all of it.
+/// buffer and keep all of its 128 KiB alive.
 ///
 /// ```
 /// assert_eq!(frisbee::body_memory(1000), 1000);
@@ -62,19 +63,19 @@ pub const fn body_memory(length: usize) -> usize {
     if SLICED_MIN <= length && length < READ_BUFFER / 2 { READ_BUFFER } else { length }
 }
 
-/// The memory that a server holds for its peers, and counters. It consists of bodies being received, unread messages,
-/// requests with pending handlers, unwritten output, streams and subscriptions.
+/// Memory that a server holds for its peers: bodies being received, unread messages, requests with pending handlers,
+/// unwritten output, streams and subscriptions. Also contains the counters of the server.
 #[derive(Debug)]
 pub(crate) struct Budget {
     memory: Pool,
-    /// Threshold of free memory at which shares are enforced.
+    /// Amount of free memory below which callers are limited to their shares.
     short: isize,
-    /// Maximum memory of a stream whose peer does not support credit. One message may exceed it.
+    /// Maximum memory of a stream whose peer does not support flow control. One message may exceed it.
     per_stream: u64,
-    /// Memory of connections themselves: state, buffers and, with TLS, keys. It is separate, so that idle connections
-    /// leave the memory for work alone.
+    /// Memory of the connections themselves: state, buffers and TLS keys. It is separate, so that idle connections do
+    /// not reduce the memory for work.
     connections: Pool,
-    /// Memory of one connection, in bytes.
+    /// Memory that each connection is charged for itself, in bytes.
     connection_cost: usize,
     callers: Callers,
     waiters: Waiters,
@@ -98,7 +99,7 @@ impl Budget {
         }
     }
 
-    /// Bounds the fixed memory of connections, each of which takes this many bytes.
+    /// Limits the memory of connections to `total` bytes, of which each connection takes `each`.
     pub(crate) fn with_connections(self, total: usize, each: usize) -> Self {
         Self { connections: Pool::new(total), connection_cost: each, ..self }
     }
@@ -113,13 +114,13 @@ impl Budget {
         self.memory.free.load(Ordering::Relaxed)
     }
 
-    /// Returns whether so little memory is free that shares are enforced.
+    /// Returns whether so little memory is free that callers are limited to their shares.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
         self.available() <= self.short
     }
 
-    /// Takes `count` bytes if `allows` agrees, given the free bytes. Writes nothing otherwise.
+    /// Takes `count` bytes if `allows` returns `true` for the number of free bytes. Performs no write otherwise.
     fn take_if(&self, count: usize, allows: impl Fn(isize) -> bool) -> bool {
         let take = |free: isize| allows(free).then(|| free.saturating_sub_unsigned(count));
         let is_taken = self.memory.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();

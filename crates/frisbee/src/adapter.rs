@@ -1,4 +1,5 @@
-//! Protocol adapters: handlers of other protocols on the same port, for connections whose first bytes are not a frame.
+//! Protocol adapters: handlers of other protocols that share the port with Frisbee. They get the connections whose
+//! first bytes are not a frame.
 
 pub(crate) mod peers;
 
@@ -25,10 +26,10 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
-/// First byte of every frame: that of the magic number, or of an id below 256 in the old header format.
+/// First byte of every frame. It is part of the magic number or, in the old form, of an id below 256.
 const FRAME_BEGINS: u8 = 0;
 
-/// First byte of a TLS handshake: the record type.
+/// First byte of a TLS connection: the record type of a handshake.
 #[cfg(feature = "tls")]
 const TLS_BEGINS: u8 = 22;
 
@@ -36,23 +37,23 @@ type Accepts = dyn Fn(&[u8]) -> bool + Send + Sync;
 type Serve = dyn Fn(RawTransport, AdapterContext) -> Serving + Send + Sync;
 type Serving = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
-/// The phase of a server's life, as seen by handlers of adapter connections.
+/// Phase of a server's life, which handlers of adapter connections can observe.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) enum ServerPhase {
     #[default]
     Serving,
-    /// Connections finish their work in progress.
+    /// The server is shutting down: connections complete their work in progress.
     Stopping,
-    /// Remaining connections are closed.
+    /// The shutdown timeout has expired: remaining connections are closed.
     Closing,
 }
 
-/// The handler of another protocol.
+/// A handler of another protocol.
 #[derive(Clone)]
 pub(crate) struct ProtocolAdapter {
     accepts: Arc<Accepts>,
     serve: Arc<Serve>,
-    /// A function pointer, so that programs without adapters compile none of the code behind it.
+    /// A function pointer, so that programs without adapters do not link the code behind it.
     hand_over: fn(Arc<Serve>, &Connection, &AdapterHost) -> HandOffTarget,
 }
 
@@ -73,32 +74,33 @@ impl ProtocolAdapter {
 
 opaque_debug!([] ProtocolAdapter, "ProtocolAdapter");
 
-/// The protocols with which a connection may begin.
+/// Protocols that a connection may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AllowedProtocols {
-    /// Frames, TLS if it shares the port with plain connections, and adapter protocols.
+    /// Frames, adapter protocols, and TLS if it shares the port with plaintext connections.
     Any,
-    /// Frames and adapter protocols, because the transport already uses TLS.
+    /// Frames and adapter protocols. The transport already uses TLS.
     #[cfg(feature = "tls")]
     Secured,
-    /// Frames only, because the connection is nested in an adapter connection.
+    /// Only frames. The connection is nested in an adapter connection.
     Frames,
 }
 
-/// The interface of a server to its adapter connections.
+/// Interface of a server for its adapter connections.
 pub(crate) trait AdapterServer: Send + Sync {
-    /// Serves the frames of a transport as a connection nested in an adapter connection, in the same task.
+    /// Serves the frames of a transport as a connection nested in an adapter connection. The returned future runs in
+    /// the task of the latter.
     fn serve_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_>;
 
-    /// Returns a handle for a peer without a connection, unless the router rejects it.
+    /// Returns a handle for a connectionless peer. Returns `None` if the router rejects the peer.
     fn enter_peer(&self, ends: EndpointInfo) -> Option<Connection>;
 
-    /// Serves a transport after its TLS handshake: frames or another protocol.
+    /// Serves a transport after its TLS handshake. It may carry frames or another protocol.
     #[cfg(feature = "tls")]
     fn secure_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_>;
 }
 
-/// The state and settings of a server that its adapter connections need.
+/// State and settings of a server for its adapter connections.
 #[derive(Clone)]
 pub(crate) struct AdapterHost {
     pub(crate) phase: watch::Receiver<ServerPhase>,
@@ -106,13 +108,13 @@ pub(crate) struct AdapterHost {
     pub(crate) server: Weak<dyn AdapterServer>,
 }
 
-/// The future of a connection nested in an adapter connection.
+/// Future of a connection nested in an adapter connection.
 pub(crate) type Inner<'a> = Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>;
 
-/// The handlers of a server's adapter connections.
+/// Handlers of a server's adapter connections.
 pub(crate) struct ProtocolAdapters {
     handlers: Vec<ProtocolAdapter>,
-    /// Performs the TLS handshake at a server that accepts TLS and plain connections on one port.
+    /// Performs TLS handshakes, if the server accepts TLS and plaintext connections on the same port.
     secures: Option<ProtocolAdapter>,
     host: AdapterHost,
 }
@@ -122,7 +124,7 @@ impl ProtocolAdapters {
         Self { handlers, secures: None, host }
     }
 
-    /// Accepts TLS on connections that begin with its handshake.
+    /// Accepts TLS on connections that start with a TLS handshake.
     #[cfg(feature = "tls")]
     pub(crate) fn securing(self) -> Self {
         let serve = async |transport, context: AdapterContext| {
@@ -133,8 +135,8 @@ impl ProtocolAdapters {
         Self { secures: Some(ProtocolAdapter::new(begins, serve)), ..self }
     }
 
-    /// Returns the handler that accepts a connection with these first bytes, if any. The handler receives the transport
-    /// and serves it in the task of the connection.
+    /// Returns the handler for a connection with these first bytes, if one accepts it. The handler gets the transport
+    /// and runs in the task of the connection.
     pub(crate) fn find(
         &self,
         beginning: &[u8],
@@ -157,21 +159,21 @@ impl fmt::Debug for ProtocolAdapters {
     }
 }
 
-/// Returns the handler as the next owner of the connection's transport.
+/// Returns a hand-off target that passes the transport to the handler.
 fn hand_over(serve: Arc<Serve>, connection: &Connection, host: &AdapterHost) -> HandOffTarget {
     let context = AdapterContext::new(connection, host);
-    // Also counts a connection that is lost before its handler receives it.
+    // Created here to count connections that are lost before their handler gets the transport.
     let closed = Closed { connection: connection.clone(), reason: CloseReason::OtherProtocol };
     HandOffTarget::in_place(move |transport| Box::pin(run(serve, transport, context, closed)))
 }
 
-/// Serves an adapter connection until it closes or the shutdown timeout expires.
+/// Serves an adapter connection until its handler returns or the shutdown timeout expires.
 async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext, mut closed: Closed) -> CloseReason {
     closed.reason = CloseReason::Shutdown;
     let mut phase = context.host.phase.clone();
     let inner = context.inner.clone();
     let _values = context.values.clone();
-    // A nested connection is counted by its adapter connection.
+    // A nested connection is counted as part of its adapter connection.
     let transport = if context.connection.0.is_within {
         transport
     } else {
@@ -195,7 +197,7 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext
     closed.reason.clone()
 }
 
-/// Counts the end of a connection when it is dropped.
+/// Guard that counts the end of a connection when dropped.
 struct Closed {
     connection: Connection,
     reason: CloseReason,
@@ -212,16 +214,17 @@ impl Drop for Closed {
 }
 
 async fn reached(phase: &mut watch::Receiver<ServerPhase>, least: ServerPhase) {
-    // If the server is gone, nothing needs to be closed: its tasks end with its runtime.
+    // If the server no longer exists, wait forever: the task ends with its runtime.
     if phase.wait_for(|phase| *phase >= least).await.is_err() {
         std::future::pending::<()>().await;
     }
 }
 
-/// Waits until a time, or forever if there is none.
+/// Waits until a time, or forever if it is `None`.
 async fn past(due: Option<Instant>) {
     match due {
-        // Boxed because most servers limit no age and the future takes memory of an idle connection.
+        // Boxed because few servers limit the age of connections, and the timer would add to the memory of each idle
+        // one.
         Some(due) => Box::pin(tokio::time::sleep_until(due.into())).await,
         None => std::future::pending().await,
     }
@@ -232,13 +235,14 @@ async fn past(due: Option<Instant>) {
 pub struct AdapterContext {
     connection: Connection,
     host: AdapterHost,
-    /// The close reason of the nested connection.
+    /// Close reason of the nested connection.
     inner: Arc<Mutex<Option<CloseReason>>>,
     waste: Arc<WasteAccount>,
     values: Arc<AdapterValues>,
 }
 
-/// Drops the [attachments](Connection::attachments) of an adapter connection. Its router has disconnected earlier.
+/// Guard that drops the [attachments](Connection::attachments) of an adapter connection. The router has already been
+/// notified of its end.
 struct AdapterValues(Connection);
 
 impl Drop for AdapterValues {
@@ -264,21 +268,23 @@ impl AdapterContext {
         &self.host.config.common
     }
 
-    /// Returns the timeout for a client's first header; see
+    /// Returns the timeout for receiving the first request of a client; see
     /// [`first_header_timeout`](crate::ServerBuilder::first_header_timeout).
     pub fn first_header_timeout(&self) -> Duration {
         self.host.config.first_header_timeout
     }
 
-    /// Returns the connection, for its addresses, certificates, limits, memory and tasks. Packets cannot be sent on it.
+    /// Returns the connection, which provides addresses, certificates, limits, memory accounting and tasks. No packets
+    /// can be sent on it.
     ///
-    /// The handler runs on the worker of its connection and must not block it. Spawn work that blocks or computes on
-    /// the connection's [runtime](Connection::runtime_handle), on which the server was started.
+    /// The handler runs on the worker of its connection and must not block it. Work that blocks or computes should be
+    /// spawned on the [runtime](Connection::runtime_handle) of the connection, which is that in which the server was
+    /// started.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Returns whether the handler should finish its work in progress and return, because the server is shutting down
+    /// Returns whether the handler should complete its work in progress and return, because the server is shutting down
     /// or the connection has reached its [maximum age](crate::ServerBuilder::max_connection_age).
     pub fn is_stopping(&self) -> bool {
         self.is_shutting_down()
@@ -287,17 +293,17 @@ impl AdapterContext {
 
     /// Returns whether the server is shutting down.
     pub fn is_shutting_down(&self) -> bool {
-        // This is checked for each request. Phases never go back, and this receiver has only seen the first one, so no
-        // lock is taken until the phase changes.
+        // Checked for each request. No lock is taken before the phase changes, because this receiver has only seen the
+        // first phase, and phases never go back.
         self.host.phase.has_changed().unwrap_or(true) && *self.host.phase.borrow() >= ServerPhase::Stopping
     }
 
-    /// Waits until the server shuts down or the connection has reached its [maximum
-    /// age](crate::ServerBuilder::max_connection_age). The server drops remaining handlers after its
-    /// [`shutdown_timeout`](crate::ServerBuilder::shutdown_timeout), or after the grace period of that age.
+    /// Waits until the server begins to shut down or the connection has reached its [maximum
+    /// age](crate::ServerBuilder::max_connection_age). Handlers that are still running are dropped after the
+    /// [`shutdown_timeout`](crate::ServerBuilder::shutdown_timeout) or the grace period of the age.
     ///
     /// # Cancel safety
-    /// Cancel safe. It may be called any number of times.
+    /// Cancel safe. The method may be called any number of times.
     pub async fn stopping(&self) {
         let mut phase = self.host.phase.clone();
         let mut reached = pin!(reached(&mut phase, ServerPhase::Stopping));
@@ -309,7 +315,7 @@ impl AdapterContext {
         .await;
     }
 
-    /// Returns whether the server's memory limit is reached, so that no new work should begin; see
+    /// Returns whether the memory limit of the server is reached, so that no new work should begin; see
     /// [`memory_max`](crate::ServerBuilder::memory_max).
     pub fn is_overloaded(&self) -> bool {
         self.connection.is_overloaded()
@@ -320,45 +326,44 @@ impl AdapterContext {
         Stats(self.connection.0.mailbox.account.budget().clone())
     }
 
-    /// Charges `bytes` of input to the server's memory until the returned value is dropped.
+    /// Charges `bytes` bytes of input to the memory of the server until the result is dropped.
     pub fn charge(&self, bytes: usize) -> MemoryCharge {
         self.connection.charge_request(bytes)
     }
 
-    /// Charges a useless request of `bytes`: a malformed or rejected one, or one for an unknown method. If a client
-    /// exceeds [`Config::waste_rate`], its transport is read more slowly.
+    /// Charges a useless request of `bytes` bytes: one that is malformed, rejected, or for an unknown method. If a
+    /// client exceeds [`Config::waste_rate`], its transport is read more slowly.
     pub fn waste(&self, bytes: usize) {
         self.waste.charge(bytes);
     }
 
-    /// Credits a useful request of `bytes`, which compensates for [useless](Self::waste) ones.
+    /// Credits a useful request of `bytes` bytes, which offsets [useless](Self::waste) ones.
     #[inline]
     pub fn credit(&self, bytes: usize) {
         self.waste.credit(bytes);
     }
 
-    /// Returns whether reading from the peer should be delayed because it sent too many [useless](Self::waste)
-    /// requests. Transports of connections pause reading automatically.
+    /// Returns whether reading from the peer should be paused, because it has sent too many [useless](Self::waste)
+    /// requests. The transport of a connection is paused automatically.
     pub fn is_throttled(&self) -> bool {
         self.waste.paused_until().is_some()
     }
 
-    /// Adds the bytes of a peer without a transport to the server's traffic counters.
+    /// Adds to the server's traffic counters, for a peer without a transport.
     pub fn count_bytes(&self, read: usize, written: usize) {
         let account = &self.connection.0.mailbox.account;
         account.count(Traffic::Read, read as u64);
         account.count(Traffic::Written, written as u64);
     }
 
-    /// Serves the frames in `io` as a connection of the same server until it ends, and returns the reason. For
-    /// protocols that wrap frames, such as WebSocket. A connection that does not begin with a frame is closed, as by a
-    /// server without protocol adapters.
+    /// Serves the frames in `io` as a connection of the same server until it ends, and returns the close reason. Used
+    /// for protocols that wrap frames, such as WebSocket. A connection that does not start with a frame is closed.
     ///
-    /// The returned future drives the connection. The handler must await it in its own task. The nested connection
-    /// shares the memory account, addresses and certificates of the adapter connection. It has the limits and timeouts
-    /// of any other connection and ends with the server. [`Stats`](crate::Stats) count both as one connection: if the
-    /// handler returns without an error, the adapter connection ends with the reason of the nested one. A handler that
-    /// serves several at once must limit their number.
+    /// The returned future drives the connection and must be awaited in the task of the handler. The nested connection
+    /// shares the memory account, addresses and certificates of the adapter connection. It has the same limits and
+    /// timeouts as any other connection and ends with the server. [`Stats`](crate::Stats) counts both as one
+    /// connection. If the handler returns without an error, the adapter connection ends with the reason of the nested
+    /// one. A handler that serves several nested connections at the same time must limit their number.
     ///
     /// # Cancel safety
     /// Dropping the future closes the connection immediately.

@@ -1,4 +1,4 @@
-//! Connecting to servers.
+//! Clients, which connect to servers.
 
 use crate::account::Budget;
 use crate::clock::{now, tokio_timer};
@@ -26,17 +26,16 @@ use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// Delay before the next address of a name is tried in parallel, as in RFC 8305.
+/// Delay before the next address of a name is tried in parallel, as in RFC 8305 (Happy Eyeballs).
 const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 
-/// Delay before retrying a Unix socket whose backlog is full.
+/// Delay before retrying to connect to a Unix socket whose backlog is full.
 #[cfg(unix)]
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The connecting side.
+/// Entry point for connecting to servers.
 ///
-/// Its builder creates a [`Connection`]. A [`Router`](crate::Router) receives the packets that the
-/// server sends.
+/// Its builder creates a [`Connection`]. Packets that the server sends are passed to a [`Router`](crate::Router).
 ///
 /// ```
 /// use frisbee::{Client, Handlers, Operation, Server};
@@ -61,7 +60,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub struct Client(());
 
-/// Settings of a [`Client`].
+/// Builder of client connections.
 ///
 /// ```
 /// use frisbee::{Client, Config};
@@ -76,7 +75,7 @@ pub struct ClientBuilder {
     pub(crate) settings: ClientSettings,
     pub(crate) log_settings: Option<fn(&ClientSettings)>,
     threads: Option<StartThreads>,
-    /// Shared-memory settings for Unix socket addresses. `unix+shm:` addresses use the defaults if it is `None`.
+    /// Shared-memory settings for Unix socket addresses. If `None`, `unix+shm:` addresses use the default settings.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory: Option<crate::shm::Connector>,
     #[cfg(feature = "tls")]
@@ -86,8 +85,8 @@ pub struct ClientBuilder {
 }
 
 impl Client {
-    /// Checks the form of an address for [`connect`](ClientBuilder::connect): `host:port`, `unix:` and a path on Unix,
-    /// or `unix+shm:` and a path on Linux. Neither resolves names nor connects.
+    /// Checks the syntax of an address for [`connect`](ClientBuilder::connect): `host:port`, `unix:` followed by a path
+    /// on Unix, or `unix+shm:` followed by a path on Linux. Does not resolve the name or connect.
     ///
     /// # Errors
     /// If the address is malformed.
@@ -114,7 +113,7 @@ impl Client {
 }
 
 settings! {
-    /// Settings of a [`ClientBuilder`]. They correspond to the [`ServerSettings`](crate::ServerSettings) of a server.
+    /// Settings of a [`ClientBuilder`], like [`ServerSettings`](crate::ServerSettings) for servers.
     pub struct ClientSettings of ClientBuilder,
         |settings: &_| tracing::info!(target: "frisbee::client", ?settings, "settings of a client");
 
@@ -122,40 +121,40 @@ settings! {
     connect_timeout: Duration = Duration::from_secs(10), with "humantime_serde";
 
     /// Sets the timeout for detecting whether the server is a [native peer](crate::PeerKind). Defaults to 5 s. A Go
-    /// server answers the PING immediately.
+    /// server replies to a PING immediately.
     peer_kind_timeout: Duration = Duration::from_secs(5), with "humantime_serde";
 
-    /// Sets the maximum size of unread stream messages on the connection. Defaults to 256 MiB.
+    /// Sets the maximum total size of unread stream messages on the connection. Defaults to 256 MiB.
     memory_max: usize = MEMORY_MAX, with "frisbee_core::byte_size";
 
     /// Sets how long the connection busy-polls after activity. Defaults to zero. With shared memory, the server then
     /// wakes the connection without a system call. See [`ServerBuilder::busy_poll`](crate::ServerBuilder::busy_poll).
     busy_poll: Duration = Duration::ZERO, with "humantime_serde";
 
-    /// Sets the threads that drive the connection. Defaults to [`Workers::Caller`], the current tokio runtime.
+    /// Sets the threads that drive the connection. Defaults to [`Workers::Caller`], which is the current tokio runtime.
     ///
-    /// Other workers are shared by all clients of the process. Bytes then cross threads, and a call takes at least half
-    /// as much processor time again. In return, PINGs, streams and other packets are processed even while tasks of the
-    /// current runtime compute. With a thousand busy connections, none waits for the others, as happens on tokio's
-    /// multi-thread runtime.
+    /// Other workers are shared by all clients of the process. Bytes then cross threads, which increases the processor
+    /// time of a call by at least half. In return, PINGs, streams and other packets are handled even while tasks of the
+    /// current runtime compute. With a thousand busy connections, none has to wait for the others, as can happen in the
+    /// multi-thread runtime of tokio.
     ///
-    /// Futures that handlers await or spawn run on the current runtime in any case, and the connection closes when that
-    /// runtime shuts down. However, handlers start on a worker thread. A handler that computes or blocks there delays
-    /// all connections of the thread, including those of other clients, and tokio's `block_in_place` panics. Pausing
-    /// the clock of a test's runtime does not pause that of the workers.
+    /// Futures that handlers await or spawn always run on the current runtime, and the connection closes when that
+    /// runtime shuts down. However, handlers are first polled on a worker thread. A handler that computes or blocks
+    /// there delays all connections of the thread, including those of other clients, and tokio's `block_in_place`
+    /// panics. Pausing the clock of a test runtime does not affect workers.
     ///
-    /// The threads start with the first client that sets this number and are pinned to the processors of that client's
+    /// The threads are started by the first client that sets this number, and pinned to the processors of that client's
     /// thread. They do not exist in a forked child process.
     workers: Workers = Workers::Caller, threads shared_threads;
 
     /// Sets the I/O interface of the connection. The default and [`IoBackend::Auto`] use the current tokio runtime,
     /// unless other [`workers`](Self::workers) are set.
     ///
-    /// [`IoBackend::Uring`] uses threads that all such connections of the process share. Bytes then cross threads,
-    /// which is slower unless very many calls are in flight.
+    /// [`IoBackend::Uring`] uses threads shared by all such connections of the process. Bytes then cross threads, which
+    /// is slower unless a very large number of calls is in flight.
     io_backend: IoBackend = IoBackend::default();
 
-    /// Sets the header format. Use [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
+    /// Sets the form of headers. Use [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
     header_form: HeaderForm = HeaderForm::Current;
 }
 
@@ -169,11 +168,11 @@ impl ClientSettings {
 }
 
 impl ClientBuilder {
-    /// Offers shared memory to servers on Unix sockets, also at addresses that begin with `unix:`. By default it is
-    /// offered only at addresses that begin with `unix+shm:`, with the settings of
+    /// Offers shared memory to servers on Unix sockets, even if the address starts with `unix:`. By default it is only
+    /// offered if the address starts with `unix+shm:`, with the settings of
     /// [`Connector::new`](crate::shm::Connector::new).
     ///
-    /// If the server does not share memory, the connection uses the socket; see [`shm`](crate::shm).
+    /// If the server does not accept shared memory, the connection uses the socket; see [`shm`](crate::shm).
     ///
     /// ```no_run
     /// use frisbee::{Client, Handlers, shm::Connector};
@@ -192,7 +191,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Enables TLS. Defaults to no TLS. TLS connections are driven by tokio regardless of
+    /// Enables TLS. Disabled by default. TLS connections are driven by tokio regardless of the
     /// [`io_backend`](Self::io_backend).
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: crate::tls::ClientTls) -> Self {
@@ -200,30 +199,30 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the name that the server's certificate must match. Defaults to the host of the address.
+    /// Sets the expected name in the server's certificate. Defaults to the host of the address.
     #[cfg(feature = "tls")]
     pub fn server_name(mut self, name: impl Into<String>) -> Self {
         self.server_name = Some(name.into());
         self
     }
 
-    /// Connects to `host:port`, such as `"localhost:8080"`, or on Unix to a socket path, such as
-    /// `unix:/run/service.sock`. The current tokio runtime drives the connection, unless other
-    /// [`workers`](Self::workers) are set. If a name has several addresses, the next one is tried when the previous one
-    /// has failed or has not accepted within 250 ms. The first connection that is accepted is used.
+    /// Connects to `host:port`, such as `"localhost:8080"`, or on Unix to a socket path such as
+    /// `unix:/run/service.sock`. The connection is driven by the current tokio runtime, unless other
+    /// [`workers`](Self::workers) are set. If a name resolves to several addresses, the next one is tried when the
+    /// previous one has failed or has not accepted within 250 ms. The first accepted connection is used.
     ///
     /// On Linux, with the feature `shm`, an address such as `unix+shm:/run/service.sock` offers shared memory to the
-    /// server. The connection falls back to the socket if the server does not share memory.
+    /// server. The connection uses the socket if the server does not accept it.
     ///
-    /// With TLS this waits until the kind of the server is known, which takes one more round trip, because only then
-    /// has the server accepted this end's certificate.
+    /// With TLS, this waits until the kind of the server is known, which takes another round trip. Only then is it
+    /// certain that the server has accepted the client's certificate.
     ///
     /// The connection stays open until it is [closed](Connection::close). Dropping the returned handle does not close
     /// it.
     ///
     /// # Errors
-    /// If no address accepts the connection in time, the TLS handshake fails, io_uring is required but unavailable, or
-    /// the router reports a [defect](Protocol::check).
+    /// If no address accepts the connection in time, the TLS handshake fails, io_uring is required but not available,
+    /// or the router reports a [defect](Protocol::check).
     ///
     /// # Cancel safety
     /// Dropping the future cancels the attempt and closes its sockets.
@@ -254,11 +253,11 @@ impl ClientBuilder {
         connected.unwrap_or_else(|_| Err(Error::ConnectTimeout { address: name }))
     }
 
-    /// Creates a connection on any transport that reads and writes bytes, such as [`memory`](crate::memory). The
-    /// current tokio runtime drives it, unless other [`workers`](Self::workers) are set.
+    /// Creates a connection over any byte stream, such as [`memory`](crate::memory). It is driven by the current tokio
+    /// runtime, unless other [`workers`](Self::workers) are set.
     ///
-    /// With TLS the handshake runs first, and `server_name` must be set. Plain tokio sockets are moved to their worker.
-    /// A type that wraps a socket stays registered with the current runtime.
+    /// With TLS, the handshake is performed first, and `server_name` must be set. Tokio sockets are moved to their
+    /// worker. Types that wrap a socket stay registered with the current runtime.
     ///
     /// # Errors
     /// If the TLS handshake fails or exceeds the connect timeout, or the router reports a [defect](Protocol::check).
@@ -303,7 +302,8 @@ impl ClientBuilder {
             let pool = self.pool(false).map_err(failed)?;
             let socket = loop {
                 match tokio::net::UnixStream::connect(path).await {
-                    // The listener's backlog is full. Linux fails immediately here, whereas a TCP connect would wait.
+                    // The backlog of the listener is full. On Linux this fails immediately, whereas connecting over TCP
+                    // would wait.
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => tokio::time::sleep(PAUSE).await,
                     connected => break connected.map_err(failed)?,
                 }
@@ -327,7 +327,7 @@ impl ClientBuilder {
         self.begin(Transport::Tcp(socket), ends, name, router, pool.least()).await
     }
 
-    /// Returns the socket path and the connector if shared memory is offered at `address`.
+    /// Returns the socket path and the connector, if shared memory is offered at `address`.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     fn offers_memory<'a>(&self, address: &'a str) -> Option<(&'a str, crate::shm::Connector)> {
         let (path, connector) = match (address.strip_prefix("unix+shm:"), &self.shared_memory) {
@@ -335,7 +335,7 @@ impl ClientBuilder {
             (None, Some(connector)) => (address.strip_prefix("unix:")?, connector.clone()),
             (None, None) => return None,
         };
-        // A busy-polling driver needs no wake-ups, and the transport informs the peer of that.
+        // A busy-polling driver needs no wake-ups, which the transport announces to the peer.
         Some((path, connector.spin_at_least(self.settings.busy_poll)))
     }
 
@@ -351,7 +351,7 @@ impl ClientBuilder {
         false
     }
 
-    /// Starts the connection on a transport, on the worker if there is one.
+    /// Starts the connection over a transport, on a worker if workers are used.
     async fn begin<R: Protocol>(
         self,
         io: Transport,
@@ -413,8 +413,8 @@ impl ClientBuilder {
         Ok(handle)
     }
 
-    /// Creates a handle and its engine with the clock of the driver. The router's `connected` runs before the handle is
-    /// returned, regardless of the driver.
+    /// Creates the handle of the connection and its engine. The router's `connected` is called before this returns,
+    /// whichever driver is used.
     fn prepare<R: Protocol>(&self, ends: EndpointInfo, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
         let settings = &self.settings;
         self.log_settings.iter().for_each(|log| log(settings));
@@ -431,8 +431,8 @@ impl ClientBuilder {
     }
 }
 
-/// Closes a connection when the caller's runtime shuts down, because its tasks run there while a worker drives the
-/// connection. Drop the returned sender when the connection has ended.
+/// Closes a connection when the caller's runtime shuts down: a worker drives the connection, but its tasks run in that
+/// runtime. The returned sender must be dropped when the connection has ended.
 fn tie(connection: &Connection) -> oneshot::Sender<()> {
     let (driven, is_driven) = oneshot::channel::<()>();
     let tied = AbortOnDrop(Some(connection.clone()));
@@ -444,7 +444,7 @@ fn tie(connection: &Connection) -> oneshot::Sender<()> {
     driven
 }
 
-/// Aborts a connection that was not returned to the caller, because connecting failed or was cancelled.
+/// Guard that aborts a connection which is not returned to the caller, because connecting has failed or was cancelled.
 struct AbortOnDrop(Option<Connection>);
 
 impl Drop for AbortOnDrop {
@@ -455,8 +455,8 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// Connects to the first address that accepts. Each address is tried when all previous ones have failed or their head
-/// start has elapsed. Superfluous sockets are closed.
+/// Connects to the first address that accepts. An address is tried when all previous ones have failed or their head
+/// start has elapsed. Redundant sockets are closed.
 async fn connect_to_any<F, T>(
     addresses: impl IntoIterator<Item = SocketAddr>,
     connect: impl Fn(SocketAddr) -> F,
@@ -494,7 +494,7 @@ where
     }
 }
 
-/// Returns why an address is invalid, or `None` if it is well-formed.
+/// Returns the problem of a malformed address, or `None` if it is well-formed.
 fn address_defect(address: &str) -> Option<&'static str> {
     if address.starts_with("unix+shm:") {
         if cfg!(not(target_os = "linux")) {
@@ -585,8 +585,8 @@ mod tests {
         };
         assert_eq!(connect_to_any(addresses(4), connect).await.ok(), Some(2));
         assert_eq!(started.elapsed(), 4 * ADDRESS_HEAD_START);
-        let error = connect_to_any(addresses(1), connect).await.expect_err("no listener");
+        let error = connect_to_any(addresses(1), connect).await.expect_err("address without a listener should fail");
         assert_eq!(error.to_string(), "no listener");
-        connect_to_any(addresses(0), connect).await.expect_err("item should not exist");
+        connect_to_any(addresses(0), connect).await.expect_err("empty list of addresses should fail");
     }
 }

@@ -1,29 +1,29 @@
-//! A clock that can wake a driver: tokio's, or that of another executor.
+//! Clocks that can wake a driver: that of tokio, or of another executor.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::time::Sleep;
 
-/// Maximum duration that the clock can add. Tokio's timers treat it as forever.
+/// Maximum duration that the clock supports. Tokio's timers treat it as forever.
 pub(crate) const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
-/// Wakes one task at a time that can be changed.
+/// A timer that wakes one task. The deadline can be changed.
 pub(crate) trait Timer {
-    /// Returns the time at which the timer expires.
+    /// Returns the deadline.
     fn deadline(&self) -> Instant;
 
-    /// Changes the time at which the timer expires.
+    /// Changes the deadline.
     fn reset(&mut self, deadline: Instant);
 
-    /// Waits until the timer expires. Only the task that polls first after a reset needs to be woken.
+    /// Waits for the deadline. Only the task that polls first after a reset must be woken.
     fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()>;
 }
 
-/// A tokio timer.
+/// A timer of tokio.
 pub(crate) type TokioTimer = Pin<Box<Sleep>>;
 
-/// Creates a timer of the current tokio runtime that has already expired.
+/// Creates a timer of the current tokio runtime, which has already expired.
 pub(crate) fn tokio_timer() -> TokioTimer {
     Box::pin(tokio::time::sleep(Duration::ZERO))
 }
@@ -42,7 +42,7 @@ impl Timer for TokioTimer {
     }
 }
 
-/// Returns the time of the runtime's clock, which tests may pause.
+/// Returns the current time by the clock of the runtime, which tests can pause.
 #[inline]
 pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()

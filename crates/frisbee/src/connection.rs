@@ -1,4 +1,4 @@
-//! The handle of a connection, which is cheap to clone and usable from any thread.
+//! Handles of connections, which are cheap to clone and can be used from any thread.
 
 use self::attachments::Attachments;
 use self::stream::{Stream, StreamOpening};
@@ -34,10 +34,9 @@ mod task;
 pub(crate) use lifetime::{Age, AgeLimit, Lifetime};
 pub use task::{AbortHandle, Task};
 
-/// A handle to a connection.
+/// Handle of a connection.
 ///
-/// Clones are handles to the same connection. It stays open until either end closes it; dropping handles does not close
-/// it.
+/// Clones refer to the same connection. It stays open until either peer closes it. Dropping handles does not close it.
 ///
 /// ```
 /// use frisbee::{Client, Connection, Handlers, Operation, Packet, PacketId, SendError, Server, memory};
@@ -73,37 +72,37 @@ pub use task::{AbortHandle, Task};
 #[derive(Clone)]
 pub struct Connection(pub(crate) Arc<ConnectionShared>);
 
-/// State shared by the handles and the task of a connection.
+/// State shared by the handles of a connection and its driver.
 pub(crate) struct ConnectionShared {
     pub(crate) mailbox: Mailbox,
     pub(crate) work: Tasks,
     pub(crate) deferred: Deferred,
     pub(crate) attachments: Attachments,
     pub(crate) role: Role,
-    /// Whether the connection is nested in an adapter connection. The statistics count only the outer connection.
+    /// Whether the connection is nested in an adapter connection. Only the outer connection is counted in statistics.
     pub(crate) is_within: bool,
-    /// Whether the peer has closed its half and all its packets have been routed.
+    /// Whether the peer has closed its write half, and all of its packets have been routed.
     pub(crate) is_at_eof: AtomicBool,
     /// Operation of the packet that is being routed, or 0.
     routed: AtomicU16,
-    /// Number of streams opened by the peer that still have a handle here, open or not.
+    /// Number of streams opened by the peer that are still referenced by a handle, open or not.
     pub(crate) guests: AtomicU32,
-    /// Maximum number of the peer's calls in flight.
+    /// Maximum number of in-flight calls of the peer.
     calls_max: u32,
-    /// Maximum size of a body that this end accepts.
+    /// Maximum size of a received body in bytes.
     body_max: u32,
-    /// Maximum number of streams that the peer may have open. Like the fields below, only the task uses it. It is
-    /// stored here because the task's own memory is rounded up to a multiple of 128 bytes.
+    /// Maximum number of open streams of the peer. This and the following fields are only used by the driver. They are
+    /// stored here because the memory of a task is rounded up to a multiple of 128 bytes.
     pub(crate) streams_max: u32,
-    /// Maximum duration of a turn, in microseconds.
+    /// Maximum duration of a turn in microseconds.
     turn_max: u32,
-    /// Initial credit of a stream: the number of bytes that a native peer may send before any are read.
+    /// Initial credit of a stream in bytes.
     pub(crate) stream_credit: u32,
-    /// The caller's runtime, for all spawned tasks.
+    /// Runtime of the caller, in which all tasks are spawned.
     pub(crate) runtime: Handle,
-    /// The worker that drives the connection, unless the caller's runtime does.
+    /// Worker that drives the connection. Not set if the caller's runtime drives it.
     pub(crate) home: OnceLock<Box<dyn Home>>,
-    /// Times at which a server drains and closes the connection, if it limits the age.
+    /// When the connection is drained and closed due to its age, if the server limits it.
     pub(crate) lifetime: Option<Box<Lifetime>>,
     ends: EndpointInfo,
 }
@@ -123,7 +122,7 @@ impl TaskOwner for ConnectionShared {
 }
 
 impl Connection {
-    /// Returns a key that identifies the connection as long as handles exist.
+    /// Returns a number that identifies the connection as long as any handle exists.
     pub(crate) fn address_of_shared(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
@@ -132,32 +131,33 @@ impl Connection {
         &self.0.ends
     }
 
-    /// Sends a packet. Waits until the pending writes are below [`backlog_max`](crate::Config::backlog_max) and, for a
-    /// body longer than [`BODY_MAX_LEAST`](crate::BODY_MAX_LEAST), until the peer's limit is known.
+    /// Sends a packet. Waits while the pending output exceeds [`backlog_max`](crate::Config::backlog_max). For a body
+    /// longer than [`BODY_MAX_LEAST`](crate::BODY_MAX_LEAST), also waits until the maximum body size of the peer is
+    /// known.
     ///
-    /// A packet received on another connection is sent unchanged. Its large body shares the read buffer instead of
-    /// being copied. Proxies forward packets in this way; see also [`Outbox::forward`].
+    /// A packet received on another connection can be forwarded unchanged. A large body shares the read buffer instead
+    /// of being copied, which is useful in proxies; see also [`Outbox::forward`].
     ///
     /// # Errors
     /// If the connection has ended or the body is too long.
     ///
     /// # Cancel safety
-    /// If the future is dropped before it is ready, nothing is sent.
+    /// If the future is dropped before it completes, nothing is sent.
     pub async fn send(&self, packet: &Packet) -> Result<(), SendError> {
         if packet.body.len() > crate::BODY_MAX_LEAST as usize {
-            self.peer_known().await?; // Before, too long a packet would end the connection, with all else on it.
+            self.peer_known().await?; // A body that is too long for the peer would end the connection.
         }
         let mut waiter = self.waiter();
         poll_fn(|context| waiter.poll_send(context, |outbox| outbox.forward(packet))).await??;
         Ok(())
     }
 
-    /// Sends a packet without waiting, if the pending writes are below [`backlog_max`](crate::Config::backlog_max).
+    /// Sends a packet if the pending output is below [`backlog_max`](crate::Config::backlog_max).
     ///
     /// # Errors
-    /// [`TrySendError::Full`] if the backlog is full, other senders wait for the available room, or a body longer than
-    /// [`BODY_MAX_LEAST`](crate::BODY_MAX_LEAST) would have to wait for the peer's limit. Otherwise the errors of
-    /// [`send`](Self::send).
+    /// [`TrySendError::Full`] if the backlog is full, other senders are waiting, or a body longer than
+    /// [`BODY_MAX_LEAST`](crate::BODY_MAX_LEAST) would have to wait until the peer's limit is known. Other errors are
+    /// those of [`send`](Self::send).
     pub fn try_send(&self, packet: &Packet) -> Result<(), TrySendError> {
         if packet.body.len() > crate::BODY_MAX_LEAST as usize && self.peer() == PeerKind::Unknown {
             return Err(self.close_reason().map_or(TrySendError::Full, |reason| SendError::Closed(reason).into()));
@@ -165,8 +165,8 @@ impl Connection {
         Ok(self.try_send_with(|outbox| outbox.forward(packet))??)
     }
 
-    /// Like [`Waiter::poll_send`], but without waiting: calls `write` with the connection's outbox if there is room for
-    /// which no other task waits.
+    /// Calls `write` with the outbox of the connection if there is space and no other task is waiting. Like
+    /// [`Waiter::poll_send`], but does not wait.
     ///
     /// # Errors
     /// Same as [`try_send`](Self::try_send).
@@ -178,7 +178,8 @@ impl Connection {
         }
     }
 
-    /// Creates a waiter for room in the outbox, for use with [`Waiter::poll_send`]. Dropping it removes its waker.
+    /// Creates a waiter for space in the outbox, for use with [`Waiter::poll_send`]. Dropping the waiter removes its
+    /// waker.
     ///
     /// ```
     /// use frisbee::{Connection, Operation, PacketId, SendError};
@@ -200,10 +201,10 @@ impl Connection {
         Waiter::new(&self.0.mailbox)
     }
 
-    /// Calls `write` with the connection's outbox immediately, regardless of the backlog.
+    /// Calls `write` with the outbox of the connection immediately, regardless of the backlog.
     ///
-    /// For packets that must not wait and whose number is limited in another way, such as replies. `write` runs under
-    /// the connection's lock and must be short.
+    /// For packets that must not wait and whose number is limited otherwise, such as replies. `write` runs under the
+    /// lock of the connection and must be short.
     ///
     /// # Errors
     /// If the connection has ended.
@@ -211,11 +212,11 @@ impl Connection {
         self.0.mailbox.write(write)
     }
 
-    /// Moves the packets that handles have sent so far into `outbox`, so that the router's next packets do not overtake
-    /// them.
+    /// Moves packets that handles have sent into `outbox`, so that packets which the router appends afterwards cannot
+    /// overtake them.
     ///
-    /// The task does this before each batch. A router calls it if a handle may have sent packets while the router was
-    /// running and its own reply must follow them.
+    /// The driver does this before each batch. A router must call it if a handle may have sent packets while the router
+    /// was running, and the router's reply must follow them.
     #[inline]
     pub fn collect(&self, outbox: &mut Outbox) {
         if self.0.mailbox.is_notified() {
@@ -225,9 +226,9 @@ impl Connection {
 
     /// Opens a stream by sending its first packet.
     ///
-    /// Waits until the kind of the peer is known, which takes a round trip on a new connection, until the pending
-    /// writes are below [`backlog_max`](crate::Config::backlog_max), until the peer accepts a further stream, and until
-    /// a pending [hand-off request](Self::hand_off) of this end is decided.
+    /// Waits until the kind of the peer is known, which takes a round trip on a new connection; until the pending
+    /// output is below [`backlog_max`](crate::Config::backlog_max); until the peer permits another stream; and until a
+    /// pending [hand-off request](Self::hand_off) of this end has been answered.
     ///
     /// ```
     /// # async fn example(connection: frisbee::Connection) -> Result<(), Box<dyn std::error::Error>> {
@@ -245,64 +246,64 @@ impl Connection {
     /// If the connection has ended, or `first` is empty or too long.
     ///
     /// # Cancel safety
-    /// If the future is dropped before it is ready, no stream is opened.
+    /// If the future is dropped before it completes, no stream is opened.
     pub async fn open_stream(&self, first: &Bytes) -> Result<Stream, SendError> {
         self.open_stream_with(|| first.clone()).await
     }
 
     /// Like [`open_stream`](Self::open_stream), but calls `first` to create the first packet. It is called again for
-    /// each attempt to obtain a stream slot.
+    /// each attempt to get a slot for the stream.
     ///
     /// # Errors
     /// Same as [`open_stream`](Self::open_stream).
     ///
     /// # Cancel safety
-    /// If the future is dropped before it is ready, no stream is opened.
+    /// If the future is dropped before it completes, no stream is opened.
     pub async fn open_stream_with(&self, mut first: impl FnMut() -> Bytes) -> Result<Stream, SendError> {
         self.peer_known().await?;
         let mut opening = StreamOpening::new(self);
         poll_fn(|context| Stream::poll_open(&self.0, &first(), context, &mut opening)).await
     }
 
-    /// Wakes the connection's task, so that its router has a [turn](crate::Protocol::batch_ended) soon.
+    /// Wakes the driver of the connection, so that its router soon has a [turn](crate::Protocol::batch_ended).
     ///
     /// For routers that queue outgoing packets themselves.
     pub fn wake(&self) {
         self.0.mailbox.notify();
     }
 
-    /// Returns the kind of the peer, or that it is still unknown.
+    /// Returns the kind of the peer, which may still be unknown.
     pub fn peer(&self) -> PeerKind {
         self.0.mailbox.lock().peer.clone()
     }
 
-    /// Waits until the kind of the peer is known and returns it. A server knows it with the first packet, a client
-    /// after a round trip.
+    /// Waits until the kind of the peer is known, and returns it. A server knows it after the first packet, and a
+    /// client after a round trip.
     ///
     /// # Errors
-    /// If the connection ends before that.
+    /// If the connection ends before the kind is known.
     ///
     /// # Cancel safety
-    /// Cancel safe. It may be called any number of times.
+    /// Cancel safe. The method may be called any number of times.
     pub async fn peer_known(&self) -> Result<PeerKind, SendError> {
         let mut watch = self.waiter();
         poll_fn(|context| self.0.mailbox.poll_peer(context, &mut watch)).await
     }
 
-    /// Returns whether this end dialled the connection. Otherwise it accepted it.
+    /// Returns whether this end has dialled the connection rather than accepted it.
     pub fn is_dialled(&self) -> bool {
         self.0.role == Role::Client
     }
 
-    /// Returns whether the peer has announced that it accepts no new calls and streams.
+    /// Returns whether the peer has announced that it accepts no more calls and streams.
     pub fn is_going_away(&self) -> bool {
         self.0.mailbox.lock().going_away
     }
 
     /// Spawns a task that is aborted when the connection ends. A graceful shutdown waits for it.
     ///
-    /// The task runs on the runtime on which the server was started or the client connected. Dropping the handle does
-    /// not abort it.
+    /// The task runs in the runtime in which the server was started or the client connected. Dropping the returned
+    /// handle does not abort it.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -320,13 +321,13 @@ impl Connection {
         AbortHandle { connection: self.clone(), slot: self.spawn_uncalled(Placement::Runtime, task) }
     }
 
-    /// Spawns a task like [`spawn`](Self::spawn), but on a chosen executor. A handler on the worker of its connection
-    /// wakes no other thread.
+    /// Like [`spawn`](Self::spawn), but on the given executor. A task on the worker of its connection wakes no other
+    /// thread.
     pub fn spawn_at(&self, placement: Placement, task: impl Future<Output = ()> + Send + 'static) {
         self.spawn_uncalled(placement, task);
     }
 
-    /// Spawns a task that is not a call. Returns its job slot, or `None` if the connection has ended.
+    /// Spawns a task that is not the handler of a call. Returns its job slot, or `None` if the connection has ended.
     fn spawn_uncalled(
         &self,
         placement: Placement,
@@ -341,14 +342,14 @@ impl Connection {
         spawned.unwrap_or_default()
     }
 
-    /// Spawns the handler of a call as a task and charges the memory of its request; see
-    /// [`body_memory`](crate::body_memory). [`tasks`](crate::tasks) has an example.
+    /// Spawns the handler of a call as a task, and charges the memory of its request; see
+    /// [`body_memory`](crate::body_memory). See [`tasks`](crate::tasks) for an example.
     ///
-    /// `make` receives the [`Task`] with which the handler replies. The handler keeps it until it finishes. The peer
-    /// may [cancel](Self::cancel_call) the handler by `call`.
+    /// `make` receives the [`Task`] with which the handler replies. The handler must keep it until it completes. The
+    /// peer may [cancel](Self::cancel_call) the handler by `call`.
     ///
-    /// Returns `false` without spawning if the number of running calls has reached [the peer's limit](Self::calls_max);
-    /// streams and tasks of [`spawn`](Self::spawn) do not count. A router checks
+    /// Returns `false` without spawning if the number of running calls has reached the [limit](Self::calls_max).
+    /// Streams and tasks spawned by [`spawn`](Self::spawn) do not count. A router should check
     /// [`has_call_permit`](Self::has_call_permit) before it polls a handler, so that a rejected call has not run.
     #[must_use]
     pub fn spawn_call(
@@ -361,21 +362,21 @@ impl Connection {
         self.spawn_within(Some(self.calls_max()), call, Some(memory), placement, make).is_ok()
     }
 
-    /// Returns the runtime of the connection's tasks, which is independent of the driver's thread. A task spawned on it
-    /// directly does not belong to the connection: a shutdown does not wait for it, and it continues after the
-    /// connection has ended.
+    /// Returns the runtime in which the tasks of the connection run, regardless of which thread drives it. A task that
+    /// is spawned on the runtime directly does not belong to the connection: a shutdown does not wait for it, and it
+    /// continues after the connection has ended.
     pub fn runtime_handle(&self) -> &Handle {
         &self.0.runtime
     }
 
-    /// Records the worker that drives the connection.
+    /// Sets the worker that drives the connection.
     pub(crate) fn set_home(&self, home: Box<dyn Home>) {
         let _ = self.0.home.set(home);
     }
 
-    /// Sets the operation that is being routed, or 0 for none. [`Protocol::blocked`](crate::Protocol::blocked) and the
-    /// log name it if it blocks the thread. Connections set it for each packet. A router that processes several
-    /// operations in one packet sets it itself.
+    /// Sets the operation that is being routed, or 0 for none. If routing blocks the thread, the operation is passed to
+    /// [`Protocol::blocked`](crate::Protocol::blocked) and logged. Connections set it for each packet. A router that
+    /// handles several operations in one packet must set it itself.
     #[inline(always)]
     pub fn set_routed(&self, operation: u16) {
         self.0.routed.store(operation, Ordering::Relaxed);
@@ -386,49 +387,48 @@ impl Connection {
         Operation::user(self.0.routed.load(Ordering::Relaxed))
     }
 
-    /// Returns the maximum duration of a turn: [`Config::turn_max`](crate::Config::turn_max).
+    /// Returns the maximum duration of a turn; see [`Config::turn_max`](crate::Config::turn_max).
     pub fn turn_max(&self) -> Duration {
         Duration::from_micros(self.0.turn_max.into())
     }
 
-    /// Returns whether a blocking task of [`spawn`](Self::spawn) leaves other threads available: the runtime has more
-    /// than one.
+    /// Returns whether the runtime has several threads, so that a task spawned by [`spawn`](Self::spawn) may block one.
     pub(crate) fn has_threads(&self) -> bool {
         has_threads(&self.0.runtime)
     }
 
     /// Aborts the task of a call, or discards a request that [waits](crate::OverflowPolicy::Wait) to be routed. The
-    /// router then replies to the call itself. Returns `false` if there is no such task or request, or the task has
+    /// router must then reply to the call. Returns `false` if there is no such task or request, or the task has already
     /// [replied](Task::answer).
     pub fn cancel_call(&self, id: PacketId, operation: Operation) -> bool {
         self.0.work.cancel((id, operation)) || self.0.deferred.cancel(id, operation, &self.0.mailbox.account)
     }
 
-    /// Returns the maximum number of the peer's calls in flight: [`calls_max`](crate::Config::calls_max). Routers must
-    /// enforce it.
+    /// Returns the maximum number of in-flight calls of the peer, which routers must enforce; see
+    /// [`calls_max`](crate::Config::calls_max).
     pub fn calls_max(&self) -> usize {
         usize::try_from(self.0.calls_max).unwrap_or(usize::MAX)
     }
 
-    /// Returns whether the peer may start another call: fewer than [`calls_max`](Self::calls_max) are pending. For
-    /// routers, within the driver of the connection.
+    /// Returns whether the peer may make another call, because fewer than [`calls_max`](Self::calls_max) are in flight.
+    /// For use by routers, on the driver of the connection.
     #[inline]
     pub fn has_call_permit(&self) -> bool {
         self.0.work.calls_running() < self.calls_max()
     }
 
-    /// Returns the maximum size of a body that this end accepts, in bytes: [`body_max`](crate::Config::body_max). For
-    /// routers that decompress bodies.
+    /// Returns the maximum size of a received body in bytes; see [`body_max`](crate::Config::body_max). For routers
+    /// that decompress bodies.
     pub fn body_max(&self) -> u32 {
         self.0.body_max
     }
 
-    /// Charges memory of the router to this connection until the returned value is dropped. It counts towards the
-    /// server's [`memory_max`](crate::ServerBuilder::memory_max).
+    /// Charges memory to this connection until the result is dropped. It counts towards
+    /// [`memory_max`](crate::ServerBuilder::memory_max) of the server.
     ///
-    /// For routers that store packets or messages: queues, subscriptions, pending requests. Check
-    /// [`has_room`](Self::has_room) first and reject the packet if there is none. [`body_memory`](crate::body_memory)
-    /// computes the memory that a received body keeps.
+    /// For routers that store packets or messages, for example in queues, subscriptions or pending requests. Check
+    /// [`has_room`](Self::has_room) before, and reject the packet if it returns `false`. The memory that a received
+    /// body keeps alive is computed by [`body_memory`](crate::body_memory).
     ///
     /// ```
     /// use frisbee::{Connection, MemoryCharge, Outbox, Packet, Routed, Router, body_memory};
@@ -459,27 +459,27 @@ impl Connection {
         MemoryCharge::new(&self.0.mailbox.account, bytes.saturating_add(WAITING_COST))
     }
 
-    /// Charges exactly `bytes` to this connection until the returned value is dropped.
-    /// [`charge_request`](Self::charge_request) adds the cost of a pending handler, whereas this is for tables and
-    /// queues, whose charge [changes](MemoryCharge::resize).
+    /// Charges exactly `bytes` bytes to this connection until the result is dropped. In contrast,
+    /// [`charge_request`](Self::charge_request) adds the cost of a pending handler. Use this for tables and queues
+    /// whose charge [changes](MemoryCharge::resize).
     ///
     /// The charge may exceed the share of the connection, because the memory may already be allocated.
     pub fn charge(&self, bytes: usize) -> MemoryCharge {
         MemoryCharge::new(&self.0.mailbox.account, bytes)
     }
 
-    /// Like [`charge`](Self::charge), but returns `None` if the server has no [room](Self::has_room).
+    /// Like [`charge`](Self::charge), but returns `None` if the memory is not [available](Self::has_room).
     pub fn try_charge(&self, bytes: usize) -> Option<MemoryCharge> {
         MemoryCharge::try_new(&self.0.mailbox.account, bytes)
     }
 
-    /// Creates a waiter for memory, for producers of items that take the next one when there is room for it. Requests
-    /// are refused instead of waiting: see [`is_overloaded`](Self::is_overloaded).
+    /// Creates a waiter for memory, for producers that take their next item when memory is available for it. Requests
+    /// should be rejected instead of waiting; see [`is_overloaded`](Self::is_overloaded).
     pub fn memory_waiter(&self) -> MemoryWaiter {
         MemoryWaiter::new(&self.0.mailbox.account)
     }
 
-    /// Returns the memory charged to this connection, in bytes.
+    /// Returns the memory charged to this connection in bytes.
     pub fn memory_held(&self) -> usize {
         self.0.mailbox.account.charged()
     }
@@ -489,51 +489,52 @@ impl Connection {
         MemoryBudget(self.0.mailbox.account.budget().clone())
     }
 
-    /// Returns whether both are handles to the same connection.
+    /// Returns whether both handles refer to the same connection.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Returns whether the server is short of memory and this peer exceeds its share, so that no further work should
-    /// begin for it. A router then rejects requests and [counts](Self::count_rejected) the rejections.
+    /// Returns whether the server is short of memory and this peer exceeds its share. No more work should then begin
+    /// for it: a router should reject requests and [count](Self::count_rejected) them.
     #[inline]
     pub fn is_overloaded(&self) -> bool {
         self.0.mailbox.account.is_over()
     }
 
-    /// Returns whether the server has room for this many more bytes of this peer. As long as the server has ample
-    /// memory, every peer has room; otherwise each peer has a share. Check it before
-    /// [`charge_request`](Self::charge_request) of a large request.
+    /// Returns whether this many more bytes of this peer may be charged. As long as the server has plenty of memory,
+    /// that is always the case; otherwise each peer has a share. Check this before
+    /// [`charge_request`](Self::charge_request) for a large request.
     pub fn has_room(&self, bytes: usize) -> bool {
         self.0.mailbox.account.has_room(bytes)
     }
 
-    /// Counts a request that was rejected for lack of memory or a slot, in [`Stats::rejected`](crate::Stats::rejected).
+    /// Counts a request in [`Stats::rejected`](crate::Stats::rejected), because it was rejected for lack of memory or a
+    /// slot.
     pub fn count_rejected(&self) {
         self.0.mailbox.account.budget().counts.count_rejected();
     }
 
-    /// Returns the number of running tasks of [`spawn`](Self::spawn).
+    /// Returns the number of running tasks that were spawned by [`spawn`](Self::spawn).
     pub fn running(&self) -> usize {
         self.0.work.len()
     }
 
-    /// Requests a hand-off: if the peer agrees, the caller receives the transport for any other protocol.
+    /// Requests a hand-off: if the peer accepts, returns the transport, which may then carry any other protocol.
     ///
-    /// Nothing is sent after the request. Other handles wait, and no PINGs are exchanged. If the peer agrees, the
+    /// Nothing is sent after the request: other handles wait, and no PINGs are exchanged. If the peer accepts, the
     /// connection ends with [`CloseReason::HandedOff`](crate::CloseReason::HandedOff) for all its handles. The peer may
-    /// send first; bytes that have been received already are read first. If the peer refuses, the connection continues
-    /// as before.
+    /// send first, and bytes that were already received are read from the transport first. If the peer refuses, the
+    /// connection continues as before.
     ///
-    /// A hand-off requires that this end dialled, that the peer is native, and that no stream is open and no task runs;
-    /// [`hand_off_if`](Self::hand_off_if) covers other work in progress. If there is no reply within 30 s
-    /// ([`hand_off_timeout`](crate::Config::hand_off_timeout)), the connection is closed.
+    /// A hand-off requires that this end has dialled the connection, that the peer is native, that no stream is open,
+    /// and that no task is running. Other work in progress can be checked by [`hand_off_if`](Self::hand_off_if). If
+    /// there is no reply within 30 s ([`hand_off_timeout`](crate::Config::hand_off_timeout)), the connection is closed.
     ///
     /// # Errors
-    /// If the peer refuses or does not support hand-off, or the connection has ended.
+    /// If the peer refuses or does not support the hand-off, or the connection has ended.
     ///
     /// # Cancel safety
-    /// Dropping the future cancels the request and notifies the peer. If the peer agrees nevertheless, the connection
+    /// Dropping the future cancels the request and notifies the peer. If the peer accepts nevertheless, the connection
     /// is closed.
     pub async fn hand_off(
         &self,
@@ -543,9 +544,9 @@ impl Connection {
         self.hand_off_if(operation, request, || Some(())).await
     }
 
-    /// Requests a hand-off like [`hand_off`](Self::hand_off), if a protocol agrees. `may` is called under the
-    /// connection's lock, when later packets already wait. Its result is kept until the request is decided, even if the
-    /// caller no longer waits, and dropped before the caller receives the decision.
+    /// Requests a hand-off like [`hand_off`](Self::hand_off), if `may` permits it. `may` is called under the lock of
+    /// the connection, when later packets are already held back. Its result is kept until the request has been
+    /// answered, even if the caller no longer waits, and is dropped before the caller receives the answer.
     ///
     /// # Errors
     /// Same as [`hand_off`](Self::hand_off), and [`HandOffError::Busy`] if `may` returns `None`.
@@ -561,16 +562,16 @@ impl Connection {
         hand_off::request(self, operation, request.into(), may).await
     }
 
-    /// Detaches the transport without notifying the peer, which must expect it by the user's protocol. The counterpart
-    /// of `RawTransport()` of Go peers.
+    /// Detaches the transport without notifying the peer, which must expect this by agreement. Corresponds to
+    /// `RawTransport()` of Go peers.
     ///
-    /// Packets sent by handles are written first. Received bytes that have not been routed are read first from the
-    /// transport; an incomplete packet is completed and routed. The connection then ends with
+    /// Packets sent by handles are written first. Bytes that were received but not routed are read from the transport
+    /// first, except that a partially received packet is completed and routed. The connection then ends with
     /// [`CloseReason::HandedOff`](crate::CloseReason::HandedOff) for all its handles.
     ///
-    /// This end cannot know at which byte the peer's packets end, or whether a PING of the peer is in flight. The peer
-    /// should therefore send nothing until this end permits it with a byte on the transport. A router that knows the
-    /// last packet returns [`Routed::HandOff`](crate::Routed::HandOff) instead.
+    /// This end cannot know where the packets of the peer end, or whether a PING of the peer is in flight. The peer
+    /// should therefore not send anything until this end permits it by sending a byte on the transport. A router that
+    /// knows the last packet should return [`Routed::HandOff`](crate::Routed::HandOff) instead.
     ///
     /// # Errors
     /// If the connection has ended, or a hand-off is in progress.
@@ -581,7 +582,7 @@ impl Connection {
         hand_off::leave(&self).await
     }
 
-    /// Returns the remote address, if the transport has one.
+    /// Returns the address of the peer, if the transport has one.
     pub fn peer_addr(&self) -> Option<SocketAddr> {
         self.0.ends.peer
     }
@@ -591,14 +592,14 @@ impl Connection {
         self.0.ends.local
     }
 
-    /// Returns the process at the other end of a Unix socket, as reported by the system.
+    /// Returns the credentials of the peer process on a Unix socket, as reported by the operating system.
     #[cfg(unix)]
     pub fn peer_credentials(&self) -> Option<UnixCredentials> {
         self.0.ends.credentials.as_deref().copied()
     }
 
-    /// Returns the peer's certificate, followed by its issuers' certificates. They have been verified against the
-    /// authorities that this end trusts. `None` without TLS, and at a server if the client presented no certificate.
+    /// Returns the certificate of the peer, followed by those of its issuers. They have been verified. Returns `None`
+    /// without TLS and, at a server, if the client has presented no certificate.
     #[cfg(feature = "tls")]
     pub fn peer_certificates(&self) -> Option<&Arc<[crate::tls::CertificateDer<'static>]>> {
         self.0.ends.certificates.as_deref()

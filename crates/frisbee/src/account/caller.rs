@@ -1,9 +1,9 @@
-//! Callers and their shares of the server's memory.
+//! Division of the server's memory among callers.
 //!
-//! While half of the memory is free, everything is granted. Then a caller may hold three times as much as remains free,
-//! or a sixteenth of it if another caller holds much as well. The free memory shrinks with each greedy caller and never
-//! reaches zero: after 32 of them in turn, a new one still gets 130 KiB of 64 MiB. A caller alone gets three quarters.
-//! Nothing is taken back. Memory in handlers cannot be.
+//! As long as half of the memory is free, callers are not limited. Beyond that, a caller may hold three times as much
+//! memory as remains free, or a sixteenth of it if another caller also holds much. The free memory shrinks with each
+//! greedy caller but never reaches zero: after 32 of them, a new caller still gets 130 KiB of 64 MiB. A single caller
+//! gets three quarters. Memory that was granted is not revoked, because memory in handlers cannot be.
 
 use super::{Account, Budget};
 use crate::sync::{AtomicIsize, AtomicUsize, Mutex};
@@ -12,34 +12,35 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Maximum memory of the only large caller, as a multiple of the free memory.
+/// Maximum memory of a caller as a multiple of the free memory, if no other caller is large.
 const ALONE_TIMES: usize = 3;
 
-/// Divisor of the free memory: the share of a caller among other large ones.
+/// Divisor of the free memory that determines the share of a caller, if other callers are large.
 const SHARED_PART: usize = 16;
 
-/// Divisor of all memory: a caller that holds more is large.
+/// Divisor of the total memory. A caller that holds more than this part is large.
 const LARGE_PART: usize = 256;
 
-/// Divisor of all memory: this part is kept for replies of admitted calls, so that no call that ran is lost.
+/// Divisor of the total memory. This part is reserved for replies to admitted calls, so that the result of a call that
+/// has run is not lost.
 const REPLIES_PART: usize = 64;
 
-/// Memory that a connection may hold regardless of other connections of its caller, in bytes, because they may belong
-/// to other users behind the same address. A queued request takes about a kilobyte.
+/// Memory in bytes that a connection may hold regardless of the other connections of its caller, because these may
+/// belong to other users behind the same address. A queued request takes about a kilobyte.
 const SMALL: usize = 8 * 1024;
 
-/// Divisor of all memory: the free part below which [`SMALL`] does not apply, because a caller may have any number of
-/// connections.
+/// Divisor of the total memory. If less than this part is free, [`SMALL`] does not apply, because a caller may open any
+/// number of connections.
 const SMALL_PART: usize = 16;
 
-/// The identity of a caller.
+/// Identity of a caller.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum CallerKey {
-    /// An IPv4 address, or the first half of an IPv6 address: a host has 2^64 addresses with the same first half.
+    /// An IPv4 address, or the upper half of an IPv6 address. A host has 2^64 addresses with the same upper half.
     Address(IpAddr),
-    /// The user at the other end of a Unix socket.
+    /// The user of the peer process on a Unix socket.
     User(u32),
-    /// Peers without an address form one group.
+    /// Peers without an address, which are treated as one caller.
     Unknown,
 }
 
@@ -52,7 +53,7 @@ impl CallerKey {
     }
 }
 
-/// The callers that have connections.
+/// Callers that have open connections.
 #[derive(Debug, Default)]
 pub(super) struct Callers(Mutex<HashMap<CallerKey, CallerEntry>>);
 
@@ -62,23 +63,23 @@ struct CallerEntry {
     caller: Arc<Caller>,
 }
 
-/// A caller while it has connections.
+/// A caller that has open connections.
 #[derive(Debug)]
 pub(super) struct Caller {
     key: CallerKey,
-    /// Memory granted to its connections, in bytes.
+    /// Memory granted to the connections of the caller, in bytes.
     held: AtomicUsize,
     /// Memory of the connections themselves, in bytes.
     fixed: AtomicUsize,
 }
 
-/// Memory that callers share.
+/// A pool of memory that callers share.
 #[derive(Debug)]
 pub(super) struct Pool {
-    /// Free memory in bytes. Negative if existing objects have overdrawn it.
+    /// Free memory in bytes. Negative if existing objects have overdrawn the pool.
     pub(super) free: AtomicIsize,
     pub(super) total: usize,
-    /// Number of large callers.
+    /// Number of callers that hold a large part of the memory.
     large: AtomicUsize,
 }
 
@@ -106,10 +107,10 @@ impl Pool {
         }
     }
 
-    /// Returns how many more bytes a caller with `held` bytes may hold.
+    /// Returns how many more bytes a caller that holds `held` bytes may take.
     fn share(&self, held: usize, free: usize) -> usize {
         let has_rivals = self.large.load(Ordering::Relaxed) > usize::from(self.is_large(held));
-        // Bytes that are taken no longer remain free: held + share <= times * (free - share).
+        // Bytes that are taken reduce the free memory: solve held + share <= times * (free - share).
         let share = match has_rivals {
             true => free.saturating_sub(held.saturating_mul(SHARED_PART)) / (SHARED_PART + 1),
             false => free.saturating_mul(ALONE_TIMES).saturating_sub(held) / (ALONE_TIMES + 1),
@@ -148,7 +149,7 @@ impl Callers {
 }
 
 impl Budget {
-    /// Returns whether a further connection of this caller fits into the memory of connections.
+    /// Returns whether another connection of this caller fits into the memory for connections.
     pub(crate) fn admits(&self, key: CallerKey) -> bool {
         let callers = self.callers.0.lock();
         let held = callers.get(&key).map_or(0, |entry| entry.caller.fixed.load(Ordering::Relaxed));
@@ -178,7 +179,7 @@ impl Budget {
         self.memory.remove_held(&caller.held, count);
     }
 
-    /// Returns how many more bytes a connection with `granted` bytes may hold.
+    /// Returns how many more bytes a connection may take that was granted `granted` bytes.
     #[cold]
     pub(super) fn room(&self, caller: &Caller, granted: usize, free: isize) -> usize {
         let Ok(free) = usize::try_from(free) else { return 0 };
@@ -193,7 +194,7 @@ impl Budget {
 }
 
 impl Account {
-    /// Creates the account of a server's connection.
+    /// Creates the account of a connection accepted by a server.
     pub(crate) fn of_peer(budget: &Arc<Budget>, key: CallerKey) -> Self {
         let traffic = budget.counts.traffic.get_or_init(Arc::default).clone();
         Self::new(budget.clone(), Some(budget.enter(key)), Some(traffic))

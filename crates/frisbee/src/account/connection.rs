@@ -1,4 +1,4 @@
-//! The memory granted to one connection. It keeps a few bytes for its next reservation.
+//! The memory account of a connection, which caches a few bytes for its next reservation.
 
 use super::caller::Caller;
 use super::{Budget, Traffic, TrafficCounts, WAITING_COST};
@@ -7,14 +7,14 @@ use crate::sync::AtomicUsize;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Divisor of the bytes in use: the part that a connection keeps for its next reservation. The account thus exceeds the
-/// memory in use by an eighth at most, and an idle connection keeps nothing.
+/// Divisor of the bytes in use that determines how many bytes are cached. The account thus exceeds the memory in use by
+/// at most an eighth, and an idle connection caches nothing.
 const CACHED_PART: usize = 8;
 
-/// Maximum of the kept bytes. Reservations of this size are rare enough to take shared memory.
+/// Maximum number of cached bytes. Reservations of this size are rare enough to be made in shared memory.
 const CACHED_MAX: usize = 16 * 1024;
 
-/// The memory account of a connection.
+/// Memory account of a connection.
 ///
 /// ```text
 ///            refill                 take
@@ -23,18 +23,18 @@ const CACHED_MAX: usize = 16 * 1024;
 ///     +---- trim --------+
 /// ```
 pub(crate) struct Account {
-    /// Memory granted by the server in bytes: the memory in use and the cached bytes.
+    /// Memory granted by the server in bytes, including the cached bytes.
     granted: AtomicUsize,
     cached: AtomicUsize,
-    /// `None` for a connection with a budget of its own, and for memory that no connection holds.
+    /// The caller. `None` if the connection has a budget of its own, or the memory is not held by a connection.
     caller: Option<Arc<Caller>>,
-    /// Traffic counters of a server. Clients have no reader for them.
+    /// Traffic counters of the server. `None` at clients, which do not report them.
     traffic: Option<Arc<TrafficCounts>>,
     budget: Arc<Budget>,
 }
 
 impl Account {
-    /// Creates an account that may take all memory of its budget.
+    /// Creates an account that may use all memory of its budget.
     pub(crate) fn alone(budget: Arc<Budget>) -> Self {
         Self::new(budget, None, None)
     }
@@ -49,12 +49,12 @@ impl Account {
         &self.budget
     }
 
-    /// The number of the caller, or 0 without one.
+    /// Returns a number that identifies the caller, or 0 if there is none.
     pub(super) fn caller_number(&self) -> usize {
         self.caller.as_ref().map_or(0, |caller| Arc::as_ptr(caller).addr())
     }
 
-    /// Returns the memory in use, in bytes.
+    /// Returns the memory in use in bytes.
     pub(crate) fn charged(&self) -> usize {
         self.granted.load(Ordering::Relaxed).saturating_sub(self.cached.load(Ordering::Relaxed))
     }
@@ -64,12 +64,12 @@ impl Account {
         self.granted.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the connection shares its budget with others, as at a server.
+    /// Returns whether the connection shares its budget with others, which is the case at servers.
     pub(crate) fn is_shared(&self) -> bool {
         self.caller.is_some()
     }
 
-    /// Returns whether so little memory is free that shares are enforced.
+    /// Returns whether so little memory is free that callers are limited to their shares.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
         self.budget.is_short()
@@ -81,12 +81,12 @@ impl Account {
         self.budget.is_short() && !self.has_room(1)
     }
 
-    /// Returns whether the connection may hold `count` more bytes.
+    /// Returns whether the connection may take `count` more bytes.
     pub(crate) fn has_room(&self, count: usize) -> bool {
         count <= self.room()
     }
 
-    /// Returns how many more bytes the connection may hold.
+    /// Returns how many more bytes the connection may take.
     #[cold]
     pub(crate) fn room(&self) -> usize {
         self.room_of(self.budget.available())
@@ -99,7 +99,7 @@ impl Account {
         }
     }
 
-    /// Takes `count` bytes, unless they exceed the share of the caller.
+    /// Takes `count` bytes, unless they exceed the share of the caller. Returns whether they were taken.
     pub(crate) fn take(&self, count: usize) -> bool {
         self.take_cached(count) || self.refill(count)
     }
@@ -119,7 +119,7 @@ impl Account {
         if self.grant(count) {
             return true;
         }
-        // The cached bytes do not suffice, and count as part of the caller's share.
+        // The cached bytes are not sufficient. Return them first, because they count towards the share of the caller.
         let cached = self.cached.swap(0, Ordering::Relaxed);
         self.give_back(cached);
         cached > 0 && self.grant(count)
@@ -133,16 +133,16 @@ impl Account {
         is_granted
     }
 
-    /// Returns how many bytes may be kept if `cached` bytes are.
+    /// Returns how many bytes may be cached, given that `cached` bytes are cached at present.
     fn cached_max(&self, cached: usize) -> usize {
         if self.caller.is_none() {
-            return 0; // Nobody else writes to its budget.
+            return 0; // No other connection uses this budget, so caching has no benefit.
         }
         (self.granted.load(Ordering::Relaxed).saturating_sub(cached) / CACHED_PART).min(CACHED_MAX)
     }
 
-    /// Charges `count` bytes for an existing object. This may overdraw the budget, so check [`is_over`](Self::is_over)
-    /// before work begins.
+    /// Charges `count` bytes for an existing object. This may overdraw the budget; check [`is_over`](Self::is_over)
+    /// before starting new work.
     pub(crate) fn charge(&self, count: usize) {
         if !self.take_cached(count) {
             self.budget.charge(count);
@@ -150,7 +150,7 @@ impl Account {
         }
     }
 
-    /// Charges a request with a pending handler. Returns the charge in bytes.
+    /// Charges a request with a pending handler. Returns the total charge in bytes.
     pub(crate) fn charge_request(&self, bytes: usize) -> usize {
         let charge = bytes.saturating_add(WAITING_COST);
         self.charge(charge);
@@ -170,8 +170,8 @@ impl Account {
             match self.cached.compare_exchange(cached, kept, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => {
                     self.give_back(cached - kept);
-                    // A release on another thread may have kept too much, because it saw the old `granted`. A write
-                    // reads the latest value.
+                    // A concurrent release may have cached too many bytes, because it loaded an old value of `granted`.
+                    // A read-modify-write operation sees the latest value.
                     cached = self.cached.fetch_add(0, Ordering::AcqRel);
                 }
                 Err(changed) => cached = changed,
@@ -190,7 +190,7 @@ impl Account {
         self.budget.release(count);
     }
 
-    /// Counts bytes or streams, if the connection belongs to a server.
+    /// Adds to a traffic counter, if the connection belongs to a server.
     #[inline]
     pub(crate) fn count(&self, what: Traffic, count: u64) {
         if let Some(traffic) = &self.traffic {
@@ -203,8 +203,8 @@ impl Account {
         self.traffic.clone()
     }
 
-    /// Changes the charge for unwritten output from `before` to `now`. Client connections are not charged, because
-    /// their own handles send the output.
+    /// Changes the charge for unwritten output from `before` to `now`. Not charged at clients, because their output is
+    /// sent by their own handles.
     #[cold]
     pub(super) fn charge_output(&self, before: usize, now: usize) {
         if self.is_shared() {
@@ -213,7 +213,7 @@ impl Account {
         }
     }
 
-    /// Changes the charge of an object that has grown or shrunk.
+    /// Changes the charge of an object whose size has changed.
     #[cold]
     pub(crate) fn adjust(&self, before: usize, now: usize) {
         if now > before {

@@ -1,4 +1,4 @@
-//! Counters of a server's connections and of rejected requests and sockets.
+//! Counters of a server's connections, rejected requests and failed accepts.
 
 use super::Budget;
 use super::traffic::{Traffic, TrafficCounts};
@@ -13,34 +13,35 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Targets of log lines, for operators' filters.
+/// Targets of log events, which operators use in filters.
 const LISTENER: &str = "frisbee::listener";
 const CONNECTION: &str = "frisbee::connection";
 
-/// Counters with their log lines.
+/// Counters, and the rate limit of the related log events.
 #[derive(Debug, Default)]
 pub(crate) struct LimitCounts {
     opened: AtomicU64,
     closed: [AtomicU64; CloseKind::ALL.len()],
     rejected: AtomicU64,
     unaccepted: AtomicU64,
-    /// Charged unwritten output, in bytes.
+    /// Unwritten output that is charged, in bytes.
     output: AtomicUsize,
-    /// Memory charged by users and protocol adapters, in bytes.
+    /// Memory charged by programs and protocol adapters, in bytes.
     holds: AtomicUsize,
-    /// Created only at servers, with the first connection.
+    /// Created with the first connection, at servers only.
     pub(super) traffic: OnceLock<Arc<TrafficCounts>>,
     log: LogLimit,
-    /// Connection whose handler or router panicked last, by the address of its shared state.
+    /// Identifies the connection whose handler or router was the last to panic, by the address of its shared state.
     panicked: AtomicUsize,
-    /// Recently closed connections, the latest at the end.
+    /// Recently closed connections, the latest last.
     last: Mutex<VecDeque<LastClose>>,
 }
 
-/// Number of recently closed connections that are kept: enough for current problems, since counters cover the past.
+/// Maximum number of recently closed connections kept. They serve to investigate current problems; the counters cover
+/// the past.
 const LAST_MAX: usize = 64;
 
-/// A closed connection.
+/// A connection that was closed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LastClose {
@@ -48,7 +49,7 @@ pub struct LastClose {
     pub peer: Option<SocketAddr>,
     /// Close reason.
     pub reason: CloseReason,
-    /// Time of the end.
+    /// Time at which the connection ended.
     pub at: Instant,
 }
 
@@ -62,13 +63,13 @@ impl LimitCounts {
         self.last.lock().iter().rev().cloned().collect()
     }
 
-    /// Records a changed charge for unwritten output.
+    /// Records a change of the charge for unwritten output.
     pub(crate) fn change_output(&self, before: usize, now: usize) {
-        // Wraps around if the charge has decreased.
+        // Wraps if the charge decreases, which is a subtraction.
         self.output.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
     }
 
-    /// Records additional charged memory. Less memory is expressed by wrapping.
+    /// Records additional charged memory. A decrease is passed as a wrapped negative number.
     pub(super) fn change_charged(&self, more: usize) {
         self.holds.fetch_add(more, Ordering::Relaxed);
     }
@@ -77,12 +78,12 @@ impl LimitCounts {
         self.traffic.get().map_or(0, |counted| counted.sum(what))
     }
 
-    /// Records that a handler or router of this connection panicked.
+    /// Records that a handler or router of a connection has panicked.
     pub(crate) fn note_panic(&self, connection: usize) {
         self.panicked.store(connection, Ordering::Relaxed);
     }
 
-    /// Returns whether the last panic belongs to this connection, and clears it.
+    /// Returns whether the last panic occurred on this connection, and clears the record.
     pub(crate) fn take_panic(&self, connection: usize) -> bool {
         self.panicked.compare_exchange(connection, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
@@ -91,7 +92,7 @@ impl LimitCounts {
         self.rejected.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts and logs a failure to accept.
+    /// Counts and logs a failure to accept a connection.
     pub(crate) fn count_unaccepted(&self, error: &io::Error, pause: Duration, now: Instant) {
         self.unaccepted.fetch_add(1, Ordering::Relaxed);
         match self.log.may_log("accepting", now) {
@@ -100,13 +101,13 @@ impl LimitCounts {
         }
     }
 
-    /// Counts a closed connection. Logs it if the peer is at fault or TLS is misconfigured at either end.
+    /// Counts a closed connection. Logs it if the peer is at fault or TLS is misconfigured on either side.
     pub(crate) fn count_closed(&self, peer: Option<SocketAddr>, reason: &CloseReason, now: Instant) {
         self.count_ended(peer, reason, reason.is_peers_fault(), now);
     }
 
-    /// Like [`count_closed`](Self::count_closed), for a connection that never carried frames because its preamble was
-    /// rejected.
+    /// Like [`count_closed`](Self::count_closed), for a connection that was rejected because of its preamble, before it
+    /// carried frames.
     pub(crate) fn count_refused(&self, peer: Option<SocketAddr>, reason: &CloseReason, now: Instant) {
         self.count_opened();
         self.count_ended(peer, reason, true, now);
@@ -144,8 +145,8 @@ impl LimitCounts {
     }
 }
 
-/// The counters of a server's connections and of the memory held for its peers. Clones refer to the same server.
-/// Reading a counter costs one load.
+/// Counters of a server's connections and of the memory held for its peers. Clones refer to the same server. Reading a
+/// counter costs a single load.
 ///
 /// ```
 /// # fn example(server: frisbee::Server<frisbee::Handlers>) {
@@ -161,7 +162,7 @@ impl LimitCounts {
 pub struct Stats(pub(crate) Arc<Budget>);
 
 impl Stats {
-    /// Returns the total number of connections that were opened.
+    /// Returns the number of connections opened since the server was created.
     pub fn opened(&self) -> u64 {
         self.0.counts.opened.load(Ordering::Relaxed)
     }
@@ -172,29 +173,30 @@ impl Stats {
         self.opened().saturating_sub(closed)
     }
 
-    /// Returns the number of closed connections for each kind of reason.
+    /// Returns the number of closed connections by the kind of their close reason.
     pub fn closed(&self) -> impl Iterator<Item = (CloseKind, u64)> {
         CloseKind::ALL.into_iter().map(|kind| (kind, self.closed_by(kind)))
     }
 
-    /// Returns the number of connections closed for this kind of reason.
+    /// Returns the number of connections that were closed for a reason of this kind.
     pub fn closed_by(&self, kind: CloseKind) -> u64 {
         self.0.counts.closed.get(kind as usize).map_or(0, |count| count.load(Ordering::Relaxed))
     }
 
-    /// Returns the number of requests, streams and messages rejected because a limit of this server was reached.
+    /// Returns the number of requests, streams and messages that were rejected because a limit of the server was
+    /// reached.
     pub fn rejected(&self) -> u64 {
         self.0.counts.rejected.load(Ordering::Relaxed)
     }
 
-    /// Returns how often accepting a connection failed, for example for lack of file descriptors.
+    /// Returns the number of failures to accept a connection, for example because there were no file descriptors left.
     pub fn not_accepted(&self) -> u64 {
         self.0.counts.unaccepted.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of bytes received from peers. It includes frame connections, and
-    /// [adapter](crate::ServerBuilder::adapter) connections as far as their handlers use
-    /// [`RawTransport`](crate::RawTransport). TLS overhead is not included if this server terminates TLS.
+    /// Returns the number of bytes received from peers. Includes [adapter](crate::ServerBuilder::adapter) connections,
+    /// as far as their handlers use [`RawTransport`](crate::RawTransport). Does not include the overhead of TLS if this
+    /// server terminates it.
     pub fn bytes_read(&self) -> u64 {
         self.0.counts.traffic(Traffic::Read)
     }
@@ -204,39 +206,37 @@ impl Stats {
         self.0.counts.traffic(Traffic::Written)
     }
 
-    /// Returns the total number of streams opened by either end.
+    /// Returns the number of streams opened by either side since the server was created.
     pub fn streams_opened(&self) -> u64 {
         self.0.counts.traffic(Traffic::StreamsOpened)
     }
 
-    /// Returns the number of streams that are open or still have a handle.
+    /// Returns the number of streams that are open or still referenced by a handle.
     pub fn streams(&self) -> u64 {
-        // Read in this order, so that every ended stream has been counted as opened.
+        // Load in this order, so that every stream that counts as ended also counts as opened.
         let ended = self.0.counts.traffic(Traffic::StreamsEnded);
         self.streams_opened().saturating_sub(ended)
     }
 
-    /// Returns the pending output of frame connections in bytes, as far as it is charged: in steps of 16 KiB per
-    /// connection.
+    /// Returns the unwritten output of frame connections in bytes. It is charged in steps of 16 KiB per connection.
     pub fn output_waiting(&self) -> usize {
         self.0.counts.output.load(Ordering::Relaxed)
     }
 
-    /// Returns the bytes charged by [`Connection::charge_request`](crate::Connection::charge_request) and
-    /// [`AdapterContext::charge`](crate::AdapterContext::charge): large partial requests and unwritten replies of
-    /// protocol adapters, and memory of handlers.
+    /// Returns the memory charged by [`Connection::charge_request`](crate::Connection::charge_request) and
+    /// [`AdapterContext::charge`](crate::AdapterContext::charge) in bytes: partially received large requests and
+    /// unwritten replies of protocol adapters, and the memory of handlers.
     pub fn charged_bytes(&self) -> usize {
         self.0.counts.holds.load(Ordering::Relaxed)
     }
 
-    /// Returns the memory currently held for peers in bytes, charged to
-    /// [`memory_max`](crate::ServerBuilder::memory_max): input, unwritten output in steps of 16 KiB, streams and
-    /// subscriptions.
+    /// Returns the memory currently held for peers in bytes, which [`memory_max`](crate::ServerBuilder::memory_max)
+    /// limits: input, unwritten output in steps of 16 KiB, streams and subscriptions.
     pub fn memory_held(&self) -> usize {
         self.0.charged()
     }
 
-    /// Returns the maximum memory held for peers: [`memory_max`](crate::ServerBuilder::memory_max).
+    /// Returns the maximum memory held for peers in bytes; see [`memory_max`](crate::ServerBuilder::memory_max).
     pub fn memory_max(&self) -> usize {
         self.0.total()
     }
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn recent_connection_ends_are_kept_and_oldest_evicted() {
         let counts = LimitCounts::default();
-        let most = u16::try_from(LAST_MAX).expect("value should fit u16");
+        let most = u16::try_from(LAST_MAX).expect("maximum should fit into u16");
         for port in 1..=most + 2 {
             counts.count_closed(Some((Ipv4Addr::LOCALHOST, port).into()), &CloseReason::Local, Instant::now());
         }

@@ -1,29 +1,30 @@
-//! The charge for unwritten output, and its limit while the server is short of memory.
+//! Charging of unwritten output, and its limit while the server is short of memory.
 
 use super::Account;
 use crate::Outbox;
 
-/// Step in which output is charged, so that small replies do not change the charge.
+/// Step in which output is charged, so that the charge does not change with every small reply.
 const STEP: usize = 16 * 1024;
 
-/// Maximum pending output of a connection that has used up its share, in bytes, before its requests and senders wait.
+/// Maximum unwritten output in bytes of a connection that has used up its share, before its requests and senders must
+/// wait.
 const BACKLOG_LEAST: usize = 4 * 1024;
 
-/// Maximum size of a body sent to a connection that has used up its share. Such a reply takes about as much memory as
-/// the charge for its pending handler, which ends with it.
+/// Maximum body size in bytes on a connection that has used up its share. Such a reply takes about as much memory as
+/// its pending handler, whose charge ends with it.
 const BODY_LEAST: usize = 1024;
 
-/// The charge for an outbox and the limit of its length.
+/// Charge for an outbox, and the limit of its length.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// Charge in steps.
+    /// Charge as a number of steps.
     steps: u32,
-    /// Remaining memory at the last check in bytes, or [`ENOUGH`]. It may be below the maximum body size while the
-    /// normal backlog still applies.
+    /// Available memory in bytes as of the last check, or [`ENOUGH`]. It may be smaller than the maximum body size
+    /// while the normal backlog limit still applies.
     room: u32,
 }
 
-/// Memory is not short.
+/// Value of `room` while memory is not short.
 const ENOUGH: u32 = u32::MAX;
 
 impl Default for Output {
@@ -33,20 +34,20 @@ impl Default for Output {
 }
 
 impl Output {
-    /// Returns the pending output in bytes at which further requests and senders wait, as of the last check of the
-    /// budget. This is `usual` while there is enough memory.
+    /// Returns the amount of unwritten output in bytes at which further requests and senders must wait, as of the last
+    /// check. Equal to `usual` as long as there is enough memory.
     #[inline]
     pub(crate) fn limit(&self, usual: usize) -> usize {
         usual.min(self.room as usize)
     }
 
-    /// Returns whether the limit is lower than usual.
+    /// Returns whether the limit is lower than `usual`.
     #[inline]
     pub(crate) fn is_narrow(&self, usual: usize) -> bool {
         (self.room as usize) < usual
     }
 
-    /// Sets the limit by the remaining memory, before packets are added to the outbox.
+    /// Updates the limit from the available memory. Must be called before packets are added to the outbox.
     #[inline]
     pub(crate) fn update_charge(&mut self, outbox: &mut Outbox, account: &Account) {
         if account.is_short() || self.room != ENOUGH {
@@ -62,7 +63,7 @@ impl Output {
         outbox.set_room(room.map(|room| room.max(BODY_LEAST)));
     }
 
-    /// Charges for the content of the outbox.
+    /// Updates the charge for the content of the outbox.
     #[inline]
     pub(crate) fn charge(&mut self, outbox: &Outbox, account: &Account) {
         if outbox.memory().wrapping_sub(self.charged()) >= STEP {
@@ -93,8 +94,8 @@ mod tests {
 
     const MIB: usize = 1 << 20;
 
-    /// Regression: the limit was not checked again once there was room for the maximum backlog, which is less than a
-    /// body may have.
+    /// Regression: the limit was no longer checked once enough memory was available for the maximum backlog, which is
+    /// less than for a body of the maximum size.
     #[test]
     fn bodies_of_any_length_are_sendable_after_memory_pressure() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
@@ -108,10 +109,10 @@ mod tests {
             other.charge(size);
             output.update_charge(&mut outbox, &account);
             let packet = |outbox: &mut Outbox| outbox.push(PacketId(1), Operation::FIRST_USER, &longest[..]);
-            packet(&mut outbox).expect_err("packet should be refused without room");
+            packet(&mut outbox).expect_err("packet should be rejected while memory is short");
             other.release(size);
             output.update_charge(&mut outbox, &account);
-            packet(&mut outbox).expect("packet should be accepted with room");
+            packet(&mut outbox).expect("packet should be accepted once memory is available");
         }
     }
 
@@ -133,7 +134,7 @@ mod tests {
         }
     }
 
-    /// Returns the limit of a connection without memory of its own if `left` bytes remain.
+    /// Returns how much a connection without memory of its own may take if `left` bytes are free.
     fn account_room(left: usize) -> usize {
         left / 4 * 3
     }
@@ -146,7 +147,9 @@ mod tests {
         let [mut output, mut other] = [Output::default(), Output::default()];
         let mut outbox = Outbox::default();
         outbox.set_limit(crate::BODY_MAX);
-        outbox.push(PacketId(1), Operation::FIRST_USER, &[0; 100_000][..]).expect("packet should be within the limit");
+        outbox
+            .push(PacketId(1), Operation::FIRST_USER, &[0; 100_000][..])
+            .expect("body should be within the size limit");
         output.charge(&outbox, &account);
         other.charge(&outbox, &client);
         let queued = stats.output_waiting();

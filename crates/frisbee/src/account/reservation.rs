@@ -1,15 +1,15 @@
-//! Reserved memory, and the budget of a server, as seen by routers.
+//! The public interface for reserving memory, as used by routers.
 
 use super::{Account, Budget};
 use crate::debug::opaque_debug;
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// The memory budget of a server, or of a client's connection; see
+/// The memory budget of a server, or of a client connection; see
 /// [`Connection::memory_budget`](crate::Connection::memory_budget).
 ///
-/// A router that queues data for many connections uses it to size its queues, and to charge bytes once that several
-/// connections share.
+/// Routers that queue data for many connections use it to limit their queues, and to charge data that several
+/// connections share only once.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -40,37 +40,37 @@ use std::sync::Arc;
 pub struct MemoryBudget(pub(crate) Arc<Budget>);
 
 impl MemoryBudget {
-    /// Charges bytes to the budget, but to no connection, until the last clone of the result is dropped. Work in
-    /// progress may overdraw the budget.
+    /// Charges the memory of `bytes` to the budget until the last clone of the result is dropped. It is not charged to
+    /// any connection. Work that is in progress may overdraw the budget.
     pub fn share(&self, bytes: Bytes) -> Bytes {
         self.0.charge(bytes.len());
         Bytes::from_owner(SharedCharge { bytes, budget: self.0.clone() })
     }
 
-    /// Charges a number of bytes to the budget, but to no connection, until the result is dropped. Use it for a whole
-    /// table of a router, because each charge has its own account.
+    /// Charges `bytes` bytes to the budget until the result is dropped. They are not charged to any connection. Use a
+    /// single charge for a whole table of a router, because each charge has an account of its own.
     pub fn charge(&self, bytes: usize) -> MemoryCharge {
         MemoryCharge::new(&Arc::new(Account::alone(self.0.clone())), bytes)
     }
 
-    /// Returns whether half of the memory is in use, so that each connection is limited to its share of the rest.
+    /// Returns whether half of the memory is in use, so that callers are limited to their shares of the rest.
     #[inline]
     pub fn is_short(&self) -> bool {
         self.0.is_short()
     }
 
-    /// Returns the free memory in bytes; 0 if it is overdrawn.
+    /// Returns the free memory in bytes, or 0 if the budget is overdrawn.
     pub fn available(&self) -> usize {
         usize::try_from(self.0.available()).unwrap_or(0)
     }
 
-    /// Returns the memory in use, in bytes.
+    /// Returns the memory in use in bytes.
     pub fn charged(&self) -> usize {
         self.0.charged()
     }
 }
 
-/// Bytes that are charged until they are dropped.
+/// Bytes that are charged to a budget until they are dropped.
 struct SharedCharge {
     bytes: Bytes,
     budget: Arc<Budget>,
@@ -88,7 +88,7 @@ impl Drop for SharedCharge {
     }
 }
 
-/// Memory that is charged to a connection until this value is dropped; see
+/// A charge of memory to a connection, which ends when this value is dropped; see
 /// [`Connection::charge_request`](crate::Connection::charge_request) and
 /// [`Connection::charge`](crate::Connection::charge).
 #[must_use = "the charge ends when this is dropped"]
@@ -98,13 +98,13 @@ pub struct MemoryCharge {
 }
 
 impl MemoryCharge {
-    /// Charges unconditionally.
+    /// Charges the memory, even if it exceeds the share of the connection.
     pub(crate) fn new(account: &Arc<Account>, bytes: usize) -> Self {
         account.charge(bytes);
         Self::charged(account, bytes)
     }
 
-    /// Charges unless the share of the connection would be exceeded.
+    /// Charges the memory, unless it exceeds the share of the connection.
     pub(crate) fn try_new(account: &Arc<Account>, bytes: usize) -> Option<Self> {
         account.take(bytes).then(|| Self::charged(account, bytes))
     }
@@ -114,12 +114,12 @@ impl MemoryCharge {
         Self { charge, account: account.clone() }
     }
 
-    /// Returns the charge in bytes.
+    /// Returns the amount that is charged, in bytes.
     pub fn bytes(&self) -> usize {
         self.charge
     }
 
-    /// Changes the charge, unless it would exceed the share of the connection. Returns whether it has changed.
+    /// Changes the amount, unless it would exceed the share of the connection. Returns whether it was changed.
     #[must_use]
     pub fn try_resize(&mut self, bytes: usize) -> bool {
         if bytes > self.charge && !self.account.take(bytes - self.charge) {
@@ -131,7 +131,8 @@ impl MemoryCharge {
         true
     }
 
-    /// Changes the charge of an object that has grown or shrunk. It may exceed the share of the connection.
+    /// Changes the amount, even if it exceeds the share of the connection. For objects that have already grown or
+    /// shrunk.
     pub fn resize(&mut self, bytes: usize) {
         self.account.adjust(self.charge, bytes);
         self.account.budget().counts.change_charged(bytes.wrapping_sub(self.charge));

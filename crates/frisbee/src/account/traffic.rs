@@ -1,13 +1,13 @@
-//! Counters of a server's bytes and streams. Each turn of each connection adds to them. They are sharded so that
-//! threads rarely write to the same one. Readers sum the shards.
+//! Counters of a server's bytes and streams. They are updated in every turn of every connection, and therefore sharded,
+//! so that threads rarely write to the same cache line. Reading a counter sums its shards.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Number of shards: concurrent threads rarely share one.
+/// Number of shards, so that concurrent threads rarely share one.
 const SHARDS: usize = 8;
 
-/// The counters.
+/// The counted quantities.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Traffic {
     /// Received bytes.
@@ -16,11 +16,11 @@ pub(crate) enum Traffic {
     Written,
     /// Streams opened by either end.
     StreamsOpened,
-    /// Streams without remaining state.
+    /// Streams that have ended and have no handles.
     StreamsEnded,
 }
 
-/// One shard, on cache lines of its own.
+/// A shard, which occupies cache lines of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct TrafficShard([AtomicU64; 4]);
@@ -30,14 +30,14 @@ struct TrafficShard([AtomicU64; 4]);
 pub(crate) struct TrafficCounts([TrafficShard; SHARDS]);
 
 thread_local! {
-    /// The shard of this thread, or `SHARDS` if none is assigned.
+    /// Index of this thread's shard, or `SHARDS` if none has been assigned.
     static SHARD: Cell<usize> = const { Cell::new(SHARDS) };
 }
 
 impl TrafficCounts {
     #[inline]
     pub(crate) fn add(&self, what: Traffic, count: u64) {
-        // A terminating thread has no shard.
+        // The thread-local is not accessible while the thread is terminating.
         let shard = SHARD.try_with(|shard| if shard.get() < SHARDS { shard.get() } else { take(shard) }).unwrap_or(0);
         if let Some(TrafficShard(counts)) = self.0.get(shard) {
             counts[what as usize].fetch_add(count, Ordering::Relaxed);
@@ -65,7 +65,7 @@ mod tests {
     fn counts_of_many_threads_are_added_up_each_for_itself() {
         let counted = TrafficCounts::default();
         std::thread::scope(|scope| {
-            // Threads come and go, and each takes the next shard.
+            // Threads are created and terminated repeatedly, and each takes the next shard.
             for _ in 0..20 * SHARDS {
                 scope.spawn(|| {
                     for _ in 0..100 {

@@ -1,8 +1,8 @@
-//! Returns memory to the system when usage has dropped.
+//! Returning of memory to the system after memory usage has dropped.
 //!
-//! The allocator keeps freed memory, which is right for a server with constant load. After an attack, however, the
-//! process would keep the maximum memory of the server for the rest of its life. Connections that become idle would
-//! also take a third more: 3.4 KiB each instead of 2.6 KiB, with ten thousand connections.
+//! The allocator keeps freed memory, which is useful for a server with constant load. After an attack, however, the
+//! process would keep the maximum memory of the server forever. In addition, connections that become idle would take a
+//! third more: 3.4 KiB instead of 2.6 KiB each, with 10 000 connections.
 
 use super::Budget;
 use std::pin::Pin;
@@ -11,23 +11,23 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// Minimum drop of held memory, in bytes. A smaller one is not worth the search.
+/// Minimum amount in bytes by which usage must drop. Less is not worth the time that trimming takes.
 const MUCH: isize = 32 * 1024 * 1024;
 
-/// Minimum number of connections that became idle. Each frees about a kilobyte, which is not charged.
+/// Minimum number of connections that must become idle. Each frees about a kilobyte that is not charged.
 const MANY: usize = 4096;
 
-/// Time for usage to settle, and minimum time between two searches.
+/// Delay before memory is returned, so that usage can settle. Also the minimum time between two attempts.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// The peak of held memory since memory was last returned.
+/// Peak of memory usage since memory was last returned to the system.
 #[derive(Debug)]
 pub(super) struct Trim {
-    /// Minimum of the remaining memory, in bytes.
+    /// Minimum amount of free memory seen, in bytes.
     least_left: AtomicIsize,
-    /// Number of connections that became idle since then.
+    /// Number of connections that became idle since memory was last returned.
     idle: AtomicUsize,
-    /// Whether a task is about to return memory.
+    /// Whether a task is going to return memory.
     is_due: AtomicBool,
 }
 
@@ -36,7 +36,7 @@ impl Trim {
         Self { least_left: AtomicIsize::new(left), idle: AtomicUsize::new(0), is_due: AtomicBool::new(false) }
     }
 
-    /// Records the remaining memory. If several threads record concurrently, only one value may be kept.
+    /// Records the amount of free memory. If several threads do so concurrently, some values may be lost.
     #[inline]
     pub(super) fn record(&self, left: isize) {
         if left < self.least_left.load(Ordering::Relaxed) {
@@ -51,12 +51,12 @@ impl Budget {
         self.trim.idle.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns memory to the system if usage has dropped enough. Call it when connections become idle or end.
+    /// Returns memory to the system if usage has dropped enough. Called when connections become idle or end.
     pub(crate) fn trim(self: &Arc<Self>, runtime: &Handle) {
         if self.is_worth_trimming() && !self.trim.is_due.swap(true, Ordering::Relaxed) {
             let budget = self.clone();
             let trimming: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
-                // While usage keeps dropping, more memory can be returned later.
+                // Wait, because usage may keep dropping, in which case more memory can be returned.
                 tokio::time::sleep(SETTLED).await;
                 budget.trim.is_due.store(false, Ordering::Relaxed);
                 if budget.is_worth_trimming() {

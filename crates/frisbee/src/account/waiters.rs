@@ -1,5 +1,5 @@
-//! Tasks that wait for memory: producers of stream items, which take an item only when there is room for it. All other
-//! requests for memory are granted or rejected at once.
+//! Tasks that wait for memory. Only producers of stream items wait: they take an item when memory is available for it.
+//! All other requests for memory are granted or rejected immediately.
 
 use super::{Account, Budget, MemoryCharge};
 use crate::debug::opaque_debug;
@@ -9,25 +9,25 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
-/// Maximum number of callers whose first task is considered when memory is released, so that many waiting callers do
-/// not make each release expensive.
+/// Maximum number of callers whose first task is considered when memory is released, so that releasing memory remains
+/// cheap with many waiting callers.
 const CALLERS_AT_ONCE: usize = 16;
 
-/// The waiting tasks of a server.
+/// Tasks of a server that wait for memory.
 #[derive(Debug, Default)]
 pub(super) struct Waiters {
     queue: Mutex<WaiterQueue>,
-    /// Length of the queue.
+    /// Length of the queue, which can be read without the lock.
     count: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
 struct WaiterQueue {
-    /// The waiting tasks by caller and arrival.
+    /// Waiting tasks by caller, in the order of arrival.
     tasks: BTreeMap<(usize, u64), WaitingTask>,
-    /// The number of the latest arrival.
+    /// Number of the last task that arrived.
     last: u64,
-    /// The caller considered last.
+    /// The caller that was considered last.
     turn: usize,
 }
 
@@ -46,7 +46,7 @@ impl Waiters {
 }
 
 impl WaiterQueue {
-    /// Removes the first tasks of the next callers that have room, and returns their wakers.
+    /// Removes the first task of each of the next callers that may take memory. Returns their wakers.
     fn take_ready(&mut self) -> Vec<Waker> {
         let (mut woken, mut from, start) = (Vec::new(), self.turn.saturating_add(1), self.turn);
         let mut has_wrapped = false;
@@ -72,10 +72,11 @@ impl WaiterQueue {
 }
 
 impl Budget {
-    /// Wakes tasks that may take memory now, at most one per caller. A task that takes its memory wakes the next one.
+    /// Wakes tasks that may take memory, at most one per caller. A task that has taken its memory wakes the next one.
     #[inline]
     pub(super) fn wake_waiters(&self) {
-        // A task that is added has such a fence as well: either it sees the released memory, or this sees the task.
+        // Pairs with the fence that a task executes after it joins the queue: either the task sees the released memory,
+        // or this thread sees the task.
         fence(Ordering::SeqCst);
         if self.waiters.count.load(Ordering::Relaxed) > 0 {
             self.wake_first_waiters();
@@ -92,11 +93,11 @@ impl Budget {
     }
 }
 
-/// A task that waits for memory of the server, in the order of its caller's tasks. Dropping it gives up the place. Created
-/// by [`Connection::memory_waiter`](crate::Connection::memory_waiter).
+/// A task that waits for memory of the server, queued behind the tasks of the same caller. Dropping it leaves the
+/// queue. Created by [`Connection::memory_waiter`](crate::Connection::memory_waiter).
 pub struct MemoryWaiter {
     account: Arc<Account>,
-    /// The number of its place, or 0 unless it waits or was woken.
+    /// Number of its place in the queue, or 0 if it is not queued and has not been woken.
     number: u64,
 }
 
@@ -105,8 +106,8 @@ impl MemoryWaiter {
         Self { account: account.clone(), number: 0 }
     }
 
-    /// Reserves `bytes` once the caller's share allows them. Reserve the length of an item before you take it from its
-    /// producer, and [resize](MemoryCharge::try_resize) the reservation afterwards.
+    /// Reserves `bytes` once the share of the caller permits it. Reserve the length of an item before taking the item
+    /// from its producer, and [adjust](MemoryCharge::try_resize) the reservation afterwards.
     pub fn poll_reserve(&mut self, context: &mut Context<'_>, bytes: usize) -> Poll<MemoryCharge> {
         loop {
             if let Some(charge) = MemoryCharge::try_new(&self.account, bytes) {
@@ -114,7 +115,7 @@ impl MemoryWaiter {
                 return Poll::Ready(charge);
             }
             self.enter(context, bytes);
-            // Memory may have been released before the task was added.
+            // Check again: memory may have been released before the task joined the queue.
             if !self.account.has_room(bytes) {
                 return Poll::Pending;
             }
@@ -134,7 +135,7 @@ impl MemoryWaiter {
         waiters.count.store(queue.tasks.len(), Ordering::Relaxed);
         drop(queue);
         fence(Ordering::SeqCst);
-        drop(earlier); // A waker may run anything when it is dropped.
+        drop(earlier); // Without the lock, because dropping a waker may run arbitrary code.
     }
 
     fn leave(&mut self) {
@@ -152,7 +153,7 @@ impl MemoryWaiter {
         budget.waiters.count.store(queue.tasks.len(), Ordering::Relaxed);
         drop(queue);
         drop(task);
-        // This task may have been woken in place of the next one.
+        // This task may have been woken instead of the next one, so pass the wake-up on.
         budget.wake_waiters();
     }
 }

@@ -1,4 +1,4 @@
-//! Adapter peers without a connection, whose listener is not a byte stream, such as a UDP socket.
+//! Connectionless peers of adapters. Their listener is not a byte stream, but for example a UDP socket.
 
 use super::{AdapterContext, AdapterHost, ServerPhase, reached};
 use crate::debug::opaque_debug;
@@ -13,7 +13,7 @@ use tokio::sync::watch;
 type Run = dyn Fn(AdapterPeers) -> ListenerFuture + Send + Sync;
 type ListenerFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A listener that runs as long as its server.
+/// A connectionless listener, which runs as long as its server.
 #[derive(Clone)]
 pub(crate) struct AdapterListener(pub(crate) Arc<Run>);
 
@@ -30,7 +30,7 @@ impl AdapterListener {
     }
 }
 
-/// Runs the listener until it finishes or the shutdown timeout expires.
+/// Runs a listener until it completes or the shutdown timeout expires.
 async fn run(mut listening: ListenerFuture, mut phase: watch::Receiver<ServerPhase>) {
     let mut closing = pin!(reached(&mut phase, ServerPhase::Closing));
     poll_fn(|task| match listening.as_mut().poll(task) {
@@ -42,25 +42,26 @@ async fn run(mut listening: ListenerFuture, mut phase: watch::Receiver<ServerPha
 
 opaque_debug!([] AdapterListener, "AdapterListener");
 
-/// The peers of a listener; see [`ServerBuilder::adapter_listener`](crate::ServerBuilder::adapter_listener).
+/// Registry for the peers of a connectionless listener; see
+/// [`ServerBuilder::adapter_listener`](crate::ServerBuilder::adapter_listener).
 #[derive(Clone)]
 pub struct AdapterPeers(pub(crate) AdapterHost);
 
 impl AdapterPeers {
-    /// Admits a peer, as the server does with a new client: the router may reject it, and its memory is charged to its
-    /// address. Returns `None` if the router closes the connection immediately or the server is gone.
+    /// Registers a peer. Like for a new connection, the router may reject it, and its memory is charged to its address.
+    /// Returns `None` if the router rejects the peer or the server no longer exists.
     ///
-    /// [`Stats`](crate::Stats) do not count it as a connection.
+    /// Not counted as a connection in [`Stats`](crate::Stats).
     pub fn enter(&self, peer: SocketAddr, local: Option<SocketAddr>) -> Option<AdapterContext> {
         let ends = EndpointInfo { peer: Some(peer), local, ..EndpointInfo::default() };
         let connection = self.0.server.upgrade()?.enter_peer(ends)?;
         Some(AdapterContext::new(&connection, &self.0))
     }
 
-    /// Waits until the server shuts down. The listener should then finish its work in progress and return.
+    /// Waits until the server begins to shut down. The listener should then complete its work in progress and return.
     ///
     /// # Cancel safety
-    /// Cancel safe. It may be called any number of times.
+    /// Cancel safe. The method may be called any number of times.
     pub async fn stopping(&self) {
         reached(&mut self.0.phase.clone(), ServerPhase::Stopping).await;
     }
