@@ -1,6 +1,7 @@
-//! Implements `Debug` for types most of whose fields do not.
+//! A macro that implements `Debug` for types with fields that do not implement it.
 
-/// Implements `Debug` for a type with the given fields, followed by `..`. The brackets contain its generics.
+/// Implements `Debug` for a type by displaying the listed fields, followed by `..`. The generics of the type are given
+/// in brackets.
 macro_rules! opaque_debug {
     ([$($generics:tt)*] $type:ty, $name:literal $(, |$this:ident| $($field:ident = $value:expr),+)?) => {
         impl<$($generics)*> std::fmt::Debug for $type {

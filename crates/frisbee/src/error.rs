@@ -1,21 +1,21 @@
-//! Errors of callers. [`CloseReason`] describes the end of a connection.
+//! Errors of functions. The end of a connection is described by [`CloseReason`].
 
 use crate::{CloseReason, Hello, TooLong};
 use bytes::Bytes;
 use std::{fmt, io};
 
-/// The error of a packet that could not be sent.
+/// Error of sending a packet.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SendError {
     /// The connection has ended.
     Closed(CloseReason),
-    /// The stream has been closed by either end.
+    /// Either peer has closed the stream.
     StreamClosed,
-    /// A stream message is empty. An empty message would close the stream.
+    /// The stream message is empty, which would close the stream.
     Empty,
-    /// The body exceeds the maximum size of the peer; the connection continues. Before the [kind of the
-    /// peer](crate::Connection::peer_known) is known, only the limit of this end is checked, and a peer with a lower
+    /// The body exceeds the maximum size that the peer accepts. The connection continues. As long as the [kind of the
+    /// peer](crate::Connection::peer_known) is unknown, only the limit of this end is checked, and a peer with a lower
     /// limit closes the connection.
     TooLong(TooLong),
 }
@@ -47,14 +47,14 @@ impl From<TooLong> for SendError {
     }
 }
 
-/// The error of a non-blocking send. The caller still owns the packet or message.
+/// Error of sending without waiting. The caller keeps the packet or message.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TrySendError {
-    /// The pending writes have reached [`Config::backlog_max`](crate::Config::backlog_max), the available room is
-    /// reserved for waiting senders, or the receiver of the stream has no room. A waiting method would send it later.
+    /// The pending output has reached [`Config::backlog_max`](crate::Config::backlog_max), other senders are waiting,
+    /// or the receiver of the stream has no space. The packet can be sent later, or by a method that waits.
     Full,
-    /// The packet cannot be sent, now or later.
+    /// The packet can never be sent.
     Failed(SendError),
 }
 
@@ -88,21 +88,22 @@ impl From<TooLong> for TrySendError {
     }
 }
 
-/// The error of a failed hand-off. The connection continues as before, except with [`Closed`](Self::Closed).
+/// Error of a hand-off. The connection continues as before, except after [`Closed`](Self::Closed).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum HandOffError {
-    /// The peer refused. Contains its reply.
+    /// The peer has refused the request. Contains the body of its reply.
     Refused(Bytes),
-    /// Calls or streams are in progress at either end, including cancelled calls without a reply, or another hand-off
+    /// Calls or streams are in progress at either peer, including cancelled calls without a reply, or another hand-off
     /// is in progress.
     Busy,
-    /// The peer does not support hand-off for this operation.
+    /// The peer does not support hand-offs for this operation.
     NotServed,
-    /// The peer is a Go program without support for hand-off, or this end accepted the connection. Only the dialling
-    /// end can request a hand-off. See [`Connection::into_transport`](crate::Connection::into_transport).
+    /// The peer is a Go peer, which does not support hand-offs, or this end has accepted the connection. Only the end
+    /// that has dialled the connection can request a hand-off. See
+    /// [`Connection::into_transport`](crate::Connection::into_transport).
     Unsupported,
-    /// The request exceeds the maximum size of the peer.
+    /// The request exceeds the maximum size that the peer accepts.
     TooLong(TooLong),
     /// The connection has ended.
     Closed(CloseReason),
@@ -133,7 +134,7 @@ impl std::error::Error for HandOffError {
     }
 }
 
-/// Returns the error that ended the connection, reported by the system or the peer.
+/// Returns the error that has ended the connection, if it was reported by the system or the peer.
 fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
     match reason {
         CloseReason::Io { source, .. } | CloseReason::TlsHandshake(source) => Some(&**source),
@@ -142,28 +143,28 @@ fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
     }
 }
 
-/// The error of routers that cannot be mounted together.
+/// Error of mounting routers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MountError {
     /// Two routers claim the same operations or the same HELLO items.
     Overlap {
-        /// The routers that claim them.
+        /// Names of the routers that claim them.
         owners: [String; 2],
     },
-    /// The range is empty or contains operations below 10, which the protocol reserves.
+    /// The range is empty, or contains operations below 10, which are reserved for the protocol.
     Range {
-        /// The router with this range.
+        /// Name of the router with this range.
         owner: String,
     },
-    /// The HELLO [items](crate::Protocol::hello_items) exceed [`Hello::ITEMS_MAX`].
+    /// The HELLO [items](crate::Protocol::hello_items) together exceed [`Hello::ITEMS_MAX`].
     Hello {
-        /// Their total size in bytes.
+        /// Total size of the items in bytes.
         length: usize,
     },
-    /// A HELLO [item](crate::Protocol::hello_items) has a type that the protocol reserves.
+    /// A HELLO [item](crate::Protocol::hello_items) has a type that is reserved for the protocol.
     HelloItem {
-        /// The type of the HELLO item.
+        /// Type of the item.
         item: u8,
     },
 }
@@ -186,10 +187,10 @@ impl fmt::Display for MountError {
 
 impl std::error::Error for MountError {}
 
-/// The error of a server that cannot serve or a client that cannot connect.
+/// Error of setting up a server or connecting a client.
 ///
-/// All functions that set up servers and clients return it. `main` can return it as well, because its `Debug` output is
-/// the error text.
+/// Returned by all functions that set up servers and clients. It may be returned by `main` too, because its `Debug`
+/// output is the error text.
 ///
 /// ```
 /// use frisbee::{Client, Error, Handlers};
@@ -205,37 +206,36 @@ impl std::error::Error for MountError {}
 /// ```
 #[non_exhaustive]
 pub enum Error {
-    /// A client could not connect: the name could not be resolved, no address accepted the connection, or the system
-    /// refused.
+    /// The client could not connect, because the name could not be resolved or no address accepted the connection.
     Connect {
-        /// The address that was dialled.
+        /// Address that was dialled.
         address: String,
-        /// The system's error.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// No address accepted the connection within [`connect_timeout`](crate::ClientBuilder::connect_timeout).
     ConnectTimeout {
-        /// The address that was dialled.
+        /// Address that was dialled.
         address: String,
     },
     /// The connection was accepted, but its TLS handshake failed.
     #[cfg(feature = "tls")]
     Tls {
-        /// The address that was dialled.
+        /// Address that was dialled.
         address: String,
-        /// The cause of the failure.
+        /// Cause of the failure.
         source: crate::tls::TlsError,
     },
-    /// A server could not listen.
+    /// The server could not listen.
     Bind {
-        /// The address or path to listen on.
+        /// Address or path to listen on.
         address: String,
-        /// The system's error.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// Routers overlap, or are mounted on operations that the protocol reserves.
+    /// The routers cannot be mounted together.
     Mount(MountError),
-    /// The workers that drive connections could not be started, or io_uring is required but unavailable.
+    /// The workers could not be started, or io_uring is required but not available.
     Workers(io::Error),
 }
 
@@ -278,7 +278,7 @@ impl From<MountError> for Error {
     }
 }
 
-/// Converts the error for functions that return [`io::Result`]. Keeps the kind of the system's error, if there is one.
+/// Converts the error for functions that return [`io::Result`]. Preserves the kind of the operating system's error.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match &error {

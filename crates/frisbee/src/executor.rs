@@ -1,4 +1,4 @@
-//! Runs the work of connections: handlers in place, tasks of connections, and the threads that drive connections. This
+//! Execution of work: inline polling of handlers, tasks of connections, and the threads that drive connections. This
 //! module does not depend on connections or routers.
 
 pub(crate) mod inline;

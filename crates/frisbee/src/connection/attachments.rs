@@ -1,4 +1,4 @@
-//! User values that belong to a connection, by type, and functions that run when it ends.
+//! Values that programs attach to a connection, and functions that run when the connection ends.
 
 use crate::log_limit::LineLimit;
 use crate::{CloseReason, Connection};
@@ -10,13 +10,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// Values that belong to a connection, one of each type.
+/// Values attached to a connection, at most one of each type.
 ///
-/// All owners of a handle, such as routers, handlers and streams, see the same values. A connection without values
-/// allocates nothing. There can be one value for each type in the program; use a private type to avoid conflicts. When
-/// the connection has ended, the functions registered with [`Connection::on_close`] run, and then the values are
-/// dropped. A connection that a [protocol adapter](crate::ServerBuilder::adapter) serves keeps its values until the
-/// adapter returns.
+/// All handles of the connection, for example in routers, handlers and streams, share the values. A connection without
+/// values allocates nothing. Use a private type to avoid conflicts with other code of the program. After the connection
+/// has ended, the functions registered by [`Connection::on_close`] run, and then the values are dropped. If a [protocol
+/// adapter](crate::ServerBuilder::adapter) serves the connection, this happens when the adapter returns.
 ///
 /// ```
 /// use frisbee::Connection;
@@ -31,7 +30,7 @@ use std::time::Instant;
 /// ```
 pub struct Attachments {
     context: OnceLock<Box<Mutex<Context>>>,
-    /// Number of times a value was set or removed.
+    /// Number of changes, modulo 2^32.
     changes: AtomicU32,
 }
 
@@ -41,7 +40,7 @@ type AtEnd = Box<dyn FnOnce(&CloseReason) + Send>;
 
 #[derive(Default)]
 struct Context {
-    /// A short list that is searched linearly.
+    /// The values. A short list, which is searched linearly.
     values: Vec<(TypeId, Value)>,
     on_close: Vec<AtEnd>,
 }
@@ -51,22 +50,22 @@ impl Attachments {
         Self { context: OnceLock::new(), changes: AtomicU32::new(0) }
     }
 
-    /// Returns a number that changes when a value is set or removed, so that callers can cache a lookup. Costs one
+    /// Returns a number that changes when a value is set or removed, so that callers can cache a lookup. Takes a single
     /// atomic load.
     #[inline]
     pub fn changes(&self) -> u32 {
         self.changes.load(Ordering::Acquire)
     }
 
-    /// Returns the value of a type.
+    /// Returns the value of a type, if there is one.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         let context = self.context.get()?.lock();
         let (_, value) = context.values.iter().find(|(id, _)| *id == TypeId::of::<T>())?;
         value.clone().downcast().ok()
     }
 
-    /// Returns the value of a type, or inserts its default. `default` runs under the lock and must not use the
-    /// attachments.
+    /// Returns the value of a type. Inserts the default if there is none. `default` is called under the lock and must
+    /// not access the attachments.
     pub fn get_or_insert<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         let mut context = self.context().lock();
         let found = context.values.iter().find(|(id, _)| *id == TypeId::of::<T>());
@@ -100,8 +99,8 @@ impl Attachments {
         self.context.get_or_init(Box::default)
     }
 
-    /// Registers a function to run at the end, unless `ended`, called under the lock, reports that the connection has
-    /// ended.
+    /// Registers a function that runs at the end of the connection. Runs it immediately if `ended`, which is called
+    /// under the lock, reports that the connection has ended.
     pub(crate) fn on_close(
         &self,
         run: impl FnOnce(&CloseReason) + Send + 'static,
@@ -117,7 +116,7 @@ impl Attachments {
         }
     }
 
-    /// Runs the registered functions, then drops the values.
+    /// Runs the registered functions, and then drops the values.
     pub(crate) fn handle_close(&self, reason: &CloseReason) {
         self.run_on_close(reason);
         self.drop_values();
@@ -137,7 +136,7 @@ impl Attachments {
         }
     }
 
-    /// Drops the values, which may hold handles to the connection.
+    /// Drops the values, which may contain handles of the connection.
     pub(crate) fn drop_values(&self) {
         let Some(context) = self.context.get() else { return };
         let values = std::mem::take(&mut context.lock().values);
@@ -153,14 +152,14 @@ impl Context {
 }
 
 impl Connection {
-    /// Returns the values that belong to the connection. All owners of a handle see the same values.
+    /// Returns the values attached to the connection. All handles share them.
     pub fn attachments(&self) -> &Attachments {
         &self.0.attachments
     }
 
-    /// Registers a function that runs when the connection has ended, or runs it immediately if it already has.
-    /// Functions run after [`Protocol::disconnected`](crate::Protocol::disconnected), in the order of registration, on
-    /// the connection's task, and must not block.
+    /// Registers a function that runs when the connection has ended. Runs it immediately if the connection has already
+    /// ended. The functions run after [`Protocol::disconnected`](crate::Protocol::disconnected), in the order of
+    /// registration, in the task of the connection. They must not block.
     pub fn on_close(&self, run: impl FnOnce(&CloseReason) + Send + 'static) {
         self.0.attachments.on_close(run, || self.close_reason());
     }

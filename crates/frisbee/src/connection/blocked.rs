@@ -1,4 +1,4 @@
-//! Reports of handlers that block the thread of their connection.
+//! Reporting of handlers that block the thread of their connection.
 
 use super::Connection;
 use crate::executor::inline_permission::InlinePermission;
@@ -7,22 +7,23 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Delay before the log names a handler that blocks its thread. A panic also blocks the thread while a backtrace is
-/// printed, and is logged separately. The delay is shorter than [`APART_MIN`](crate::tasks::APART_MIN), so the line is
-/// logged while calls get tasks. Because a backtrace can take longer, the line also names that cause: only a panic hook
-/// would know, and hooks belong to the program.
+/// Delay before a handler that blocks its thread is logged. A panic also blocks the thread while its backtrace is
+/// printed, and is logged separately. The delay is shorter than [`APART_MIN`](crate::tasks::APART_MIN), so the event is
+/// logged while calls still run in tasks. Printing a backtrace can take longer than this, so the log text mentions
+/// panics as a possible cause. Only a panic hook could tell, and hooks belong to the program.
 const LOGGED_AFTER: Duration = Duration::from_millis(700);
 
-/// Records that a handler of a connection has panicked; call it before logging the panic. The time for printing the
-/// backtrace is then not reported as a handler that blocks its thread.
+/// Records that a handler of a connection has panicked. Must be called before the panic is logged. The time for
+/// printing the backtrace is then not reported as a handler that blocks its thread.
 pub fn note_panic(connection: &Connection) {
     connection.0.mailbox.account.budget().counts.note_panic(connection.address_of_shared());
 }
 
-/// Reports with a delay that a thread of the connection was blocked. `report` receives whether a panic was the reason.
+/// Reports after a delay that a thread of the connection was blocked. `report` is called with whether a panic was the
+/// reason.
 pub(crate) fn report_later(connection: &Connection, report: impl FnOnce(bool) + Send + 'static) {
     let (budget, number) = (connection.0.mailbox.account.budget().clone(), connection.address_of_shared());
-    budget.counts.take_panic(number); // One of before.
+    budget.counts.take_panic(number); // Clear an earlier panic.
     let reporting: Job = Box::pin(async move {
         tokio::time::sleep(LOGGED_AFTER).await;
         report(budget.counts.take_panic(number));
@@ -31,9 +32,9 @@ pub(crate) fn report_later(connection: &Connection, report: impl FnOnce(bool) + 
 }
 
 impl InlinePermission {
-    /// Handles a report that a handler of `method` blocks the thread of a connection. Handlers then get tasks, unless
-    /// those would block the whole runtime. The first report is logged with a delay, unless the handler has
-    /// [panicked](note_panic).
+    /// Handles the report that a handler of `method` blocks the thread of a connection. From then on, handlers run in
+    /// tasks, unless these would block the only thread of the runtime. The first report is logged after a delay, unless
+    /// the handler has [panicked](note_panic).
     #[cold]
     pub fn handle_blocked(self: &Arc<Self>, connection: &Connection, method: &dyn fmt::Display) {
         let has_threads = connection.has_threads();

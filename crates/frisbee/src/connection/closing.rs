@@ -1,4 +1,4 @@
-//! Closing connections: requests to close, waiting for the end, and close reasons.
+//! Closing of connections: orders to close, waiting for the end, and close reasons.
 
 use super::Connection;
 use crate::CloseReason;
@@ -6,29 +6,28 @@ use crate::mailbox::Order;
 use std::future::poll_fn;
 
 impl Connection {
-    /// Writes the pending packets, then closes the connection. Aborts work in progress.
+    /// Closes the connection after writing the pending packets. Aborts work in progress.
     pub fn close(&self) {
         self.0.mailbox.order(Order::Flush(CloseReason::Local));
     }
 
-    /// Like [`close`](Self::close), but with a reason of the protocol: the counterpart of
-    /// [`Routed::close`](crate::Routed::close) for handlers, tasks and [turns](crate::Protocol::batch_ended). The
-    /// reason is logged and returned by [`closed`](Self::closed), and passed to
-    /// [`Protocol::disconnected`](crate::Protocol::disconnected). A native peer receives its first 200 bytes, as
-    /// [`CloseReason::PeerClosed`].
+    /// Like [`close`](Self::close), but with a reason. The counterpart of [`Routed::close`](crate::Routed::close) for
+    /// handlers, tasks and [turns](crate::Protocol::batch_ended). The reason is logged, returned by
+    /// [`closed`](Self::closed), and passed to [`Protocol::disconnected`](crate::Protocol::disconnected). Its first 200
+    /// bytes are sent to a native peer, as [`CloseReason::PeerClosed`].
     pub fn close_for(&self, reason: impl Into<String>) {
         self.0.mailbox.order(Order::Flush(CloseReason::Router(reason.into().into())));
     }
 
-    /// Closes the connection gracefully once nothing is in progress: no tasks, no streams, no pending writes, and no
-    /// work that makes its router [busy](crate::Protocol::is_busy). A server announces this to a native peer, which
-    /// then closes the connection itself or confirms. A client that has sent nothing yet keeps the rest of its
-    /// [timeout](crate::ServerBuilder::first_header_timeout) for the first packet, which may be in flight.
+    /// Closes the connection as soon as it is idle: no tasks, streams or pending output, and no work due to which the
+    /// router is [busy](crate::Protocol::is_busy). A server announces this to a native peer, which then closes the
+    /// connection or confirms. If the client has not sent anything yet, the server waits for its first packet, which
+    /// may be in flight, until the [timeout](crate::ServerBuilder::first_header_timeout).
     pub fn close_when_idle(&self) {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }
 
-    /// Closes the connection immediately, because its maximum age and the grace period have passed.
+    /// Closes the connection immediately, because the grace period after its maximum age has passed.
     pub(crate) fn abort_for_age(&self) {
         tracing::debug!(peer = ?self.peer_addr(), work = self.in_progress(), "grace after the maximum age is over");
         self.0.mailbox.order(Order::Now(CloseReason::MaxAge));
@@ -39,43 +38,45 @@ impl Connection {
         self.0.mailbox.order(Order::Now(CloseReason::Local));
     }
 
-    /// Like [`abort`](Self::abort), but with a reason of the protocol; see [`close_for`](Self::close_for).
+    /// Like [`abort`](Self::abort), but with a reason; see [`close_for`](Self::close_for).
     pub fn abort_for(&self, reason: impl Into<String>) {
         self.0.mailbox.order(Order::Now(CloseReason::Router(reason.into().into())));
     }
 
-    /// Like [`abort`](Self::abort), for when the runtime of its tasks shuts down: no handler is polled any more.
+    /// Like [`abort`](Self::abort), but also aborts all tasks, because their runtime is shutting down and will not poll
+    /// them again.
     pub(crate) fn abort_with_work(&self) {
         self.abort();
         self.0.work.abort();
     }
 
-    /// Expires the first-header timeout early to evict the connection. It is closed unless the header has arrived.
+    /// Lets the timeout for the first header expire now, to evict the connection. Has no effect if the header has
+    /// arrived.
     pub(crate) fn expire(&self) {
         self.0.mailbox.expire();
     }
 
-    /// Describes the peer and the work in progress for the log.
+    /// Returns a description of the peer and the work in progress, for logs.
     pub(crate) fn in_progress(&self) -> String {
         let (jobs, streams) = (self.0.work.len(), self.0.mailbox.lock().streams.len());
         let peer = self.peer_addr().map_or_else(|| String::from("without an address"), |peer| peer.to_string());
         format!("peer {peer}, running handlers: {jobs}, streams: {streams}")
     }
 
-    /// Waits until the connection has ended and returns the reason. Pending packets have been written by then, unless
-    /// the peer accepted none for the [`write_timeout`](crate::Config::write_timeout) or less than
+    /// Waits until the connection has ended, and returns the close reason. By then pending packets have been written,
+    /// unless the peer has accepted none within the [`write_timeout`](crate::Config::write_timeout) or less than the
     /// [`least_rate`](crate::Config::least_rate). The peer has also had a second to close its half, so the program may
     /// exit.
     ///
     /// # Cancel safety
-    /// Cancel safe. It may be called any number of times.
+    /// Cancel safe. The method may be called any number of times.
     pub async fn closed(&self) -> CloseReason {
         let mut watch = self.waiter();
         poll_fn(|context| self.0.mailbox.poll_closed(context, &mut watch)).await
     }
 
-    /// Returns whether the connection has ended. Nothing can be sent any more, but pending packets may still be
-    /// written; see [`closed`](Self::closed).
+    /// Returns whether the connection has ended. Nothing more can be sent, but pending packets may still be written;
+    /// see [`closed`](Self::closed).
     pub fn is_closed(&self) -> bool {
         self.0.mailbox.lock().closed.is_some()
     }
@@ -96,17 +97,17 @@ mod tests {
     async fn stopping_server_logs_peers_and_calls_it_waits_for() {
         let (began, mut started) = mpsc::unbounded_channel();
         let endless = move |connection, _packet| {
-            began.send(connection).expect("receiver should be waiting");
+            began.send(connection).expect("test should be waiting for the connection");
             std::future::pending()
         };
         let server = Server::builder().build(Handlers::new().on(Operation::FIRST_USER, endless)).unwrap();
         let (here, there) = crate::memory();
         tokio::spawn(async move { server.serve_connection(there).await });
         let client =
-            Client::builder().connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
+            Client::builder().connect_io(here, Handlers::new()).await.expect("in-memory connection should be accepted");
         let request = Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() };
-        client.send(&request).await.expect("message should be sent");
-        let connection = started.recv().await.expect("channel should stay open");
+        client.send(&request).await.expect("request should be sent");
+        let connection = started.recv().await.expect("handler should have started");
         while connection.0.work.len() == 0 {
             tokio::task::yield_now().await;
         }

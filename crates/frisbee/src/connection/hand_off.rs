@@ -1,4 +1,4 @@
-//! Hand-off as seen by handles: the request and the decision.
+//! Hand-off at the level of connection handles: requests and replies.
 
 use crate::account::{MemoryCharge, body_memory};
 use crate::connection::Connection;
@@ -13,11 +13,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::sync::oneshot;
 
-/// A peer's request to take over the connection; see [`Protocol::hand_off`](crate::Protocol::hand_off).
+/// A hand-off request of the peer; see [`Protocol::hand_off`](crate::Protocol::hand_off).
 ///
-/// The peer sends nothing until it receives a reply. The connection is closed if that takes longer than
-/// [`Config::hand_off_timeout`](crate::Config::hand_off_timeout). Dropping the request replies that this end supports
-/// no hand-off for the operation.
+/// The peer sends nothing until it receives a reply. If this takes longer than
+/// [`Config::hand_off_timeout`](crate::Config::hand_off_timeout), the connection is closed. Dropping the request
+/// replies that hand-offs are not supported for its operation.
 #[derive(Debug)]
 #[must_use]
 pub struct HandOffRequest {
@@ -34,7 +34,7 @@ impl HandOffRequest {
         Self { connection, operation, request, is_decided: false, _charge }
     }
 
-    /// Returns the requested operation.
+    /// Returns the operation of the request.
     pub fn operation(&self) -> Operation {
         self.operation
     }
@@ -44,34 +44,34 @@ impl HandOffRequest {
         &self.request
     }
 
-    /// Returns the requested connection.
+    /// Returns the connection that the peer requests.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Waits until the peer has cancelled the request. A reply must still be sent, but the connection is not handed
-    /// off.
+    /// Waits until the peer has cancelled the request. A reply must still be sent, but the connection will not be
+    /// handed off.
     ///
     /// # Cancel safety
-    /// Cancel safe. It may be called any number of times.
+    /// Cancel safe. The method may be called any number of times.
     pub async fn cancelled(&self) {
         let mut watch = self.connection.waiter();
         poll_fn(|context| self.connection.0.mailbox.poll_abandoned(context, &mut watch)).await;
     }
 
-    /// Accepts the request. The transport is detached as soon as the reply has been written; bytes written to the
-    /// transport follow the reply directly. If this end has opened a stream since, the peer receives a busy reply
-    /// instead and the transport is not detached. The same applies if the peer has [cancelled](Self::cancelled).
+    /// Accepts the request. The transport is detached as soon as the reply has been written, so that bytes written to
+    /// it directly follow the reply. If the peer has [cancelled](Self::cancelled) the request, or this end has opened a
+    /// stream in the meantime, replies like [`busy`](Self::busy) instead and does not detach the transport.
     pub fn accept(mut self, reply: impl Into<Bytes>, take_over: HandOffTarget) {
         self.decide(HandOffAnswer::Accepted, reply.into(), Some(take_over));
     }
 
-    /// Refuses the request. The connection continues.
+    /// Refuses the request. The connection continues as before.
     pub fn refuse(mut self, reply: impl Into<Bytes>) {
         self.decide(HandOffAnswer::Refused, reply.into(), None);
     }
 
-    /// Refuses the request because of work in progress. The connection continues.
+    /// Refuses the request because of work in progress. The connection continues as before.
     pub fn busy(mut self) {
         self.decide(HandOffAnswer::Busy, Bytes::new(), None);
     }
@@ -80,7 +80,7 @@ impl HandOffRequest {
         self.is_decided = true;
         let mut inner = self.connection.0.mailbox.lock();
         if inner.closed.is_some() {
-            // It would stay there forever, and the next owner may hold a handle to the connection.
+            // Nobody would remove the reply from the mailbox, and the next owner may hold a handle of the connection.
             drop(inner);
             return drop((reply, take_over));
         }
@@ -98,7 +98,7 @@ impl Drop for HandOffRequest {
     }
 }
 
-/// Waits for a reply. Dropping it cancels the request.
+/// Future of a reply to a hand-off request. Dropping it cancels the request.
 struct PendingHandOff<'a> {
     connection: &'a Connection,
     answer: Option<oneshot::Receiver<Result<HandOffAccepted, HandOffError>>>,
@@ -117,13 +117,13 @@ impl Future for PendingHandOff<'_> {
 
 impl Drop for PendingHandOff<'_> {
     fn drop(&mut self) {
-        // This marks the request as cancelled.
+        // Dropping the receiver marks the request as cancelled.
         let Some(answer) = self.answer.take() else { return };
         drop(answer);
         let mut inner = self.connection.0.mailbox.lock();
         let unsent = match inner.hand_off.take() {
             Some(mut step) => match &mut *step {
-                // The request was never sent to the peer.
+                // The request has not been sent to the peer yet.
                 HandOffStep::Request { before, asking, .. } if asking.is_abandoned() => {
                     before.append(&mut inner.outbox);
                     std::mem::swap(before, &mut inner.outbox);
@@ -145,7 +145,7 @@ impl Drop for PendingHandOff<'_> {
         drop(inner);
         self.connection.0.mailbox.notify();
         if let Some((step, watchers)) = unsent {
-            drop(step); // Its drop may need the lock.
+            drop(step); // Without the lock, because dropping it may acquire the lock.
             wake_all(watchers);
         }
     }
@@ -178,7 +178,7 @@ pub(crate) async fn request<K: Send + 'static>(
 pub(crate) async fn leave(connection: &Connection) -> Result<RawTransport, HandOffError> {
     let transport = begin(connection, |_| {
         let (takes, transport) = oneshot::channel();
-        // The caller may have been dropped; then the transport is closed.
+        // If the caller has been dropped, this closes the transport.
         Ok((HandOffStep::Leave(HandOffTarget::at_once(|raw| drop(takes.send(raw)))), transport))
     })?;
     transport.await.map_err(|_| HandOffError::Closed(why(connection)))

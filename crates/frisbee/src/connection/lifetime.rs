@@ -1,30 +1,30 @@
-//! The age at which a server drains a connection, and the age at which it closes it.
+//! Lifetime of a connection at a server: when it is drained, and when it is closed.
 //!
 //! # Decisions
 //!
-//! * **The age varies at random by a tenth.** Connections that a fleet opened at the same time, after a restart, are
-//!   then renewed at different times.
-//! * **A nested connection has the lifetime of its adapter connection**, so both are drained at the same time.
+//! * **The age varies randomly by a tenth.** Connections that a fleet has opened at the same time, for example after a
+//!   restart, are thus replaced at different times.
+//! * **A nested connection shares the lifetime of its adapter connection**, so that both are drained at the same time.
 
 use std::time::{Duration, Instant};
 
-/// Fraction of the age by which it varies in either direction.
+/// Fraction of the maximum age by which the actual age may vary in either direction.
 const JITTER: f64 = 0.1;
 
-/// Maximum duration that the clock can add. Longer ones are truncated to it.
+/// Maximum duration that the clock supports. Longer ones are truncated.
 const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
-/// A server's limit on the age of its connections.
+/// Limit of the age of a server's connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct AgeLimit {
-    /// Maximum age of a connection; `None` for no limit.
+    /// Maximum age of a connection, or `None` for no limit.
     pub(crate) max: Option<Duration>,
-    /// Time that work in progress may continue after the maximum age is reached; `None` for no limit.
+    /// Time for which work may continue after the maximum age, or `None` for no limit.
     pub(crate) grace: Option<Duration>,
 }
 
 impl AgeLimit {
-    /// Returns the lifetime of a connection that was accepted at `now`.
+    /// Returns the lifetime of a connection that was accepted at `now`. Returns `None` if the age is not limited.
     pub(crate) fn lifetime(&self, now: Instant) -> Option<Lifetime> {
         let part = 1.0 - JITTER + 2.0 * JITTER * fastrand::f64();
         let drain_at = now + self.max?.min(FAR).mul_f64(part);
@@ -32,16 +32,16 @@ impl AgeLimit {
     }
 }
 
-/// The times at which one connection is drained and closed.
+/// The times at which a connection is drained and closed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lifetime {
-    /// Time from which it accepts no new work.
+    /// Time from which the connection accepts no new work.
     pub(crate) drain_at: Instant,
-    /// Time at which it is closed with its work in progress.
+    /// Time at which the connection is closed even if work is in progress.
     pub(crate) abort_at: Option<Instant>,
 }
 
-/// The progress of a driver through the [`Lifetime`] of its connection.
+/// Progress of a connection through its [`Lifetime`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Age {
     Young,
@@ -50,7 +50,7 @@ pub(crate) enum Age {
 }
 
 impl Lifetime {
-    /// Returns the time at which a connection reaches the age after `age`.
+    /// Returns the time at which the age that follows `age` is reached.
     pub(crate) fn next(&self, age: Age) -> Option<Instant> {
         match age {
             Age::Young => Some(self.drain_at),
@@ -59,7 +59,7 @@ impl Lifetime {
         }
     }
 
-    /// Returns the next age, if the connection has reached it at `now`.
+    /// Returns the age that follows `age`, if it is reached at `now`.
     pub(crate) fn advance(&self, age: Age, now: Instant) -> Option<Age> {
         self.next(age).filter(|due| *due <= now)?;
         Some(if age == Age::Young { Age::Draining } else { Age::Over })
@@ -77,8 +77,8 @@ mod tests {
         let now = Instant::now();
         let limit = AgeLimit { max: Some(HOUR), grace: Some(HOUR / 60) };
         let ages: Vec<_> = (0..1000).filter_map(|_| limit.lifetime(now)).collect();
-        let least = ages.iter().map(|age| age.drain_at).min().expect("sample should not be empty");
-        let most = ages.iter().map(|age| age.drain_at).max().expect("sample should not be empty");
+        let least = ages.iter().map(|age| age.drain_at).min().expect("sample of ages should not be empty");
+        let most = ages.iter().map(|age| age.drain_at).max().expect("sample of ages should not be empty");
         assert!(least >= now + HOUR * 9 / 10 && least < now + HOUR * 93 / 100);
         assert!(most <= now + HOUR * 11 / 10 && most > now + HOUR * 107 / 100);
         assert!(ages.iter().all(|age| age.abort_at == Some(age.drain_at + HOUR / 60)));

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::runtime::Handle;
 
 impl Connection {
-    /// Creates the handle of a dialling end.
+    /// Creates the handle of a connection that this end has dialled.
     pub(crate) fn client(config: &ClientConfig, budget: Arc<Budget>, runtime: Handle, ends: EndpointInfo) -> Self {
         let account = Arc::new(Account::alone(budget));
         let connection = Self::new((Role::Client, false), &config.common, account, runtime, ends, None);
@@ -22,13 +22,13 @@ impl Connection {
         connection
     }
 
-    /// Creates the handle of an accepting end.
+    /// Creates the handle of a connection that this end has accepted.
     pub(crate) fn server(config: &ServerConfig, budget: &Arc<Budget>, runtime: Handle, ends: EndpointInfo) -> Self {
         Self::accepted(config, budget, runtime, ends, false, None)
     }
 
-    /// Like [`server`](Self::server), with a limited lifetime. With `is_within` the handle belongs to a peer without a
-    /// connection and is not counted as one.
+    /// Like [`server`](Self::server), with a limited lifetime. If `is_within` is set, the handle belongs to a
+    /// connectionless peer and is not counted as a connection.
     pub(crate) fn accepted(
         config: &ServerConfig,
         budget: &Arc<Budget>,
@@ -41,7 +41,7 @@ impl Connection {
         Self::new((Role::Server, is_within), &config.common, account, runtime, ends, lifetime.map(Box::new))
     }
 
-    /// Creates the handle of an accepting end nested in this adapter connection, with the same account.
+    /// Creates the handle of a connection that is nested in this adapter connection and shares its account.
     pub(crate) fn within(&self, config: &ServerConfig, ends: EndpointInfo) -> Self {
         let (account, runtime) = (self.0.mailbox.account.clone(), self.0.runtime.clone());
         Self::new((Role::Server, true), &config.common, account, runtime, ends, self.0.lifetime.clone())

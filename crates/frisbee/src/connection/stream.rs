@@ -1,4 +1,4 @@
-//! Streams: messages in both directions, multiplexed with the other traffic of a connection.
+//! Streams: messages in both directions, multiplexed over a connection.
 
 mod batch;
 pub(crate) mod io;
@@ -21,17 +21,18 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
-/// The reset codes of this end, equal to those of gRPC.
+/// Reset codes of this end, which are status codes of gRPC.
 pub(crate) const CANCELLED: u32 = 1;
 pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
 
 /// A stream of messages in both directions.
 ///
-/// Messages arrive whole and in order. With a Go peer, the first end to close the stream closes both directions.
-/// Between native peers each direction [ends](Stream::end) separately, and the stream is over when both have ended. A
-/// sender waits when the receiver does not read: by default at most 256 KiB are in flight.
+/// Messages are received complete and in order. With a Go peer, either peer can close the stream, which ends both
+/// directions. Between native peers, each direction [ends](Stream::end) separately, and the stream is over when both
+/// have ended. A sender must wait if the receiver does not read: by default at most 256 KiB are in flight.
 ///
-/// Dropping the stream, or both of its halves, closes it. The peer can still read messages that it received before.
+/// Dropping the stream, or both of its halves, closes it. The peer can still read messages that it has already
+/// received.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -80,7 +81,7 @@ impl ConnectionShared {
     }
 }
 
-/// A stream that waits for room on the connection and a slot.
+/// A stream that is being opened. It waits for space in the outbox and for a slot.
 pub(crate) struct StreamOpening<'a> {
     room: Waiter<'a>,
     slot: PermitPlace,
@@ -101,7 +102,7 @@ impl Drop for StreamOpening<'_> {
 }
 
 impl Stream {
-    /// Opens a stream once there is room on the connection and a slot.
+    /// Opens a stream once there are a slot and space in the outbox.
     pub(crate) fn poll_open(
         connection: &Arc<ConnectionShared>,
         first: &Bytes,
@@ -135,7 +136,7 @@ impl Stream {
             shared
         });
         let (Some(id), Some(shared)) = (id, opened) else {
-            // The peer has no stream limit, and all ids are in use.
+            // The peer does not limit its streams, but all ids are in use.
             let earlier = inner.openers.enter(slot, context);
             drop(inner);
             drop(earlier);
@@ -165,7 +166,7 @@ impl Stream {
         Self(Arc::new(Guard { connection, shared }), ReadBatch::default())
     }
 
-    /// Returns the stream's id on its connection.
+    /// Returns the id of the stream on its connection.
     pub fn id(&self) -> PacketId {
         self.0.shared.id
     }
@@ -175,33 +176,33 @@ impl Stream {
         Connection(self.0.connection.clone())
     }
 
-    /// Returns whether the directions end separately, as with a native peer.
+    /// Returns whether the peer is native, so that the directions end separately.
     pub fn is_native(&self) -> bool {
         self.0.shared.is_native
     }
 
-    /// Sends a message. Waits until the connection and the receiver have room.
+    /// Sends a message. Waits until the receiver and the outbox have space.
     ///
     /// # Errors
     /// If the stream or the connection has ended, or the message is too long. Also if it is empty and the peer is a Go
-    /// program, because it would close the stream.
+    /// peer, for which an empty message would close the stream.
     ///
     /// # Cancel safety
-    /// If the future is dropped before it is ready, nothing is sent.
+    /// If the future is dropped before it completes, nothing is sent.
     pub async fn send(&self, message: &Bytes) -> Result<(), SendError> {
         self.0.send(message).await
     }
 
-    /// Sends a message without waiting, if the connection and the receiver have room.
+    /// Sends a message if the receiver and the outbox have space.
     ///
     /// # Errors
-    /// [`TrySendError::Full`] if there is no room. Otherwise the errors of [`send`](Self::send).
+    /// [`TrySendError::Full`] if there is no space. Other errors are those of [`send`](Self::send).
     pub fn try_send(&self, message: &Bytes) -> Result<(), TrySendError> {
         self.0.try_send(message)
     }
 
-    /// Receives the next message. Returns `None` after the last one; [`close_reason`](Self::close_reason) then returns
-    /// the reason.
+    /// Receives the next message. Returns `None` at the end of the stream, for which
+    /// [`close_reason`](Self::close_reason) then returns the reason.
     ///
     /// # Cancel safety
     /// Dropping the future loses no message.
@@ -209,42 +210,42 @@ impl Stream {
         poll_fn(|context| self.poll_recv(context)).await
     }
 
-    /// Like [`recv`](Self::recv), for hand-written futures.
+    /// Polls for the next message, like [`recv`](Self::recv).
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.0.poll_recv_with(&mut self.1, context, by_itself)
     }
 
-    /// Returns how receiving ended, once [`recv`](Self::recv) has returned `None`.
+    /// Returns why receiving has ended, once [`recv`](Self::recv) has returned `None`.
     pub fn close_reason(&self) -> StreamEnd {
         self.0.shared.close_reason()
     }
 
-    /// Ends the sending direction. Does nothing with a Go peer, which does not support this.
+    /// Ends the sending direction. Has no effect with a Go peer, which does not support this.
     pub fn end(&self) {
         self.0.end();
     }
 
-    /// Closes the stream in both directions. The peer can still read the messages sent before.
+    /// Closes both directions of the stream. The peer can still read messages that were sent before.
     pub fn close(&self) {
         self.0.leave();
     }
 
-    /// Like [`close`](Self::close), but sends a native peer a reason: a gRPC status code and a text.
+    /// Like [`close`](Self::close), but with a reason for native peers: a gRPC status code and a text.
     pub fn reset(&self, code: u32, message: &str) {
         self.0.close(code, message);
     }
 
-    /// Removes the stream without notifying the peer, for streams that the peer considers over.
+    /// Removes the stream without notifying the peer, because the peer considers it over.
     pub fn forget(self) {
         self.0.forget();
     }
 
-    /// Creates a sender for the stream.
+    /// Creates a sender of the stream.
     pub fn sender(&self) -> StreamSender {
         StreamSender(self.0.clone())
     }
 
-    /// Splits the stream into two halves that can be moved to different tasks.
+    /// Splits the stream into halves that can be moved to different tasks.
     ///
     /// ```
     /// # async fn example(stream: frisbee::Stream) -> Result<(), Box<dyn std::error::Error>> {
@@ -261,7 +262,7 @@ impl Stream {
 }
 
 impl StreamSender {
-    /// Sends a message like [`Stream::send`].
+    /// Sends a message, like [`Stream::send`].
     ///
     /// # Errors
     /// Same as [`Stream::send`].
@@ -272,7 +273,7 @@ impl StreamSender {
         self.0.send(message).await
     }
 
-    /// Sends a message without waiting, like [`Stream::try_send`].
+    /// Sends a message if there is space, like [`Stream::try_send`].
     ///
     /// # Errors
     /// Same as [`Stream::try_send`].
@@ -280,7 +281,8 @@ impl StreamSender {
         self.0.try_send(message)
     }
 
-    /// Creates a waiter that can wait for sending on the stream or for its end. Dropping it removes its wakers.
+    /// Creates a waiter, which can wait for sending on the stream or for its end. Dropping the waiter removes its
+    /// wakers.
     ///
     /// ```
     /// use frisbee::{SendError, StreamSender};
@@ -302,11 +304,11 @@ impl StreamSender {
         self.0.waiter()
     }
 
-    /// Sends HEADERS: metadata before the first message. They need neither room nor credit. Call this at most once. Does
-    /// nothing with a Go peer, which does not support this.
+    /// Sends HEADERS, which contain metadata and precede the first message. They require neither space nor credit. May
+    /// be called at most once. Has no effect with a Go peer, which does not support this.
     ///
     /// # Errors
-    /// If the stream or the connection has ended, or the items are too long: they have at most 64 KiB.
+    /// If the stream or the connection has ended, or the items exceed 64 KiB.
     pub fn send_headers(&self, items: &[u8]) -> Result<(), SendError> {
         let shared = &self.0.shared;
         if !shared.is_native {
@@ -319,9 +321,9 @@ impl StreamSender {
         written.and_then(|written| written)
     }
 
-    /// Ends the sending direction like [`end`](Self::end), but with TRAILERS: metadata and a status. They need neither
-    /// room nor credit. `items` receives their maximum length: 64 KiB, or less if memory is short. Longer items are
-    /// omitted.
+    /// Ends the sending direction with TRAILERS, which contain metadata and a status. They require neither space nor
+    /// credit. `items` is called with the maximum length: 64 KiB, or less if memory is short. If the items are longer,
+    /// they are omitted.
     pub fn end_with(&self, items: impl FnOnce(usize) -> Vec<u8>) {
         self.0.change(StreamState::end, |id, _, outbox| {
             if outbox.push_stream_items(extension::TRAILERS, id, items).is_err() {
@@ -330,8 +332,8 @@ impl StreamSender {
         });
     }
 
-    /// Calls `write` with the outbox immediately, regardless of the backlog. It writes one message as a packet with the
-    /// given id and [`Operation::STREAM`]. For short messages that must not wait.
+    /// Calls `write` with the outbox immediately, regardless of the backlog. It must write one message as a packet with
+    /// the given id and the operation [`Operation::STREAM`]. For short messages that must not wait.
     ///
     /// # Errors
     /// If the stream or the connection has ended.
@@ -345,7 +347,7 @@ impl StreamSender {
         written.and_then(|written| written)
     }
 
-    /// Returns the total size of the stream's messages so far, in both directions.
+    /// Returns the total size of the messages so far, for each direction.
     pub fn bytes(&self) -> StreamBytes {
         self.0.shared.bytes()
     }
@@ -370,21 +372,21 @@ impl StreamSender {
         self.0.close(code, message);
     }
 
-    /// Waits until the stream is over, closed by either end or with its connection.
+    /// Waits until the stream is over, because either peer has closed it or its connection has ended.
     ///
     /// # Cancel safety
-    /// Cancel safe. It may be called any number of times.
+    /// Cancel safe. The method may be called any number of times.
     pub async fn closed(&self) {
         let mut waiter = self.waiter();
         poll_fn(|context| waiter.poll_closed(context)).await;
     }
 
-    /// Returns whether both directions or the connection have ended.
+    /// Returns whether both directions of the stream, or its connection, have ended.
     pub fn is_over(&self) -> bool {
         self.0.shared.is_over()
     }
 
-    /// Returns whether sending is no longer possible.
+    /// Returns whether messages can no longer be sent.
     pub fn is_closed(&self) -> bool {
         !self.0.shared.inner.lock().state.sends()
     }
@@ -399,7 +401,7 @@ impl StreamReceiver {
         poll_fn(|context| self.poll_recv(context)).await
     }
 
-    /// Like [`recv`](Self::recv), for hand-written futures.
+    /// Polls for the next message, like [`recv`](Self::recv).
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.poll_recv_with(context, by_itself)
     }
@@ -413,15 +415,15 @@ impl StreamReceiver {
         self.0.poll_recv_with(&mut self.1, context, read)
     }
 
-    /// Returns the next message if it is shorter than 128 bytes and needs no other processing first. Consume it with
-    /// [`skip_short`](Self::skip_short). If this returns `None`, use [`poll_recv_with`](Self::poll_recv_with). A fast
-    /// path for streams of many short messages.
+    /// Fast path for streams of many short messages: returns the next message if it is shorter than 128 bytes and can
+    /// be read without further processing. It must be consumed by [`skip_short`](Self::skip_short). If this returns
+    /// `None`, use [`poll_recv_with`](Self::poll_recv_with).
     #[inline(always)]
     pub fn peek_short(&self) -> Option<&[u8]> {
         self.1.inbox.peek_short()
     }
 
-    /// Consumes the message of this length that [`peek_short`](Self::peek_short) returned.
+    /// Consumes the message that [`peek_short`](Self::peek_short) has returned, which has this length.
     #[inline(always)]
     pub fn skip_short(&mut self, length: usize) {
         self.1.inbox.skip_short(length);
@@ -430,33 +432,33 @@ impl StreamReceiver {
         }
     }
 
-    /// Takes the items of the peer's [HEADERS](StreamSender::send_headers), if they have arrived. Their arrival wakes the
-    /// task that waits for a message.
+    /// Takes the items of the peer's [HEADERS](StreamSender::send_headers), if they have arrived. Their arrival wakes
+    /// the task that waits for a message.
     pub fn take_headers(&self) -> Option<Bytes> {
         self.0.shared.take_items(false)
     }
 
-    /// Takes the items of the peer's [TRAILERS](StreamSender::end_with), if the stream has ended with them.
+    /// Takes the items of the peer's [TRAILERS](StreamSender::end_with), if they have ended the stream.
     pub fn take_trailers(&self) -> Option<Bytes> {
         self.0.shared.take_items(true)
     }
 
-    /// Returns how receiving ended, like [`Stream::close_reason`].
+    /// Returns why receiving has ended, like [`Stream::close_reason`].
     pub fn close_reason(&self) -> StreamEnd {
         self.0.shared.close_reason()
     }
 
-    /// Returns the total size of the stream's messages so far, in both directions.
+    /// Returns the total size of the messages so far, for each direction.
     pub fn bytes(&self) -> StreamBytes {
         self.0.shared.bytes()
     }
 
-    /// Returns the same as [`Stream::is_native`].
+    /// Returns whether the peer is native, like [`Stream::is_native`].
     pub fn is_native(&self) -> bool {
         self.0.shared.is_native
     }
 
-    /// Returns the same as [`Stream::connection`].
+    /// Returns the connection of the stream, like [`Stream::connection`].
     pub fn connection(&self) -> Connection {
         Connection(self.0.connection.clone())
     }
@@ -471,7 +473,7 @@ fn by_itself(message: Message<'_>) -> Bytes {
     message.into_bytes()
 }
 
-/// Closes the stream when its last handle is dropped.
+/// Guard that closes the stream when its last handle is dropped.
 struct Guard {
     connection: Arc<ConnectionShared>,
     shared: Arc<StreamShared>,
@@ -519,7 +521,7 @@ impl Guard {
         StreamWaiter { guard: self, places: StreamPlaces::default() }
     }
 
-    /// Calls `write` for one message once the receiver and the connection have room.
+    /// Calls `write` for one message once the receiver and the outbox have space.
     fn poll_send<T>(
         &self,
         context: &mut Context<'_>,
@@ -535,7 +537,7 @@ impl Guard {
             let sent = self.connection.mailbox.poll_write(Some(context), &mut places.room, |outbox| {
                 let mut inner = shared.inner.lock();
                 inner.check_open()?;
-                // Another sender may have used the credit since.
+                // Check again: another sender may have used the credit in the meantime.
                 let write = write.take_if(|_| inner.credit.is_open());
                 Ok(write.map(|write| inner.sending(outbox, shared, write)))
             });
@@ -572,7 +574,7 @@ impl Guard {
         Poll::Ready(Some(read))
     }
 
-    /// Takes the queued messages into `batch`.
+    /// Moves the queued messages to `batch`.
     #[inline(never)]
     fn poll_refill(&self, batch: &mut ReadBatch, context: &mut Context<'_>) -> Poll<()> {
         let (refilled, credit) = self.shared.poll_refill(batch, context, &self.connection.is_at_eof);
@@ -583,8 +585,8 @@ impl Guard {
         refilled
     }
 
-    /// Releases the memory of a batch of read messages and returns credit to the sender. Called before the reader turns
-    /// to other work, because the sender may be waiting for the credit.
+    /// Releases the memory of messages that were read, and grants credit to the sender. Called before the reader does
+    /// other work, because the sender may be waiting for the credit.
     #[inline(never)]
     fn account(&self, batch: &mut ReadBatch) {
         let credit = self.shared.account(batch);
@@ -597,7 +599,7 @@ impl Guard {
         let Some(credit) = credit else { return };
         let mut body = Vec::with_capacity(5);
         tlv::put_varint(&mut body, credit);
-        // A closed connection needs no credit.
+        // Ignore the error: credit is irrelevant if the connection has ended.
         let _ = self.connection.mailbox.write(|outbox| {
             let mut packet = outbox.packet(self.shared.id, Operation::CREDIT);
             packet.put_slice(&body);
@@ -613,7 +615,7 @@ impl Guard {
         self.change(StreamState::close, |id, signal, outbox| signal.put(outbox, id, code, message));
     }
 
-    /// Closes the stream without a reason of the user.
+    /// Closes the stream without a reason given by the program.
     fn leave(&self) {
         self.close(CANCELLED, "the stream was dropped");
     }
@@ -621,12 +623,12 @@ impl Guard {
     fn forget(&self) {
         self.shared.handle_close();
         self.connection.mailbox.leave_stream(&self.shared);
-        // The connection may be waiting to close when idle.
+        // The connection may be waiting to become idle, to be closed then.
         self.connection.mailbox.notify();
     }
 
-    /// Changes the state from this end and notifies the peer by `put`. Takes the connection's lock first, like sending,
-    /// so that no packet follows the closing one.
+    /// Changes the state of the stream, and notifies the peer by `put`. Acquires the lock of the connection first, like
+    /// sending, so that no packet can follow the closing one.
     fn change(
         &self,
         change: impl FnOnce(&mut StreamState) -> StreamSignal,
@@ -658,8 +660,8 @@ impl Guard {
     }
 }
 
-/// The queue entries of one task that waits for a stream: for credit, for room on the connection, and for the end. The
-/// owner [leaves](Self::leave) them when it is dropped, so that a stream keeps at most one waker per owner.
+/// Places of one task in the queues of a stream: for credit, for space in the outbox, and for the end of the stream.
+/// Its owner must [leave](Self::leave) the queues when dropped, so that a stream holds at most one waker per owner.
 #[derive(Default)]
 struct StreamPlaces {
     credit: u64,
@@ -682,8 +684,8 @@ pub struct StreamWaiter<'a> {
 }
 
 impl StreamWaiter<'_> {
-    /// Calls `write` for one message once the connection and the receiver have room. `write` finishes with
-    /// [`PacketWriter::finish`]. Returns its result.
+    /// Calls `write` for one message once the receiver and the outbox have space, and returns its result. `write` must
+    /// call [`PacketWriter::finish`].
     ///
     /// # Errors
     /// If the stream or the connection has ended.
@@ -695,7 +697,7 @@ impl StreamWaiter<'_> {
         self.guard.poll_send(context, &mut self.places, write)
     }
 
-    /// Waits until the stream is over, like [`StreamSender::closed`].
+    /// Polls for the end of the stream, like [`StreamSender::closed`].
     pub fn poll_closed(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.guard.shared.poll_closed(context, &mut self.places.end)
     }

@@ -1,27 +1,27 @@
-//! The handle with which a connection's task replies.
+//! The handle by which a task of a connection replies to a call.
 
 use super::Connection;
 use crate::executor::tasks::{AssignedJob, Call, Carrier, FinishedJob, Job, JobSlotId, JobStart, Placement};
 use crate::{Outbox, SendError};
 
-/// The handle that a task of a connection holds while it runs; see [`Connection::spawn_call`].
+/// Handle that a task of a connection holds while it runs; see [`Connection::spawn_call`].
 #[derive(Debug)]
 pub struct Task {
     pub(super) connection: Connection,
-    /// The job slot, until the task has replied.
+    /// Job slot of the task. `None` once it has replied.
     pub(super) slot: Option<JobSlotId>,
-    /// Server memory charged to the task, in bytes.
+    /// Memory charged to the server for the task, in bytes.
     pub(super) charge: usize,
-    /// Whether the peer may cancel it.
+    /// Whether the task handles a call that the peer may cancel.
     pub(super) has_call: bool,
 }
 
 impl Connection {
-    /// Spawns a task and charges the memory of its request. Returns its job slot, or `None` if the connection has
+    /// Spawns a task, and charges the memory of its request. Returns its job slot, or `None` if the connection has
     /// ended.
     ///
     /// # Errors
-    /// If it counts as a call and `calls_max` calls are running.
+    /// If the task counts as a call, and `calls_max` calls are running.
     pub(crate) fn spawn_within(
         &self,
         calls_max: Option<usize>,
@@ -34,7 +34,7 @@ impl Connection {
         let (slot, spare, on_worker) = match self.0.work.begin(calls_max, call, home.is_some()) {
             JobStart::Yes { id: slot, spare, on_worker } => (slot, spare, on_worker),
             JobStart::Full => return Err(TaskLimitReached),
-            JobStart::Ended => return Ok(None), // It would have been aborted at once.
+            JobStart::Ended => return Ok(None), // The task would be aborted immediately.
         };
         let charge = memory.map_or(0, |bytes| self.0.mailbox.account.charge_request(bytes));
         let job = make(Task { connection: self.clone(), slot: Some(slot), charge, has_call: call.is_some() });
@@ -61,13 +61,13 @@ impl Task {
         &self.connection
     }
 
-    /// Calls `write` with the connection's outbox to send the reply, like [`Connection::send_now`]. Does nothing if the
-    /// call has been [cancelled](Connection::cancel_call). It cannot be cancelled afterwards, so each call gets one
-    /// reply.
+    /// Calls `write` with the outbox of the connection to send the reply, like [`Connection::send_now`]. Does nothing
+    /// if the call has been [cancelled](Connection::cancel_call). It can no longer be cancelled afterwards, so each
+    /// call gets exactly one reply.
     ///
-    /// The task's slot is released with the reply, because the peer may make its next call as soon as it receives the
-    /// reply and is limited to [`calls_max`](Connection::calls_max). The task should finish then, because the next call
-    /// in its slot waits for that.
+    /// The slot of the task is released before the reply is sent, because the peer may make its next call as soon as it
+    /// receives the reply, and is limited to [`calls_max`](Connection::calls_max) calls. The task should then complete,
+    /// because the next call in its slot waits for that.
     ///
     /// # Errors
     /// If the connection has ended.
@@ -83,34 +83,34 @@ impl Task {
     }
 }
 
-/// A handle that aborts a task of [`Connection::spawn`].
+/// Handle for aborting a task that was spawned by [`Connection::spawn`].
 #[derive(Clone, Debug)]
 pub struct AbortHandle {
     pub(super) connection: Connection,
-    /// `None` if the connection had already ended.
+    /// Job slot of the task. `None` if the connection had already ended.
     pub(super) slot: Option<JobSlotId>,
 }
 
 impl AbortHandle {
-    /// Aborts the task. Returns `false` if it has finished. Its future is dropped soon, or after its current poll. A
-    /// graceful shutdown no longer waits for it.
+    /// Aborts the task. Returns `false` if it has already completed. Its future is dropped soon, at the latest after
+    /// its current poll. A graceful shutdown no longer waits for the task.
     pub fn abort(&self) -> bool {
         let shared = &self.connection.0;
         let is_aborted = self.slot.is_some_and(|slot| shared.work.abort_one(slot));
         if is_aborted {
-            // The connection may be idle now.
+            // The connection may be idle now and waiting to be closed.
             shared.mailbox.notify();
         }
         is_aborted
     }
 
-    /// Returns whether the task has finished, panicked or been aborted.
+    /// Returns whether the task has completed, panicked or been aborted.
     pub fn is_finished(&self) -> bool {
         self.slot.is_none_or(|slot| !self.connection.0.work.is_running(slot))
     }
 }
 
-/// The error of a task when the maximum number of calls is running.
+/// The error of spawning a call while the maximum number of calls is running.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskLimitReached;
 

@@ -1,14 +1,13 @@
-//! Polls futures in place and moves those that are pending to tasks.
+//! Inline polling of futures. Futures that are pending are moved to tasks.
 //!
 //! # Decisions
 //!
-//! Handlers are polled in place with a no-op waker, in a reused box. The future is created in that box, because a
-//! future of several hundred bytes would be copied twice if it was created elsewhere. Most handlers are ready at once
-//! and need no task. A pending handler leaves together with its box, which also contains the continuation, and becomes
-//! a task.
+//! Handlers are polled inline, in a reused box and with a no-op waker. The future is created in that box, because it
+//! would otherwise be copied twice, and may have several hundred bytes. Most handlers are ready immediately and need no
+//! task. A pending handler keeps the box, which also contains its continuation, and becomes a task.
 //!
-//! The driver runs outside tokio's cooperative budget, which would stop ready futures after 128 polls. Its turns are
-//! limited by packets and bytes instead.
+//! The driver runs outside of tokio's cooperative budget, which would stop ready futures after 128 polls. Instead, its
+//! turns are limited by the number of packets and bytes.
 
 use crate::debug::opaque_debug;
 use std::any::Any;
@@ -16,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-/// The output of a future, or the payload of its panic.
+/// Output of a future, or the payload of its panic.
 pub type UnwindResult<T> = Result<T, Box<dyn Any + Send>>;
 
 /// Returns the message of a panic, for logs.
@@ -25,9 +24,9 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no text)")
 }
 
-/// A callback for the output of a future that was pending at its first poll.
+/// Callback for the output of a future that was pending at its first poll.
 pub trait Continuation<T>: Send {
-    /// Handles the output.
+    /// Called with the output.
     fn then(self, worked: UnwindResult<T>);
 }
 
@@ -36,11 +35,11 @@ impl<T> Continuation<T> for () {
     fn then(self, _worked: UnwindResult<T>) {}
 }
 
-/// A slot in which futures of one type are polled once each, without an allocation per future.
+/// A slot in which futures of one type are polled one after the other, without an allocation for each.
 ///
 /// Most handlers are ready at their first poll. Such a future is created in the slot, polled and dropped. A pending
-/// future leaves the slot together with its box as a [`ParkedFuture`], and the slot allocates a new box at its next
-/// use.
+/// future is returned together with its box as a [`ParkedFuture`], and the slot allocates another box when it is used
+/// again.
 ///
 /// ```
 /// use frisbee::tasks::{InlineSlot, FirstPoll};
@@ -53,7 +52,7 @@ impl<T> Continuation<T> for () {
 pub struct InlineSlot<F, A = ()>(Option<Pin<Box<SlotContent<F, A>>>>);
 
 pin_project_lite::pin_project! {
-    /// A future and its continuation. One box holds both, because it is allocated and freed for each pending future.
+    /// A future and its continuation. They share a box, because it is allocated and freed for each pending future.
     struct SlotContent<F, A> {
         #[pin]
         future: Option<F>,
@@ -68,7 +67,7 @@ impl<F, A> SlotContent<F, A> {
 }
 
 impl<F: Future, A> SlotContent<F, A> {
-    /// Polls the future and drops it when it completes.
+    /// Polls the future, and drops it when it completes.
     fn poll_future(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<F::Output>> {
         let mut polled = Poll::Pending;
         if let Err(panic) = self.as_mut().poll_and_keep(context, &mut polled) {
@@ -97,9 +96,9 @@ impl<F: Future, A> SlotContent<F, A> {
     }
 }
 
-/// A slot whose future type is erased.
+/// A slot with the type of its future erased.
 trait AnySlot<T, A>: Future<Output = ()> + Send {
-    /// Polls the future and drops it when it completes.
+    /// Polls the future, and drops it when it completes.
     fn poll_worked(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<T>>;
 
     fn then_slot(self: Pin<&mut Self>) -> &mut Option<A>;
@@ -135,14 +134,14 @@ impl<F, A> Default for InlineSlot<F, A> {
 
 opaque_debug!([F, A] InlineSlot<F, A>, "InlineSlot");
 
-/// The result of polling a future for the first time.
+/// Result of polling a future for the first time.
 #[derive(Debug)]
 pub enum FirstPoll<T, A = ()> {
-    /// The future completed with this output.
+    /// The future is complete.
     Ready(T),
-    /// The future is pending and must be polled elsewhere. Its first poll used a no-op waker.
+    /// The future is pending. It must be polled again elsewhere, because its first poll used a no-op waker.
     Pending(ParkedFuture<T, A>),
-    /// The future panicked with this payload.
+    /// The future has panicked with this payload.
     Panicked(Box<dyn Any + Send>),
 }
 
@@ -153,7 +152,7 @@ where
 {
     /// Polls a future once with a no-op waker.
     ///
-    /// `make` creates the future in the slot, because moving a large future there is expensive.
+    /// `make` creates the future in the slot, because moving a large future would be expensive.
     ///
     /// # Panics
     /// If `make` panics.
@@ -167,14 +166,15 @@ where
         polled
     }
 
-    /// Returns the place of the future that [`poll_slot`](Self::poll_slot) polls. It contains the last future that
-    /// completed there, unless that has been removed.
+    /// Returns the slot for the future that [`poll_slot`](Self::poll_slot) polls. It contains the last future that was
+    /// completed there, unless it was removed.
     #[inline]
     pub fn slot(&mut self) -> Pin<&mut Option<F>> {
         self.0.get_or_insert_with(|| SlotContent::boxed(None)).as_mut().project().future
     }
 
-    /// Polls the future in the [`slot`](Self::slot) once, like [`poll`](Self::poll), but keeps it when it completes.
+    /// Polls the future in the [`slot`](Self::slot) once, like [`poll`](Self::poll). Keeps the future when it
+    /// completes.
     #[inline(always)]
     pub fn poll_slot(&mut self) -> FirstPoll<F::Output, A> {
         let slot = self.0.get_or_insert_with(|| SlotContent::boxed(None));
@@ -191,12 +191,12 @@ where
         }
     }
 
-    /// Parks a future without polling it.
+    /// Parks a future that has not been polled.
     pub fn park(future: F) -> ParkedFuture<F::Output, A> {
         ParkedFuture(SlotContent::boxed(Some(future)))
     }
 
-    /// Drops a future that panicked, and ignores a panic of its destructor.
+    /// Drops a future that has panicked, ignoring a panic of its destructor.
     #[cold]
     fn discard(&mut self) {
         let slot = self.0.take();
@@ -204,25 +204,25 @@ where
     }
 }
 
-/// A pending future. Resolves to `Err` with the payload if it panics.
+/// A pending future. If it panics, the output is `Err` with the payload of the panic.
 ///
-/// The type of the future is erased, so that code that accepts one is not compiled for each handler.
+/// The type of the future is erased, so that code which takes one is not compiled for each handler.
 pub struct ParkedFuture<T, A = ()>(Pin<Box<dyn AnySlot<T, A>>>);
 
 impl<T: 'static> ParkedFuture<T> {
-    /// Parks a future without a continuation. Its panics are caught.
+    /// Parks a future without a continuation. Catches its panics.
     pub fn new(future: impl Future<Output = T> + Send + 'static) -> Self {
         InlineSlot::park(future)
     }
 }
 
 impl<T: 'static, A: 'static> ParkedFuture<T, A> {
-    /// Returns the size of the future's allocation in bytes.
+    /// Returns the size of the allocation in bytes.
     pub fn size(&self) -> usize {
         size_of_val(&*self.0)
     }
 
-    /// Sets the continuation for the future's output, without a further allocation.
+    /// Sets the continuation for the output, without another allocation.
     pub fn then(mut self, then: A) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         *self.0.as_mut().then_slot() = Some(then);
         self.0
@@ -280,7 +280,7 @@ mod tests {
         assert!(matches!(done, Poll::Ready(Ok(2))));
     }
 
-    /// A future that is ready whenever it contains a value, any number of times.
+    /// A future that completes whenever it contains a value, any number of times.
     struct Again(Option<u64>);
 
     impl Future for Again {
@@ -301,7 +301,7 @@ mod tests {
         slot.slot().set(Some(Again(Some(1))));
         assert!(matches!(slot.poll_slot(), FirstPoll::Ready(1)));
         let mut future = slot.slot();
-        future.as_mut().as_pin_mut().expect("slot should retain the future after it completes").0 = Some(2);
+        future.as_mut().as_pin_mut().expect("slot should keep the completed future").0 = Some(2);
         assert!(matches!(slot.poll_slot(), FirstPoll::Ready(2)));
         assert!(matches!(slot.poll_slot(), FirstPoll::Pending(_)));
         assert!(slot.slot().is_none(), "one that waits has left");

@@ -1,4 +1,5 @@
-//! Tracks whether the handlers of a method may be polled in place, or run in tasks because one has blocked a thread.
+//! Permission to poll the handlers of a method inline. It is revoked while handlers run in tasks, because one of them
+//! has blocked a thread.
 
 use parking_lot::Mutex;
 use std::ops::Deref;
@@ -6,32 +7,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The initial duration for which handlers run in tasks. It is short because a slow first call may be due to lazy
-/// initialization or to the operating system, whereas a call in a task costs three times as much.
+/// Duration for which handlers first run in tasks. It is short, because a slow first call may be caused by lazy
+/// initialization or the operating system, while calls in tasks cost three times as much.
 pub const APART_MIN: Duration = Duration::from_secs(1);
 
-/// The maximum duration for which handlers run in tasks. Handlers that block at every trial then delay others a
-/// thousandth as often as at first.
+/// Maximum duration for which handlers run in tasks. If handlers block a thread whenever they are tried inline, this
+/// then happens only a thousandth as often.
 pub const APART_MAX: Duration = Duration::from_secs(1024);
 
-/// The period during which slow handlers run in tasks. This is pure state; the time is an argument.
+/// Period during which slow handlers run in tasks. Performs no I/O; the time is passed as an argument.
 #[derive(Debug, Default)]
 pub struct Penalty {
-    /// The duration of the latest period, and its end.
+    /// Duration of the last period.
     pause: Duration,
     until: Option<Instant>,
 }
 
 impl Penalty {
-    /// Starts a period. It lasts twice as long as the previous one if handlers were fast for a shorter time than that
-    /// one lasted.
+    /// Starts a period. It lasts twice as long as the previous one if the time since then was shorter than the previous
+    /// period.
     pub fn begin(&mut self, now: Instant) {
         let again = self.until.is_some_and(|until| now.saturating_duration_since(until) < self.pause);
         self.pause = if again { (2 * self.pause).min(APART_MAX) } else { APART_MIN };
         self.until = now.checked_add(self.pause);
     }
 
-    /// Returns whether the period has ended.
+    /// Returns whether the period is over.
     pub fn is_over(&self, now: Instant) -> bool {
         self.until.is_none_or(|until| now >= until)
     }
@@ -42,29 +43,29 @@ impl Penalty {
     }
 }
 
-/// The permission to poll the handlers of one method in place, on all connections of a server.
+/// Permission to poll the handlers of one method inline, on all connections of a server.
 #[derive(Debug, Default)]
 pub struct InlinePermission {
     is_lost: AtomicBool,
-    /// Whether a blocking handler has been reported, or is about to be.
+    /// Whether a blocking handler has been or is being reported.
     is_noticed: AtomicBool,
     apart: Mutex<Penalty>,
 }
 
 impl InlinePermission {
-    /// Returns whether handlers may be polled in place. This takes one atomic load while the permission is held.
+    /// Returns whether handlers may be polled inline. As long as they may, this takes a single atomic load.
     #[inline]
     pub fn is_kept(&self) -> bool {
         !self.is_lost.load(Ordering::Relaxed) || self.is_regained(Instant::now())
     }
 
-    /// Records that a handler has blocked its thread, and returns whether it is the first.
+    /// Records that a handler has blocked its thread. Returns whether it is the first one.
     ///
-    /// The handlers then run in tasks, unless `has_threads` is false: a blocking task would then block the runtime's
-    /// only thread.
+    /// Handlers then run in tasks, unless `has_threads` is false, because a blocking task would block the only thread
+    /// of the runtime.
     pub(crate) fn lose(&self, now: Instant, has_threads: bool) -> bool {
         let mut apart = self.apart.lock();
-        // Handlers that had started before the permission was lost do not extend the period.
+        // Handlers that were already running when the permission was revoked must not extend the period.
         if !has_threads || !self.is_lost.swap(true, Ordering::Relaxed) {
             apart.begin(now);
         }
@@ -72,12 +73,13 @@ impl InlinePermission {
         !self.is_noticed.swap(true, Ordering::Relaxed)
     }
 
-    /// Lets the next blocking handler be reported as well. Called when a handler has been reported by a backtrace.
+    /// Allows the next blocking handler to be reported. Called if the first report turned out to be the printing of a
+    /// backtrace.
     pub(crate) fn forget_notice(&self) {
         self.is_noticed.store(false, Ordering::Relaxed);
     }
 
-    /// Returns whether handlers may be tried in place again.
+    /// Returns whether handlers may be polled inline again.
     #[cold]
     fn is_regained(&self, now: Instant) -> bool {
         let is_over = self.apart.lock().is_over(now);
@@ -88,10 +90,10 @@ impl InlinePermission {
     }
 }
 
-/// A connection's reference to the permission of a method. Each connection has a reference count of its own, because a
-/// shared one would move between cores at every pending call.
+/// Reference of a connection to the permission of a method. Each connection has a reference count of its own, because a
+/// shared one would be contended by all cores at every pending call.
 #[derive(Clone, Debug)]
-#[allow(clippy::redundant_allocation)] // The outer `Arc` has a count of its own.
+#[allow(clippy::redundant_allocation)] // The outer `Arc` has a reference count of its own.
 pub struct PermissionHandle(Arc<Arc<InlinePermission>>);
 
 impl PermissionHandle {
@@ -158,7 +160,7 @@ mod tests {
         let permission = Arc::default();
         let handles = [(); 2].map(|()| PermissionHandle::of_connection(&permission));
         assert!(handles.iter().all(|handle| handle.is_kept()));
-        // One hour ahead, so that the period does not end during the test.
+        // One hour ahead, so that the period cannot end during the test.
         permission.lose(Instant::now() + Duration::from_secs(3600), true);
         assert!(!handles.iter().any(|handle| handle.is_kept()));
     }

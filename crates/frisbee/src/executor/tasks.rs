@@ -1,12 +1,13 @@
-//! The jobs of a connection and the tasks that run them. Both end with the connection.
+//! Jobs of a connection, and the tasks that run them. Both end with the connection.
 //!
 //! # Decisions
 //!
-//! A job is a pending handler or another future that a connection spawns. Each job has a slot in the connection's list,
-//! and the task of the slot is reused for the next job. Allocating and freeing a task of the runtime took a seventh of
-//! the instructions of such a call, because tasks are aligned to 128 bytes, for which malloc has no fast path.
+//! A job is a pending handler or another future that a connection spawns. Each job occupies a slot in the list of the
+//! connection, and the task of the slot is reused by later jobs. Allocating and freeing a task of the runtime takes a
+//! seventh of the instructions of such a call, because tasks are aligned to 128 bytes, for which malloc has no fast
+//! path.
 //!
-//! A CANCEL finds its job in the same list, and one lock decides whether the job answers or is cancelled.
+//! A CANCEL packet looks up its job in the same list. A single lock decides whether the job replies or is cancelled.
 
 mod calls;
 mod carrier;
@@ -27,27 +28,27 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// The key of a call: the id and operation of the peer's packets.
+/// Key of a call: the id and operation of the peer's packets.
 pub(crate) type Call = (PacketId, Operation);
 
-/// Maximum number of idle tasks that a connection keeps on its worker, and in the caller's runtime, until it is idle
-/// itself. Each takes half a kilobyte.
+/// Maximum number of idle tasks that a connection keeps on its worker and in the caller's runtime, as long as the
+/// connection itself is not idle. Each takes half a kilobyte.
 const SPARE_MAX: usize = 64;
 
 /// Where a job runs.
 #[derive(Debug)]
 pub enum Placement {
-    /// The worker that drives the connection, if there is one. Used for handlers of operations that have not blocked a
-    /// worker. Once the operation blocks, it loses the permission, and the job moves to the runtime.
+    /// On the worker that drives the connection, if there is one. Used for operations whose handlers have not blocked a
+    /// worker. If an operation blocks one, its permission is revoked, and its jobs move to the runtime.
     Home(Operation, PermissionHandle),
-    /// The tokio runtime on which the server was started or the client connected.
+    /// In the tokio runtime in which the server was started or the client connected.
     Runtime,
 }
 
-/// Where handlers run.
+/// Where and when handlers are polled.
 ///
-/// In every case their spawned tasks, timers and sockets belong to the runtime on which the server was started or the
-/// client connected.
+/// In each case, the tasks, timers and sockets that handlers create belong to the runtime in which the server was
+/// started or the client connected.
 ///
 /// ```
 /// use frisbee::{Handlers, Operation, Policy};
@@ -62,44 +63,44 @@ pub enum Placement {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Policy {
-    /// Polls each handler once in place and moves it to a task only if it is pending. The task belongs to the
+    /// Polls each handler once inline, and moves it to a task only if it is pending. The task runs on the
     /// [worker](crate::Workers) that drives the connection, if there is one, so that a handler which waits for its peer
-    /// wakes no other thread. This is the cheapest policy and the default.
+    /// wakes no other thread. This policy is the cheapest and the default.
     ///
     /// A handler that computes or blocks for long delays its connection. With workers, the other connections of its
-    /// thread continue on another thread within 12 ms. The method is then served like [`Concurrent`](Self::Concurrent)
-    /// for one second, and for longer if it soon blocks again: replies arrive in any order, and running handlers leave
-    /// the worker as well. The first such event of a method is logged.
+    /// thread continue on another thread within 12 ms. From then on, the method is served as with
+    /// [`Concurrent`](Self::Concurrent) for one second, or longer if it soon blocks again: replies are sent in any
+    /// order, and running handlers leave the worker too. The first such event of a method is logged.
     ///
-    /// If the serving runtime has a single thread, the policy of the method does not change. Services of frpc are also
-    /// served concurrently for a while after three turns of a connection that took more than a millisecond each, and so
-    /// are all handlers of a connection after three such polls of a pending one.
+    /// If the runtime of the handlers has a single thread, the policy of the method does not change. In addition, frpc
+    /// serves the methods of a connection concurrently for some time if three of its turns took more than a millisecond
+    /// each, or three polls of a pending handler did.
     #[default]
     Inline,
-    /// Spawns a task for each handler, in the runtime on which the server was started or the client connected. Intended
+    /// Spawns a task for each handler, in the runtime in which the server was started or the client connected. Intended
     /// for handlers that compute for long or block by `block_in_place`.
     Concurrent,
-    /// Like [`Concurrent`](Self::Concurrent), with this maximum number of concurrent handlers per operation and
+    /// Like [`Concurrent`](Self::Concurrent), with a maximum number of concurrent handlers for each operation and
     /// connection. Further requests wait in order.
     AtMost(usize),
 }
 
-/// The tasks of one connection.
+/// Jobs and tasks of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     table: Mutex<TaskTable>,
-    /// A copy of [`JobSlots::calls_running`], written with the lock held and read without it.
+    /// Copy of [`JobSlots::calls_running`] that can be read without the lock. It is written under the lock.
     calls_running: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
 struct TaskTable {
-    /// The slots, in a box because most connections have no jobs.
+    /// The slots. Boxed because most connections have no jobs.
     slots: Option<Box<JobSlots>>,
-    /// The number of the job that started last. Numbers are not reused on a connection, even when slots are: a job that
-    /// is cancelled during a poll may end much later, and must not free the slot of another job.
+    /// Number of the last job. Unlike slots, numbers are not reused: a job that is cancelled during a poll may end much
+    /// later, and must not free the slot of another job.
     last: u64,
-    /// Whether the connection has ended. If so, no further jobs start.
+    /// Whether the connection has ended, so that no more jobs may start.
     ended: bool,
 }
 
@@ -107,22 +108,22 @@ struct TaskTable {
 struct JobSlots {
     all: Vec<JobSlot>,
     free: FreeSlots,
-    /// The jobs that the peer can cancel.
+    /// Jobs that the peer can cancel.
     calls: Calls,
-    /// Number of jobs that run handlers of the peer's calls. Streams and spawned tasks do not count.
+    /// Number of jobs that handle calls of the peer. Streams and spawned tasks do not count.
     calls_running: usize,
-    /// The period during which no job starts on the worker, because one was slow there.
+    /// Period during which no job starts on the worker, because one was slow there.
     apart: Option<Penalty>,
 }
 
-/// The indices of the free slots.
+/// Indices of the free slots.
 #[derive(Debug, Default)]
 struct FreeSlots {
     /// Slots without a task.
     bare: Vec<usize>,
-    /// Slots whose tasks are idle in the caller's runtime.
+    /// Slots with an idle task in the caller's runtime.
     in_runtime: Vec<usize>,
-    /// Slots whose tasks are idle on the worker.
+    /// Slots with an idle task on the worker.
     on_worker: Vec<usize>,
 }
 
@@ -131,7 +132,7 @@ impl FreeSlots {
         self.bare.len() + self.in_runtime.len() + self.on_worker.len()
     }
 
-    /// Returns the slots whose tasks are idle on the worker, or else in the caller's runtime.
+    /// Returns the slots with an idle task on the worker, or those with one in the caller's runtime.
     fn spare(&mut self, on_worker: bool) -> &mut Vec<usize> {
         if on_worker { &mut self.on_worker } else { &mut self.in_runtime }
     }
@@ -139,35 +140,35 @@ impl FreeSlots {
 
 #[derive(Debug, Default)]
 struct JobSlot {
-    /// The number of the job in the slot, or 0 if the slot is free.
+    /// Number of the job in the slot, or 0 if the slot is free.
     job: u64,
-    /// The task of the slot, which is kept while the slot is free.
+    /// Task of the slot. It is kept while the slot is free.
     carrier: Option<Arc<Carrier>>,
-    /// The call that the job answers.
+    /// Call that the job handles and the peer can cancel.
     call: Option<Call>,
     /// Whether the job counts as a call of the peer.
     is_call: bool,
-    /// While the slot has a call: the previous slot in a chain of [`Calls`], and the next one.
+    /// Previous and next slot in a chain of [`Calls`], if the slot has a call.
     before: u32,
     next: u32,
 }
 
-/// A job and the slot that it has taken.
+/// A job, identified by its slot and number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JobSlotId {
     slot: usize,
-    /// The number of the job.
+    /// Number of the job.
     job: u64,
 }
 
-/// The result of taking a slot.
+/// Result of taking a slot for a job.
 pub(crate) enum JobStart {
-    /// The job has taken a slot.
+    /// The job may start.
     Yes {
         id: JobSlotId,
-        /// The idle task of the slot, if it has one.
+        /// Idle task of the slot, if it has one.
         spare: Option<Arc<Carrier>>,
-        /// Whether the job is to run on the worker.
+        /// Whether the job must run on the worker.
         on_worker: bool,
     },
     /// The maximum number of calls is running.
@@ -176,21 +177,21 @@ pub(crate) enum JobStart {
     Ended,
 }
 
-/// The result of ending a job.
+/// Result of ending a job.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct FinishedJob {
-    /// Whether the job answers a call that has not been cancelled.
+    /// Whether the job handled a call that was not cancelled.
     pub(crate) had_call: bool,
-    /// Whether no other job remains.
+    /// Whether there are no other jobs.
     pub(crate) was_last: bool,
 }
 
 impl Tasks {
     /// Takes a slot for a job.
     ///
-    /// With `calls_max`, the job counts as a call and gets a slot only if fewer calls than that are running. It may
-    /// answer a `call`, which the peer can cancel. With `on_worker`, the job is placed on the worker, unless jobs have
-    /// been slow there.
+    /// If `calls_max` is set, the job counts as a call and only gets a slot if fewer calls are running. `call` is the
+    /// call that it handles, if the peer can cancel it. If `on_worker` is set, the job is to run on the worker, unless
+    /// jobs were slow there.
     pub(crate) fn begin(&self, calls_max: Option<usize>, call: Option<Call>, on_worker: bool) -> JobStart {
         let mut tasks = self.table.lock();
         let TaskTable { slots, last, ended } = &mut *tasks;
@@ -224,34 +225,34 @@ impl Tasks {
         JobStart::Yes { id, spare, on_worker }
     }
 
-    /// Registers the task that is about to run the job in a slot. If the job was cancelled or the connection has ended
-    /// in the meantime, the task is ended.
+    /// Registers the task that is going to run a job. Ends the task if the job has been cancelled or the connection has
+    /// ended in the meantime.
     pub(crate) fn start(&self, id: JobSlotId, carrier: &Arc<Carrier>) {
         if !self.move_job(id, carrier) {
             carrier.end();
         }
     }
 
-    /// Moves the job in a slot to another task. Returns `false` if the slot has no such job.
+    /// Assigns a job to another task. Returns `false` if the job has ended.
     fn move_job(&self, id: JobSlotId, carrier: &Arc<Carrier>) -> bool {
         let mut tasks = self.table.lock();
         let Some(slot) = tasks.slot(id) else { return false };
         let earlier = slot.carrier.replace(carrier.clone());
         drop(tasks);
-        // The task is dropped without the lock, because dropping it may run any code.
+        // Without the lock, because dropping a task may run arbitrary code.
         drop(earlier);
         true
     }
 
-    /// Starts no further jobs on the worker for a while, because one was slow there.
+    /// Prevents jobs from starting on the worker for some time, because one was slow there.
     fn detach(&self, now: Instant) {
         if let Some(slots) = &mut self.table.lock().slots {
             slots.apart.get_or_insert_default().begin(now);
         }
     }
 
-    /// Drops the job that answers a call, together with its task, even during a poll. Returns `false` if there is no
-    /// such job or it has already answered.
+    /// Drops the job that handles a call, together with its task, even during a poll. Returns `false` if there is no
+    /// such job or it has already replied.
     pub(crate) fn cancel(&self, call: Call) -> bool {
         let mut tasks = self.table.lock();
         let Some(slots) = tasks.slots.as_mut() else { return false };
@@ -260,7 +261,7 @@ impl Tasks {
         let (carrier, id) = (slot.carrier.take(), JobSlotId { slot: index, job: slot.job });
         let left = slots.leave(id);
         self.calls_running.store(slots.calls_running, Ordering::Relaxed);
-        // Ending a task wakes it, which may run any code, so the lock is released first.
+        // Without the lock, because ending a task wakes it, which may run arbitrary code.
         drop(tasks);
         if let Some(carrier) = carrier {
             carrier.end();
@@ -285,12 +286,12 @@ impl Tasks {
         left.map(DetachedJob::finish).is_some()
     }
 
-    /// Returns whether a job is still running.
+    /// Returns whether a job has not ended.
     pub(crate) fn is_running(&self, id: JobSlotId) -> bool {
         self.table.lock().slot(id).is_some()
     }
 
-    /// Frees the slot of a job, if the job still has it.
+    /// Frees the slot of a job, unless the job has already ended.
     pub(crate) fn end(&self, id: JobSlotId) -> FinishedJob {
         let mut tasks = self.table.lock();
         let Some(slots) = tasks.slots.as_mut() else { return FinishedJob::default() };
@@ -301,8 +302,8 @@ impl Tasks {
         FinishedJob { had_call: left.is_some_and(DetachedJob::finish), was_last }
     }
 
-    /// Returns the number of jobs that run handlers of the peer's calls. This takes no lock. The driver starts all of
-    /// them, so it never reads a value that is too low.
+    /// Returns the number of jobs that handle calls of the peer. Takes no lock. The driver never sees a value that is
+    /// too low, because it starts all of these jobs itself.
     #[inline]
     pub(crate) fn calls_running(&self) -> usize {
         self.calls_running.load(Ordering::Relaxed)
@@ -313,13 +314,13 @@ impl Tasks {
         self.table.lock().slots.as_ref().map_or(0, |slots| slots.in_use())
     }
 
-    /// Frees the slots and their tasks if there is no job.
+    /// Frees all slots and their tasks if there are no jobs.
     pub(crate) fn release(&self) {
         let slots = self.table.lock().slots.take_if(|slots| slots.free.len() == slots.all.len());
         end_all(slots);
     }
 
-    /// Aborts all jobs and prevents further ones from starting.
+    /// Aborts all jobs, and prevents more from starting.
     pub(crate) fn abort(&self) {
         let mut tasks = self.table.lock();
         tasks.ended = true;
@@ -336,7 +337,7 @@ fn end_all(slots: Option<Box<JobSlots>>) {
 }
 
 impl JobSlots {
-    /// Frees the slot of a job, if the job still has it.
+    /// Frees the slot of a job, unless the job has already ended.
     fn leave(&mut self, id: JobSlotId) -> Option<DetachedJob> {
         let slot = self.all.get_mut(id.slot).filter(|slot| slot.job == id.job)?;
         slot.job = 0;
@@ -353,21 +354,21 @@ impl JobSlots {
         Some(DetachedJob { had_call: call.is_some(), surplus })
     }
 
-    /// Returns the number of slots in use.
+    /// Returns the number of occupied slots.
     fn in_use(&self) -> usize {
         self.all.len() - self.free.len()
     }
 }
 
-/// A job that has left its slot.
+/// A job whose slot was freed.
 struct DetachedJob {
     had_call: bool,
-    /// The task of the slot, if there are enough idle ones already.
+    /// Task of the slot, if there are already enough idle ones.
     surplus: Option<Arc<Carrier>>,
 }
 
 impl DetachedJob {
-    /// Ends the surplus task and returns whether the job had a call. Must be called without the lock.
+    /// Ends the surplus task, if there is one. Returns whether the job had a call. Must be called without the lock.
     fn finish(self) -> bool {
         if let Some(carrier) = self.surplus {
             carrier.end();

@@ -1,19 +1,19 @@
-//! The threads that drive connections.
+//! Threads that drive connections.
 //!
 //! # Decisions
 //!
-//! Connections are driven by the caller's runtime by default, at both ends: handlers and callers share its threads, and
-//! a program has no others. With a client on the same kind of runtime, this takes less processor time than one thread
-//! per core. With 16 connections, a call took 2.04 instead of 2.09 us with ten calls in flight, and 17.4 instead of
-//! 20.4 us with one. Two cores that both ends share have two fewer threads to schedule: the p99 of a single call was
-//! 0.43 instead of 1.8 ms.
+//! By default, connections are driven by the runtime of the caller, at clients and servers. Handlers and callers then
+//! share its threads, and the program has no others. If the peer uses such a runtime too, this takes less processor
+//! time than one thread per core. With 16 connections, a call took 2.04 instead of 2.09 us with ten calls in flight,
+//! and 17.4 instead of 20.4 us with one. If client and server share two cores, there are two fewer threads to schedule:
+//! the p99 of a single call was 0.43 instead of 1.8 ms.
 //!
-//! Separate threads are better if both ends have them (1.7 to 1.98 us), and on many cores. Futures that handlers spawn
-//! or await belong to the runtime that called `serve` or `connect`.
+//! Separate threads are better if both peers use them (1.7 to 1.98 us), and on machines with many cores. Futures that
+//! handlers spawn or await belong to the runtime that called `serve` or `connect`.
 //!
-//! A worker polls 32 sockets at a time instead of tokio's 1024, because the data of many sockets leaves the cache
-//! before it is processed. At most four connections with more work at the end of a turn continue between two polls of
-//! the sockets, so that a thousand flooding clients delay the others by four turns.
+//! A worker polls 32 sockets at a time instead of tokio's 1024, because the data of many sockets would be evicted from
+//! the cache before it is processed. At most four connections that have more work at the end of a turn continue between
+//! two polls of the sockets, so that a thousand flooding clients delay the others by only four turns.
 
 mod task;
 #[cfg(test)]
@@ -30,10 +30,10 @@ use std::thread;
 
 pub(crate) use worker::{Worker, WorkerWatch};
 
-/// The threads that drive connections.
+/// Configuration of the threads that drive connections.
 ///
-/// Each server has threads of its own. A client has a single connection, so the clients of a process that use the same
-/// number of threads share them. Shared threads live as long as the process.
+/// Each server has threads of its own. Clients have only one connection each, so those that use the same number of
+/// threads share them. Shared threads live as long as the process.
 ///
 /// ```
 /// use frisbee::{Client, Server, Workers};
@@ -47,13 +47,14 @@ pub(crate) use worker::{Worker, WorkerWatch};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Workers {
-    /// One thread per core, each with its own runtime. The first one accepts connections and passes each to the thread
-    /// that has the fewest. Intended for servers with busy clients, because their connections then share no state. A
-    /// thread whose handler blocks or computes for long is replaced by another, except with io_uring.
+    /// One thread per core, each with its own runtime. The first thread accepts connections and passes each to the
+    /// thread that has the fewest. Intended for servers with busy clients, because connections on different threads
+    /// share no state. If a handler blocks or computes for long, its thread is replaced by another one, except with
+    /// io_uring.
     PerCore,
-    /// This number of such threads, at least one.
+    /// This number of threads, but at least one. Otherwise like `PerCore`.
     Threads(usize),
-    /// The runtime on which the server was started or the client connected. This is the default. If io_uring is
+    /// The runtime in which the server was started or the client connected. This is the default. If io_uring is
     /// required, threads shared by the whole process are used instead, because a ring belongs to one thread.
     #[default]
     Caller,
@@ -69,7 +70,7 @@ impl Workers {
         }
     }
 
-    /// Returns the number of threads, or `None` for those of the caller.
+    /// Returns the number of threads, or `None` for the caller's runtime.
     pub(crate) fn count(self) -> Option<usize> {
         match self {
             Self::PerCore => Some(thread::available_parallelism().map_or(1, usize::from)),
@@ -79,7 +80,7 @@ impl Workers {
     }
 }
 
-/// Starts or looks up the given number of workers.
+/// Function that starts this number of workers, or returns existing ones.
 pub(crate) type StartThreads = fn(usize) -> io::Result<Arc<[Worker]>>;
 
 /// Starts the workers of a server.
@@ -87,7 +88,7 @@ pub(crate) fn start_threads(count: usize) -> io::Result<Arc<[Worker]>> {
     (0..count).map(Worker::start).collect()
 }
 
-/// Returns the workers that all clients with this number of threads share.
+/// Returns the workers that are shared by all clients with this number of threads.
 pub(crate) fn shared_threads(count: usize) -> io::Result<Arc<[Worker]>> {
     static SHARED: Mutex<Vec<Arc<[Worker]>>> = Mutex::new(Vec::new());
     let mut shared = SHARED.lock();

@@ -1,4 +1,4 @@
-//! Batches of stream messages that are sent at once.
+//! Batches of stream messages that are sent together.
 
 use super::{Guard, StreamPlaces, StreamSender, StreamShared};
 use crate::debug::opaque_debug;
@@ -11,30 +11,30 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 thread_local! {
-    /// The thread's buffer for the current batch. It is not stored in the stream, because a connection may have
-    /// hundreds of streams.
+    /// Buffer of this thread for the current batch. Not stored in the stream, because a connection may have hundreds of
+    /// streams.
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Maximum size of the buffer that a thread keeps, in bytes: a full batch and a short last message.
+/// Maximum size in bytes of a buffer that a thread keeps: a full batch and a last message.
 const BUFFER_KEPT: usize = 2 * BATCH_MAX;
 
-/// Maximum size of a batch in bytes. A larger batch would delay its first message, and a smaller one would not justify
-/// a write.
+/// Maximum size of a batch in bytes. A larger batch would delay its first message, and a smaller one would cause too
+/// many writes.
 const BATCH_MAX: usize = 32 * 1024;
 
-/// Collects messages of a stream without a lock and sends them under a single one.
+/// Collects messages of a stream without a lock, and sends them together under a single one.
 ///
-/// For senders that have many messages ready. Between [`poll_ready`](Self::poll_ready) and [`flush`](Self::flush) the
-/// batch holds all credit of the stream, so other senders of the stream wait. Messages that were not flushed are lost
-/// when the batch is dropped.
+/// For senders that have many messages ready at the same time. Between [`poll_ready`](Self::poll_ready) and
+/// [`flush`](Self::flush), the batch holds all credit of the stream, so that other senders of the stream must wait.
+/// Messages that have not been flushed are lost when the batch is dropped.
 pub struct StreamBatch {
     guard: Arc<Guard>,
     batch: MessageBatch,
     messages: usize,
-    /// Credit that was taken for messages.
+    /// Credit taken from the stream.
     credit: Option<i64>,
-    /// Remaining credit: negative if a message has exceeded it, zero if none was taken.
+    /// Remaining credit. Negative if the last message has exceeded it, and zero if none was taken.
     left: i64,
     places: StreamPlaces,
 }
@@ -56,8 +56,8 @@ impl StreamSender {
 }
 
 impl StreamBatch {
-    /// Waits until a message may be added. Flushes earlier messages if the batch is large enough, or if this must wait
-    /// for the receiver or the connection.
+    /// Waits until a message may be added. Flushes the batch first if it is full, or if it has to wait for the receiver
+    /// or the connection.
     ///
     /// # Errors
     /// If the stream or the connection has ended.
@@ -69,7 +69,7 @@ impl StreamBatch {
         self.poll_room(context)
     }
 
-    /// The slow path of [`poll_ready`](Self::poll_ready), for when there may be no room.
+    /// Slow path of [`poll_ready`](Self::poll_ready), if the batch is full or has no credit.
     #[inline(never)]
     fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError>> {
         if self.batch.len() >= BATCH_MAX || self.left <= 0 {
@@ -91,14 +91,14 @@ impl StreamBatch {
         })
     }
 
-    /// Adds the message that `write` writes, after [`poll_ready`](Self::poll_ready) was ready. `write` finishes with
-    /// [`PacketWriter::finish`]. Returns its result.
-    #[inline(always)] // One of the calls is made for every message.
+    /// Adds the message that `write` writes, and returns the result of `write`. May be called only after
+    /// [`poll_ready`](Self::poll_ready) has completed. `write` must call [`PacketWriter::finish`].
+    #[inline(always)] // Called for every message.
     pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> T {
         let (written, length) = self.batch.put(write);
         if let Some(length) = length {
             self.messages += 1;
-            // Overflow need not be checked: it would take 2^31 messages of the maximum size.
+            // Cannot overflow: that would take 2^31 messages of the maximum size.
             self.left = self.left.wrapping_sub((length + MESSAGE_COST) as i64);
         }
         written
@@ -115,12 +115,12 @@ impl StreamBatch {
         self.batch.memory()
     }
 
-    /// Returns whether there is nothing to flush.
+    /// Returns whether all messages have been flushed.
     pub fn is_empty(&self) -> bool {
         self.messages == 0
     }
 
-    /// Sends the collected messages.
+    /// Sends the messages.
     ///
     /// # Errors
     /// If the stream or the connection has ended.
@@ -151,8 +151,8 @@ impl StreamBatch {
 
     fn return_buffer(&mut self) {
         let buffer = self.batch.take_buffer();
-        // A batch that borrowed no buffer must not replace the one that another batch has returned. The thread-local is
-        // not accessible while the thread's destructors run.
+        // A batch that has not borrowed a buffer must not replace the one that another batch has returned. The
+        // thread-local is not accessible while the thread's destructors run.
         if (1..=BUFFER_KEPT).contains(&buffer.capacity()) {
             let _ = BUFFER.try_with(|kept| kept.set(buffer));
         }
@@ -167,7 +167,7 @@ impl StreamBatch {
 }
 
 impl Drop for StreamBatch {
-    /// Discards messages that were not flushed and returns their credit.
+    /// Discards messages that have not been flushed, and returns their credit.
     fn drop(&mut self) {
         self.return_buffer();
         self.return_credit(self.credit);

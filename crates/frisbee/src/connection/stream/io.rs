@@ -1,4 +1,4 @@
-//! A stream as a byte stream. Each message is one chunk of bytes, and message boundaries have no meaning.
+//! Streams used as byte streams. Message boundaries are ignored.
 
 use super::{Stream, StreamEnd, StreamPlaces};
 use crate::SendError;
@@ -10,19 +10,19 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Maximum size of a message in bytes, if both ends accept it. It is a quarter of a stream's credit, so that several
+/// Maximum size of a message in bytes, if both peers accept it. A quarter of a stream's credit, so that several
 /// messages are in flight, and small enough not to delay other packets for long.
 const MESSAGE_MAX: usize = 64 * 1024;
 
-/// A [`Stream`] as a byte stream: a tunnel within a connection.
+/// A [`Stream`] used as a byte stream, for tunnels within a connection.
 ///
-/// Writing waits when the other end does not read, as on a socket. [Shutting down](tokio::io::AsyncWriteExt::shutdown)
-/// ends this direction while the other continues. With a Go peer, which does not support that, it has no effect.
-/// Dropping it closes both directions immediately. The other end may also use a `StreamIo`, or send and receive
-/// messages.
+/// Writing waits if the peer does not read, as on a socket. [Shutting down](tokio::io::AsyncWriteExt::shutdown) ends
+/// the sending direction only. It has no effect with a Go peer, which does not support this. Dropping the value closes
+/// both directions immediately. The peer may use a `StreamIo` too, or send and receive messages.
 ///
-/// Reading ends when the other end has ended its direction. If the other end closed or reset the stream, or the
-/// connection ended, reading returns an error after the preceding bytes. With a Go peer, a close is a regular end.
+/// Reading ends when the peer has ended its direction. If the peer has closed or reset the stream, or the connection
+/// has ended, reading returns an error after the bytes received before. With a Go peer, a closed stream is a regular
+/// end.
 ///
 /// ```
 /// use frisbee::{Acceptor, Client, Connection, Handlers, Routed, Outbox, Packet, Protocol, Server, Stream};
@@ -70,13 +70,13 @@ const MESSAGE_MAX: usize = 64 * 1024;
 /// ```
 pub struct StreamIo {
     stream: Stream,
-    /// Received bytes that have not been read.
+    /// Bytes that were received and not yet read.
     rest: Bytes,
     places: StreamPlaces,
 }
 
 impl Stream {
-    /// Converts the stream into a byte stream. Messages that have not been received are read first.
+    /// Converts the stream to a byte stream. Messages that have not been received are read first.
     pub fn into_io(self) -> StreamIo {
         StreamIo { stream: self, rest: Bytes::new(), places: StreamPlaces::default() }
     }
@@ -124,7 +124,7 @@ impl AsyncRead for StreamIo {
 impl AsyncWrite for StreamIo {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if bytes.is_empty() {
-            return Poll::Ready(Ok(0)); // An empty message would close a stream to Go.
+            return Poll::Ready(Ok(0)); // An empty message would close a stream to a Go peer.
         }
         let Self { stream, places, .. } = &mut *self;
         let sent = stream.0.poll_send(context, places, |mut packet| {
@@ -137,7 +137,7 @@ impl AsyncWrite for StreamIo {
         Poll::Ready(sent.map_err(failed))
     }
 
-    /// Does nothing, because written bytes are already queued.
+    /// Does nothing, because written bytes are queued for sending immediately.
     fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

@@ -1,5 +1,5 @@
-//! Finds the job that answers a call when the peer cancels it. Insertion and removal must be cheap, because nearly all
-//! calls are answered without a look-up.
+//! Lookup of the job that handles a call, for when the peer cancels the call. Insertion and removal must be cheap,
+//! because almost all calls are answered without a lookup.
 
 use super::{Call, JobSlot};
 use std::collections::BinaryHeap;
@@ -9,17 +9,17 @@ use std::hash::BuildHasher;
 /// Base-2 logarithm of the initial number of chains.
 const FIRST_BITS: u32 = 4;
 
-/// The index that marks the end of a chain.
+/// Index that marks the end of a chain.
 pub(super) const END: u32 = u32::MAX;
 
-/// A hash table of the slots whose jobs answer calls. Chains are linked through the slots themselves, and there are at
-/// least as many chains as slots.
+/// Hash table of the slots whose jobs handle calls. The slots of a chain are linked through the slots themselves. There
+/// are at least as many chains as slots.
 ///
-/// The peer chooses the keys. Each connection multiplies them by a secret random number, so that the peer cannot make
-/// chains long.
+/// The keys are chosen by the peer. Each connection multiplies them by a secret random number, so that the peer cannot
+/// construct long chains.
 #[derive(Debug)]
 pub(super) struct Calls {
-    /// The first slot of each chain.
+    /// Index of the first slot of each chain.
     first: Vec<u32>,
     /// Base-2 logarithm of the number of chains.
     bits: u32,
@@ -34,7 +34,7 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// Inserts the call of a slot, ahead of earlier ones with the same key.
+    /// Inserts the call of a slot before earlier ones with the same key.
     #[inline]
     pub(super) fn enter(&mut self, call: Call, index: usize, slots: &mut [JobSlot]) {
         if slots.len() > self.first.len() {
@@ -47,7 +47,7 @@ impl Calls {
     fn link(&mut self, call: Call, index: usize, slots: &mut [JobSlot]) {
         let chain = self.chain(call);
         let Some(first) = self.first.get_mut(chain) else { return };
-        let next = std::mem::replace(first, index as u32); // There are no more slots than calls in flight.
+        let next = std::mem::replace(first, index as u32); // The number of slots is at most that of calls in flight.
         if let Some(next) = slots.get_mut(next as usize) {
             next.before = index as u32;
         }
@@ -56,7 +56,7 @@ impl Calls {
         }
     }
 
-    /// Doubles the number of chains and reinserts all calls in the order of their jobs, so that later ones come first.
+    /// Doubles the number of chains. Reinserts all calls in the order of their jobs, so that later ones come first.
     #[cold]
     fn grow(&mut self, slots: &mut [JobSlot]) {
         self.bits += 1;
@@ -67,7 +67,7 @@ impl Calls {
         calls.into_sorted_vec().into_iter().for_each(|(_, index, call)| self.link(call, index, slots));
     }
 
-    /// Removes the call of a slot. This takes constant time even if the peer uses one id for all calls.
+    /// Removes the call of a slot. Takes constant time even if the peer uses the same id for all calls.
     #[inline]
     pub(super) fn leave(&mut self, call: Call, index: usize, slots: &mut [JobSlot]) {
         let Some(&JobSlot { before, next, .. }) = slots.get(index) else { return };
@@ -85,8 +85,8 @@ impl Calls {
         }
     }
 
-    /// Returns the slot of the job that answers a call. If the peer has used one id for two calls, this is the later
-    /// one.
+    /// Returns the slot of the job that handles a call. If the peer has used the same id for two calls, returns that of
+    /// the later one.
     pub(super) fn find(&self, call: Call, slots: &[JobSlot]) -> Option<usize> {
         let mut at = *self.first.get(self.chain(call))?;
         while let Some(slot) = slots.get(at as usize) {
@@ -98,11 +98,12 @@ impl Calls {
         None
     }
 
-    /// Returns the chain of a call: the upper bits of the product, because they depend on all bits of the key.
+    /// Returns the chain of a call. It is determined by the upper bits of the product, because they depend on all bits
+    /// of the key.
     #[inline]
     fn chain(&self, (id, operation): Call) -> usize {
         let key = u64::from(id.0) << 16 | u64::from(operation.number());
-        (key.wrapping_mul(self.multiplier) >> (u64::BITS - self.bits)) as usize // The shift leaves `bits` bits.
+        (key.wrapping_mul(self.multiplier) >> (u64::BITS - self.bits)) as usize // At most `bits` bits remain.
     }
 }
 
@@ -124,7 +125,7 @@ mod tests {
     }
 
     fn leave(calls: &mut Calls, slots: &mut [JobSlot], index: usize) {
-        let call = slots[index].call.take().expect("slot should have a call");
+        let call = slots[index].call.take().expect("slot should contain a call");
         calls.leave(call, index, slots);
     }
 

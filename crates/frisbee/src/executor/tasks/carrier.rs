@@ -1,8 +1,8 @@
 //! Tasks that are reused for several jobs.
 //!
 //! Creating and dropping a task of the runtime is expensive: its memory is aligned to 128 bytes, for which glibc's
-//! malloc has no fast path, and it is added to a list and removed again. That took a seventh of the instructions of a
-//! call with a pending handler. A task that has finished a job therefore waits for the next one.
+//! malloc has no fast path, and it is added to a list and removed again. This takes a seventh of the instructions of a
+//! call with a pending handler. A task that has completed a job therefore waits for the next one.
 
 #[cfg(all(test, frisbee_loom))]
 mod model_tests;
@@ -18,16 +18,16 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 
-/// The future that a task runs.
+/// The future of a job.
 pub type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A job and its slot.
 pub(crate) struct AssignedJob {
     pub(super) job: Job,
     pub(super) slot: JobSlotId,
-    /// The operation that the handler serves. 0 if the job is not a handler.
+    /// Operation that the handler serves, or 0 if the job is not a handler.
     pub(super) operation: u16,
-    /// Permission to run on the worker. The job moves to the runtime when the operation loses it.
+    /// Permission to run on the worker. If it is revoked, the job moves to the runtime.
     pub(super) permission: Option<PermissionHandle>,
 }
 
@@ -41,16 +41,16 @@ impl AssignedJob {
     }
 }
 
-/// A handle of a task, through which jobs are assigned to it.
+/// Handle of a task, by which jobs are assigned to it.
 pub(crate) struct Carrier {
-    /// Whether the task runs on the connection's worker and not in a runtime.
+    /// Whether the task runs on the worker of the connection rather than in a runtime.
     is_on_worker: bool,
     next: Mutex<Assigned>,
-    /// Whether a next job is assigned. Written with the lock held, read without it.
+    /// Whether another job is assigned. Written under the lock, and read without it.
     has_next: AtomicBool,
-    /// Whether the task is to end.
+    /// Whether the task must end.
     is_over: AtomicBool,
-    /// The waker of the task. It is set at the first poll, with the lock of `next` held, and stays valid.
+    /// Waker of the task. It is set at the first poll, under the lock of `next`, and does not change.
     waker: OnceLock<Waker>,
 }
 
@@ -75,22 +75,22 @@ impl Carrier {
         self.is_on_worker
     }
 
-    /// Returns the task's future, with its first job. It must be spawned in a runtime, so that its waker stays the
-    /// same.
+    /// Returns the future of the task, which starts with this job. It must be spawned in a runtime, so that its waker
+    /// does not change.
     pub(crate) fn carry(self: Arc<Self>, assigned: AssignedJob) -> CarrierFuture {
         CarrierFuture { carrier: self, current: Some(assigned), resident: None }
     }
 
-    /// Like [`carry`](Self::carry), for a task on the owner's worker.
+    /// Like [`carry`](Self::carry), for a task on the worker of the owner.
     pub(crate) fn carry_on_worker(self: Arc<Self>, assigned: AssignedJob, owner: Arc<dyn TaskOwner>) -> CarrierFuture {
         CarrierFuture { carrier: self, current: Some(assigned), resident: Some(WorkerTaskShared::new(owner)) }
     }
 
-    /// Assigns the next job to the task, which runs it after the current one.
+    /// Assigns another job to the task, which runs it after the current one.
     ///
     /// # Errors
     /// Returns the job if the task has ended.
-    #[allow(clippy::result_large_err)] // The job is passed to another task at once.
+    #[allow(clippy::result_large_err)] // The job is passed to another task immediately.
     pub(crate) fn give(&self, assigned: AssignedJob) -> Result<(), AssignedJob> {
         let mut next = self.next.lock();
         if next.is_dead {
@@ -104,15 +104,15 @@ impl Carrier {
         Ok(())
     }
 
-    /// Makes the task end, whatever its state.
+    /// Makes the task end, regardless of its state.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Release);
-        // The lock orders this with the task's first poll: the poll has either set the waker or will see the flag.
+        // The lock synchronizes with the first poll of the task, which either has set the waker or will see the flag.
         drop(self.next.lock());
         self.wake();
     }
 
-    /// Returns whether the task is to end.
+    /// Returns whether the task must end.
     #[cfg(all(test, frisbee_loom))]
     pub(super) fn is_to_end(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
@@ -127,11 +127,11 @@ impl Carrier {
 
 opaque_debug!([] Carrier, "Carrier");
 
-/// The future that a task runs.
+/// The future of a task.
 pub(crate) struct CarrierFuture {
     carrier: Arc<Carrier>,
     current: Option<AssignedJob>,
-    /// The state for jobs on a worker, if the task runs there.
+    /// State for running jobs on a worker. Set if the task runs there.
     resident: Option<WorkerTaskShared>,
 }
 
@@ -153,7 +153,7 @@ impl Future for CarrierFuture {
             *current = next.job.take();
         }
         let Some(assigned) = current else { return Poll::Pending };
-        // A panic ends only its own job, because the next one may already be assigned. The panic hook has reported it.
+        // A panic only ends its own job, because the next one may already be assigned. The panic hook has reported it.
         let is_pending = match resident {
             None => matches!(catch_unwind(AssertUnwindSafe(|| assigned.job.as_mut().poll(context))), Ok(Poll::Pending)),
             Some(resident) => {
@@ -166,8 +166,8 @@ impl Future for CarrierFuture {
         if !is_pending {
             let _entered = resident.as_ref().map(WorkerTaskShared::enter);
             *current = None;
-            // A job assigned from here on wakes the task. One may have been assigned earlier, because a job leaves its
-            // slot when it answers.
+            // A job that is assigned from now on wakes the task. One may have been assigned before, because a job
+            // releases its slot when it replies.
             if carrier.has_next.load(Ordering::Acquire) {
                 context.waker().wake_by_ref();
             }
@@ -177,7 +177,7 @@ impl Future for CarrierFuture {
 }
 
 impl Drop for CarrierFuture {
-    /// Drops the jobs, however the task ends, inside the runtime that owns their resources.
+    /// Drops the jobs in the runtime that owns their resources.
     fn drop(&mut self) {
         let _entered = self.resident.as_ref().map(WorkerTaskShared::enter);
         let mut next = self.carrier.next.lock();

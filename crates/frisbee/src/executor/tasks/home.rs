@@ -1,14 +1,14 @@
-//! Runs jobs on the worker of their connection, and moves slow ones to the caller's runtime.
+//! Running of jobs on the worker of their connection. Slow jobs are moved to the caller's runtime.
 //!
 //! # Decisions
 //!
 //! The task of a pending handler or a stream runs on the worker of its connection. In the caller's runtime, each
-//! message of a ping-pong stream would wake two threads; on the worker it wakes none.
+//! message of a ping-pong stream would wake two threads, while on the worker it wakes none.
 //!
-//! Such a task is polled inside `block_on` of the caller's runtime, by a future that is ready at once. This sets the
-//! context, so that timers, sockets and spawned tasks belong to that runtime. Unlike `Handle::enter`, it also sets a
-//! cooperative budget. A job moves to the caller's runtime when its method loses the inline permission, or after three
-//! successive polls of a millisecond or more.
+//! The task is polled within `block_on` of the caller's runtime, by a future that is always ready. This sets the
+//! context, so that timers, sockets and spawned tasks belong to that runtime. Unlike `Handle::enter`, it also sets the
+//! cooperative budget. A job is moved to the caller's runtime when the inline permission of its method is revoked, or
+//! after three consecutive polls of a millisecond or more.
 
 use super::Tasks;
 use super::carrier::{AssignedJob, Carrier, Job};
@@ -20,20 +20,20 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::runtime::{EnterGuard, Handle, RuntimeFlavor};
 
-/// Minimum duration of a long poll. Turns with handlers in place use the same limit.
+/// Minimum duration of a long poll. The same limit applies to turns in which handlers are polled inline.
 const LONG: Duration = Duration::from_millis(1);
 
-/// Number of successive long polls after which a job leaves the worker. A single one may be due to the operating
-/// system, which ran another process.
+/// Number of consecutive long polls after which a job leaves the worker. A single one may be caused by preemption of
+/// the thread.
 const LONG_POLLS: u32 = 3;
 
-/// Duration of a poll after which a job leaves the worker at once. By then the watchdog has noticed the poll or is
-/// about to.
+/// Duration of a poll after which a job leaves the worker immediately. The watchdog has noticed such a poll or is about
+/// to.
 const BLOCKED: Duration = Duration::from_millis(8);
 
-/// The worker or the ring that drives a connection.
+/// The worker or ring that drives a connection.
 pub(crate) trait Home: Send + Sync {
-    /// Spawns a task. The task is dropped if the worker has ended.
+    /// Spawns a task. Drops it if the worker has ended.
     fn spawn(&self, task: Job);
 }
 
@@ -41,24 +41,24 @@ pub(crate) trait Home: Send + Sync {
 pub(crate) trait TaskOwner: Send + Sync {
     fn tasks(&self) -> &Tasks;
 
-    /// Returns the caller's runtime, which owns the sockets and timers of tasks.
+    /// Returns the runtime of the caller, to which the sockets and timers of tasks belong.
     fn runtime(&self) -> &Handle;
 
-    /// Sets the operation to report if the thread blocks, or 0 for none.
+    /// Sets the operation that is reported if the thread is blocked, or 0 for none.
     fn set_routed(&self, operation: u16);
 }
 
-/// Returns whether other tasks of a runtime continue while one blocks.
+/// Returns whether other tasks of the runtime continue while one blocks its thread.
 pub(crate) fn has_threads(runtime: &Handle) -> bool {
     runtime.runtime_flavor() != RuntimeFlavor::CurrentThread
 }
 
-/// The state that the jobs of a task on a worker share.
+/// State shared by the jobs of a task on a worker.
 pub(super) struct WorkerTaskShared {
     owner: Arc<dyn TaskOwner>,
-    /// Number of successive long polls.
+    /// Number of consecutive long polls.
     long_polls: u32,
-    /// Whether jobs are slow and must leave the worker.
+    /// Whether jobs are slow, so that they must leave the worker.
     is_slow: bool,
 }
 
@@ -67,17 +67,17 @@ impl WorkerTaskShared {
         Self { owner, long_polls: 0, is_slow: false }
     }
 
-    /// Enters the caller's runtime, which owns a job's tokio resources.
+    /// Enters the runtime of the caller, to which the tokio resources of jobs belong.
     pub(super) fn enter(&self) -> EnterGuard<'_> {
         self.owner.runtime().enter()
     }
 
-    /// Polls a job in the context of the caller's runtime and within its cooperative budget. Returns whether the job is
+    /// Polls a job in the context of the caller's runtime, within its cooperative budget. Returns whether the job is
     /// pending.
     pub(super) fn poll(&mut self, assigned: &mut AssignedJob, context: &mut Context<'_>) -> bool {
         self.owner.set_routed(assigned.operation);
         let began = Instant::now();
-        // The future is ready at once, so that `block_on` does not block. `Handle::enter` would set the context without
+        // The future is always ready, so that `block_on` does not block. `Handle::enter` would set the context without
         // a budget, and a job that always makes progress would never return.
         let polled = self
             .owner
@@ -102,13 +102,12 @@ impl WorkerTaskShared {
         }
     }
 
-    /// Returns whether a job must leave the worker before its next poll.
+    /// Returns whether a job must leave the worker before it is polled again.
     pub(super) fn is_to_leave(&self, assigned: &AssignedJob) -> bool {
         self.is_slow || assigned.permission.as_ref().is_some_and(|permission| !permission.is_kept())
     }
 
-    /// Continues the job in a task of the caller's runtime. Returns `false` if the job has left its slot and is about
-    /// to end.
+    /// Continues the job in a task of the caller's runtime. Returns `false` if the job has already ended.
     #[cold]
     pub(super) fn leave(&self, current: &mut Option<AssignedJob>) -> bool {
         let Some(slot) = current.as_ref().map(|assigned| assigned.slot) else { return false };

@@ -1,5 +1,4 @@
-//! A task of a worker: a future and whether it must be polled. Only one thread at a time polls it, although a worker
-//! may have several.
+//! Tasks of a worker. A task is polled by only one thread at a time, even if its worker has several.
 
 #[cfg(all(test, frisbee_loom))]
 mod model_tests;
@@ -20,28 +19,29 @@ use loom::sync::atomic::AtomicU8;
 use std::sync::atomic::AtomicU8;
 
 thread_local! {
-    /// The number of the task that this thread is polling.
+    /// Number of the task that this thread is polling.
     static CURRENT: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
 pub(super) struct WorkerTask {
     number: u64,
-    /// Whether this is a job of a connection and not its driver. A job that always makes progress is queued last.
+    /// Whether this is a job of a connection rather than its driver. A job that always makes progress is queued behind
+    /// all other tasks.
     is_job: bool,
     worker: Arc<ExecutorShared>,
     phase: TaskPhase,
-    /// The future, until it completes. The lock is uncontended except when the worker ends.
+    /// The future. `None` once it has completed. The lock is contended only when the worker ends.
     body: Mutex<Option<Body>>,
 }
 
 struct Body {
     future: Job,
-    /// The task's own waker. It forms a reference cycle until the task completes.
+    /// Waker of the task. It causes a reference cycle, which is broken when the task completes.
     waker: Waker,
 }
 
 impl WorkerTask {
-    /// Creates a task that is to be queued at once.
+    /// Creates a task that must be queued immediately.
     pub(super) fn new(number: u64, is_job: bool, worker: Arc<ExecutorShared>, future: Job) -> Arc<Self> {
         let task = Arc::new(Self { number, is_job, worker, phase: TaskPhase::queued(), body: Mutex::new(None) });
         *task.body.lock() = Some(Body { future, waker: task.clone().into() });
@@ -61,7 +61,7 @@ impl WorkerTask {
         CURRENT.get()
     }
 
-    /// Polls the task, which was queued.
+    /// Polls the task after it was taken from the queue.
     pub(super) fn poll(self: Arc<Self>) {
         let mut body = self.body.lock();
         self.phase.begin();
@@ -69,7 +69,7 @@ impl WorkerTask {
         CURRENT.set(Some(self.number));
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(waker))));
         CURRENT.set(None);
-        // The panic hook has reported the panic, if there was one.
+        // The panic hook has already reported a panic.
         let after = if matches!(polled, Ok(Poll::Pending)) { self.phase.end() } else { self.phase.finish() };
         match after {
             AfterPoll::Idle => return,
@@ -80,15 +80,14 @@ impl WorkerTask {
             }
             AfterPoll::Over => {}
         }
-        // Dropped without the lock, because the future may hold the last handle of the worker, whose end takes the
-        // lock.
+        // Without the lock, because the future may hold the last handle of the worker, whose drop acquires the lock.
         let over = body.take();
         drop(body);
         let _ = catch_unwind(AssertUnwindSafe(|| drop(over)));
         self.worker.forget(self.number);
     }
 
-    /// Drops the future, at once or when the thread that polls it returns.
+    /// Drops the future, either immediately or when the thread that polls it returns.
     pub(super) fn end(&self) {
         if !self.phase.stop() {
             let body = self.body.lock().take();
@@ -114,24 +113,24 @@ impl Wake for WorkerTask {
     }
 }
 
-/// The scheduling state of a task: a combination of the bits below.
+/// Scheduling state of a task, as a combination of flags.
 struct TaskPhase(AtomicU8);
 
-/// Set when the task is woken: it is queued, or will be after the current poll. The bit is written even if it is
-/// already set, so that the polling thread sees all writes before the wake-up.
+/// Set if the task was woken, so that it is queued or will be after the current poll. Written even if it is already
+/// set, so that the polling thread sees all writes before the wake-up.
 const WOKEN: u8 = 1;
 
-/// Set while a thread polls the task.
+/// Set while a thread is polling the task.
 const POLLED: u8 = 2;
 
-/// Set when the task must not be polled again.
+/// Set if the task must not be polled again.
 const OVER: u8 = 4;
 
-/// What to do with a task after a poll.
+/// Action required after a poll.
 #[derive(PartialEq, Eq, Debug)]
 enum AfterPoll {
     Idle,
-    /// The task was woken while it was polled, so it must be queued again.
+    /// The task was woken during the poll, so it must be queued again.
     Woken,
     Over,
 }
@@ -141,17 +140,17 @@ impl TaskPhase {
         Self(AtomicU8::new(WOKEN))
     }
 
-    /// Marks the task as woken and returns whether it must be queued.
+    /// Sets the flag for a wake-up. Returns whether the task must be queued.
     fn wake(&self) -> bool {
         self.0.fetch_or(WOKEN, Ordering::AcqRel) == 0
     }
 
-    /// Marks the start of a poll.
+    /// Records the start of a poll.
     fn begin(&self) {
         self.0.fetch_xor(WOKEN | POLLED, Ordering::AcqRel);
     }
 
-    /// Marks the end of a poll that left the future pending.
+    /// Records the end of a poll after which the future is pending.
     fn end(&self) -> AfterPoll {
         let before = self.0.fetch_and(!POLLED, Ordering::AcqRel);
         match before & (WOKEN | OVER) {
@@ -161,13 +160,13 @@ impl TaskPhase {
         }
     }
 
-    /// Marks the end of the last poll.
+    /// Records the end of the last poll.
     fn finish(&self) -> AfterPoll {
         self.0.store(OVER, Ordering::Release);
         AfterPoll::Over
     }
 
-    /// Prevents further polls and returns whether a thread is polling the task.
+    /// Prevents further polls. Returns whether a thread is polling the task.
     fn stop(&self) -> bool {
         self.0.fetch_or(OVER, Ordering::AcqRel) & POLLED != 0
     }

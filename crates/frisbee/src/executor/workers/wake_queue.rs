@@ -1,15 +1,15 @@
-//! The order in which the connections on a multi-threaded tokio runtime run.
+//! The order in which connections on a multi-threaded tokio runtime run.
 //!
 //! # Decisions
 //!
-//! A thread of such a runtime has a queue of 256 tasks. Tasks that overflow it go to a global queue, from which one is
-//! taken per up to 127 tasks of the thread's own queue. Some of a thousand busy connections would then run repeatedly
-//! while others wait for a second: tokio wakes the tasks of up to 1024 sockets at a time, and each connection wakes
-//! those of its callers.
+//! Each thread of such a runtime has a queue of 256 tasks. Tasks beyond that go to a global queue, from which one task
+//! is taken for up to 127 tasks of the thread's own queue. If there are a thousand busy connections, some would run
+//! repeatedly while others wait for a second: tokio wakes the tasks of up to 1024 sockets at a time, and each
+//! connection wakes those of its callers.
 //!
-//! With more than [`DIRECT_MAX`] connections, wake-ups therefore go to a queue per runtime. One task for each thread of
-//! the runtime forwards four of them per poll. Connections then run in the order of their wake-ups, and the queues of
-//! tokio stay short.
+//! With more than [`DIRECT_MAX`] connections, wake-ups therefore go to a separate queue for each runtime. One task per
+//! thread of the runtime forwards four of them in each poll. Connections then run in the order of their wake-ups, and
+//! the queues of tokio remain short.
 
 use super::Worker;
 use crate::executor::tasks::Job;
@@ -21,18 +21,18 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use tokio::runtime::{self, Handle, RuntimeFlavor};
 
-/// Maximum number of connections of a runtime that are woken without the queue: a quarter of the capacity of tokio's
-/// per-thread queue.
+/// Maximum number of connections on a runtime that are woken without the queue. Equal to a quarter of the capacity of
+/// tokio's per-thread queue.
 const DIRECT_MAX: usize = 64;
 
-/// Number of connections that one poll of a task wakes. Each may wake ten callers, and all of these fit into a thread's
-/// queue.
+/// Number of connections woken in one poll of a forwarding task. Each of them may wake ten callers, and all of these
+/// fit into the queue of a thread.
 const WOKEN_AT_ONCE: usize = 4;
 
-/// The wake-ups of a runtime's connections.
+/// Queue of wake-ups for the connections on a runtime.
 pub(crate) struct WakeQueue {
     runtime: Handle,
-    /// Whether there are enough connections that wake-ups are queued.
+    /// Whether there are enough connections for wake-ups to be queued.
     is_used: AtomicBool,
     state: Mutex<State>,
 }
@@ -40,9 +40,9 @@ pub(crate) struct WakeQueue {
 #[derive(Default)]
 struct State {
     connections: usize,
-    /// Number of tasks that forward wake-ups.
+    /// Number of forwarding tasks.
     tasks: usize,
-    /// The wakers of the tasks that are idle.
+    /// Wakers of the forwarding tasks that are idle.
     idle: Vec<Waker>,
     woken: VecDeque<Arc<Connection>>,
 }
@@ -50,13 +50,13 @@ struct State {
 /// A connection and the task that drives it.
 struct Connection {
     queue: Arc<WakeQueue>,
-    /// The waker of the driving task, which does not change.
+    /// Waker of the driving task, which does not change.
     task: OnceLock<Waker>,
     is_queued: AtomicBool,
 }
 
 impl WakeQueue {
-    /// Returns the queue of a runtime, or `None` if the runtime has a single thread, because its own queue is in order.
+    /// Returns the queue of a runtime. Returns `None` if the runtime has a single thread, whose own queue is fair.
     pub(crate) fn of(runtime: &Handle) -> Option<Arc<Self>> {
         static QUEUES: Mutex<Vec<(runtime::Id, Weak<WakeQueue>)>> = Mutex::new(Vec::new());
         if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread {
@@ -73,7 +73,7 @@ impl WakeQueue {
         }))
     }
 
-    /// Adds a connection. Starts the tasks when there are more than [`DIRECT_MAX`].
+    /// Adds a connection. If there are more than [`DIRECT_MAX`], starts the forwarding tasks.
     fn add(self: &Arc<Self>) {
         let mut state = self.state.lock();
         state.connections += 1;
@@ -90,7 +90,7 @@ impl WakeQueue {
         }
     }
 
-    /// Removes a connection. The tasks end with the last one.
+    /// Removes a connection. The forwarding tasks end with the last connection.
     fn remove(&self) {
         let mut state = self.state.lock();
         state.connections -= 1;
@@ -102,7 +102,7 @@ impl WakeQueue {
         }
         let (idle, woken) = (std::mem::take(&mut state.idle), std::mem::take(&mut state.woken));
         drop(state);
-        // Dropping a waker may run any code, so it is done without the lock.
+        // Without the lock, because dropping a waker may run arbitrary code.
         drop(woken);
         idle.into_iter().for_each(Waker::wake);
     }
@@ -137,7 +137,7 @@ impl Future for Passing {
         }
         drop(state);
         for connection in woken.into_iter().flatten() {
-            // This synchronizes with the wake-ups, so that the connection sees all writes before them.
+            // Synchronizes with the wake-ups, so that the connection sees all writes before them.
             connection.is_queued.swap(false, Ordering::AcqRel);
             connection.wake_task();
         }
@@ -171,10 +171,10 @@ impl Wake for Connection {
 }
 
 pin_project_lite::pin_project! {
-    /// A future that drives a connection. It must be spawned as a task.
+    /// The future that drives a connection. It must be spawned as a task.
     struct DriverFuture<F> {
-        // `None` on workers and if the runtime has no queue. It is boxed because drivers make up the memory of idle
-        // connections.
+        // `None` on workers, and if the runtime has no queue. Boxed because drivers account for most of the memory of
+        // idle connections.
         queued: Option<Box<QueuedWaker>>,
         #[pin]
         future: F,
@@ -210,7 +210,7 @@ impl Drop for QueuedWaker {
     }
 }
 
-/// Drives a connection in a task of the worker, or of the runtime if there is none.
+/// Spawns the driver of a connection on the worker or, if there is none, in the runtime.
 pub(crate) fn spawn(runtime: &Handle, worker: Option<&Worker>, driving: impl Future<Output = ()> + Send + 'static) {
     let queue = if worker.is_none() { WakeQueue::of(runtime) } else { None };
     let queued = queue.map(|queue| {

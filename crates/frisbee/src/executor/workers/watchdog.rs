@@ -1,7 +1,7 @@
-//! Detects tasks that block the threads of workers and lets other threads take over the remaining tasks.
+//! Detection of tasks that block the threads of workers. Other threads then take over the remaining tasks.
 //!
 //! One thread checks all workers of the process every few milliseconds while any of them is active, and sleeps
-//! otherwise. It costs a worker one atomic load per poll of a task.
+//! otherwise. It costs a worker one atomic load for each poll of a task.
 
 use crate::Operation;
 use crate::debug::opaque_debug;
@@ -15,41 +15,41 @@ use std::sync::{Arc, Weak};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// The interval between checks of the workers.
+/// Interval between checks of the workers.
 ///
-/// A task that is still being polled at the second check is suspect, and its thread is replaced at the third, after 8
-/// to 12 ms. On a busy machine the operating system may delay a thread by as much, so a shorter interval would mostly
-/// report such delays.
+/// A task that is still being polled at the second check is suspect, and its thread is replaced at the third one, after
+/// 8 to 12 ms. On a busy machine, the operating system may preempt a thread for as long, so a shorter interval would
+/// mostly detect such delays.
 const INTERVAL: Duration = Duration::from_millis(4);
 
-/// Minimum time after the second check for which the thread must have computed or slept rather than waited for a
-/// processor. It is slightly less than the interval between two checks.
+/// Minimum time since the second check during which the thread must have been running or sleeping rather than waiting
+/// for a processor. Slightly less than the interval between two checks.
 const HELD_UP_MIN: Duration = Duration::from_millis(3);
 
-/// Number of checks without activity after which the watchdog sleeps. Waking it takes a system call, which workers that
-/// are active now and then should not pay each time.
+/// Number of checks without activity after which the watchdog sleeps. Waking it takes a system call, which should not
+/// be necessary each time for workers that are occasionally active.
 const QUIET_MAX: u32 = 25;
 
-/// The number of a poll of a worker.
+/// Number of a poll of a worker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PollId(pub(crate) u64);
 
-/// A thread that polls tasks, as the watchdog sees it.
+/// A thread that polls tasks, as checked by the watchdog.
 pub(crate) trait WatchedThread: Send + Sync {
-    /// Returns the latest poll and whether it is still running.
+    /// Returns the last poll, and whether it is still running.
     fn current_poll(&self) -> (PollId, bool);
 
-    /// Returns the connection whose task a running poll is polling.
+    /// Returns the connection whose task is polled in a poll that is still running.
     fn culprit(&self, poll: PollId) -> Option<Arc<dyn Blocked>>;
 
     /// Returns the total time for which the thread has waited for a processor.
     fn waited(&self) -> Duration;
 
-    /// Lets another thread take over all other tasks if the poll is still running.
+    /// If the poll is still running, lets another thread take over all other tasks.
     fn hand_over(self: Arc<Self>, poll: PollId) -> io::Result<()>;
 }
 
-/// A connection and its router, to which blocked threads are reported.
+/// A connection and its router, which are notified of a blocked thread.
 pub(crate) trait Blocked: Send + Sync {
     /// Returns the operation that is being routed.
     fn operation(&self) -> Option<Operation>;
@@ -57,10 +57,10 @@ pub(crate) trait Blocked: Send + Sync {
     /// Returns the address of the peer.
     fn peer(&self) -> Option<SocketAddr>;
 
-    /// Notifies the router. Returns `false` if it does not handle the event.
+    /// Notifies the router. Returns `false` if the router does not handle the event.
     fn handle(&self, operation: Operation) -> bool;
 
-    /// Calls `report` a moment later, with whether a panic was the reason.
+    /// Calls `report` after a delay, with whether a panic was the reason.
     fn report_later(&self, report: Box<dyn FnOnce(bool) + Send>);
 }
 
@@ -72,13 +72,13 @@ static WATCHDOG: Watchdog = Watchdog {
 };
 
 struct Watchdog {
-    /// Whether the thread is asleep or does not exist.
+    /// Whether the thread is asleep or has not been started.
     is_asleep: AtomicBool,
     registry: Mutex<WatchdogState>,
 }
 
 struct WatchdogState {
-    /// Workers that have been registered since the last check.
+    /// Workers registered since the last check.
     workers: Vec<WorkerSample>,
     thread: Option<Thread>,
 }
@@ -93,16 +93,16 @@ pub(crate) fn register(worker: Weak<dyn WatchedThread>) {
     });
 }
 
-/// Returns whether the watchdog must be [woken](wake_watchdog) by an active worker.
+/// Returns whether the watchdog is asleep, so that an active worker must [wake](wake_watchdog) it.
 ///
-/// The activity must be visible before the call: it must be recorded under a lock or by a sequentially consistent
-/// operation, like the load here.
+/// The activity must be recorded before this call, under a lock or by a sequentially consistent operation like the load
+/// here. Otherwise the watchdog could miss it and fall asleep.
 #[inline]
 pub(crate) fn is_asleep() -> bool {
     WATCHDOG.is_asleep.load(Ordering::SeqCst)
 }
 
-/// Wakes the watchdog, or starts its thread.
+/// Wakes the watchdog. Starts its thread if necessary.
 #[cold]
 pub(crate) fn wake_watchdog() {
     let mut registry = WATCHDOG.registry.lock();
@@ -131,7 +131,7 @@ impl Watchdog {
             quiet = if self.check(&mut suspects, &mut reported) { 0 } else { quiet + 1 };
             if quiet >= QUIET_MAX {
                 self.is_asleep.store(true, Ordering::SeqCst);
-                // Workers that become active after this check will see that the watchdog is asleep.
+                // Check once more: workers that become active after this check see that the watchdog is asleep.
                 if self.check(&mut suspects, &mut reported) {
                     self.is_asleep.store(false, Ordering::SeqCst);
                 }
@@ -143,13 +143,13 @@ impl Watchdog {
         }
     }
 
-    /// Checks all workers and returns whether any is active.
+    /// Checks all workers. Returns whether any of them is active.
     fn check(&self, suspects: &mut Vec<WorkerSample>, reported: &mut ReportedLines) -> bool {
         suspects.append(&mut self.registry.lock().workers);
         let mut is_busy = false;
         suspects.retain_mut(|suspect| {
             let Some(worker) = suspect.worker.upgrade() else { return false };
-            // A router may panic when it is notified. That must not end the checks of all workers.
+            // A panic of a router in its notification must not end the checks of all workers.
             is_busy |= catch_unwind(AssertUnwindSafe(|| suspect.sample(&worker, reported))).unwrap_or(true);
             true
         });
@@ -157,19 +157,19 @@ impl Watchdog {
     }
 }
 
-/// The results of the latest checks of a worker.
+/// Results of the last checks of a worker.
 struct WorkerSample {
     worker: Weak<dyn WatchedThread>,
     poll: PollId,
-    /// The time of the check that found the same task being polled for the second time, and how long the thread had
-    /// waited for a processor by then.
+    /// Time of the check that found the same poll for the second time, and how long the thread had waited for a
+    /// processor by then.
     since: Option<(Instant, Duration)>,
-    /// Whether the task has been handled.
+    /// Whether the blocked thread was already handled.
     is_reported: bool,
 }
 
 impl WorkerSample {
-    /// Checks the worker. Returns whether it has been active since the previous check.
+    /// Checks the worker. Returns whether it was active since the last check.
     fn sample(&mut self, worker: &Arc<dyn WatchedThread>, reported: &mut ReportedLines) -> bool {
         let (poll, is_polled) = worker.current_poll();
         let is_new = std::mem::replace(&mut self.poll, poll) != poll;
@@ -200,16 +200,16 @@ impl WorkerSample {
     }
 }
 
-/// The events that have been logged, so that each is logged once.
+/// Events that were already logged, so that each is logged only once.
 #[derive(Default)]
 struct ReportedLines {
-    /// The operations, sorted by number.
+    /// Operations, sorted by number.
     operations: Vec<Option<u16>>,
     has_failed: bool,
 }
 
 impl ReportedLines {
-    /// Notifies the router. If it does not handle the event, logs the event, once per operation.
+    /// Notifies the router. If it does not handle the event, logs the event once per operation.
     fn report(&mut self, culprit: Option<Arc<dyn Blocked>>, operation: Option<Operation>) {
         if let (Some(culprit), Some(operation)) = (&culprit, operation)
             && culprit.handle(operation)
@@ -243,18 +243,18 @@ impl ReportedLines {
     }
 }
 
-/// The scheduler's statistics of a thread.
+/// Scheduler statistics of a thread.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadClock(Option<PathBuf>);
 
 impl ThreadClock {
     pub(crate) fn of_this_thread() -> Self {
-        // Available on Linux only. Elsewhere, waiting for a processor counts as run time of the task.
+        // Only available on Linux. On other systems, waiting for a processor counts as run time of the task.
         let thread = std::fs::read_link("/proc/thread-self");
         Self(thread.ok().map(|thread| PathBuf::from("/proc").join(thread).join("schedstat")))
     }
 
-    /// Returns the total time for which the thread was ready to run and waited for a processor.
+    /// Returns the total time for which the thread was ready to run but waited for a processor.
     pub(crate) fn waited(&self) -> Duration {
         let text = self.0.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
         let nanos = text.as_ref().and_then(|text| text.split_whitespace().nth(1)?.parse().ok());

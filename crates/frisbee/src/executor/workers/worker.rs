@@ -1,21 +1,21 @@
 //! A worker: a tokio runtime for sockets and timers, the tasks that drive connections, and the thread that runs both.
 //!
-//! The tasks are not tokio's. A single-threaded tokio runtime is bound to its thread while it polls, so a task that
-//! blocks would block all others. Here the thread leaves the runtime and the queue of tasks before it polls a task. If
-//! the task does not return, another thread takes over both, with all sockets, timers and tasks in place. The first
-//! thread ends when its task returns. The [watchdog](super::watchdog) decides when to take over.
+//! The tasks are not tasks of tokio. A single-threaded tokio runtime is bound to its thread while it polls a task, so a
+//! task that blocks would block all others. A worker's thread instead leaves the runtime and the task queue before it
+//! polls a task. If the task does not return, another thread takes over both, with all sockets, timers and tasks in
+//! place. The first thread ends when its task returns. The [watchdog](super::watchdog) decides when to take over.
 //!
 //! # Decisions
 //!
 //! A handler that blocks would stall all connections of its thread, because tokio binds a single-threaded runtime to
 //! the thread that polls its tasks. A worker therefore uses tokio for sockets and timers only. It enters `block_on` to
-//! wait for them, leaves it, and polls its own tasks without holding the runtime or the queue.
+//! wait for them, leaves it, and polls its own tasks while it holds neither the runtime nor the queue.
 //!
-//! If a poll does not return, the watchdog starts a thread that continues with both. Nothing is moved or registered
-//! again, so a false alarm costs one thread. Entering and leaving costs a few hundred instructions per poll of the
-//! sockets. Moving sockets and timers to another reactor would take time per connection and would not work during TLS
-//! handshakes. The connection of the blocking handler still waits for it, and on io_uring so do the other connections
-//! of the ring.
+//! If a poll does not return, the watchdog starts a thread that continues with both. Nothing has to be moved or
+//! registered again, so a false alarm only costs one thread. Entering and leaving the runtime costs a few hundred
+//! instructions for each poll of the sockets. Moving sockets and timers to another reactor would take time for each
+//! connection, and would not work during TLS handshakes. The connection of the blocking handler still has to wait for
+//! it. On io_uring, all other connections of the ring must wait too.
 
 use super::task::WorkerTask;
 use super::watchdog::{self, Blocked, PollId, WatchedThread};
@@ -32,27 +32,27 @@ use std::thread;
 use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// Maximum number of sockets that a worker polls at a time. Their data is processed while the state of their
-/// connections is still in the cache; with tokio's default of 1024, most of it would have to be fetched again. A poll
-/// of the sockets costs about as much as a packet, and is shared by up to 32 of them.
+/// Maximum number of sockets that a worker polls at a time. The data of up to 32 sockets is processed while the state
+/// of their connections is still in the cache, which would not be the case with tokio's default of 1024. Polling the
+/// sockets costs about as much as a packet, which up to 32 packets share.
 const EVENTS_AT_ONCE: usize = 32;
 
-/// Number of polls of tasks between two polls of the sockets while tasks are always ready. This is tokio's number.
+/// Number of tasks polled between two polls of the sockets, if tasks are always ready. Equal to tokio's number.
 const POLLS_AT_ONCE: usize = 61;
 
-/// Maximum number of continuing tasks polled between two polls of the sockets. All other tasks wait for them: if all
-/// could run, each reply would take a thousand turns with a thousand clients that send without pause.
+/// Maximum number of continuing tasks that are polled between two polls of the sockets. All other tasks wait for them.
+/// Without a limit, each reply would take a thousand turns if a thousand clients send without pause.
 const LAST_AT_ONCE: usize = 4;
 
-/// Maximum number of threads of a worker that may be blocked at a time. Each takes a stack. Blocking handlers soon run
-/// in tasks elsewhere and do not reach the limit; it bounds routers, which block in place.
+/// Maximum number of blocked threads of a worker. Each takes a stack. Blocking handlers soon run in other tasks and do
+/// not reach this limit, but routers may, because they always run inline.
 const BLOCKED_MAX: usize = 32;
 
-/// A handle of a worker. Dropping it ends the worker and its tasks.
+/// Handle of a worker. Dropping it ends the worker and its tasks.
 #[derive(Debug)]
 pub(crate) struct Worker(Arc<ExecutorShared>);
 
-/// The load of a worker.
+/// Load of a worker.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct WorkerView {
@@ -60,13 +60,13 @@ pub struct WorkerView {
     pub tasks: usize,
     /// Number of tasks that are ready to run.
     pub ready: usize,
-    /// Number of polls of tasks since the worker started.
+    /// Number of polls of tasks since the worker was started.
     pub polls: u64,
-    /// Number of threads that the worker has abandoned because their tasks [blocked them](crate::Protocol::blocked).
+    /// Number of threads that the worker has replaced, because a task has [blocked them](crate::Protocol::blocked).
     pub threads_given_up: usize,
 }
 
-/// A weak reference to a worker, for statistics.
+/// Weak reference to a worker, for statistics.
 #[derive(Debug)]
 pub(crate) struct WorkerWatch(Weak<ExecutorShared>);
 
@@ -83,65 +83,65 @@ impl WorkerWatch {
     }
 }
 
-/// The state that the tasks and threads of a worker share.
+/// State shared by the tasks and threads of a worker.
 #[derive(Debug)]
 pub(super) struct ExecutorShared {
     runtime: Handle,
     state: Mutex<State>,
-    /// The waker that interrupts the wait for sockets and timers.
+    /// Waker that interrupts waiting for sockets and timers.
     waker: OnceLock<Waker>,
-    /// Holds one reference per connection that the worker drives, plus one.
+    /// Reference count: one per driven connection, plus one held by the worker.
     driven: Arc<()>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Woken tasks, in the order in which they are polled.
+    /// Tasks that were woken, in the order in which they are polled.
     ready: VecDeque<Arc<WorkerTask>>,
     /// Tasks that continue after the next poll of the sockets, a few at a time and in this order.
     last: VecDeque<DeferredTask>,
     tasks: HashMap<u64, ExecutorEntry>,
     next: u64,
-    /// Whether the thread waits for sockets and timers and must be woken.
+    /// Whether the thread is waiting for sockets and timers, so that it must be woken.
     is_asleep: bool,
     is_stopped: bool,
-    /// The number of the active thread. All other threads are blocked and will end.
+    /// Number of the active thread. Other threads are blocked, and end when they return.
     thread: usize,
-    /// The latest poll.
+    /// The last poll.
     poll: PollId,
-    /// The task that the active thread is polling.
+    /// Task that the active thread is polling.
     polled: Option<u64>,
 }
 
 #[derive(Debug)]
 struct ExecutorEntry {
     task: Arc<WorkerTask>,
-    /// The connection to report if the task blocks its thread.
+    /// Connection to report if the task blocks its thread.
     culprit: Option<Arc<dyn Blocked>>,
 }
 
-/// A task that continues after all ready ones.
+/// A task that continues after all tasks that are ready.
 #[derive(Debug)]
 enum DeferredTask {
-    /// A task that will be woken.
+    /// A task that must be woken.
     Asleep(Waker),
-    /// A task that was woken during its poll and will be queued.
+    /// A task that was woken during its poll and must be queued.
     Woken(Arc<WorkerTask>),
 }
 
-/// A connection's reference to the task that drives it.
+/// Reference of a connection to the task that drives it.
 #[derive(Clone, Debug)]
 pub(crate) struct DriverTask(Weak<WorkerTask>);
 
 impl Home for DriverTask {
-    /// Runs a job of the connection on the same worker. The job is dropped if the driver has ended.
+    /// Runs a job of the connection on the same worker. Drops the job if the driver has ended.
     fn spawn(&self, task: Job) {
         let Some(driver) = self.0.upgrade() else { return };
         driver.worker().spawn(task, Some(driver.number()));
     }
 }
 
-/// The state of a worker that its threads own.
+/// State of a worker that its threads share.
 #[derive(Debug)]
 pub(super) struct Core {
     shared: Arc<ExecutorShared>,
@@ -149,19 +149,19 @@ pub(super) struct Core {
     name: String,
     /// Number of blocked threads.
     blocked: AtomicUsize,
-    /// The statistics of the active thread.
+    /// Statistics of the active thread.
     clock: Mutex<watchdog::ThreadClock>,
 }
 
 thread_local! {
-    /// The worker that this thread belongs to.
+    /// Worker to which this thread belongs.
     static CURRENT: RefCell<Option<Arc<ExecutorShared>>> = const { RefCell::new(None) };
 }
 
-/// The next action of a worker's thread.
+/// Next action of a worker's thread.
 enum NextAction {
     Poll(Arc<WorkerTask>),
-    /// Poll the sockets, because no task is ready or many have been polled.
+    /// Poll the sockets, because no task is ready, or many have been polled.
     Look,
     /// End, because another thread has taken over.
     End,
@@ -189,7 +189,7 @@ impl Worker {
         Ok(Self(shared))
     }
 
-    /// Returns the runtime of the worker's sockets and timers.
+    /// Returns the runtime for the sockets and timers of the worker.
     pub(crate) fn handle(&self) -> &Handle {
         &self.0.runtime
     }
@@ -199,28 +199,28 @@ impl Worker {
         WorkerWatch(Arc::downgrade(&self.0))
     }
 
-    /// Returns whether the thread waits for sockets and timers.
+    /// Returns whether the thread is waiting for sockets and timers.
     #[cfg(test)]
     pub(super) fn is_asleep(&self) -> bool {
         self.0.state.lock().is_asleep
     }
 
-    /// Returns whether the calling task runs on this worker.
+    /// Returns whether the current task runs on this worker.
     pub(crate) fn is_current(&self) -> bool {
         CURRENT.with_borrow(|current| current.as_ref().is_some_and(|shared| Arc::ptr_eq(shared, &self.0)))
     }
 
-    /// Counts a connection until the result is dropped.
+    /// Counts a connection as driven by this worker until the result is dropped.
     pub(crate) fn driven(&self) -> Arc<()> {
         self.0.driven.clone()
     }
 
-    /// Returns the number of connections that the worker drives.
+    /// Returns the number of connections driven by this worker.
     pub(crate) fn load(&self) -> usize {
         Arc::strong_count(&self.0.driven) - 1
     }
 
-    /// Spawns a task in the context of [the worker's runtime](Self::handle).
+    /// Spawns a task in the context of the [worker's runtime](Self::handle).
     pub(crate) fn spawn(&self, task: Job) {
         self.0.spawn(task, None);
     }
@@ -234,9 +234,10 @@ impl Drop for Worker {
     }
 }
 
-/// Registers the connection that the current task drives, to be reported if the task blocks the thread.
+/// Registers the connection that the current task drives, which is reported if the task blocks the thread.
 ///
-/// Returns the task, next to which jobs of the connection run, or `None` if this thread is not a worker's.
+/// Returns a reference to the task, with which jobs of the connection are spawned on the same worker. Returns `None` if
+/// this thread does not belong to a worker.
 pub(crate) fn settle(culprit: impl FnOnce() -> Arc<dyn Blocked>) -> Option<DriverTask> {
     CURRENT.with_borrow(|current| {
         let (shared, number) = current.as_ref().zip(WorkerTask::current())?;
@@ -248,28 +249,28 @@ pub(crate) fn settle(culprit: impl FnOnce() -> Arc<dyn Blocked>) -> Option<Drive
     })
 }
 
-/// Returns the runtime of the worker that owns this thread, or `None` on other threads.
+/// Returns the runtime of the worker to which this thread belongs, if it belongs to one.
 #[cfg(feature = "timer")]
 pub(crate) fn worker_runtime() -> Option<Handle> {
     CURRENT.with_borrow(|current| current.as_ref().map(|shared| shared.runtime.clone()))
 }
 
-/// Wakes a task of this thread's worker after the next poll of sockets and timers. Returns `false` if the thread is not
-/// a worker's.
+/// Wakes a task of this thread's worker after the next poll of sockets and timers. Returns `false` if the thread does
+/// not belong to a worker.
 pub(crate) fn wake_last(waker: &Waker) -> bool {
     CURRENT.with_borrow(|current| {
         let Some(shared) = current else { return false };
         let mut state = shared.state.lock();
         state.last.push_back(DeferredTask::Asleep(waker.clone()));
-        // If another thread has taken over, that one may be asleep.
+        // If another thread has taken over, it may be asleep.
         shared.wake_thread(state);
         true
     })
 }
 
 impl ExecutorShared {
-    /// Spawns a task. For a job of a connection, `driver` is the number of the task that drives the connection; a job
-    /// is reported as its driver is.
+    /// Spawns a task. For a job of a connection, `driver` is the number of the task that drives the connection. If the
+    /// job blocks its thread, the same connection is reported as for the driver.
     fn spawn(self: &Arc<Self>, future: Job, driver: Option<u64>) {
         let mut state = self.state.lock();
         if state.is_stopped {
@@ -285,7 +286,7 @@ impl ExecutorShared {
         self.wake_thread(state);
     }
 
-    /// Queues a task that has been woken.
+    /// Queues a task that was woken.
     pub(super) fn queue(&self, task: Arc<WorkerTask>) {
         let mut state = self.state.lock();
         if state.is_stopped {
@@ -296,7 +297,7 @@ impl ExecutorShared {
         self.wake_thread(state);
     }
 
-    /// Queues a task that was woken during its poll, behind the next poll of the sockets.
+    /// Queues a task that was woken during its poll, to be polled after the next poll of the sockets.
     pub(super) fn queue_last(&self, task: Arc<WorkerTask>) {
         let mut state = self.state.lock();
         if !state.is_stopped {
@@ -309,7 +310,7 @@ impl ExecutorShared {
 
     /// Removes a task that has completed.
     pub(super) fn forget(&self, number: u64) {
-        // The entry is dropped after the lock, because it may be the last reference to the task.
+        // Dropped without the lock, because it may be the last reference to the task.
         let entry = self.state.lock().tasks.remove(&number);
         drop(entry);
     }
@@ -329,7 +330,7 @@ impl ExecutorShared {
         if state.thread != thread {
             return NextAction::End;
         }
-        // After a stop, the runtime of the handlers may be gone.
+        // After the worker was stopped, the runtime of the handlers may no longer exist.
         let task = if polls < POLLS_AT_ONCE && !state.is_stopped { state.ready.pop_front() } else { None };
         let Some(task) = task else {
             state.polled = None;
@@ -337,7 +338,7 @@ impl ExecutorShared {
         };
         state.poll.0 += 1;
         state.polled = Some(task.number());
-        // Checked with the lock held, after the poll has been recorded; see `is_asleep`.
+        // Checked under the lock and after recording the poll; see `is_asleep`.
         let is_watched = !watchdog::is_asleep();
         drop(state);
         if !is_watched {
@@ -346,8 +347,8 @@ impl ExecutorShared {
         NextAction::Poll(task)
     }
 
-    /// Resolves once the sockets have been polled and a task is ready, or to `false` once the worker is stopped. Moves
-    /// some of the tasks that continue after all others to `last`.
+    /// Completes with `true` once the sockets have been polled and a task is ready, or with `false` once the worker is
+    /// stopped. Moves some of the deferred tasks to `last`.
     fn poll_look(&self, has_looked: &mut bool, last: &mut Vec<DeferredTask>, context: &mut Context<'_>) -> Poll<bool> {
         let mut state = self.state.lock();
         state.is_asleep = state.ready.is_empty() && state.last.is_empty() && !state.is_stopped;
@@ -365,7 +366,7 @@ impl ExecutorShared {
         Poll::Pending
     }
 
-    /// Makes another thread the active one if the poll is still running, and returns the number of that thread.
+    /// If the poll is still running, makes another thread the active one. Returns the number of that thread.
     fn take_over(&self, poll: PollId) -> Option<usize> {
         let mut state = self.state.lock();
         if state.poll != poll || state.polled.take().is_none() {
@@ -375,10 +376,10 @@ impl ExecutorShared {
         Some(state.thread)
     }
 
-    /// Drops all tasks of a stopped worker.
+    /// Drops all tasks of a worker that was stopped.
     fn end(&self) {
         let mut state = self.state.lock();
-        // The tasks are dropped without the lock, because their destructors may use the worker.
+        // Without the lock, because destructors may use the worker.
         let tasks = std::mem::take(&mut state.tasks);
         let queued = (std::mem::take(&mut state.ready), std::mem::take(&mut state.last));
         drop(state);
@@ -412,7 +413,7 @@ impl WatchedThread for Core {
 }
 
 impl Core {
-    /// Starts the first thread, or one that takes over if the poll is still running when it starts.
+    /// Starts the first thread, or one that takes over if the poll `instead` is still running when it starts.
     fn start_thread(self: &Arc<Self>, instead: Option<PollId>) -> io::Result<()> {
         let core = self.clone();
         let run = move || {
@@ -429,7 +430,7 @@ impl Core {
             *core.clock.lock() = watchdog::ThreadClock::of_this_thread();
             CURRENT.set(Some(core.shared.clone()));
             if !core.run_polls(number) {
-                // The task that blocked the thread has returned.
+                // The task that has blocked the thread has returned.
                 core.blocked.fetch_sub(1, Ordering::Relaxed);
             }
             CURRENT.set(None);
