@@ -38,7 +38,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         fs::create_dir_all(&out)?;
         let folder = format!("proto/evolution/{version}");
         let proto = format!("{folder}/{schema}.proto");
-        frpc_build::configure().btree_map(".").out_dir(out).compile_protos(&[proto], &[folder])?;
+        let builder = frpc_build::configure().btree_map(".").message_layouts(".");
+        builder.out_dir(out).compile_protos(&[proto], &[folder])?;
     }
     // The first once more, with a method whose handler looks at requests where they lie.
     let out = Path::new(&env::var("OUT_DIR")?).join("viewed");

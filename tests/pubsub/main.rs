@@ -4,9 +4,10 @@
 use bytes::Bytes;
 use frisbee::{CloseReason, Config, Operation, Packet, PacketId, SendError, Server};
 use frisbee_pubsub::{
-    Broker, BrokerBuilder, Client, ClientRouter, FIRST_OPERATION, Message, OPERATIONS, PubSubError, RecvError,
-    Subscription,
+    Broker, BrokerBuilder, Client, ClientRouter, FIRST_OPERATION, History, Message, OPERATIONS, PubSubError, RecvError,
+    Start, Subscription,
 };
+use frisbee_tests::evolution::{new, old};
 use frisbee_tests::extension::{Maybe, Time, maybe};
 use frisbee_tests::interop::{AddRequest, InteropClient};
 use frisbee_tests::raw::{Raw, packet};
@@ -470,6 +471,65 @@ async fn messages_of_a_schema_arrive_with_absent_fields_kept_absent() {
     assert_eq!(messages.recv().await.unwrap().into_inner(), sent[2]);
     let failed = Topic::<Maybe>::new("maybe.*").publish(&writer, &sent[0]).await.unwrap_err();
     assert_eq!(Status::from(failed).code(), Code::InvalidArgument);
+}
+
+#[tokio::test]
+async fn stored_messages_are_translated_for_newer_reader() {
+    let (address, _broker) = serve(Broker::builder().history("orders", History::last(10))).await;
+    let (reader, writer) = (client(address).await, client(address).await);
+    let item = old::Item { name: "pen".to_owned(), count: 3, size: Some(old::Size { width: -1, height: 2 }) };
+    let color = old::Color::Blue.into();
+    let (id, note) = ("a".to_owned(), "dropped".to_owned());
+    let prices = [("pen".to_owned(), -5)].into();
+    let sent = old::Order { id, items: vec![item], color, note, prices, token: b"secret".to_vec() };
+    Topic::<old::Order>::new("orders").publish(&writer, &sent).await.unwrap();
+    // Without a fingerprint, as other programs publish it.
+    let other = new::Order { id: "b".to_owned(), ..new::Order::default() };
+    let mut body = Vec::new();
+    polyglot::encode_root(&other, &mut polyglot::Encoder::new(&mut body).with_form(polyglot::Form::Extended)).unwrap();
+    writer.publish("orders", body).await.unwrap();
+    Topic::<new::Order>::new("orders").publish(&writer, &other).await.unwrap();
+
+    let topic = Topic::<new::Order>::new("orders").reads::<old::Order>();
+    let mut orders = topic.subscribe_from(&reader, Start::Oldest).await.unwrap();
+    let translated = orders.recv().await.unwrap().into_inner();
+    let size = Some(new::Size { depth: 0, height: 2, width: -1 });
+    let item = new::Item { unit: String::new(), count: 3, name: "pen".to_owned(), size };
+    let (id, token) = ("a".to_owned(), "secret".to_owned());
+    let prices = [("pen".to_owned(), -5)].into();
+    assert_eq!(translated, new::Order { coupon: None, color, token, id, prices, items: vec![item] });
+    for _ in 0..2 {
+        assert_eq!(orders.recv().await.unwrap().into_inner(), other);
+    }
+}
+
+#[tokio::test]
+async fn stored_message_of_unknown_version_is_refused_by_name() {
+    let (address, _broker) = serve(Broker::builder()).await;
+    let (reader, writer) = (client(address).await, client(address).await);
+    let mut plain = reader.subscribe("amounts").await.unwrap();
+    let known = Topic::<old::Amount>::new("amounts");
+    let mut amounts = known.subscribe(&reader).await.unwrap();
+    let incompatible = known.clone().reads::<new::Amount>();
+    let mut incompatible = incompatible.subscribe(&reader).await.unwrap();
+    let mut unmarked = Topic::<Time>::new("amounts").subscribe(&reader).await.unwrap();
+    Topic::new("amounts").publish(&writer, &new::Amount { cents: "1".to_owned() }).await.unwrap();
+    known.publish(&writer, &old::Amount { cents: 7 }).await.unwrap();
+    let first = plain.recv().await.unwrap();
+    let layout = <new::Amount as polyglot::Message>::LAYOUT.expect("the message should have a layout").fingerprint();
+    assert_eq!(first.payload()[..17], [&[0x12][..], &layout.bytes()].concat());
+
+    let refused = amounts.recv().await.unwrap_err();
+    let reason = format!("its layout is {layout}, a version that the reader does not know");
+    let text = format!("the message on amounts is not a valid shop.Amount: {reason}");
+    assert!(matches!(&refused, RecvError::Undecodable(found) if *found == text), "{refused}");
+    assert_eq!(amounts.recv().await.unwrap().into_inner(), old::Amount { cents: 7 });
+
+    let refused = incompatible.recv().await.unwrap_err();
+    assert!(refused.to_string().contains("field 1 (`cents`) of shop.Amount is int32 here, string at"), "{refused}");
+    assert_eq!(incompatible.recv().await.unwrap().into_inner(), old::Amount { cents: 7 });
+    let refused = unmarked.recv().await.unwrap_err();
+    assert!(refused.to_string().contains("the reader was generated without a layout"), "{refused}");
 }
 
 #[tokio::test]

@@ -3,14 +3,24 @@
 use crate::{Client, Message, Position, PubSubError, Publisher, RecvError, Start, Subscription};
 use bytes::Bytes;
 use frisbee::{PacketWriter, PeerKind, SendError};
+use polyglot::layout::{Limits, MessageReader};
 use polyglot::{CONTAINER_MEMORY_MAX, DecodeError, Decoder, Encoder, Form, Nesting, Root};
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// A topic or pattern whose messages have one type.
 ///
-/// Both ends agree on the type by using the same [`Topic`]; packets do not identify it. Messages are encoded in the
-/// rich form, so both ends must be native peers.
+/// Both ends agree on the type by using the same [`Topic`]. Messages are encoded in the rich form, so both ends must be
+/// native peers.
+///
+/// # Versions
+///
+/// Messages outlive the program that published them, in histories and durable topics. If the type has a
+/// [layout](polyglot::Message::LAYOUT), each message carries the fingerprint of the layout. A message of another version
+/// of the type is translated if the reader [reads](Self::reads) that version, and otherwise refused with
+/// [`RecvError::Undecodable`]. Messages without a fingerprint are read as those of this version.
 ///
 /// ```
 /// use frisbee_pubsub::{Broker, Client, Topic};
@@ -44,18 +54,30 @@ use std::marker::PhantomData;
 pub struct Topic<M> {
     name: Box<str>,
     nesting: Nesting,
+    reader: Arc<MessageReader>,
     message: PhantomData<fn() -> M>,
 }
 
 impl<M: polyglot::Message> Topic<M> {
     /// Creates a topic, or a pattern to subscribe to. The name is validated when it is used.
     pub fn new(name: impl Into<Box<str>>) -> Self {
-        Self { name: name.into(), nesting: Nesting::default(), message: PhantomData }
+        Self { name: name.into(), nesting: Nesting::default(), reader: Arc::default(), message: PhantomData }
     }
 
     /// Sets the maximum nesting depth of received messages, up to 200. Default: 100.
     pub fn nesting_max(self, levels: u32) -> Self {
         Self { nesting: Nesting::new(levels), ..self }
+    }
+
+    /// Reads another version of the message too, such as `v1::Order`, generated from an older schema into a module of its
+    /// own. Its messages are translated with protobuf's rules. A message with a field that has become incompatible is
+    /// refused. Upgrade readers before publishers.
+    ///
+    /// Fails to compile unless both types have a [layout](polyglot::Message::LAYOUT), which the option `message_layouts`
+    /// of frpc-build generates.
+    pub fn reads<Old: polyglot::Message>(mut self) -> Self {
+        Arc::make_mut(&mut self.reader).add::<M, Old>();
+        self
     }
 
     /// Returns the topic or pattern.
@@ -125,13 +147,13 @@ impl<M: polyglot::Message> Topic<M> {
     }
 
     fn subscription(&self, subscription: Subscription) -> TopicSubscription<M> {
-        TopicSubscription { subscription, nesting: self.nesting, message: PhantomData }
+        TopicSubscription { subscription, nesting: self.nesting, reader: self.reader.clone(), message: PhantomData }
     }
 }
 
 impl<M> Clone for Topic<M> {
     fn clone(&self) -> Self {
-        Self { name: self.name.clone(), nesting: self.nesting, message: PhantomData }
+        Self { name: self.name.clone(), nesting: self.nesting, reader: self.reader.clone(), message: PhantomData }
     }
 }
 
@@ -177,6 +199,7 @@ impl<M> fmt::Debug for TopicPublisher<M> {
 pub struct TopicSubscription<M> {
     subscription: Subscription,
     nesting: Nesting,
+    reader: Arc<MessageReader>,
     message: PhantomData<fn() -> M>,
 }
 
@@ -191,10 +214,14 @@ impl<M: polyglot::Message> TopicSubscription<M> {
     /// Safe: dropping the future loses no message.
     pub async fn recv(&mut self) -> Result<TopicMessage<M>, RecvError> {
         let received = self.subscription.recv().await?;
-        let why = match decode(received.payload(), self.nesting) {
-            Ok(Root::Message(message)) => return Ok(TopicMessage { received, message }),
-            Ok(Root::Error(text)) => format!("an error: {text}"),
-            Err(error) => format!("not a valid {}: {error}", M::NAME),
+        let limits = Limits { body: received.payload().len().max(frisbee::BODY_MAX as usize), nesting: self.nesting };
+        let why = match self.reader.read::<M>(received.payload(), limits) {
+            Ok(body) => match decode(&shared(received.payload(), body), self.nesting) {
+                Ok(Root::Message(message)) => return Ok(TopicMessage { received, message }),
+                Ok(Root::Error(text)) => format!("an error: {text}"),
+                Err(error) => format!("not a valid {}: {error}", M::NAME),
+            },
+            Err(error) => error.to_string(),
         };
         Err(RecvError::Undecodable(format!("the message on {} is {why}", received.topic())))
     }
@@ -245,11 +272,22 @@ async fn check_peer(client: &Client) -> Result<(), PubSubError> {
 
 fn put<M: polyglot::Message>(mut packet: PacketWriter<'_>, message: &M) -> Result<(), PubSubError> {
     let mut bulk = Vec::new();
+    if let Some(layout) = M::LAYOUT {
+        layout.put_mark(packet.buffer());
+    }
     let encoder = Encoder::gathering(packet.buffer(), &mut bulk).copying(frisbee::copy_to_share);
     polyglot::encode_root(message, &mut encoder.with_form(Form::Extended))
         .map_err(|error| PubSubError::Encoding(format!("{} cannot be encoded: {error}", M::NAME)))?;
     bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
     packet.finish().map_err(|error| SendError::TooLong(error).into())
+}
+
+/// Returns a part of a payload, which shares its memory, or a translation.
+fn shared(payload: &Bytes, body: Cow<'_, [u8]>) -> Bytes {
+    match body {
+        Cow::Borrowed(body) => payload.slice_ref(body),
+        Cow::Owned(body) => body.into(),
+    }
 }
 
 /// Decodes a message. The memory limit of lists and maps grows in proportion for bodies longer than the default

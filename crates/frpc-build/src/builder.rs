@@ -314,6 +314,18 @@ impl Builder {
         self
     }
 
+    /// Generates the layout of the selected messages, whose published and stored bodies then carry its fingerprint. Takes
+    /// one [path](Self#paths) or several.
+    ///
+    /// A typed topic refuses messages of other versions by name instead of misreading them, and translates those of the
+    /// versions that its reader names. Select messages that are published; a layout has about 60 bytes for each message
+    /// in it.
+    pub fn message_layouts(mut self, paths: impl IntoPaths) -> Self {
+        let paths = self.note("message_layouts", Target::Message, paths);
+        self.externs.message_layouts.extend(paths);
+        self
+    }
+
     /// Omits the schema's comments from the generated code. The embedded `SCHEMA` for [`reflection`](Self::reflection)
     /// keeps them. Takes one [path](Self#paths) or several.
     pub fn disable_comments(mut self, paths: impl IntoPaths) -> Self {

@@ -96,6 +96,7 @@ fn modules(
     // Names the views of all modules first, because views of one module may refer to those of another.
     let mut views = ViewNames::new();
     modules.iter().filter(|_| externs.views).for_each(|(_, items)| name_views(items, &mut views, warn));
+    let types = polyglot::layout::Schema::new(&schema.files);
     let mut generated = Vec::new();
     for (module, mut items) in modules {
         prost_code::make_unique(&mut items, schema, index, warn)?;
@@ -107,7 +108,8 @@ fn modules(
             json::add_any_paths(&items, index, &[], &mut messages);
         }
         let oneofs = oneof_enums(&items, index)?;
-        let codecs = Codecs { index, externs, oneofs: &oneofs, has_any, views: Views { names: &views, externs } };
+        let views = Views { names: &views, externs };
+        let codecs = Codecs { index, externs, oneofs: &oneofs, has_any, views, types: &types };
         let mut items = codecs.with_support_items(items)?;
         let mut taken = ReservedNames::by(&items);
         let files = schema.files.iter().filter(|file| schema.is_generated(file) && module_of(file) == module);
@@ -226,6 +228,7 @@ struct Codecs<'a> {
     /// Whether an `Any` may hold protobuf-encoded messages.
     has_any: bool,
     views: Views<'a>,
+    types: &'a polyglot::layout::Schema<'a>,
 }
 
 impl Codecs<'_> {
@@ -260,11 +263,11 @@ impl Codecs<'_> {
     }
 
     fn of_message(&self, name: &str, proto: &DescriptorProto, item: &mut ItemStruct) -> Result<Vec<Item>, Error> {
-        let Self { index, externs, oneofs, has_any, views } = self;
+        let Self { index, externs, oneofs, has_any, views, types } = self;
         let fields = prost_code::read_struct(item)?;
         let message = Message { full_name: name, proto, ident: &item.ident, fields: &fields, index, externs, oneofs };
         let mut codecs = match externs.codec {
-            Codec::Polyglot => vec![message_impl(&message)?],
+            Codec::Polyglot => vec![message_impl(&message, types)?],
             Codec::Protobuf => vec![protobuf_impl(name, &item.ident), memory_impl(&message)?],
         };
         if (externs.protobuf || *has_any) && externs.codec == Codec::Polyglot {

@@ -39,6 +39,7 @@ mod conversion;
 mod description;
 mod emit;
 mod fingerprint;
+mod message;
 mod parse;
 mod plan;
 #[cfg(feature = "prost-types")]
@@ -50,6 +51,7 @@ mod walk;
 pub use conversion::Refusal;
 pub use description::{Description, Field, Method, Shape, Type, TypeLayout};
 pub use fingerprint::Fingerprint;
+pub use message::{MessageLayout, MessageReader, StoredError, split_mark};
 pub use parse::{DESCRIPTION_MAX, DescriptionError, PARTS_MAX, TYPES_MAX};
 pub use plan::{Plan, PlanError, Root};
 #[cfg(feature = "prost-types")]

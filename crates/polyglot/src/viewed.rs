@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use bytes::Bytes;
 
+use crate::layout::MessageLayout;
 use crate::{
     CONTAINER_MEMORY_MAX, Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason, Encoder, Enumeration,
     Fields, Index, Kind, Message, MessageView, Nesting, OneofDecoder, Root, View, view_root,
@@ -111,6 +112,7 @@ impl<M: Fields> Undecoded<M> {
 
 impl<M: Fields> Message for Undecoded<M> {
     const NAME: &'static str = <M as Fields>::NAME;
+    const LAYOUT: Option<&'static MessageLayout> = <M as Fields>::LAYOUT;
 
     /// Decodes and encodes the message again, because the body may be in another form than the peer's.
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use polyglot::layout::{DESCRIPTION_MAX, Fingerprint, Schema};
 use proc_macro2::{Literal, TokenStream};
 use prost_types::field_descriptor_proto::{Label, Type as FieldType};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, OneofDescriptorProto};
@@ -12,10 +13,12 @@ use quote::{format_ident, quote};
 use syn::{Ident, Item, Path, Type, TypePath};
 
 use crate::codec::Codec;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::generate::prost_code::{self, OneofEnum, ProstField, StructFields, StructOneof, missing, unboxed};
+use crate::generate::services::fingerprint;
 use crate::schema::Index;
 use crate::schema::externs::Externs;
+use crate::schema::patterns::path_matches;
 use crate::schema::wire_order::oneof_of;
 
 /// The input for the codec of a message.
@@ -63,8 +66,8 @@ struct Lines {
 }
 
 /// Generates `impl Fields` for a message.
-pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
-    let Message { full_name, proto, ident, index, .. } = message;
+pub(crate) fn message_impl(message: &Message<'_>, types: &Schema<'_>) -> Result<Item, Error> {
+    let Message { full_name, proto, ident, index, externs, .. } = message;
     let order = index.in_wire_order(proto);
     let has_oneofs = order.iter().any(|field| oneof_of(field).is_some());
     let mut lines = Lines::default();
@@ -95,9 +98,12 @@ pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
         None => quote! { Ok(()) },
     };
     let wire_name = full_name.trim_start_matches('.');
+    let has_layout = externs.message_layouts.iter().any(|path| path_matches(path, wire_name));
+    let layout = has_layout.then(|| layout(wire_name, types)).transpose()?;
     Ok(syn::parse_quote! {
         impl ::frpc::polyglot::Fields for #ident {
             const NAME: &'static str = #wire_name;
+            #layout
             #inline
             fn encode_fields(&self, #to: &mut ::frpc::polyglot::Encoder<'_>) -> ::core::result::Result<(), ::frpc::polyglot::EncodeError> {
                 #encode
@@ -109,6 +115,24 @@ pub(crate) fn message_impl(message: &Message<'_>) -> Result<Item, Error> {
             }
             #over
         }
+    })
+}
+
+/// Generates the layout of a message for its stored bodies.
+fn layout(name: &str, types: &Schema<'_>) -> Result<TokenStream, Error> {
+    let described = types.message(name).map_err(|error| Error::new(ErrorKind::Unsupported, error.to_string()))?;
+    let description = described.description.encode();
+    if description.len() > DESCRIPTION_MAX {
+        let length = description.len();
+        let text = format!("the layout of {name} has {length} bytes, of at most {DESCRIPTION_MAX}");
+        return Err(Error::new(ErrorKind::Unsupported, text));
+    }
+    let fingerprint = fingerprint(&Fingerprint::of(&description));
+    let (description, names) = (Literal::byte_string(&description), described.names);
+    Ok(quote! {
+        const LAYOUT: ::core::option::Option<&'static ::frpc::polyglot::layout::MessageLayout> = ::core::option::Option::Some(
+            &::frpc::polyglot::layout::MessageLayout::new(#fingerprint, #description, #names),
+        );
     })
 }
 

@@ -1,6 +1,7 @@
 //! Generates the code of a service: method constants, a trait, a server and a client. The logic is in frpc.
 
 use heck::ToShoutySnakeCase as _;
+use polyglot::layout::Fingerprint;
 use proc_macro2::{Literal, TokenStream};
 use prost_build::Service;
 use prost_types::FileDescriptorProto;
@@ -84,13 +85,18 @@ pub(crate) fn service_items(
 fn layout_item(name: &Ident, layout: &Layout) -> TokenStream {
     let (service, names) = (layout.service(), layout.names());
     let operations = layout.methods().map(|(_, operation)| Literal::u16_unsuffixed(operation));
-    let digits = layout.fingerprint().to_string();
-    let groups: Vec<_> = (0..digits.len()).step_by(4).filter_map(|at| digits.get(at..at + 4)).collect();
-    let fingerprint: Literal = format!("0x{}", groups.join("_")).parse().expect("digits should parse as a literal");
+    let fingerprint = fingerprint(&layout.fingerprint());
     let description = Literal::byte_string(layout.description());
     quote! {
         static #name: ::frpc::codegen::Layout = ::frpc::codegen::Layout::new(#service, &[#(#operations),*], #fingerprint, #description, #names);
     }
+}
+
+/// Returns a fingerprint as a literal.
+pub(crate) fn fingerprint(fingerprint: &Fingerprint) -> Literal {
+    let digits = fingerprint.to_string();
+    let groups: Vec<_> = (0..digits.len()).step_by(4).filter_map(|at| digits.get(at..at + 4)).collect();
+    format!("0x{}", groups.join("_")).parse().expect("digits should parse as a literal")
 }
 
 fn constant(rpc: &Rpc, layout: &Ident) -> TokenStream {

@@ -62,6 +62,8 @@ pub(crate) struct Externs {
     pub(crate) codec: Codec,
     /// Paths of strings generated as `Utf8Bytes`.
     pub(crate) utf8_bytes: Vec<String>,
+    /// Paths of messages with a constant for their layout.
+    pub(crate) message_layouts: Vec<String>,
     /// Whether to generate views.
     pub(crate) views: bool,
     /// Whether to generate the JSON mapping.

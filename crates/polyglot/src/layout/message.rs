@@ -1,0 +1,133 @@
+//! Layouts of messages that are stored or published, which carry the fingerprint of their layout.
+
+use super::{Description, Fingerprint, Limits, Plan, Root};
+use crate::{Form, Message};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// The first byte of a marked body. A fingerprint of 16 bytes and the body follow.
+const MARK: u8 = 0x12;
+
+/// The layout of a message type. For generated code; see [`Message::LAYOUT`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageLayout {
+    fingerprint: Fingerprint,
+    description: &'static [u8],
+    names: &'static str,
+}
+
+impl MessageLayout {
+    /// Creates a layout from the fingerprint of an encoded [`Description`], that encoding, and the names of its types and
+    /// fields.
+    #[must_use]
+    pub const fn new(fingerprint: u128, description: &'static [u8], names: &'static str) -> Self {
+        Self { fingerprint: Fingerprint::new(fingerprint.to_be_bytes()), description, names }
+    }
+
+    /// Returns the fingerprint of the description.
+    #[must_use]
+    pub const fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// Writes the mark that precedes a body with this layout.
+    pub fn put_mark(&self, body: &mut Vec<u8>) {
+        body.push(MARK);
+        body.extend_from_slice(&self.fingerprint.bytes());
+    }
+}
+
+/// Splits a body from its mark, and returns the fingerprint of its layout. Bodies without a mark are returned as they
+/// are.
+///
+/// ```
+/// use polyglot::layout::{MessageLayout, split_mark};
+///
+/// let mut body = Vec::new();
+/// MessageLayout::new(7, b"", "").put_mark(&mut body);
+/// body.push(0);
+/// let (fingerprint, rest) = split_mark(&body).expect("mark should be complete");
+/// assert_eq!(fingerprint.expect("body should have a mark").bytes()[15], 7);
+/// assert_eq!(rest, [0]);
+/// assert!(split_mark(&body[..9]).is_none());
+/// ```
+#[must_use]
+pub fn split_mark(body: &[u8]) -> Option<(Option<Fingerprint>, &[u8])> {
+    let Some((&MARK, rest)) = body.split_first() else { return Some((None, body)) };
+    let (fingerprint, rest) = rest.split_first_chunk()?;
+    Some((Some(Fingerprint::new(*fingerprint)), rest))
+}
+
+/// Translates stored bodies of other versions of a message to the layout of `M`.
+#[derive(Clone, Debug, Default)]
+pub struct MessageReader {
+    others: Vec<(Fingerprint, Arc<VersionPlan>)>,
+}
+
+/// The plan of another version, or the reason why it cannot be translated.
+type VersionPlan = Result<(Plan, Option<Root>), String>;
+
+/// The error of reading a stored body: it is malformed, or of a version that cannot be translated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredError(String);
+
+impl fmt::Display for StoredError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StoredError {}
+
+impl MessageReader {
+    /// Adds the version `Old` of the message `M`. Bodies of a version with an incompatible field are refused when they
+    /// are read.
+    ///
+    /// Fails to compile unless both types have a [`LAYOUT`](Message::LAYOUT).
+    pub fn add<M: Message, Old: Message>(&mut self) {
+        const { assert!(M::LAYOUT.is_some() && Old::LAYOUT.is_some(), "both types should have a layout") };
+        if let (Some(own), Some(old)) = (M::LAYOUT, Old::LAYOUT) {
+            self.others.push((old.fingerprint, plan(old, own).into()));
+        }
+    }
+
+    /// Returns a body of `M` without its mark, translated if it is of an added version.
+    ///
+    /// # Errors
+    ///
+    /// If the body has an unknown or incompatible layout, or its translation fails.
+    pub fn read<'a, M: Message>(&self, body: &'a [u8], limits: Limits) -> Result<Cow<'a, [u8]>, StoredError> {
+        let refused = |reason: String| Err(StoredError(format!("not a valid {}: {reason}", M::NAME)));
+        let Some((mark, rest)) = split_mark(body) else { return refused("its fingerprint is incomplete".to_owned()) };
+        let Some(fingerprint) = mark else { return Ok(rest.into()) };
+        let Some(own) = M::LAYOUT else {
+            return refused(format!("its layout is {fingerprint}, and the reader was generated without a layout"));
+        };
+        if own.fingerprint == fingerprint {
+            return Ok(rest.into());
+        }
+        let Some((_, plan)) = self.others.iter().find(|(other, _)| *other == fingerprint) else {
+            return refused(format!("its layout is {fingerprint}, a version that the reader does not know"));
+        };
+        let (plan, root) = match &**plan {
+            Ok((plan, Some(root))) => (plan, *root),
+            Ok((_, None)) => return Ok(rest.into()),
+            Err(problem) => return refused(problem.clone()),
+        };
+        let mut out = Vec::with_capacity(rest.len());
+        match plan.translate(root, rest, &mut out, limits) {
+            Ok(_) => Ok(out.into()),
+            Err(error) => refused(format!("from the layout {fingerprint}: {error}")),
+        }
+    }
+}
+
+/// Creates the plan for bodies of another version.
+fn plan(old: &MessageLayout, own: &MessageLayout) -> VersionPlan {
+    let parse = |layout: &MessageLayout| Description::parse(layout.description).map_err(|error| error.to_string());
+    let (from, to) = (parse(old)?, parse(own)?);
+    let plan = Plan::new(&from, &to, &[(0, 0)], Form::Extended).map_err(|error| error.to_string())?;
+    let root = plan.root(0, 0).map_err(|refusal| refusal.describe(&to, own.names, false, old.fingerprint))?;
+    Ok((plan, root))
+}
