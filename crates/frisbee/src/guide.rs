@@ -1,4 +1,4 @@
-//! A guide: one page for each subject, from the first router to the threads that drive connections.
+//! The guide: one page per topic, from the first router to the threads that drive connections.
 
 #[doc = include_str!("guide/routers.md")]
 pub mod routers {}

@@ -1,8 +1,7 @@
-//! Introspection of a running server: its connections, their work in progress, its workers and recently closed
-//! connections.
+//! Introspection of a running server: connections, work in progress, workers and recently closed connections.
 //!
-//! Nothing is recorded for this when packets are processed: the state is read on demand. Locks are held for one
-//! connection at a time.
+//! The state is read on demand: nothing is recorded while packets are processed. The lock of only one connection at a
+//! time is held.
 //!
 //! ```
 //! use frisbee::{Handlers, Server};
@@ -33,21 +32,21 @@ use crate::{CloseReason, Connection, Operation, PeerKind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Maximum number of streams shown per connection. A connection may have thousands of them.
+/// Maximum number of streams reported per connection, which may have thousands.
 pub const STREAMS_SHOWN: usize = 256;
 
-/// Inspects a running server. Clones refer to the same server. They do not keep connections open.
+/// Inspector of a running server. Clones refer to the same server and do not keep its connections open.
 #[derive(Clone)]
 pub struct Inspector {
     pub(crate) budget: Arc<Budget>,
     pub(crate) open: Arc<OpenConnections>,
 }
 
-/// An open connection in the server's list.
+/// An entry in the list of a server's open connections.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ListedConnection {
-    /// Number that is unique within the server. Later connections have higher numbers.
+    /// Number of the connection, which is unique within the server. Later connections have higher numbers.
     pub number: u64,
     /// Time since the connection was accepted.
     pub age: Duration,
@@ -55,29 +54,29 @@ pub struct ListedConnection {
     pub connection: Connection,
 }
 
-/// The state of a connection; see [`Connection::view`].
+/// State of a connection; see [`Connection::view`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ConnectionView {
-    /// Kind of the peer, with its HELLO.
+    /// Kind of the peer, and its HELLO if it is native.
     pub peer: PeerKind,
-    /// Number of running handlers and other [tasks](Connection::spawn) of the connection.
+    /// Number of running handlers and other [tasks](Connection::spawn).
     pub handlers: usize,
     /// Number of open streams.
     pub stream_count: usize,
     /// The first [`STREAMS_SHOWN`] open streams.
     pub streams: Vec<StreamView>,
-    /// Approximate number of pending bytes to write. The driver reports only large amounts.
+    /// Approximate pending output in bytes. Small amounts are not reported by the driver.
     pub queued: usize,
     /// Memory charged to the connection in bytes, as part of the server's [memory](crate::ServerBuilder::memory_max).
     pub memory: usize,
     /// Operation of the packet that is currently being routed.
     pub routed: Option<Operation>,
-    /// Whether the peer accepts no new calls and streams.
+    /// Whether the peer has announced that it accepts no more calls and streams.
     pub is_going_away: bool,
-    /// Whether this connection carries frames within an [adapter](crate::ServerBuilder::adapter) connection.
+    /// Whether the connection is nested in an [adapter](crate::ServerBuilder::adapter) connection.
     pub is_within: bool,
-    /// Close reason, if the connection has ended. A connection that was passed to a protocol adapter has
+    /// Close reason, if the connection has ended. That of a connection which was passed to a protocol adapter is
     /// [`CloseReason::OtherProtocol`].
     pub closed: Option<CloseReason>,
 }
@@ -88,10 +87,10 @@ impl Inspector {
         Stats(self.budget.clone())
     }
 
-    /// Returns at most `max` open connections by ascending number, starting after the number `after`. Connections in a
-    /// TLS handshake or on the way to their worker are not included.
+    /// Returns up to `max` open connections whose number is above `after`, in ascending order. Connections in a TLS
+    /// handshake, or that have not reached their worker, are not included.
     ///
-    /// The list is locked during the call, which delays new connections. Request a few hundred at a time.
+    /// The list is locked during the call, which delays new connections. Request only a few hundred at a time.
     pub fn connections(&self, after: Option<u64>, max: usize) -> Vec<ListedConnection> {
         self.open.page(after, max)
     }
@@ -106,8 +105,7 @@ impl Inspector {
         self.budget.counts.last_closed()
     }
 
-    /// Returns the workers of a serving server. Empty if it has no threads of its own or its threads are io_uring
-    /// workers.
+    /// Returns the workers of a serving server. Empty if it has no threads of its own, or uses io_uring.
     pub fn workers(&self) -> Vec<WorkerView> {
         let watched = self.open.workers.get().map(Vec::as_slice).unwrap_or_default();
         watched.iter().filter_map(WorkerWatch::view).collect()
@@ -151,7 +149,7 @@ mod tests {
     async fn connection_is_listed_with_handlers_until_it_ends() {
         let (began, mut started) = mpsc::unbounded_channel();
         let endless = move |connection, _packet| {
-            began.send(connection).expect("receiver should be waiting");
+            began.send(connection).expect("test should be waiting for the connection");
             std::future::pending()
         };
         let acceptor = Server::builder()
@@ -162,10 +160,10 @@ mod tests {
         let (here, there) = crate::memory();
         let served = tokio::spawn(async move { acceptor.serve_connection(there).await });
         let client =
-            Client::builder().connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
+            Client::builder().connect_io(here, Handlers::new()).await.expect("in-memory connection should be accepted");
         let request = Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() };
-        client.send(&request).await.expect("message should be sent");
-        let connection = started.recv().await.expect("channel should stay open");
+        client.send(&request).await.expect("request should be sent");
+        let connection = started.recv().await.expect("handler should have started");
         while connection.running() == 0 {
             tokio::task::yield_now().await;
         }
@@ -180,7 +178,7 @@ mod tests {
         assert!(inspector.connection(only.number).is_some() && inspector.connection(only.number + 1).is_none());
         let number = only.number;
         client.close();
-        served.await.expect("operation should complete");
+        served.await.expect("serving task should not panic");
         let reason = connection.view().closed.expect("connection should have ended");
         drop((listed, stream, connection));
         assert!(inspector.connections(None, 10).is_empty() && inspector.connection(number).is_none());

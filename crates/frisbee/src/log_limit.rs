@@ -1,5 +1,5 @@
-//! Rate limits for log lines about peers, so that no peer can flood the log: [`LogLimit`] by peer and reason, or any
-//! other key, and [`LineLimit`] for all lines of one call site.
+//! Rate limits for log events caused by peers, which must not be able to flood the log. [`LogLimit`] limits events by
+//! peer and reason, or any other key, and [`LineLimit`] limits all events of one call site.
 
 use crate::debug::opaque_debug;
 use parking_lot::Mutex;
@@ -7,17 +7,17 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash};
 use std::time::{Duration, Instant};
 
-/// Number of separately limited keys. Peers that share a slot share its limit.
+/// Number of keys that are limited separately. Keys that are hashed to the same slot share a limit.
 const SLOTS: usize = 256;
 
-/// Minimum interval between lines about the same peer and reason.
+/// Minimum interval between two events with the same key.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// A rate limit of one line per second and slot. The subject of a line is hashed to a slot with a seed that is unknown
+/// Limits log events to one per second and slot. The key of an event is hashed to a slot, with a seed that is unknown
 /// to peers.
 #[derive(Default)]
 pub struct LogLimit {
-    /// Allocated with the first line.
+    /// The slots. Allocated at the first event.
     slots: Mutex<Vec<LogSlot>>,
     seed: RandomState,
 }
@@ -29,8 +29,8 @@ struct LogSlot {
 }
 
 impl LogLimit {
-    /// Returns the number of suppressed lines since the last one if a line about `subject`, such as a peer and a
-    /// reason, may be written now.
+    /// Returns whether an event with this key, such as a peer and a reason, may be logged now: the number of events
+    /// suppressed since the last one, or `None` if it must be suppressed.
     pub fn may_log(&self, subject: impl Hash, now: Instant) -> Option<u64> {
         let index = self.seed.hash_one(subject) as usize % SLOTS;
         let mut slots = self.slots.lock();
@@ -39,17 +39,18 @@ impl LogLimit {
     }
 }
 
-/// A rate limit of one line per second for a call site. Use it in a static next to the line.
+/// Limits the log events of a call site to one per second. Intended for a static next to the call.
 #[derive(Default)]
 pub struct LineLimit(Mutex<LogSlot>);
 
 impl LineLimit {
-    /// Creates a limit without a recent line.
+    /// Creates a limit.
     pub const fn new() -> Self {
         Self(Mutex::new(LogSlot { last: None, unsaid: 0 }))
     }
 
-    /// Returns the number of suppressed lines if the line may be written now, otherwise `None`.
+    /// Returns whether the event may be logged now: the number of suppressed events, or `None` if it must be
+    /// suppressed.
     pub fn may_say(&self, now: Instant) -> Option<u64> {
         self.0.lock().may_say(now)
     }

@@ -1,4 +1,5 @@
-//! The mailbox through which handles pass packets and orders to the connection's driver, and the state that both share.
+//! The mailbox, by which handles pass packets and orders to the driver of their connection, and the state that handles
+//! and driver share.
 
 pub(crate) mod deferred;
 pub(crate) mod hand_off;
@@ -30,30 +31,30 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// State shared by a connection's handles and its task.
+/// State shared by the handles of a connection and its driver.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     inner: Mutex<MailboxState>,
-    /// Whether the task has been woken and has not checked the mailbox since. Written with the lock held, read without.
+    /// Whether the driver was woken and has not checked the mailbox since. Written under the lock, and read without it.
     notified: AtomicBool,
-    /// Whether producers wait because the server is short of memory, although the backlog is below the normal limit.
-    /// Written with the lock held, read without.
+    /// Whether senders wait because the server is short of memory, although the backlog is below its normal limit.
+    /// Written under the lock, and read without it.
     is_starved: AtomicBool,
-    /// See [`frisbee_core::Config::backlog_max`]; 4 GiB at most.
+    /// Maximum backlog in bytes; see [`frisbee_core::Config::backlog_max`]. At most 4 GiB.
     backlog_max: u32,
     /// Memory account of this connection.
     pub(crate) account: Arc<Account>,
 }
 
-/// The driver's view of its mailbox, kept from turn to turn.
+/// State of the driver with regard to its mailbox, kept between turns.
 #[derive(Debug)]
 pub(crate) struct MailReader {
-    /// Backlog last reported to handles. [`NEVER_NOTIFIED`] until the driver has first taken mail; until then handles
-    /// do not have its waker.
+    /// Backlog in bytes that was last reported to handles. [`NEVER_NOTIFIED`] until the driver has first taken mail.
+    /// Before that, handles do not know its waker.
     notified: usize,
 }
 
-/// No backlog is this long.
+/// Value that exceeds every backlog.
 const NEVER_NOTIFIED: usize = usize::MAX;
 
 impl Default for MailReader {
@@ -62,47 +63,47 @@ impl Default for MailReader {
     }
 }
 
-/// The outcome of [`Mailbox::take`].
+/// Outcome of [`Mailbox::take`].
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum TakeOutcome {
-    /// The mailbox is unchanged.
+    /// There is no mail.
     Nothing,
     /// The driver has taken the mail.
     Mail,
-    /// There is mail, but other handles should add to it first: the driver wakes itself and polls again.
+    /// There is mail, but other handles should be able to add to it. The driver wakes itself and polls again.
     Yield,
 }
 
 #[derive(Debug)]
 pub(crate) struct MailboxState {
-    /// Packets that handles have sent since the driver last took them.
+    /// Packets that handles have sent since the driver last took mail.
     pub(crate) outbox: Outbox,
     output: Output,
-    /// Pending bytes at the driver, as last reported.
+    /// Backlog of the driver in bytes, as last reported.
     backlog: u32,
-    /// Wakes the task.
+    /// Waker of the driver.
     pub(crate) task: Option<Waker>,
-    /// Order of a handle.
+    /// Order to close, given by a handle.
     pub(crate) order: Option<Box<Order>>,
-    /// Step of a hand-off that a handle requested.
+    /// Step of a hand-off, requested by a handle.
     pub(crate) hand_off: Option<Box<HandOffStep>>,
     /// State of a hand-off.
     pub(crate) handing_off: HandOffState,
     /// Open streams.
     pub(crate) streams: StreamTable,
-    /// Tasks that wait for a stream slot.
+    /// Tasks that wait for a slot of a stream.
     pub(crate) openers: PermitQueue,
     /// Kind of the peer, or that it is still unknown.
     pub(crate) peer: PeerKind,
-    /// Whether the peer accepts no new calls and streams.
+    /// Whether the peer has announced that it accepts no more calls and streams.
     pub(crate) going_away: bool,
-    /// Whether the client's first-header timeout was expired early.
+    /// Whether the timeout for the client's first header was made to expire early.
     pub(crate) expired: bool,
-    /// Close reason. Once it is set, nothing is accepted.
+    /// Close reason. Once it is set, nothing more is accepted.
     pub(crate) closed: Option<Box<CloseReason>>,
-    /// Whether the connection has ended and its last bytes have been written or are lost.
+    /// Whether the connection has ended, and its last bytes have been written or were lost.
     over: bool,
-    /// Tasks that wait for room or for a change.
+    /// Tasks that wait for space or for a change of state.
     pub(crate) waiters: WaitList,
 }
 
@@ -120,7 +121,7 @@ pub(crate) enum HandOffState {
 }
 
 impl Mailbox {
-    /// Returns the maximum backlog in bytes before producers wait.
+    /// Returns the maximum backlog in bytes. Beyond that, senders must wait.
     #[inline]
     pub(crate) fn backlog_max(&self) -> usize {
         self.backlog_max as usize
@@ -160,7 +161,7 @@ impl Mailbox {
         self.inner.is_locked()
     }
 
-    /// Calls `fill` to write packets regardless of the backlog, and wakes the task.
+    /// Calls `fill` to append packets regardless of the backlog, and wakes the driver.
     pub(crate) fn write<T>(&self, fill: impl FnOnce(&mut Outbox) -> T) -> Result<T, SendError> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
@@ -173,8 +174,8 @@ impl Mailbox {
         Ok(filled)
     }
 
-    /// Like [`write`](Self::write), if there is room for which no other task waits. Otherwise registers the task of
-    /// `context`, if any, to be woken when there is room.
+    /// Like [`write`](Self::write), if there is space for which no other task is waiting. Otherwise registers the task
+    /// of `context`, if there is one, to be woken when there is space.
     pub(crate) fn poll_write<T>(
         &self,
         context: Option<&Context<'_>>,
@@ -198,8 +199,8 @@ impl Mailbox {
         Poll::Ready(Ok(filled))
     }
 
-    /// Waits for room for a packet, and calls `look` with the outbox first. Registers the caller to be woken when there
-    /// is room.
+    /// Waits for space for a packet. Calls `look` with the outbox once there is some. Otherwise registers the caller to
+    /// be woken.
     pub(crate) fn poll_room(
         &self,
         context: &Context<'_>,
@@ -220,17 +221,17 @@ impl Mailbox {
         Ok(Poll::Ready(()))
     }
 
-    /// Orders the task to close. A more urgent order replaces a less urgent one.
+    /// Orders the driver to close the connection. Replaces a less urgent order.
     pub(crate) fn order(&self, order: Order) {
         self.change(|inner| Order::put(order, &mut inner.order));
     }
 
-    /// Notifies the task that the client's first-header timeout has expired.
+    /// Makes the timeout for the client's first header expire now.
     pub(crate) fn expire(&self) {
         self.change(|inner| inner.expired = true);
     }
 
-    /// Wakes the driver to check for a change.
+    /// Wakes the driver, so that it checks for changes.
     pub(crate) fn notify(&self) {
         self.change(|_| ());
     }
@@ -244,17 +245,17 @@ impl Mailbox {
         wake(task);
     }
 
-    /// Returns whether the driver has been notified. Takes no lock, so a concurrent change may be missed.
+    /// Returns whether the driver was notified. Takes no lock, so a concurrent notification may be missed.
     #[inline]
     pub(crate) fn is_notified(&self) -> bool {
         self.notified.load(Ordering::Relaxed)
     }
 
-    /// Takes the mail for the driver. `accept` empties the mailbox under the lock and returns the driver's backlog in
-    /// bytes afterwards. `backlog` is its value before.
+    /// Takes the mail for the driver. `accept` is called under the lock; it must empty the mailbox and return the new
+    /// backlog of the driver in bytes. `backlog` is the backlog before.
     ///
-    /// If `yielded` is false and there is mail, the driver should poll once more. Other handles that are about to send,
-    /// such as callers woken by the last batch of replies, then share the write.
+    /// If `yielded` is false and there is mail, the driver should poll once more before flushing. Other handles that
+    /// are about to send, such as callers woken by the last batch of replies, can then add to the same write.
     #[inline]
     pub(crate) fn take(
         &self,
@@ -265,7 +266,7 @@ impl Mailbox {
         accept: impl FnOnce(&mut MailboxState) -> usize,
     ) -> TakeOutcome {
         if !self.is_notified() {
-            // A server's connection usually has no mail and need not touch memory that handles write.
+            // Fast path: a server's connection usually has no mail. It then does not access memory that handles write.
             if reader.notified == backlog {
                 return TakeOutcome::Nothing;
             }
@@ -286,11 +287,11 @@ impl Mailbox {
         } else {
             self.wake_producers(inner);
         }
-        drop(earlier); // It may be the last reference to a task, whose drop must not run under the lock.
+        drop(earlier); // Without the lock: it may be the last reference to a task.
         TakeOutcome::Mail
     }
 
-    /// Wakes the tasks that wait for room, if there is room now.
+    /// Wakes tasks that wait for space, if there is some.
     #[cold]
     fn wake_producers(&self, mut inner: MutexGuard<'_, MailboxState>) {
         inner.update_charge(&self.account);
@@ -299,14 +300,14 @@ impl Mailbox {
         }
         self.is_starved.store(false, Ordering::Relaxed);
         let (producers, others_wait) = inner.waiters.call_producers();
-        // The driver polls again for the remaining ones, because woken tasks may never send.
+        // Have the driver poll again for the remaining tasks, because the woken ones may never send.
         let task = if others_wait { self.to_wake(&inner) } else { None };
         drop(inner);
         wake_all(producers);
         wake(task);
     }
 
-    /// Reports the remaining backlog to producers after it was [full](Self::is_full), if there is room again.
+    /// Reports the backlog to waiting senders after it was [full](Self::is_full), if there is space again.
     #[cold]
     pub(crate) fn handle_drained(&self, reader: &mut MailReader, left: usize) {
         if left >= self.backlog_max() {
@@ -318,13 +319,13 @@ impl Mailbox {
         self.wake_producers(inner);
     }
 
-    /// Returns whether producers wait, or would have to, with this backlog at the driver.
+    /// Returns whether senders must wait if the driver has this backlog.
     #[inline]
     pub(crate) fn is_full(&self, backlog: usize) -> bool {
         backlog >= self.backlog_max() || self.is_starved.load(Ordering::Relaxed)
     }
 
-    /// Registers the task of `context`, if any, to be woken when there is room, and releases the lock.
+    /// Registers the task of `context`, if there is one, to be woken when there is space. Releases the lock.
     #[cold]
     pub(crate) fn wait_for_room(
         &self,
@@ -339,42 +340,42 @@ impl Mailbox {
         wake(task);
     }
 
-    /// Returns the driver's waker, if it must check for room although nothing was sent.
+    /// Returns the waker of the driver, if the driver must check for space although nothing was sent.
     #[cold]
     fn request_report(&self, inner: &MailboxState) -> Option<Waker> {
         if inner.output.is_narrow(self.backlog_max()) {
-            // The driver reports its queue only when it is long, and may have written it since.
+            // The driver reports its backlog only if it is long, and may have written it since then.
             self.is_starved.store(true, Ordering::Relaxed);
             return self.to_wake(inner);
         }
-        // Room is reserved for woken tasks, and none of them may arrive.
+        // The space is reserved for woken tasks, which may never use it, so the driver must check again.
         if inner.is_full(self.backlog_max()) { None } else { self.to_wake(inner) }
     }
 
-    /// Appends packets of handles to `outbox`.
+    /// Moves the packets that handles have sent to `outbox`.
     pub(crate) fn collect(&self, outbox: &mut Outbox) {
         let mut inner = self.inner.lock();
         outbox.append(&mut inner.outbox);
         inner.charge(&self.account);
     }
 
-    /// Frees the memory of an empty outbox that is likely to stay empty.
+    /// Frees the memory of an empty outbox, because the connection is idle.
     pub(crate) fn release(&self) {
         let mut inner = self.inner.lock();
         inner.outbox.release();
         inner.charge(&self.account);
     }
 
-    /// Locks the mailbox for the task. This counts as a check.
+    /// Locks the mailbox for the driver. Counts as a check of the mailbox.
     pub(crate) fn lock_by_task(&self) -> MutexGuard<'_, MailboxState> {
         let inner = self.inner.lock();
         self.notified.store(false, Ordering::Relaxed);
         inner
     }
 
-    /// Returns the waker to call, unless the task has already been woken.
+    /// Returns the waker of the driver, unless the driver has already been woken.
     fn to_wake(&self, inner: &MailboxState) -> Option<Waker> {
-        // Only the owner of the lock writes, so this need not be atomic.
+        // Not a read-modify-write operation, because only the owner of the lock writes.
         if self.notified.load(Ordering::Relaxed) {
             return None;
         }
@@ -407,7 +408,7 @@ impl Mailbox {
         Poll::Pending
     }
 
-    /// Stores the kind of the peer.
+    /// Records the kind of the peer.
     pub(crate) fn handle_peer_known(&self, peer: PeerKind) {
         let mut inner = self.inner.lock();
         inner.peer = peer;
@@ -416,7 +417,7 @@ impl Mailbox {
         wake_all(watchers);
     }
 
-    /// Waits until the peer has cancelled its hand-off request or the connection has ended.
+    /// Waits until the peer has cancelled its hand-off request, or the connection has ended.
     pub(crate) fn poll_abandoned(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<()> {
         let inner = self.inner.lock();
         if inner.handing_off == HandOffState::Abandoned || inner.closed.is_some() {
@@ -426,7 +427,7 @@ impl Mailbox {
         Poll::Pending
     }
 
-    /// Stores the state of a hand-off.
+    /// Records the state of a hand-off.
     pub(crate) fn set_handing_off(&self, handing_off: HandOffState) {
         let mut inner = self.inner.lock();
         inner.handing_off = handing_off;
@@ -435,19 +436,19 @@ impl Mailbox {
         wake_all(watchers);
     }
 
-    /// Removes a finished stream from the table, unless its id belongs to a later one.
+    /// Removes a stream that is over from the table, unless its id now belongs to another stream.
     pub(crate) fn leave_stream(&self, stream: &Arc<StreamShared>) {
         self.grant_slots(|inner| inner.streams.leave(stream));
     }
 
-    /// Removes a task that no longer waits for a slot.
+    /// Removes a task that no longer waits for a slot from the queue.
     #[cold]
     pub(crate) fn leave_slot(&self, place: &mut PermitPlace) {
         let mut left = None;
         self.grant_slots(|inner| left = inner.openers.leave(place));
     }
 
-    /// Passes over tasks that have missed their grants. Returns the time of the next check.
+    /// Revokes grants that tasks have not used in time. Returns the time of the next check.
     #[cold]
     pub(crate) fn expire_slots(&self, now: Instant) -> Option<Instant> {
         let mut due = None;
@@ -458,7 +459,8 @@ impl Mailbox {
         due
     }
 
-    /// Applies `change`, grants free slots to waiting tasks, and notifies the driver to check the time of the grants.
+    /// Applies `change`, grants free slots to waiting tasks, and notifies the driver, which checks when the grants
+    /// expire.
     fn grant_slots(&self, change: impl FnOnce(&mut MailboxState)) {
         let mut inner = self.inner.lock();
         change(&mut inner);
@@ -469,7 +471,7 @@ impl Mailbox {
         wake(task);
     }
 
-    /// Marks a connection that has ended and written its last bytes.
+    /// Records that the connection has ended and its last bytes have been written.
     pub(crate) fn finish(&self) {
         let mut inner = self.inner.lock();
         inner.over = true;
@@ -480,14 +482,14 @@ impl Mailbox {
         wake_all(watchers);
     }
 
-    /// Closes the mailbox: rejects everything from now on, closes streams and wakes all waiting tasks.
+    /// Closes the mailbox. Rejects everything from now on, closes all streams and wakes all waiting tasks.
     pub(crate) fn close(&self, reason: &CloseReason) {
         let mut inner = self.inner.lock();
         if inner.closed.is_some() {
             return;
         }
         inner.closed = Some(Box::new(reason.clone()));
-        // Shared values are dropped without the lock, because a drop may run arbitrary code.
+        // Drop shared values without the lock, because that may run arbitrary code.
         let (unsent, step) = (std::mem::take(&mut inner.outbox), inner.hand_off.take());
         inner.charge(&self.account);
         let (streams, waiters) = (inner.streams.take_all(), inner.waiters.take_all().chain(inner.openers.take_all()));
@@ -506,50 +508,50 @@ impl MailboxState {
         }
     }
 
-    /// Returns the number of pending bytes to write, as far as handles know.
+    /// Returns the backlog in bytes, as far as it is known to handles.
     pub(crate) fn queued(&self) -> usize {
         self.outbox.len().saturating_add(self.backlog as usize)
     }
 
-    /// Returns whether the backlog is full. Its limit is `usual` while there is enough memory.
+    /// Returns whether the backlog is full. Its limit is `usual` as long as there is enough memory.
     pub(crate) fn is_full(&self, usual: usize) -> bool {
         let is_full = self.outbox.len().saturating_add(self.backlog as usize) >= self.output.limit(usual);
         is_full || self.handing_off == HandOffState::Requested
     }
 
-    /// Records the driver's backlog in bytes.
+    /// Records the backlog of the driver in bytes.
     fn report(&mut self, backlog: usize) {
         self.backlog = u32::try_from(backlog).unwrap_or(u32::MAX);
     }
 
-    /// Updates the limit by the server's remaining memory.
+    /// Updates the limit from the available memory of the server.
     #[inline]
     pub(crate) fn update_charge(&mut self, account: &Account) {
         self.output.update_charge(&mut self.outbox, account);
     }
 
-    /// Charges for the current outbox.
+    /// Updates the charge for the outbox.
     #[inline]
     pub(crate) fn charge(&mut self, account: &Account) {
         self.output.charge(&self.outbox, account);
     }
 
-    /// Registers a task to be woken when something changes, and releases the lock.
+    /// Registers a task to be woken when the state changes. Releases the lock.
     pub(crate) fn watch(mut inner: MutexGuard<'_, Self>, context: &Context<'_>, watch: &mut Waiter<'_>) {
         let earlier = inner.waiters.register_observer(context.waker(), &mut watch.place);
         drop(inner);
         drop(earlier);
     }
 
-    /// Removes a stream from the table, unless its id belongs to a later one. Returns the tasks to wake.
+    /// Removes a stream from the table, unless its id now belongs to another stream. Returns the tasks to wake.
     #[must_use]
     pub(crate) fn leave_stream(&mut self, stream: &Arc<StreamShared>) -> Vec<Waker> {
         self.streams.leave(stream);
         self.grant_slots()
     }
 
-    /// Grants free stream slots to waiting tasks and returns the wakers. The driver must be notified afterwards to
-    /// check the time of the grants.
+    /// Grants free stream slots to waiting tasks. Returns their wakers. The driver must be notified afterwards, because
+    /// it checks when the grants expire.
     #[must_use]
     fn grant_slots(&mut self) -> Vec<Waker> {
         if self.openers.is_empty() {

@@ -1,14 +1,13 @@
-//! Returns free memory of the allocator to the system, with the GNU C library.
+//! Returning of the allocator's free memory to the operating system, for the GNU C library.
 //!
-//! This call is the only unsafe code in the crate, because there is no safe interface for it.
+//! This call is the only unsafe code in the crate. There is no safe interface for it.
 #![allow(unsafe_code)]
 
-/// Returns free pages of the allocator to the system. Returns `true` if there were any.
+/// Returns free pages of the allocator to the operating system. Returns `true` if there were any.
 ///
-/// The allocator returns only the free ends of its heaps by itself, so a server keeps most of the memory of a burst.
+/// By itself, the allocator only returns the free ends of its heaps, so a server keeps most of the memory of a burst.
 /// Each arena is locked while it is searched, which takes some milliseconds per 100 MB. Call this rarely, and from a
-/// thread that may wait. The call has no effect with other C libraries or systems, or on memory of another global
-/// allocator.
+/// thread that may block. Has no effect with other C libraries, on other systems, or for another global allocator.
 pub(crate) fn malloc_trim() -> bool {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: `malloc_trim` has no preconditions. It accepts any padding, may be called by any thread at any time, and

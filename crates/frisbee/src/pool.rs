@@ -1,17 +1,17 @@
-//! A pool of memory for large bodies.
+//! Process-wide pool of memory for large bodies.
 //!
 //! Allocations of this size are returned to the system when they are freed. New ones are mapped page by page, and each
-//! page is zeroed at its first use, which costs as much as receiving the body. A small amount of memory is therefore
-//! kept for later bodies, for a short time.
+//! page is zeroed when it is first used, which costs as much as receiving the body. A small amount of memory is
+//! therefore kept for later bodies, for a short time.
 //!
-//! A peer gains nothing from the pool. The memory for a body depends on the bytes received of it, whether the memory is
-//! new or reused. Memory returns here only when the last [`Bytes`] that share it are dropped.
+//! A peer cannot exploit the pool. The memory of a body depends on the number of its received bytes, whether it is new
+//! or reused. Memory is returned to the pool only when the last [`Bytes`] that share it are dropped.
 //!
 //! # Decisions
 //!
-//! A body starts in the middle of a page. A copy from the kernel takes ten times as long if the destination is a few
-//! bytes above the source, modulo a page, and both would otherwise start at pages. Strings of 64 KiB and more are
-//! copied to such memory and not to the outbox.
+//! A body starts in the middle of a page. Copying from the kernel takes ten times as long if the destination is a few
+//! bytes above the source, modulo the page size, and both would otherwise start at a page boundary. Strings of 64 KiB
+//! or more are copied to such memory rather than to the outbox.
 
 use bytes::Bytes;
 use frisbee_core::{BodyMemory, MemoryPool};
@@ -19,14 +19,14 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Minimum size of copies that use the pool, in bytes.
+/// Minimum size in bytes of copies that use the pool.
 const POOLED_MIN: usize = 64 * 1024;
 
-/// Maximum size of the process-wide pool in bytes. The memory of bodies fluctuates by a few bodies per core. This is an
-/// eighth of the input that a server may hold by default.
+/// Maximum size of the pool in bytes. The memory of bodies fluctuates by a few bodies per core. Equal to an eighth of
+/// the input that a server holds at most by default.
 const BUFFERS_MAX: usize = 32 * 1024 * 1024;
 
-/// Time after which unused memory is freed, at the next check of any connection.
+/// Time after which unused memory is freed, at the next check by any connection.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
 /// The pool of the process.
@@ -37,7 +37,7 @@ pub(crate) static POOL: SharedPool = SharedPool(Mutex::new(BufferPool::new(BUFFE
 pub(crate) struct SharedPool(Mutex<BufferPool>);
 
 impl SharedPool {
-    /// Frees memory that has been unused for long. Called periodically by every connection.
+    /// Frees memory that has not been used for some time. Called periodically by every connection.
     pub(crate) fn sweep(&self) {
         let Some(mut pool) = self.0.try_lock() else { return };
         let old = pool.sweep(Instant::now());
@@ -53,12 +53,12 @@ impl MemoryPool for SharedPool {
 
     fn put(&self, memory: Vec<u8>) {
         let surplus = self.0.lock().put(memory, Instant::now());
-        drop(surplus); // With the lock released, since the system takes its time.
+        drop(surplus); // Without the lock, because freeing memory takes time.
     }
 }
 
-/// Copies bytes so that they can be shared. The memory of a long copy is taken from the pool and returns to it with the
-/// last reference. The pool keeps at most 32 MiB, for 20 s unless no connection is open.
+/// Copies bytes to shared memory. The memory of a long copy is taken from the pool, and returned to it when the last
+/// reference is dropped. The pool keeps at most 32 MiB, for 20 s as long as any connection is open.
 pub fn copy_to_share(bytes: &[u8]) -> Bytes {
     if bytes.len() < POOLED_MIN {
         return Bytes::copy_from_slice(bytes);
@@ -70,9 +70,9 @@ pub fn copy_to_share(bytes: &[u8]) -> Bytes {
 
 #[derive(Debug)]
 struct BufferPool {
-    /// Empty, the one used last at the end, each with the time at which it came.
+    /// Empty buffers, each with the time at which it was returned. The last one was used most recently.
     buffers: VecDeque<(Vec<u8>, Instant)>,
-    /// Sum of their capacities.
+    /// Total capacity of the buffers.
     bytes: usize,
     bytes_max: usize,
 }
@@ -82,8 +82,8 @@ impl BufferPool {
         Self { buffers: VecDeque::new(), bytes: 0, bytes_max }
     }
 
-    /// Takes the most recently used memory with a capacity in the range, because it may still be in the processor's
-    /// cache.
+    /// Takes the most recently used buffer with a capacity in this range, because its memory may still be in the
+    /// processor's cache.
     fn take(&mut self, least: usize, most: usize) -> Option<Vec<u8>> {
         let at = self.buffers.iter().rposition(|(memory, _)| (least..=most).contains(&memory.capacity()))?;
         let (memory, _) = self.buffers.remove(at)?;
@@ -91,7 +91,7 @@ impl BufferPool {
         Some(memory)
     }
 
-    /// Keeps memory and evicts the least recently used. Returns memory that does not fit.
+    /// Returns a buffer to the pool, evicting those that have not been used for longest. Returns buffers to free.
     fn put(&mut self, mut memory: Vec<u8>, now: Instant) -> Vec<Vec<u8>> {
         if memory.capacity() > self.bytes_max {
             return vec![memory];
@@ -108,7 +108,7 @@ impl BufferPool {
         surplus
     }
 
-    /// Removes memory that has been unused for long.
+    /// Removes buffers that have not been used for some time.
     fn sweep(&mut self, now: Instant) -> Vec<Vec<u8>> {
         let is_old = |(_, since): &&(Vec<u8>, Instant)| now.saturating_duration_since(*since) >= KEPT_FOR;
         let count = self.buffers.iter().take_while(is_old).count();
@@ -187,7 +187,7 @@ mod tests {
                         memory.buffer().extend(std::iter::repeat_n(content, length));
                         let all = memory.freeze();
                         assert_eq!(all.len(), length);
-                        // A part outlives the whole.
+                        // A slice outlives the whole body.
                         in_use.push_back((all.slice(round % 100..), content));
                         drop(all);
                         if in_use.len() > 5 {

@@ -1,10 +1,10 @@
-//! The traits of protocols on top of frisbee.
+//! Traits for implementing protocols on top of frisbee.
 //!
 //! # Decisions
 //!
-//! A first router implements two methods and needs to know only these. All other events are methods of [`Protocol`],
-//! which every [`Router`] implements with the default methods. Dispatch is static, and a router that needs more events
-//! only changes the name of the trait.
+//! A first router only implements two methods, and its author need not know any others. All other events are methods of
+//! [`Protocol`], which is implemented for every [`Router`] with its default methods. Dispatch is static. To handle more
+//! events, a router only has to implement the other trait.
 
 pub(crate) mod handlers;
 pub(crate) mod mounts;
@@ -21,13 +21,13 @@ use std::time::Instant;
 
 /// Handles the packets of connections.
 ///
-/// A router serves any number of connections. Its [`Session`](Self::Session) is the state of one connection and is
-/// dropped when the connection has ended. All methods are called on the task of the connection, one at a time per
-/// connection, and must not block: use [`Connection::spawn`] for longer work. If a router panics, its state is lost, so
-/// the connection is closed and an error is logged.
+/// A router serves any number of connections. Its [`Session`](Self::Session) is the state of one connection, and is
+/// dropped when the connection has ended. All methods are called in the task of the connection, one at a time for each
+/// connection. They must not block: use [`Connection::spawn`] for longer work. If a router panics, its state is lost.
+/// The connection is then closed, and an error is logged.
 ///
-/// Every router is a [`Protocol`], the trait that servers and clients accept. To handle streams, ends of batches,
-/// overload or hand-off as well, implement [`Protocol`] instead. It has the same two required methods.
+/// Every router is a [`Protocol`], which is the trait that servers and clients require. To handle streams, the ends of
+/// batches, overload or hand-offs, implement [`Protocol`] instead. It has the same two required methods.
 ///
 /// ```
 /// use frisbee::{Connection, Outbox, Packet, Routed, Router};
@@ -49,14 +49,14 @@ use std::time::Instant;
 /// }
 /// ```
 pub trait Router: Send + Sync + 'static {
-    /// The router's state for one connection.
+    /// State of the router for one connection.
     type Session: Send + 'static;
 
     /// Creates the session of a new connection.
     fn connected(&self, connection: &Connection) -> Self::Session;
 
-    /// Handles a packet. Packets arrive in wire order. Packets added to `outbox` are sent in the write that follows the
-    /// batch.
+    /// Handles a packet. Packets are passed in the order in which they were sent. Packets that are appended to `outbox`
+    /// are sent in the write that follows the batch.
     fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed;
 }
 
@@ -74,10 +74,10 @@ impl<R: Router> Protocol for R {
     }
 }
 
-/// Handles all events of connections: a [`Router`] with further methods.
+/// Handles all events of connections. Like [`Router`], but with further methods.
 ///
-/// [`connected`](Self::connected) and [`route`](Self::route) are required. The other methods have defaults, which are
-/// the behaviour of a [`Router`]:
+/// [`connected`](Self::connected) and [`route`](Self::route) are required. By default, the other methods behave like
+/// those of a [`Router`]:
 ///
 /// | purpose | methods |
 /// |---|---|
@@ -118,7 +118,7 @@ impl<R: Router> Protocol for R {
     note = "implement `frisbee::Router`, or `frisbee::Protocol` to handle more than packets"
 )]
 pub trait Protocol: Send + Sync + 'static {
-    /// The protocol's state for one connection.
+    /// State of the protocol for one connection.
     type Session: Send + 'static;
 
     /// Creates the session of a new connection.
@@ -127,89 +127,91 @@ pub trait Protocol: Send + Sync + 'static {
     /// Handles a packet; see [`Router::route`].
     fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed;
 
-    /// Handles a stream that the peer opened with the packet `first`. Dropping the stream closes it, which is the
+    /// Handles a stream that the peer has opened by the packet `first`. Dropping the stream closes it, which is the
     /// default.
     fn stream(&self, session: &mut Self::Session, first: Bytes, stream: Stream) -> Routed {
         let _ = (session, first, stream);
         Routed::Continue
     }
 
-    /// Called at the end of each turn of the connection's task. A turn follows when the packets of one read have been
-    /// routed, handles have sent packets or [woken](Connection::wake) the connection, or the time returned by the last
-    /// call has come. The first turn precedes any input from the peer. In the last turn the connection may already be
+    /// Called at the end of each turn of the connection. There is a turn when the packets of a read have been routed,
+    /// handles have sent packets or [woken](Connection::wake) the connection, or the time returned by the last call is
+    /// reached. The first turn precedes any input from the peer. In the last turn, the connection may already be
     /// closing.
     ///
-    /// Use it for work that is done once per batch, or to inspect or extend each write: packets added to the outbox are
-    /// sent in the write that follows immediately. (A server's packets are held back until the client's first packet,
-    /// which determines the header format.) Returns the latest time for the next call; a time in the past counts as the
-    /// next millisecond.
+    /// Use it for work that should be done once per batch, or to inspect or extend each write: packets appended to the
+    /// outbox are sent in the write that follows immediately, except that a server sends nothing before the client's
+    /// first packet, which determines the form of headers. Returns the latest time for the next call. A time in the
+    /// past is treated as the next millisecond.
     fn batch_ended(&self, session: &mut Self::Session, batch: &mut BatchEnd<'_>) -> Option<Instant> {
         let _ = (session, batch);
         None
     }
 
-    /// Called when the connection has ended, exactly once for each [`connected`](Self::connected).
+    /// Called when the connection has ended, exactly once for each call of [`connected`](Self::connected).
     fn disconnected(&self, session: Self::Session, reason: &CloseReason) {
         let _ = (session, reason);
     }
 
     // Lifecycle.
 
-    /// Called when the kind of the peer is known: before its first packet at a server, after a round trip at a client.
+    /// Called when the kind of the peer is known: at a server before the client's first packet, and at a client after a
+    /// round trip.
     fn peer_known(&self, session: &mut Self::Session, peer: &PeerKind) {
         let _ = (session, peer);
     }
 
-    /// Called when the connection is idle, to free memory: no handler is running, and only PINGs and PONGs were
-    /// exchanged for one to three [`Config::ping_interval`](crate::Config::ping_interval)s. Streams may be open, and
-    /// requests of this end may await replies.
+    /// Called when the connection is idle, to free memory. It is idle if no handler is running and only PINGs and PONGs
+    /// were exchanged for one to three [`Config::ping_interval`](crate::Config::ping_interval)s. Streams may be open,
+    /// and outgoing requests may be pending.
     fn idle(&self, session: &mut Self::Session) {
         let _ = session;
     }
 
-    /// Returns whether the router has work in progress that the connection does not know of, such as a request of this
-    /// end without a reply. A connection that closes when idle waits for it. Running handlers and streams need not be
-    /// reported. This is checked in the turns of the connection, so [wake](Connection::wake) the connection if the
-    /// result changes for another reason than a packet. Defaults to `false`.
+    /// Returns whether the router has work in progress that the connection does not know of, such as an outgoing
+    /// request without a reply. A connection that is closed when idle waits for it. Running handlers and streams need
+    /// not be reported. This is called in turns of the connection: if the result changes for a reason other than a
+    /// packet, [wake](Connection::wake) the connection. Defaults to `false`.
     fn is_busy(&self, session: &mut Self::Session) -> bool {
         let _ = session;
         false
     }
 
-    /// Called when a native peer goes away: it accepts nothing new, and closes the connection once it has nothing in
-    /// progress and knows that this end was notified.
+    /// Called when a native peer is going away. It accepts nothing new, and closes the connection once it has nothing
+    /// in progress and knows that this end was notified.
     fn going_away(&self, session: &mut Self::Session) {
         let _ = session;
     }
 
-    /// Returns whether a client's router closes the connection itself after its server [goes away](Self::going_away)
-    /// and its work there is complete. The server then waits for that, because it may not know all remaining work of
-    /// the client. By default the server closes.
+    /// Returns whether the router of a client closes the connection itself, after its server is [going
+    /// away](Self::going_away) and its own work is complete. The server then waits for this, because it may not know of
+    /// all remaining work. By default the server closes the connection.
     fn closes_by_itself(&self) -> bool {
         false
     }
 
     // Backpressure and overload.
 
-    /// Returns the treatment of a packet, including one that opens a [stream](Self::stream), while the pending writes
-    /// have reached [`Config::backlog_max`](crate::Config::backlog_max) because the peer reads too slowly. Called only
-    /// at the accepting end; the dialling end routes all packets.
+    /// Returns how to treat a packet, including one that opens a [stream](Self::stream), while the pending output has
+    /// reached [`Config::backlog_max`](crate::Config::backlog_max), because the peer reads too slowly. Only called at
+    /// the accepting end. The dialling end routes all packets.
     fn when_full(&self, session: &Self::Session, packet: &Packet) -> OverflowPolicy {
         let _ = (session, packet);
         OverflowPolicy::Stop
     }
 
-    /// Called when the body of a packet was discarded on arrival for lack of memory. At most its first 64 bytes remain.
-    /// Packets added to `outbox` inform the peer. The default closes the connection, so that no caller waits for a
-    /// reply.
+    /// Called when the body of a packet was discarded on arrival, because there was not enough memory. At most its
+    /// first 64 bytes are kept. Packets appended to `outbox` should inform the peer. By default the connection is
+    /// closed, so that no caller waits for a reply forever.
     ///
-    /// Only servers discard bodies. Streams need no treatment here, because they are reset.
+    /// Bodies are only discarded by servers. Streams need not be handled here, because they are reset.
     fn discarded(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let _ = (session, packet, outbox);
         Routed::close("the server's memory limit for this client is reached")
     }
 
-    /// Called when a native peer no longer waits for the reply to packet `id`. `body` is the body of its CANCEL.
+    /// Called when a native peer no longer waits for the reply to the packet `id`. `body` is the body of its CANCEL
+    /// packet.
     fn cancelled(&self, session: &mut Self::Session, id: PacketId, body: Bytes, outbox: &mut Outbox) {
         let _ = (session, id, body, outbox);
     }
@@ -221,10 +223,10 @@ pub trait Protocol: Send + Sync + 'static {
         Routed::Useless
     }
 
-    /// Called when a packet of this operation has blocked the connection's thread for several milliseconds and still
-    /// does. The other connections of the thread continue on another one. Called on another thread, and only for
-    /// connections driven by [workers](crate::Workers). A router returns `true` if it will run its handlers elsewhere
-    /// from now on, and logs this itself if necessary. By default the operation is logged once.
+    /// Called while a packet of this operation is blocking the thread of the connection for several milliseconds. Other
+    /// connections of the thread continue on another one. This is called on yet another thread, and only for
+    /// connections that are driven by [workers](crate::Workers). Return `true` if the router will run its handlers
+    /// elsewhere from now on, and logs this itself if necessary. By default the operation is logged once.
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
         let _ = (connection, operation);
         false
@@ -232,9 +234,9 @@ pub trait Protocol: Send + Sync + 'static {
 
     // Hand-off.
 
-    /// Handles a native peer's request to take over the connection. The router keeps `request` until it has decided.
-    /// Dropping it, which is the default, reports that this end supports no hand-off. The peer sends nothing else
-    /// before the decision.
+    /// Handles a hand-off request of a native peer. The router must keep `request` until it has decided. Dropping the
+    /// request, which is the default, replies that hand-offs are not supported. The peer sends nothing else until it
+    /// receives the reply.
     fn hand_off(&self, session: &mut Self::Session, request: HandOffRequest) -> Routed {
         let _ = (session, request);
         Routed::Continue
@@ -242,41 +244,41 @@ pub trait Protocol: Send + Sync + 'static {
 
     // Declarations.
 
-    /// Returns the operations that this router serves. They distinguish the first packet of a peer with 8-byte headers
-    /// from a program that does not speak Frisbee. Defaults to all operations.
+    /// Returns the operations that this router handles. They distinguish the first packet of a peer with 8-byte headers
+    /// from the bytes of another protocol. Defaults to all operations.
     fn operations(&self) -> Vec<RangeInclusive<u16>> {
         vec![10..=u16::MAX]
     }
 
-    /// Checks the router itself when a server is bound or a client connects. By default it checks that the HELLO items
-    /// fit and that their types are not reserved.
+    /// Checks the router when a server is bound or a client connects. By default, checks that the HELLO items fit and
+    /// that their types are not reserved.
     ///
     /// # Errors
-    /// A description of the defect.
+    /// If the router has a defect.
     fn check(&self) -> Result<(), MountError> {
         check_items(&self.hello_items())
     }
 
-    /// Returns items for the HELLO by which two native peers recognise each other. Types range from
-    /// [`Hello::FIRST_USER_ITEM`] to 127. The items of all routers have at most [`Hello::ITEMS_MAX`] bytes in total.
-    /// Defaults to none. In a router mounted in frpc, types below 64 are reserved for frpc.
+    /// Returns items to add to the HELLO, by which native peers identify themselves. Their types range from
+    /// [`Hello::FIRST_USER_ITEM`] to 127. The items of all routers together may take [`Hello::ITEMS_MAX`] bytes.
+    /// Defaults to none. For a router mounted in frpc, types below 64 are reserved for frpc.
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
         Vec::new()
     }
 }
 
-/// Fails if `items` exceed the size of HELLO or one has a reserved type.
+/// Checks that the items fit into a HELLO and that none of their types is reserved.
 fn check_items(items: &[(u8, Bytes)]) -> Result<(), MountError> {
     let types = Hello::FIRST_USER_ITEM..Hello::MUST_UNDERSTAND;
     if let Some((item, _)) = items.iter().find(|(item, _)| !types.contains(item)) {
         return Err(MountError::HelloItem { item: *item });
     }
-    // Each item has a type of one byte and a length of up to three bytes.
+    // Each item has a type of one byte, and a length of up to three bytes.
     let length = items.iter().map(|(_, value)| 4 + value.len()).sum();
     if length > Hello::ITEMS_MAX { Err(MountError::Hello { length }) } else { Ok(()) }
 }
 
-/// The end of a batch; see [`Protocol::batch_ended`].
+/// Argument of [`Protocol::batch_ended`].
 #[derive(Debug)]
 pub struct BatchEnd<'a> {
     /// Start time of the turn.
@@ -287,51 +289,52 @@ pub struct BatchEnd<'a> {
 }
 
 impl BatchEnd<'_> {
-    /// Requests a further turn when the outbox has been written.
+    /// Requests another turn when all output has been written.
     ///
-    /// For routers that have more to send than they want to keep in the outbox.
+    /// For routers that have more to send than should be queued in the outbox.
     pub fn again_when_written(&mut self) {
         self.when_written = true;
     }
 }
 
-/// The treatment of a packet while the write backlog is full; see [`Protocol::when_full`].
+/// Treatment of a packet while the backlog is full; see [`Protocol::when_full`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OverflowPolicy {
-    /// All routing pauses until there is room. This is the default. It suits packets that may be the last ones of the
-    /// protocol, followed by [`Routed::HandOff`], because only a router knows them.
+    /// Routing of all packets pauses until there is space. This is the default. It is suitable for packets that may be
+    /// the last of a protocol, after which the router returns [`Routed::HandOff`], because only a router can recognize
+    /// these.
     Stop,
-    /// The packet waits until there is room. Open streams, cancellations and similar events are processed meanwhile.
-    /// The size of waiting packets has the same limit as the write backlog. For requests.
+    /// The packet waits until there is space. In the meantime, open streams, cancellations and similar events are
+    /// handled. The total size of waiting packets has the same limit as the backlog. Suitable for requests.
     Wait,
-    /// The packet is routed immediately, but one that opens a stream waits. For packets that need no answer, such as
-    /// replies.
+    /// The packet is routed immediately, except that one which opens a stream waits. Suitable for packets that need no
+    /// reply, such as replies.
     Route,
 }
 
-/// The state of the connection after a packet.
+/// Result of routing a packet.
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
 pub enum Routed {
     /// The connection continues.
     Continue,
-    /// The connection continues, but the packet was useless. A peer that sends many such packets is read more slowly,
+    /// The connection continues, but the packet was useless. A peer that sends many such packets is read more slowly;
     /// see [`Config::waste_rate`](crate::Config::waste_rate).
     Useless,
-    /// The connection continues, but the packet took long. For the sake of other connections, the time limit of the
-    /// turn is checked before the next packet instead of after some dozens of packets. See
-    /// [`Config::turn_max`](crate::Config::turn_max).
+    /// The connection continues, but routing the packet took long. The time limit of the turn is then checked before
+    /// the next packet rather than after some dozens of packets; see [`Config::turn_max`](crate::Config::turn_max).
     Slow,
-    /// Pending packets are written, then the connection is closed.
+    /// The connection is closed after pending packets have been written.
     Close(CloseReason),
-    /// Pending packets are written, then the transport passes to its next owner, with all bytes after this packet. The
-    /// peer is not notified and must expect this: the form of hand-off for Go peers. See [`HandOffTarget`].
+    /// After pending packets have been written, the transport is passed to its next owner, with all bytes after this
+    /// packet. The peer is not notified and must expect this by agreement. This is how hand-offs work with Go peers.
+    /// See [`HandOffTarget`].
     HandOff(HandOffTarget),
 }
 
-/// Converts results of methods that use `?`. An error closes the connection with its text as the reason.
+/// Converts the result of a method that uses `?`. An error closes the connection, with its text as the close reason.
 ///
 /// ```
 /// use frisbee::{Outbox, Packet, Routed, TooLong};
@@ -351,7 +354,7 @@ impl<E: fmt::Display> From<Result<(), E>> for Routed {
     }
 }
 
-/// Like the conversion of a `Result<(), E>`, but for methods that return how the connection continues.
+/// Like the conversion of a `Result<(), E>`, for methods that return a `Routed`.
 impl<E: fmt::Display> From<Result<Self, E>> for Routed {
     fn from(result: Result<Self, E>) -> Self {
         result.unwrap_or_else(|error| Self::close(error.to_string()))
@@ -359,7 +362,7 @@ impl<E: fmt::Display> From<Result<Self, E>> for Routed {
 }
 
 impl Routed {
-    /// Closes the connection with this reason.
+    /// Creates a result that closes the connection with this reason.
     pub fn close(reason: impl Into<String>) -> Self {
         Self::Close(CloseReason::Router(reason.into().into()))
     }

@@ -1,4 +1,4 @@
-//! Drivers, which move bytes between sockets and the protocol engine.
+//! Drivers, which move bytes between transports and the protocol engine.
 
 pub(crate) mod blocked;
 pub(crate) mod busy;

@@ -1,4 +1,4 @@
-//! The open connections of a server, for which a shutdown waits.
+//! The open connections of a server, which a shutdown waits for.
 
 use super::ListedConnection;
 use crate::Connection;
@@ -13,29 +13,28 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 
-/// Maximum number of late connections that the log names after a shutdown timeout.
+/// Maximum number of connections that are logged individually when a shutdown times out.
 const LATE_NAMED: usize = 3;
 
-/// Time that a shutdown waits for the first bytes of a client, which may be in flight because its connection may have
-/// just been accepted. Clients send them with their connection, so this covers the longest round trip on Earth and one
+/// Time that a shutdown waits for the first bytes of a client. They may be in flight, because the connection may have
+/// just been accepted. Clients send them immediately, so this covers the longest round trip on Earth and one
 /// retransmission.
 const FIRST_WORD: Duration = Duration::from_secs(1);
 
-/// Connections that are open, in a handshake, or on the way from their listener to their worker. A shutdown waits for
-/// all of them.
+/// Connections that are open, in a handshake, or have not reached their worker yet. A shutdown waits for all of them.
 #[derive(Debug, Default)]
 pub(crate) struct OpenConnections {
     inner: Mutex<Connections>,
     changed: Notify,
-    /// For adapter connections, whose handles have ended.
+    /// Phase of the server, for adapter connections, whose handles have already ended.
     phase: watch::Sender<ServerPhase>,
-    /// Workers that drive them, if the server has its own.
+    /// Workers that drive the connections, if the server has its own.
     pub(crate) workers: OnceLock<Vec<WorkerWatch>>,
 }
 
 #[derive(Debug, Default)]
 struct Connections {
-    /// Open connections by number, in order of arrival. The order makes shutdown deterministic in simulations.
+    /// Open connections by number. The order makes shutdowns deterministic in simulations.
     by_number: BTreeMap<u64, Arrival>,
     next: u64,
     phase: ServerPhase,
@@ -44,12 +43,12 @@ struct Connections {
 #[derive(Debug)]
 struct Arrival {
     accepted: Instant,
-    /// `None` while it is on the way to its worker.
+    /// The handle. `None` until the connection has reached its worker.
     connection: Option<Connection>,
 }
 
 impl Arrival {
-    /// Returns the connection, unless it is on the way to its worker.
+    /// Returns the connection, if it has reached its worker.
     fn listed(&self, number: u64) -> Option<ListedConnection> {
         let age = now().saturating_duration_since(self.accepted);
         Some(ListedConnection { number, age, connection: self.connection.clone()? })
@@ -57,12 +56,12 @@ impl Arrival {
 }
 
 impl OpenConnections {
-    /// Subscribes to the phase of the server's life.
+    /// Returns a receiver of the server's phase.
     pub(crate) fn phase(&self) -> watch::Receiver<ServerPhase> {
         self.phase.subscribe()
     }
 
-    /// Registers an accepted connection, unless the server is shutting down.
+    /// Registers an accepted connection. Returns `None` if the server is shutting down.
     pub(crate) fn admit(open: &Arc<Self>) -> Option<OpenConnection> {
         Self::admit_until(open, ServerPhase::Stopping)
     }
@@ -78,19 +77,20 @@ impl OpenConnections {
         Some(OpenConnection { open: open.clone(), number })
     }
 
-    /// Returns at most `max` connections after a number, without those on the way to their worker.
+    /// Returns up to `max` connections whose number is above `after`, except for those that have not reached their
+    /// worker.
     pub(crate) fn page(&self, after: Option<u64>, max: usize) -> Vec<ListedConnection> {
         let inner = self.inner.lock();
         let next = inner.by_number.range((after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded));
         next.filter_map(|(number, arrival)| arrival.listed(*number)).take(max).collect()
     }
 
-    /// Returns the connection with a number, unless it is on the way to its worker.
+    /// Returns the connection with this number, if it has reached its worker.
     pub(crate) fn get(&self, number: u64) -> Option<ListedConnection> {
         self.inner.lock().by_number.get(&number)?.listed(number)
     }
 
-    /// Begins a phase and returns the handles of the open connections.
+    /// Starts a phase, and returns the handles of the open connections.
     fn begin(&self, phase: ServerPhase) -> Vec<Connection> {
         let mut inner = self.inner.lock();
         inner.phase = inner.phase.max(phase);
@@ -104,7 +104,7 @@ impl OpenConnections {
         open
     }
 
-    /// Closes each connection when it is idle, or immediately once the timeout expires.
+    /// Closes each connection when it is idle. Closes those that remain when the timeout expires.
     pub(crate) async fn drain(&self, timeout: Duration, pending_handshakes: &HandshakeLimiter) {
         self.begin(ServerPhase::Stopping).iter().for_each(Connection::close_when_idle);
         if tokio::time::timeout(timeout, self.emptied(pending_handshakes)).await.is_ok() {
@@ -119,11 +119,11 @@ impl OpenConnections {
             "shutdown timeout reached; closing the remaining connections"
         );
         late.iter().for_each(Connection::abort);
-        // Closing takes no longer than lingering. Connections that exceed even that end with the workers.
+        // Closing takes at most the linger time. Connections that exceed even that end together with the workers.
         let _ = tokio::time::timeout(Duration::from_secs(2), self.emptied(pending_handshakes)).await;
     }
 
-    /// Waits until all connections have ended. Clients that have sent nothing yet have a shorter timeout.
+    /// Waits until all connections have ended. Clients that have not sent anything are given less time.
     async fn emptied(&self, pending_handshakes: &HandshakeLimiter) {
         loop {
             let mark = pending_handshakes.mark();
@@ -145,7 +145,7 @@ impl OpenConnections {
     }
 }
 
-/// Stops accepting and closes the remaining connections when it is dropped.
+/// Guard that stops accepting and closes the remaining connections when dropped.
 pub(crate) struct CloseOnDrop(pub(crate) Weak<OpenConnections>);
 
 impl Drop for CloseOnDrop {
@@ -155,15 +155,15 @@ impl Drop for CloseOnDrop {
     }
 }
 
-/// Removes a connection from the list when its task ends.
+/// Guard that removes a connection from the list when its task ends.
 pub(crate) struct OpenConnection {
     open: Arc<OpenConnections>,
     number: u64,
 }
 
 impl OpenConnection {
-    /// Stores the handle of the connection. Returns whether it should be driven. A shutdown that began after the accept
-    /// lets the connection finish the work that its client has sent.
+    /// Stores the handle of the connection. Returns whether it should be driven. If a shutdown has begun since the
+    /// connection was accepted, it may still complete the work that its client has sent.
     pub(crate) fn connect(&self, connection: &Connection) -> bool {
         let mut inner = self.open.inner.lock();
         let phase = inner.phase;

@@ -1,4 +1,4 @@
-//! Packets whose routing is deferred until there is room for their replies.
+//! Packets whose routing is deferred until there is space for their replies.
 
 use crate::account::{Account, READ_BUFFER};
 use crate::{Operation, Packet, PacketId};
@@ -6,12 +6,12 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 
-/// Received packets of one connection that are not routed until there is room for their replies. The connection's task
-/// adds and removes packets in order. Cancelling a call also removes its request if the request is still deferred.
+/// Deferred packets of a connection. Its driver adds and removes packets in order. A request is also removed when its
+/// call is cancelled.
 #[derive(Default)]
 pub(crate) struct Deferred(Mutex<Option<Box<Queue>>>);
 
-/// A received packet that has not been routed yet.
+/// A packet that was received and has not been routed.
 pub(crate) struct DeferredPacket {
     pub(crate) packet: Packet,
     /// Whether the packet opens a stream.
@@ -26,12 +26,12 @@ struct Queue {
     packets: VecDeque<(DeferredPacket, usize)>,
     /// Total memory charge of the packets in bytes.
     charged: usize,
-    /// Streams with deferred packets, in order. Their later packets must follow, so the entries remain until everything
-    /// is routed.
+    /// Streams with deferred packets, in order. Later packets of a stream must be deferred too. Entries are kept until
+    /// all packets have been routed.
     streams: Vec<PacketId>,
-    /// Whether no packet after the last one may be routed.
+    /// Whether all later packets must be deferred.
     stops: bool,
-    /// Bytes added to the backlog by packets that were routed without being deferred.
+    /// Bytes that packets which were not deferred have added to the backlog.
     added: usize,
 }
 
@@ -40,7 +40,7 @@ impl Deferred {
     pub(crate) fn push(&self, mut entry: DeferredPacket, account: &Account) {
         let packet = &mut entry.packet;
         if packet.body.len() < READ_BUFFER / 2 {
-            // A slice would keep its whole read buffer.
+            // Copy the body, because a slice would keep its whole read buffer alive.
             packet.body = Bytes::copy_from_slice(&packet.body);
         }
         let charge = account.charge_request(packet.body.len());
@@ -78,7 +78,7 @@ impl Deferred {
         true
     }
 
-    /// Removes the packets of a stream. Returns whether there were any. Later ones still follow all deferred packets.
+    /// Removes the packets of a stream. Returns whether there were any. Later packets of the stream are still deferred.
     pub(crate) fn leave_stream(&self, id: PacketId, account: &Account) -> bool {
         let mut queue = self.0.lock();
         let Some(queue) = queue.as_mut() else { return false };
@@ -93,7 +93,7 @@ impl Deferred {
         queue.packets.len() < before
     }
 
-    /// Returns whether later packets of a stream must follow a deferred one.
+    /// Returns whether later packets of a stream must be deferred, because earlier ones are.
     pub(crate) fn has_stream(&self, id: PacketId) -> bool {
         self.0.lock().as_ref().is_some_and(|queue| queue.streams.binary_search(&id).is_ok())
     }
@@ -103,13 +103,13 @@ impl Deferred {
         self.0.lock().get_or_insert_default().added += count;
     }
 
-    /// Returns whether no packet is deferred.
+    /// Returns whether no packets are deferred.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.lock().as_ref().is_none_or(|queue| queue.packets.is_empty())
     }
 
-    /// Returns whether processing must pause: deferred and added bytes have reached `max`, which one packet may exceed,
-    /// or the server's memory limit.
+    /// Returns whether processing must pause, because deferred packets and bytes added to the backlog have reached
+    /// `max`, which a single packet may exceed, or the memory limit of the server.
     pub(crate) fn is_full(&self, max: usize, account: &Account) -> bool {
         let is_full =
             |queue: &Queue| queue.stops || queue.charged.saturating_add(queue.added) >= max || account.is_over();
@@ -126,7 +126,7 @@ impl Deferred {
 }
 
 impl Queue {
-    /// Releases the charge of a removed packet.
+    /// Releases the charge of a packet that was removed.
     fn forget(&mut self, charge: usize, account: &Account) {
         self.charged -= charge;
         self.stops &= !self.packets.is_empty();

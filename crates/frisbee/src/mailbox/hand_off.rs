@@ -1,4 +1,4 @@
-//! Hand-off steps that handles request from the driver, and the next owner of a transport.
+//! Steps of a hand-off that handles request from the driver, and the owner to which a transport is handed off.
 
 use crate::debug::opaque_debug;
 use crate::executor::tasks::Job;
@@ -10,17 +10,17 @@ use std::pin::Pin;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// A connection that was handed off to the requesting end.
+/// Result of a hand-off that the peer has accepted.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct HandOffAccepted {
-    /// Reply of the peer that accepted.
+    /// Body of the peer's reply.
     pub reply: Bytes,
-    /// The transport.
+    /// The transport of the connection.
     pub transport: RawTransport,
 }
 
-/// The next owner of a transport.
+/// The owner to which a transport is handed off.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -68,21 +68,21 @@ pub struct HandOffAccepted {
 pub struct HandOffTarget(Owner);
 
 enum Owner {
-    /// Called on the runtime on which the server was started or the client connected.
+    /// A function that is called in the runtime in which the server was started or the client connected.
     Apart(Box<SpawnTask>),
-    /// Continues in the task of the connection.
+    /// A future that runs in the task of the connection.
     Adapter(Box<dyn FnOnce(RawTransport) -> AdapterFuture + Send>),
 }
 
 type SpawnTask = dyn FnOnce(RawTransport, &Handle) + Send;
 
-/// The remaining work of a connection, run in its task.
+/// Future that a connection's task continues with.
 pub(crate) type AdapterFuture = Pin<Box<dyn Future<Output = CloseReason> + Send>>;
 
 impl HandOffTarget {
-    /// Creates an owner from a function whose future is spawned on the runtime on which the server was started or the
-    /// client connected. The function is called within that runtime. The task is independent: it does not end with the
-    /// connection, and a shutdown of the server does not wait for it.
+    /// Creates an owner from a function. Its future is spawned on the runtime in which the server was started or the
+    /// client connected, and the function itself is called in the context of this runtime. The task is independent of
+    /// the connection, and a shutdown of the server does not wait for it.
     pub fn new<F>(take: impl FnOnce(RawTransport) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -97,17 +97,17 @@ impl HandOffTarget {
         Self(Owner::Apart(Box::new(move |raw, _| take(raw))))
     }
 
-    /// Creates an owner from a function whose future continues in the task of the connection.
+    /// Creates an owner from a function whose future runs in the task of the connection.
     pub(crate) fn in_place(take: impl FnOnce(RawTransport) -> AdapterFuture + Send + 'static) -> Self {
         Self(Owner::Adapter(Box::new(take)))
     }
 
-    /// Returns whether the connection's task continues with the transport.
+    /// Returns whether the future runs in the task of the connection.
     pub(crate) fn is_in_place(&self) -> bool {
         matches!(self.0, Owner::Adapter(_))
     }
 
-    /// Hands the transport over. If a future is returned, the task of the connection must continue with it.
+    /// Hands off the transport. If a future is returned, the task of the connection must continue with it.
     pub(crate) fn take(self, raw: RawTransport, runtime: &Handle) -> Option<AdapterFuture> {
         let _entered = runtime.enter();
         match self.0 {
@@ -122,11 +122,11 @@ impl HandOffTarget {
 
 opaque_debug!([] HandOffTarget, "HandOffTarget");
 
-/// A step of a hand-off that a handle requests from the connection's task.
+/// A step of a hand-off that a handle requests from the driver.
 #[derive(Debug)]
 pub(crate) enum HandOffStep {
     Request {
-        /// Packets that were sent before.
+        /// Packets that were sent before the request.
         before: Outbox,
         request: Bytes,
         asking: HandOffWaiter,
@@ -136,24 +136,24 @@ pub(crate) enum HandOffStep {
     Decide {
         answer: HandOffAnswer,
         reply: Bytes,
-        /// There, if it is accepted.
+        /// The next owner, if the request is accepted.
         take_over: Option<HandOffTarget>,
     },
     /// Detach the transport without notifying the peer.
     Leave(HandOffTarget),
 }
 
-/// The caller that waits for a reply.
+/// A caller that waits for the reply to its hand-off request.
 #[derive(Debug)]
 pub(crate) struct HandOffWaiter {
     pub(crate) operation: Operation,
     answer: oneshot::Sender<Result<HandOffAccepted, HandOffError>>,
-    /// Guard of a protocol, kept until there is a reply.
+    /// Guard of a protocol, kept until the reply arrives.
     guard: Box<dyn Any + Send>,
 }
 
 impl HandOffWaiter {
-    /// Creates a caller that receives its reply through `answer` and keeps `guard` until then.
+    /// Creates a waiter that sends the reply to `answer`, and keeps `guard` until then.
     pub(crate) fn new(
         operation: Operation,
         answer: oneshot::Sender<Result<HandOffAccepted, HandOffError>>,
@@ -163,7 +163,7 @@ impl HandOffWaiter {
     }
 
     pub(crate) fn answer(self, answer: Result<HandOffAccepted, HandOffError>) {
-        // The caller may repeat the request immediately.
+        // Drop the guard first, because the caller may immediately make another request.
         drop(self.guard);
         let _ = self.answer.send(answer);
     }

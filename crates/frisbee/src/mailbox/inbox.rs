@@ -1,41 +1,41 @@
-//! Unread messages of a stream: those that the connection's task has received, and those that the reader has taken.
+//! Unread messages of a stream, both those in the queue and those that the reader has taken.
 //!
-//! The reader takes all queued messages at once, so that one lock operation serves many messages.
+//! The reader takes all queued messages at once, so that the lock is acquired only once for many messages.
 
 use bytes::Bytes;
 use frisbee_core::{Batch, tlv};
 use std::collections::VecDeque;
 
-/// Messages below this length, in bytes, are copied out of the read buffer before they are queued. Otherwise a few
-/// bytes would keep a whole buffer of 64 KiB.
+/// Length in bytes below which messages are copied out of the read buffer. Otherwise a few bytes would keep a buffer of
+/// 64 KiB alive.
 pub(crate) const COPY_BELOW: usize = 16 * 1024;
 
-/// Maximum capacity that an empty inbox keeps, in bytes.
+/// Maximum capacity in bytes that an empty inbox keeps.
 const KEEP_CAPACITY: usize = 16 * 1024;
 
-/// A queue of messages. Short ones share a buffer, so they need no separate allocations.
+/// A queue of messages. Short messages share a buffer, so that they need no allocations of their own.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
-    /// `copied[read..]` contains the short messages in the batch format: each preceded by its length.
+    /// Short messages in the format of a batch, each preceded by its length. The unread ones are `copied[read..]`.
     copied: Vec<u8>,
     read: usize,
-    /// `copied[read..stop]` can be read without further checks.
+    /// The messages in `copied[read..stop]` can be read without further checks.
     stop: usize,
-    /// Long messages, each with the index of the following short one.
+    /// Long messages, each with the offset in `copied` of the short message that follows it.
     shared: VecDeque<(usize, Bytes)>,
 }
 
-/// A queued message.
+/// A message in the queue.
 #[derive(Debug)]
 pub enum Message<'a> {
-    /// A short message in a shared buffer.
+    /// A short message, in a buffer shared with others.
     Copied(&'a [u8]),
-    /// A long message with its own shared memory.
+    /// A long message, in memory of its own.
     Shared(Bytes),
 }
 
 impl Message<'_> {
-    /// Returns the length in bytes.
+    /// Returns the length of the message in bytes.
     pub fn len(&self) -> usize {
         match self {
             Self::Copied(bytes) => bytes.len(),
@@ -48,7 +48,7 @@ impl Message<'_> {
         self.len() == 0
     }
 
-    /// Converts the message into independent bytes.
+    /// Converts the message to bytes that are independent of the queue.
     pub fn into_bytes(self) -> Bytes {
         match self {
             Self::Copied(bytes) => Bytes::copy_from_slice(bytes),
@@ -68,7 +68,7 @@ impl Inbox {
         self.resume();
     }
 
-    /// Appends the messages of a batch. None of them is long.
+    /// Appends the messages of a batch. All of them must be short.
     pub(crate) fn push_batch(&mut self, batch: &[u8]) {
         self.copied.extend_from_slice(batch);
         self.resume();
@@ -78,8 +78,8 @@ impl Inbox {
         self.read == self.copied.len() && self.shared.is_empty()
     }
 
-    /// Returns the next message, if it is shorter than 128 bytes and not behind a [pause](Self::pause).
-    #[inline(always)] // This runs for every message.
+    /// Returns the next message if it is shorter than 128 bytes, unless reading is [paused](Self::pause).
+    #[inline(always)] // Called for every message.
     pub(crate) fn peek_short(&self) -> Option<&[u8]> {
         let before = self.copied.get(..self.stop)?;
         let length = *before.get(self.read)?;
@@ -87,7 +87,7 @@ impl Inbox {
         if length < 0x80 { rest.get(..usize::from(length)) } else { None }
     }
 
-    /// Consumes a message of this length that [`peek_short`](Self::peek_short) returned.
+    /// Consumes the message that [`peek_short`](Self::peek_short) has returned, which has this length.
     #[inline(always)]
     pub(crate) fn skip_short(&mut self, length: usize) {
         self.read += 1 + length;
@@ -112,12 +112,12 @@ impl Inbox {
         self.stop = self.read;
     }
 
-    /// Allows short messages to be read up to the next long one.
+    /// Lets [`peek_short`](Self::peek_short) return the short messages before the next long one.
     pub(crate) fn resume(&mut self) {
         self.stop = self.shared.front().map_or(self.copied.len(), |(at, _)| *at);
     }
 
-    /// Takes everything from `other`, which receives the empty buffers.
+    /// Takes all messages of `other`, which gets the empty buffers of this queue.
     pub(crate) fn take_over(&mut self, other: &mut Self) {
         debug_assert!(self.is_empty(), "transferred messages are read first");
         self.copied.clear();
@@ -126,7 +126,7 @@ impl Inbox {
         std::mem::swap(self, other);
     }
 
-    /// Frees memory that was needed for a burst.
+    /// Frees memory that was used for a burst.
     pub(crate) fn shrink(&mut self) {
         if self.is_empty() && self.copied.capacity() > KEEP_CAPACITY {
             *self = Self::default();

@@ -1,22 +1,22 @@
-//! Orders of handles to the connection's task.
+//! Orders that handles give to the driver of their connection.
 
 use crate::CloseReason;
 
-/// An order of a handle to the connection's task.
+/// An order to end the connection.
 #[derive(Clone, Debug)]
 pub(crate) enum Order {
-    /// Close once nothing is in progress.
+    /// Close the connection as soon as it is idle.
     WhenIdle(CloseReason),
-    /// Write the pending packets and close.
+    /// Write pending packets and close the connection.
     Flush(CloseReason),
-    /// Close immediately.
+    /// Close the connection immediately.
     Now(CloseReason),
-    /// Hand the transport to its next owner. Issued by the task itself.
+    /// Pass the transport to its next owner. Given by the driver itself.
     HandOver,
 }
 
 impl Order {
-    /// Stores a request to close the connection, unless `slot` holds a more urgent one.
+    /// Stores an order to close the connection, unless `slot` contains a more urgent one.
     pub(crate) fn put(order: Self, slot: &mut Option<Box<Self>>) {
         if slot.as_ref().is_none_or(|earlier| earlier.rank() < order.rank()) {
             *slot = Some(Box::new(order));

@@ -1,25 +1,25 @@
-//! The queue of tasks that wait for a permit, which is a call slot or a stream slot of a connection. A queue has
-//! neither a lock nor a clock. Its owner counts the permits in use and calls the queue under its own lock.
+//! Queue of tasks that wait for a permit, which is a slot for a call or a stream. The queue has neither a lock nor a
+//! clock. Its owner counts the permits in use and calls the queue under its own lock.
 //!
 //! # Decisions
 //!
-//! A released permit is granted to the first waiter and is then taken for later arrivals. Otherwise a task that ends a
-//! call and starts the next one at once would always find the permit before the woken waiter does, and the waiters
-//! would starve.
+//! A released permit is granted to the first waiting task, and can then no longer be taken by tasks that arrive later.
+//! Otherwise a task that ends a call and immediately makes another would always take the permit before the woken task
+//! does, and the waiting tasks would starve.
 //!
-//! A granted task may never be polled, for example as the other arm of a `select!`. After [`GRANT_TIME`] its permit is
-//! granted to the next task, and the task that lost it is passed over until it is polled again. If that task kept its
-//! place, each permit would be delayed by that time.
+//! A task may never be polled after it was granted a permit, for example because it is in another branch of a
+//! `select!`. After [`GRANT_TIME`] its permit is granted to the next task, and the first one is skipped until it is
+//! polled again. If it kept its place, each permit would be delayed by that time.
 
 use std::collections::BTreeMap;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-/// How long a granted permit waits for its task. This is longer than a busy worker takes to poll a woken task, and
-/// short enough that a task which is never polled delays the others by no more than a slow call.
+/// Time after which an unused grant expires. Longer than a busy worker takes to poll a woken task, and short enough
+/// that a task which is never polled delays others by no more than a slow call.
 pub(crate) const GRANT_TIME: Duration = Duration::from_millis(10);
 
-/// Tasks that wait for permits, in order of arrival.
+/// Tasks that wait for permits, in the order of their arrival.
 ///
 /// ```
 /// use frisbee::{PermitPlace, PermitQueue};
@@ -39,22 +39,21 @@ pub(crate) const GRANT_TIME: Duration = Duration::from_millis(10);
 /// ```
 #[derive(Debug, Default)]
 pub struct PermitQueue(
-    /// The queue, in a box because most connections never have waiting tasks.
+    /// The queue. Boxed because on most connections no task ever waits.
     Option<Box<Queue>>,
 );
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// The waiting tasks, by number of arrival.
+    /// Waiting tasks by the number of their arrival.
     tasks: BTreeMap<u64, Waiting>,
-    /// The number of the latest arrival.
+    /// Number of the last task that arrived.
     last: u64,
-    /// Number of tasks with a grant.
+    /// Number of tasks that have been granted a permit.
     granted: usize,
 }
 
-/// The position of a task in a [`PermitQueue`]. The owner must [remove](PermitQueue::leave) it when the task no longer
-/// waits.
+/// Place of a task in a [`PermitQueue`]. Its owner must [remove](PermitQueue::leave) the task when it no longer waits.
 #[derive(Debug, Default)]
 pub struct PermitPlace(u64);
 
@@ -80,7 +79,7 @@ impl PermitPlace {
 }
 
 impl PermitQueue {
-    /// Returns whether no task waits.
+    /// Returns whether no tasks are waiting.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -92,8 +91,8 @@ impl PermitQueue {
         self.0.as_ref().map_or(0, |queue| queue.tasks.len())
     }
 
-    /// Returns whether the task may take one of the `free` permits, and removes the task from the queue if so. A task
-    /// without a grant may take only permits that are not granted to another task.
+    /// Returns whether the task may take one of the `free` permits. If so, removes the task from the queue. A task
+    /// without a grant may only take permits that have not been granted to others.
     #[inline]
     pub fn take(&mut self, place: &mut PermitPlace, free: usize) -> bool {
         match &mut self.0 {
@@ -110,34 +109,34 @@ impl PermitQueue {
         self.0.as_ref().map_or(0, |queue| queue.granted)
     }
 
-    /// Adds a task that got no permit, or replaces its waker. Returns a waker, which must be dropped without a lock.
+    /// Adds a task that did not get a permit, or replaces its waker. Returns a waker that must be dropped without a
+    /// lock.
     #[must_use]
     pub fn enter(&mut self, place: &mut PermitPlace, context: &Context<'_>) -> Option<Waker> {
         self.0.get_or_insert_default().enter(place, context)
     }
 
-    /// Grants free permits to the tasks that have waited longest. Returns their wakers, which the caller must wake
-    /// after releasing the lock.
+    /// Grants free permits to the tasks that have waited longest. Returns their wakers, which must be woken after the
+    /// lock is released.
     #[must_use]
     pub fn grant(&mut self, free: usize, now: impl FnOnce() -> Instant) -> Vec<Waker> {
         self.0.as_mut().map_or_else(Vec::new, |queue| queue.grant(free, now))
     }
 
-    /// Returns the time at which the first granted task loses its grant.
+    /// Returns the time at which the first grant expires.
     pub fn due(&self) -> Option<Instant> {
         self.0.as_ref()?.due()
     }
 
-    /// Passes over tasks that have not used their grants in time. The caller must call [`grant`](Self::grant)
-    /// afterwards.
+    /// Revokes grants that have expired. The caller must call [`grant`](Self::grant) afterwards.
     pub fn expire(&mut self, now: Instant) {
         if let Some(queue) = &mut self.0 {
             queue.expire(now);
         }
     }
 
-    /// Removes a task that no longer waits. Its grant, if any, is for the next one: the caller must call
-    /// [`grant`](Self::grant) afterwards. Returns a waker, which must be dropped without a lock.
+    /// Removes a task that no longer waits. If it was granted a permit, this is available for the next task: the caller
+    /// must call [`grant`](Self::grant) afterwards. Returns a waker that must be dropped without a lock.
     #[must_use]
     pub fn leave(&mut self, place: &mut PermitPlace) -> Option<Waker> {
         self.0.as_mut()?.remove(place)
@@ -145,7 +144,7 @@ impl PermitQueue {
 
     /// Removes all tasks, because there will be no more permits. The caller must wake them.
     pub fn take_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
-        // Numbering continues, because places of removed tasks may still exist.
+        // Numbering continues, because the places of the removed tasks may still exist.
         let tasks = self.0.as_mut().map(|queue| {
             queue.granted = 0;
             std::mem::take(&mut queue.tasks)
@@ -174,7 +173,7 @@ impl Queue {
             place.0 = self.last;
         }
         match self.tasks.get_mut(&place.0) {
-            // The task got its grant while something else kept it waiting.
+            // The task was granted a permit while it waits for something else.
             Some(Waiting::Granted(_)) => None,
             Some(Waiting::Queued(waker)) if waker.will_wake(context.waker()) => None,
             _ => match self.tasks.insert(place.0, Waiting::Queued(context.waker().clone())) {
@@ -212,8 +211,8 @@ impl Queue {
         if self.granted == 0 {
             return None;
         }
-        // Grants are in order of arrival, except for tasks that were passed over before. An earlier expiry is noticed
-        // together with this one.
+        // Grants expire in the order of arrival, except for those of tasks that were skipped before. If one of these
+        // expires earlier, this is noticed together with the first.
         self.tasks
             .values()
             .find_map(|task| if let Waiting::Granted(at) = task { at.checked_add(GRANT_TIME) } else { None })

@@ -1,4 +1,4 @@
-//! A stream, as seen by its handles and the connection's task: its state, credit and unread messages.
+//! Shared state of a stream: its state machine, credit and unread messages.
 
 use super::inbox::{COPY_BELOW, Inbox};
 use crate::account::{Account, Traffic, body_memory};
@@ -13,21 +13,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
-/// Maximum size of a reset text, in bytes, which is kept as long as a handle exists. Longer texts explain nothing, and
-/// 256 streams with one packet of text each would take a gigabyte outside of any budget.
+/// Maximum length in bytes of a reset text that is kept as long as a handle exists. Longer texts add no information,
+/// and 256 streams with a text of a whole packet each would take a gigabyte that is not charged.
 const RESET_TEXT_MAX: usize = 4 * 1024;
 
-/// Memory charge of a stream opened by the peer until its last handle is dropped, in bytes: its state, its table entry,
+/// Memory charge in bytes of a stream opened by the peer until its last handle is dropped: its state, its table entry,
 /// and the task that serves it.
 const STREAM_COST: usize = 2 * 1024;
 
-/// Step in which unread messages are charged, in bytes, because there may be hundreds of thousands of small ones. Less
-/// than one step is part of the cost of the stream.
+/// Step in bytes in which unread messages are charged, because there may be hundreds of thousands of small ones. Less
+/// than one step is included in the cost of the stream.
 const MESSAGES_STEP: usize = 1024;
 
-/// Maximum [cost] of messages read in a row before the reader yields: a window may hold sixty thousand messages, and
-/// the thread may drive other connections. This corresponds to at most a thousand short messages, which take a
-/// twentieth of a millisecond at some 50 ns each.
+/// Maximum [cost] of messages that are read before the reader must yield. A window may contain 60 000 messages, and the
+/// thread may drive other connections. The limit permits at most a thousand short messages, which take a twentieth of a
+/// millisecond at 50 ns each.
 const READ_AT_ONCE: u64 = 64 * 1024;
 
 /// Returns the memory charge of an unread message in bytes.
@@ -40,36 +40,36 @@ fn whole_steps(memory: usize) -> usize {
     memory - memory % MESSAGES_STEP
 }
 
-/// State of a stream, shared by its handles and the connection's task.
+/// State of a stream, shared by its handles and the driver of the connection.
 #[derive(Debug)]
 pub(crate) struct StreamShared {
     pub(crate) id: PacketId,
     pub(crate) opened_here: bool,
     pub(crate) is_native: bool,
-    /// Whether the peer supports several messages in one packet.
+    /// Whether the peer supports batches of messages.
     pub(crate) joins: bool,
-    /// Initial credit: the number of bytes that the peer may send before any are read.
+    /// Initial credit in bytes, which the peer may use before any message has been read.
     pub(crate) window: u64,
     pub(crate) account: Arc<Account>,
     pub(crate) inner: Mutex<Messages>,
 }
 
-/// Total size of a stream's messages since it was opened, as seen from one end. For messages that share a packet, its
-/// header and their length prefixes are included.
+/// Total size of a stream's messages so far, as seen from one end. For messages that share a packet, the header of the
+/// packet and their length prefixes are included.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct StreamBytes {
-    /// Bytes of sent messages, including pending ones.
+    /// Bytes of messages that were sent, including pending ones.
     pub sent: u64,
-    /// Bytes of received messages, including unread ones.
+    /// Bytes of messages that were received, including unread ones.
     pub received: u64,
 }
 
-/// The reason why receiving ended.
+/// Reason why receiving on a stream has ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum StreamEnd {
-    /// The peer has ended its direction. Go peers do so with a message of their own.
+    /// The peer has ended its direction. Go peers signal this by a message of their own protocol.
     Ended,
     /// The stream was closed, or the connection has ended.
     Closed,
@@ -77,54 +77,54 @@ pub enum StreamEnd {
     Reset {
         /// A gRPC status code.
         code: u32,
-        /// The reason as text.
+        /// Text that explains the reason.
         message: String,
     },
-    /// The peer has reset the stream and reports that no handler has received any of it.
+    /// The peer has reset the stream, and states that no part of it was passed to a handler.
     Refused {
         /// A gRPC status code.
         code: u32,
-        /// The reason as text.
+        /// Text that explains the reason.
         message: String,
     },
-    /// Messages were lost for lack of memory.
+    /// Messages were lost because there was not enough memory.
     Overflowed,
 }
 
-/// The state of a stream.
+/// State of a stream, for introspection.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct StreamView {
-    /// Stream id, unique among the open streams of its connection.
+    /// Id of the stream, unique among the open streams of its connection.
     pub id: PacketId,
-    /// Whether this end opened the stream.
+    /// Whether this end has opened the stream.
     pub is_opened_here: bool,
-    /// Bytes that this end may send, negative if a message has exceeded the credit. `None` if the peer does not support
-    /// credit.
+    /// Credit for sending, in bytes. Negative if the last message has exceeded it. `None` if the peer does not support
+    /// flow control.
     pub credit: Option<i64>,
-    /// Maximum number of the peer's unread bytes here.
+    /// Window of the peer: the maximum number of unread bytes.
     pub window: u64,
-    /// Memory of unread messages here.
+    /// Memory of unread messages in bytes.
     pub unread: usize,
 }
 
-/// Messages taken by the reader, and those read but not yet accounted for.
+/// Messages that the reader has taken, and the cost of those that it has read since the last settlement.
 #[derive(Debug, Default)]
 pub(crate) struct ReadBatch {
     pub(crate) inbox: Inbox,
     /// Cost of the messages that have been read.
     pub(crate) cost: u64,
-    /// Amount by which the charge of those messages exceeds their cost.
+    /// Amount by which the memory charge of these messages exceeds their cost.
     surplus: usize,
-    /// Cost at which messages are accounted for, because a sender may wait for the credit or other tasks for their
-    /// turn.
+    /// Cost at which the messages that were read are settled, because the sender may wait for credit, or other tasks
+    /// for a turn.
     look_at: u64,
-    /// Cost of messages, without `cost`, that were read since the reader last waited.
+    /// Cost of messages read since the reader last waited, without `cost`.
     in_a_row: u64,
 }
 
 impl ReadBatch {
-    /// Returns whether the reader must yield before it continues.
+    /// Returns whether the reader must yield before it reads more.
     pub(crate) fn is_enough(&mut self) -> bool {
         let is_enough = self.in_a_row >= READ_AT_ONCE;
         if is_enough {
@@ -134,19 +134,19 @@ impl ReadBatch {
         is_enough
     }
 
-    /// Records that the reader waits.
+    /// Records that the reader is waiting.
     pub(crate) fn rest(&mut self) {
         self.in_a_row = 0;
     }
 
-    /// Records that a message has been read. Returns whether messages should be accounted for.
-    #[inline(always)] // This runs for every message.
+    /// Records that a message was read. Returns whether the read messages should be settled now.
+    #[inline(always)] // Called for every message.
     pub(crate) fn count(&mut self, length: usize) -> bool {
         self.cost += cost(length);
         self.cost >= self.look_at
     }
 
-    /// Like [`count`](Self::count), for a message that may share memory with others.
+    /// Like [`count`](Self::count), for a message that may be in shared memory.
     pub(crate) fn count_any(&mut self, length: usize) -> bool {
         if length >= COPY_BELOW {
             self.surplus += body_memory(length) - length;
@@ -154,8 +154,8 @@ impl ReadBatch {
         self.count(length)
     }
 
-    /// Takes the read messages to account for them, in a window with this initial size. Returns their cost and the
-    /// amount by which their charge exceeds it.
+    /// Takes the counts of the read messages, to settle them. `window` is the initial window of the stream. Returns
+    /// their cost, and the amount by which their charge exceeds it.
     fn take(&mut self, window: u64) -> (u64, usize) {
         let (cost, surplus) = (std::mem::take(&mut self.cost), std::mem::take(&mut self.surplus));
         self.in_a_row = self.in_a_row.saturating_add(cost);
@@ -173,40 +173,40 @@ pub(crate) struct Messages {
     pub(crate) credit: Credit,
     pub(crate) window: Window,
     pub(crate) inbox: Inbox,
-    /// Total size of messages in both directions.
+    /// Total size of the messages in both directions.
     pub(crate) bytes: StreamBytes,
-    /// Whether a message or HEADERS have arrived.
+    /// Whether a message or HEADERS have been received.
     has_begun: bool,
-    /// The items of HEADERS and of TRAILERS that have not been taken.
+    /// Items of HEADERS that have not been taken.
     headers: Option<Bytes>,
     trailers: Option<Bytes>,
-    /// Memory of messages that were received and are not yet accounted for.
+    /// Memory of received messages that have not been settled.
     held: usize,
-    /// Charged part of it: all whole steps.
+    /// Part of `held` that is charged, in whole steps.
     charged: usize,
     pub(crate) overflowed: bool,
     pub(crate) reset: Option<(u32, String)>,
-    /// Whether the peer has reported that no handler has received any of the stream.
+    /// Whether the peer has stated that no part of the stream was passed to a handler.
     pub(crate) is_refused: bool,
     pub(crate) reader: Option<Waker>,
     /// Senders that wait for credit.
     pub(crate) senders: EventWaiters,
-    /// Tasks that wait for the end.
+    /// Tasks that wait for the end of the stream.
     pub(crate) watchers: EventWaiters,
 }
 
-/// The tasks that wait for one event.
+/// Tasks that wait for one event.
 #[derive(Debug, Default)]
 pub(crate) struct EventWaiters {
-    /// The waiting tasks by number. Each owner of a number must [leave](Self::leave) the queue.
+    /// Wakers of the tasks by number. Each owner of a number must [leave](Self::leave) the queue.
     wakers: Vec<(u64, Waker)>,
-    /// Last assigned number.
+    /// Last number that was assigned.
     last: u64,
 }
 
 impl EventWaiters {
-    /// Registers a task under its number, which is initially 0. Returns its previous waker, to be dropped without the
-    /// lock.
+    /// Registers a task under its number, which is initially 0. Returns its previous waker, which must be dropped
+    /// without the lock.
     #[must_use]
     pub(crate) fn enter(&mut self, context: &Context<'_>, number: &mut u64) -> Option<Waker> {
         let waker = context.waker();
@@ -228,19 +228,19 @@ impl EventWaiters {
         Some(self.wakers.swap_remove(index).1)
     }
 
-    /// Removes all tasks, to be woken.
+    /// Removes all tasks. The caller must wake them.
     pub(crate) fn take(&mut self) -> Vec<Waker> {
         std::mem::take(&mut self.wakers).into_iter().map(|(_, waker)| waker).collect()
     }
 }
 
 impl Messages {
-    /// Fails if sending is no longer possible.
+    /// Returns an error if messages can no longer be sent.
     pub(crate) fn check_open(&self) -> Result<(), SendError> {
         if self.state.sends() { Ok(()) } else { Err(SendError::StreamClosed) }
     }
 
-    /// Calls `write` with the outbox for one message and accounts for it.
+    /// Calls `write` with the outbox to send one message, and deducts its credit.
     pub(crate) fn sending<T>(
         &mut self,
         outbox: &mut Outbox,
@@ -255,7 +255,7 @@ impl Messages {
         written
     }
 
-    /// Accounts for the message that `write` adds to the outbox, if any.
+    /// Deducts the credit of the message that `write` appends to the outbox, if it does.
     pub(crate) fn spending<T>(&mut self, outbox: &mut Outbox, write: impl FnOnce(&mut Outbox) -> T) -> T {
         let before = outbox.len();
         let written = write(outbox);
@@ -266,8 +266,8 @@ impl Messages {
         written
     }
 
-    /// Accounts for the messages that have been read. Returns the bytes to release from the budget and the credit for
-    /// the peer.
+    /// Settles the messages that were read. Returns the number of bytes to release from the budget, and the credit to
+    /// grant.
     fn account(&mut self, batch: &mut ReadBatch, window: u64) -> (usize, Option<u64>) {
         let (cost, surplus) = batch.take(window);
         if cost == 0 {
@@ -279,7 +279,7 @@ impl Messages {
         (freed, credit.filter(|credit| *credit > 0))
     }
 
-    /// Accounts for memory that is no longer held. Returns the bytes to release from the budget.
+    /// Records that memory is no longer held. Returns the number of bytes to release from the budget.
     fn release(&mut self, memory: usize) -> usize {
         self.held = self.held.saturating_sub(memory);
         let freed = self.charged.saturating_sub(whole_steps(self.held));
@@ -287,7 +287,7 @@ impl Messages {
         freed
     }
 
-    /// Charges a received message. Returns `false` if there is no memory for it.
+    /// Charges a received message. Returns `false` if there is not enough memory.
     #[inline]
     fn charge_message(&mut self, memory: usize, account: &Account) -> bool {
         let held = self.held.saturating_add(memory);
@@ -306,14 +306,14 @@ impl Messages {
         is_charged
     }
 
-    /// Returns unused credit of a batch. Returns the tasks to wake, because they may send now.
+    /// Returns unused credit of a batch. Returns the tasks to wake, which may now send.
     pub(crate) fn put_credit(&mut self, rest: Option<i64>) -> Vec<Waker> {
         let Some(rest) = rest else { return Vec::new() };
         self.credit.settle(rest);
         if self.credit.is_open() { self.senders.take() } else { Vec::new() }
     }
 
-    /// Removes the tasks to wake when the stream has ended.
+    /// Removes the tasks to wake, because the stream has ended.
     pub(crate) fn take_wakers(&mut self) -> Vec<Waker> {
         let mut wakers = self.senders.take();
         wakers.extend(self.reader.take());
@@ -323,7 +323,7 @@ impl Messages {
 }
 
 impl StreamShared {
-    /// Creates a stream whose peer may send `stream_credit` bytes before any are read.
+    /// Creates a stream whose peer has an initial credit of `stream_credit` bytes.
     pub(crate) fn new(
         id: PacketId,
         account: Arc<Account>,
@@ -366,12 +366,12 @@ impl StreamShared {
         self.inner.lock().state.is_over()
     }
 
-    /// Returns the total size of its messages so far.
+    /// Returns the total size of the messages so far.
     pub(crate) fn bytes(&self) -> StreamBytes {
         self.inner.lock().bytes
     }
 
-    /// Returns its state for introspection.
+    /// Returns the state of the stream for introspection.
     pub(crate) fn view(&self) -> StreamView {
         let inner = self.inner.lock();
         StreamView {
@@ -383,7 +383,7 @@ impl StreamShared {
         }
     }
 
-    /// Waits until the receiver has room for a message, and returns the result of `take`.
+    /// Waits until there is credit for a message. Returns the result of `take`.
     pub(crate) fn poll_credit<T>(
         &self,
         context: &Context<'_>,
@@ -413,7 +413,7 @@ impl StreamShared {
         Poll::Pending
     }
 
-    /// Removes the wakers of a task that no longer waits for credit or the end.
+    /// Removes the wakers of a task that no longer waits for credit or the end of the stream.
     pub(crate) fn leave(&self, credit: u64, end: u64) {
         if credit == 0 && end == 0 {
             return;
@@ -424,11 +424,11 @@ impl StreamShared {
         drop(wakers);
     }
 
-    /// Accepts a message. If there was no memory or no credit for it, the stream is over and the signal informs the
-    /// peer.
+    /// Handles a received message. If there was no memory or no credit for it, the stream is over, and the returned
+    /// signal must be sent to the peer.
     ///
     /// # Errors
-    /// Gives the message back if nothing is received any more.
+    /// Returns the message if receiving has already ended.
     pub(crate) fn handle_packet(&self, message: Bytes) -> Result<StreamSignal, Bytes> {
         let mut inner = self.inner.lock();
         if !inner.state.receives() {
@@ -447,14 +447,14 @@ impl StreamShared {
         Ok(StreamSignal::Nothing)
     }
 
-    /// Accepts the messages of a batch of this size, each like [`handle_packet`](Self::handle_packet). Returns `None`
-    /// if receiving has ended.
+    /// Handles the messages of a batch, each like [`handle_packet`](Self::handle_packet). Returns `None` if receiving
+    /// has already ended.
     pub(crate) fn handle_batch(&self, body: &Bytes, size: &BatchSize) -> Option<StreamSignal> {
         let mut inner = self.inner.lock();
         if !inner.state.receives() {
             return None;
         }
-        // The charge of short messages equals their cost.
+        // Fast path: the charge of short messages is equal to their cost.
         let is_short = size.longest < COPY_BELOW;
         if is_short && inner.window.receive_all(size.cost(), size.last_cost()) {
             let memory = usize::try_from(size.cost()).unwrap_or(usize::MAX);
@@ -471,7 +471,7 @@ impl StreamShared {
                     self.account.budget().counts.count_rejected();
                     return Some(Self::overflow(inner));
                 }
-                inner.inbox.push(Bytes::copy_from_slice(message)); // A slice would keep the whole batch.
+                inner.inbox.push(Bytes::copy_from_slice(message)); // A slice would keep the whole batch alive.
             }
         }
         inner.has_begun = true;
@@ -482,8 +482,8 @@ impl StreamShared {
         Some(StreamSignal::Nothing)
     }
 
-    /// Accepts the items of HEADERS, or of TRAILERS, which end the peer's direction. They need memory, but no credit.
-    /// Returns `None` for HEADERS that are not the first packet of the direction.
+    /// Handles the items of HEADERS, or of TRAILERS, which end the direction of the peer. They require memory but no
+    /// credit. Returns `None` for HEADERS that are not the first packet of their direction.
     pub(crate) fn handle_items(&self, items: &[u8], is_last: bool) -> Option<StreamSignal> {
         let mut inner = self.inner.lock();
         if !inner.state.receives() {
@@ -496,7 +496,7 @@ impl StreamShared {
             self.account.budget().counts.count_rejected();
             return Some(Self::overflow(inner));
         }
-        let items = Some(Bytes::copy_from_slice(items)); // A slice would keep its whole read buffer.
+        let items = Some(Bytes::copy_from_slice(items)); // A slice would keep the whole read buffer alive.
         let wakers = if is_last {
             inner.trailers = items;
             inner.state.handle_end();
@@ -520,7 +520,8 @@ impl StreamShared {
         Some(items)
     }
 
-    /// Handles a message that was discarded for lack of memory. The stream is over, and the signal informs the peer.
+    /// Handles a message that was discarded for lack of memory. The stream is over, and the returned signal must be
+    /// sent to the peer.
     pub(crate) fn handle_rejected_body(&self) -> StreamSignal {
         let inner = self.inner.lock();
         if inner.state.receives() { Self::overflow(inner) } else { StreamSignal::Nothing }
@@ -535,7 +536,7 @@ impl StreamShared {
         signal
     }
 
-    /// Accepts credit; `false` if the body is malformed.
+    /// Handles a CREDIT packet. Returns `false` if its body is malformed.
     pub(crate) fn handle_credit(&self, body: &[u8]) -> bool {
         let Some(credit) = tlv::whole_varint(body) else { return false };
         let mut inner = self.inner.lock();
@@ -547,7 +548,8 @@ impl StreamShared {
         true
     }
 
-    /// Accepts the end of the peer's direction, or a reset; `false` if the body is neither.
+    /// Handles an END packet, which ends the direction of the peer or resets the stream. Returns `false` if its body is
+    /// malformed.
     pub(crate) fn handle_end(&self, body: &[u8]) -> bool {
         let mut reset = None;
         if !body.is_empty() {
@@ -572,7 +574,7 @@ impl StreamShared {
         true
     }
 
-    /// Accepts the peer's close, or the end of the connection.
+    /// Handles that the peer has closed the stream, or the connection has ended.
     pub(crate) fn handle_close(&self) {
         let mut inner = self.inner.lock();
         inner.state.handle_close();
@@ -581,7 +583,7 @@ impl StreamShared {
         wake_all(wakers);
     }
 
-    /// Records that the peer will send nothing more on the connection.
+    /// Records that the peer sends nothing more on the connection.
     pub(crate) fn handle_eof(&self) {
         let reader = self.inner.lock().reader.take();
         wake(reader);
@@ -591,7 +593,7 @@ impl StreamShared {
         let inner = self.inner.lock();
         match &inner.reset {
             _ if inner.overflowed => StreamEnd::Overflowed,
-            // Its messages are complete, regardless of the other direction.
+            // The messages of the peer are complete, regardless of the other direction.
             _ if inner.state.has_ended() => StreamEnd::Ended,
             Some((code, message)) if inner.is_refused => StreamEnd::Refused { code: *code, message: message.clone() },
             Some((code, message)) => StreamEnd::Reset { code: *code, message: message.clone() },
@@ -599,8 +601,8 @@ impl StreamShared {
         }
     }
 
-    /// Takes the queued messages for a reader that has read all previous ones. Returns the credit for those. Ready
-    /// without a message if no more will arrive.
+    /// Takes the queued messages for a reader that has read all previous ones. Returns the credit to grant for those.
+    /// Completes without messages if no more will arrive.
     pub(crate) fn poll_refill(
         &self,
         batch: &mut ReadBatch,
@@ -623,12 +625,12 @@ impl StreamShared {
             Poll::Pending
         };
         drop(inner);
-        drop(earlier); // Which may be the last of a task, without the lock.
+        drop(earlier); // Without the lock: it may be the last reference to a task.
         self.account.release(freed);
         (refilled, credit)
     }
 
-    /// Accounts for the messages that have been read. Returns the credit for them.
+    /// Settles the messages that were read. Returns the credit to grant.
     pub(crate) fn account(&self, batch: &mut ReadBatch) -> Option<u64> {
         let (freed, credit) = self.inner.lock().account(batch, self.window);
         self.account.release(freed);

@@ -5,14 +5,15 @@ use crate::{PacketId, PeerKind};
 use frisbee_core::Role;
 use std::sync::Arc;
 
-/// The open streams of both ends, by id.
+/// Open streams of both ends, by id.
 #[derive(Debug, Default)]
 pub(crate) struct StreamTable {
-    /// Sorted by id. There are a few hundred, and an ordered map would add kilobytes of code per type.
+    /// The streams, sorted by id. There are at most a few hundred, and an ordered map would add kilobytes of code for
+    /// each type.
     streams: Vec<(PacketId, Arc<StreamShared>)>,
     /// Number of streams opened by this end.
     opened_here: u32,
-    /// The id after the one of the last stream opened by this end.
+    /// Id that follows that of the last stream opened by this end.
     next: u16,
 }
 
@@ -34,7 +35,7 @@ impl StreamTable {
         self.find(id).ok().map(|at| &self.streams[at].1)
     }
 
-    /// Returns the position of the stream with this id, or where it would be inserted.
+    /// Returns the index of the stream with this id, or the index at which to insert it.
     fn find(&self, id: PacketId) -> Result<usize, usize> {
         self.streams.binary_search_by_key(&id, |(id, _)| *id)
     }
@@ -49,10 +50,10 @@ impl StreamTable {
         usize::try_from(max.saturating_sub(self.opened_here)).unwrap_or(usize::MAX)
     }
 
-    /// Adds a stream that this end opens, under a free id. Returns `None` if the maximum number is open.
+    /// Adds a stream that this end opens, with a free id. Returns `None` if the maximum number of streams is open.
     ///
-    /// Ids are unique within the connection. Between native peers each end has its own range. A Go server accepts any
-    /// id; 0 is skipped because Go clients never use it.
+    /// Ids are unique within the connection. Between native peers, each end uses a separate half of the ids. A Go
+    /// server accepts any id; 0 is skipped because Go clients never use it.
     pub(crate) fn enter(
         &mut self,
         role: Role,
@@ -82,14 +83,14 @@ impl StreamTable {
         None
     }
 
-    /// Adds a stream that the peer has opened. Returns `false` without a change if a stream with its id is open.
+    /// Adds a stream that the peer has opened. Returns `false` and changes nothing if its id is already in use.
     pub(crate) fn enter_opened_by_peer(&mut self, stream: Arc<StreamShared>) -> bool {
         let Err(at) = self.find(stream.id) else { return false };
         self.streams.insert(at, (stream.id, stream));
         true
     }
 
-    /// Removes a stream, unless its id belongs to a later one.
+    /// Removes a stream, unless its id now belongs to another one.
     pub(super) fn leave(&mut self, stream: &Arc<StreamShared>) {
         if let Ok(at) = self.find(stream.id)
             && Arc::ptr_eq(&self.streams[at].1, stream)
@@ -176,7 +177,7 @@ mod tests {
         let [first, second] = [(); 2].map(|()| table.enter(Role::Server, &kind, stream));
         assert!(first.is_some() && second.is_some());
         assert_eq!(table.enter(Role::Server, &kind, stream), None);
-        let left = first.and_then(|id| table.get(id)).expect("connection should be open").clone();
+        let left = first.and_then(|id| table.get(id)).expect("first stream should still be open").clone();
         table.leave(&left);
         assert_eq!(table.free(&kind), 1);
         assert!(table.enter(Role::Server, &kind, stream).is_some());

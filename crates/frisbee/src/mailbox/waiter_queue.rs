@@ -1,21 +1,22 @@
-//! Tasks that wait for a connection: for room, or for a change of its state.
+//! Tasks that wait for space in the outbox of a connection, or for a change of its state.
 //!
 //! # Decisions
 //!
-//! Waiters for queue space are woken in rounds. A caller whose reply has been received sends its next request before
-//! the woken waiters run. With long requests it would win every time, and the others would wait for seconds. All
-//! current waiters form a round and are woken together, because most packets are short and there is room for many. A
-//! waiter that found no room is woken again before later arrivals.
+//! Waiters for queue space are woken in rounds. Without rounds, a caller whose reply has been received would send its
+//! next request before the woken waiters run. With long requests this would happen every time, and the others would
+//! wait for seconds. All current waiters form a round and are woken together, because most packets are short and there
+//! is space for many. A waiter that found no space is woken again before those that arrived later.
 //!
-//! An exact queue would block on a waiter that was woken but is not polled, for example the other arm of a `select!`.
+//! A strict FIFO queue would block on a waiter that was woken but is not polled, for example in another branch of a
+//! `select!`.
 
 use super::Mailbox;
 use crate::{Outbox, SendError};
 use std::collections::BTreeMap;
 use std::task::{Context, Poll, Waker};
 
-/// The wakers of the tasks that wait for one connection. The caller wakes or drops all returned wakers after it has
-/// released the mailbox's lock, because either may run arbitrary code.
+/// Wakers of the tasks that wait for a connection. The caller must wake or drop returned wakers after it has released
+/// the lock of the mailbox, because both may run arbitrary code.
 #[derive(Debug, Default)]
 pub(crate) struct WaitList {
     /// Boxed because usually no task waits.
@@ -26,18 +27,19 @@ pub(crate) struct WaitList {
 
 #[derive(Debug, Default)]
 struct WaiterQueue {
-    /// Tasks that wait for room, in order of arrival.
+    /// Tasks that wait for space, in the order of their arrival.
     producers: BTreeMap<u64, Waker>,
-    /// Last number of the current round. Tasks up to it are woken before later ones.
+    /// Last number of the current round. Its tasks are woken before later ones.
     round: u64,
-    /// Number of tasks of the round that were woken and have not arrived yet.
+    /// Number of tasks of the round that were woken and have not been polled yet.
     owed: usize,
-    /// Tasks that wait for the end, the kind of the peer, a stream slot, or the decision on a hand-off.
+    /// Tasks that wait for the end of the connection, the kind of the peer, a stream slot, or the reply to a hand-off
+    /// request.
     watchers: BTreeMap<u64, Waker>,
 }
 
-/// The place of one task in the queues of a connection; 0 until it has to wait. The owner frees it with
-/// [`Mailbox::leave`] when it is dropped, so that there is at most one waker per owner.
+/// Place of a task in the queues of a connection, or 0 if it has not had to wait. Its owner must free it by
+/// [`Mailbox::leave`] when dropped, so that there is at most one waker per owner.
 #[derive(Default, Debug)]
 pub(crate) struct Place(u64);
 
@@ -46,12 +48,12 @@ impl WaitList {
         self.waiters.is_none()
     }
 
-    /// Removes the tasks that may use the available room: those of the round that found none, or else all, which form
-    /// the next round. Because a woken task may never arrive, calling this once more gives the others their turn. The
-    /// flag reports whether there are others.
+    /// Removes the tasks that may use the available space: those of the current round that have found none, or
+    /// otherwise all, which form the next round. The flag tells whether other tasks remain. Because a woken task may
+    /// never be polled, this must then be called again, to give these their turn.
     ///
-    /// Without rounds, tasks that have just received a reply would win with their next request, and the waiting tasks
-    /// would starve.
+    /// Without rounds, tasks that have just received a reply would always be first with their next request, and waiting
+    /// tasks would starve.
     pub(super) fn call_producers(&mut self) -> (Vec<Waker>, bool) {
         let Some(waiters) = &mut self.waiters else { return (Vec::new(), false) };
         let mut later = waiters.producers.split_off(&(waiters.round + 1));
@@ -66,7 +68,8 @@ impl WaitList {
         (called.into_values().collect(), others_wait)
     }
 
-    /// Returns whether a task must not use the available room, because tasks that have waited for longer were woken.
+    /// Returns whether a task must not use the available space, because tasks that have waited longer were woken for
+    /// it.
     #[inline]
     pub(crate) fn is_early(&self, place: &Place) -> bool {
         let Some(waiters) = &self.waiters else { return false };
@@ -86,7 +89,7 @@ impl WaitList {
         waiters.producers.into_values().chain(waiters.watchers.into_values())
     }
 
-    /// Registers a task that waits for room. Returns its previous waker.
+    /// Registers a task that waits for space. Returns its previous waker.
     pub(super) fn enter_producer(&mut self, waker: &Waker, place: &mut Place) -> Option<Waker> {
         if place.0 == 0 {
             self.last += 1;
@@ -104,16 +107,16 @@ impl WaitList {
     pub(super) fn register_observer(&mut self, waker: &Waker, place: &mut Place) -> Option<Waker> {
         if place.0 == 0 {
             self.last += 1;
-            place.0 = u64::MAX - self.last; // Behind every round of producers.
+            place.0 = u64::MAX - self.last; // After every round of tasks that wait for space.
         }
         self.waiters.get_or_insert_default().watchers.insert(place.0, waker.clone())
     }
 
-    /// Removes a task that has found room or no longer waits. Returns its wakers that were not called.
+    /// Removes a task that has found space or no longer waits. Returns those of its wakers that were not woken.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave(&mut self, place: &mut Place) -> (Option<Waker>, Option<Waker>) {
-        let number = std::mem::take(&mut place.0); // It waits behind others when it waits again.
+        let number = std::mem::take(&mut place.0); // If the task waits again, it is queued behind the others.
         let Some(waiters) = &mut self.waiters else { return (None, None) };
         let wakers = (waiters.producers.remove(&number), waiters.watchers.remove(&number));
         if let (None, None) = wakers {
@@ -132,7 +135,7 @@ impl WaitList {
 }
 
 impl WaiterQueue {
-    /// Removes a task of the current round from those that get the next free slots.
+    /// Records that a task of the current round has been polled or removed.
     fn forget_waiter(&mut self, number: u64) {
         if number <= self.round {
             self.owed = self.owed.saturating_sub(1);
@@ -162,12 +165,12 @@ impl Mailbox {
         let mut inner = self.lock();
         let wakers = inner.waiters.leave(place);
         drop(inner);
-        drop(wakers); // Each may be the last reference to a task, whose drop must not run under the lock.
+        drop(wakers); // Without the lock: a waker may be the last reference to a task.
     }
 }
 
-/// A task that waits for a connection. Dropping it removes the task's waker, because the connection would otherwise
-/// keep one for each task that ever waited. Created by [`Connection::waiter`](crate::Connection::waiter).
+/// A task that waits for a connection. Dropping it removes its waker, because otherwise the connection would keep one
+/// for each task that ever waited. Created by [`Connection::waiter`](crate::Connection::waiter).
 #[derive(Debug)]
 pub struct Waiter<'a> {
     mailbox: &'a Mailbox,
@@ -183,10 +186,11 @@ impl<'a> Waiter<'a> {
         self.mailbox
     }
 
-    /// Calls `write` with the connection's outbox once the pending writes are below
-    /// [`backlog_max`](crate::Config::backlog_max).
+    /// Waits until the pending output is below [`backlog_max`](crate::Config::backlog_max), and then calls `write` with
+    /// the outbox of the connection.
     ///
-    /// The packets of one call are sent contiguously. `write` runs under the connection's lock and must be short.
+    /// Packets appended by one call are sent contiguously. `write` runs under the lock of the connection and must be
+    /// short.
     ///
     /// # Errors
     /// If the connection has ended.

@@ -1,4 +1,4 @@
-//! A table router with one async function per operation.
+//! A router that calls an async function for each operation.
 
 use crate::account::READ_BUFFER;
 use crate::connection::Task;
@@ -21,10 +21,10 @@ use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 use tokio::sync::Semaphore;
 
-/// A table of handlers by operation.
+/// A router with a table of handlers, one per operation.
 ///
-/// Packets of operations without a handler are counted in the log and dropped, as in Go's frisbee. If a handler panics,
-/// the panic is logged, no reply is sent, and the connection continues.
+/// Packets of operations without a handler are dropped, and their number is logged, like in Go's frisbee. If a handler
+/// panics, the panic is logged, no reply is sent, and the connection continues.
 ///
 /// ```
 /// use frisbee::{Handlers, Operation, Packet, Policy};
@@ -44,10 +44,10 @@ pub struct Handlers {
     streams: Option<Arc<dyn Fn(Bytes, Stream) + Send + Sync>>,
 }
 
-/// The table of [`Handlers`], which can be read and modified while it is in use.
+/// The table of a [`Handlers`] router. It can be read and modified while it is in use.
 ///
-/// Clones refer to the same table. Each connection applies a change before it routes the next packet. Running handlers
-/// finish.
+/// Clones refer to the same table. Each connection applies changes before it routes the next packet. Handlers that are
+/// already running are not affected.
 ///
 /// ```
 /// use frisbee::{Handler, Handlers, Operation, Policy};
@@ -66,18 +66,18 @@ pub struct HandlerTable(Arc<LiveHandlers>);
 #[derive(Default)]
 struct LiveHandlers {
     table: Mutex<Arc<Table>>,
-    /// Number of changes, so that connections detect them without taking the lock.
+    /// Number of changes, which lets connections detect changes without the lock.
     version: AtomicU64,
 }
 
 type Table = BTreeMap<u16, Handler>;
 
-/// A handler with its execution policy, as an entry of a [`HandlerTable`].
+/// A handler and its execution policy, as stored in a [`HandlerTable`].
 #[derive(Clone)]
 pub struct Handler(Arc<dyn Prototype>);
 
 impl Handler {
-    /// Creates a handler from an async function that returns the reply to a packet, if any.
+    /// Creates a handler from an async function, which returns the reply to a packet, if there is one.
     ///
     /// ```
     /// use frisbee::{Connection, Handler, HandlerTable, Operation, Packet, Policy};
@@ -95,7 +95,7 @@ impl Handler {
 }
 
 impl HandlerTable {
-    /// Returns the operations that have handlers, in ascending order.
+    /// Returns the operations that have a handler, in ascending order.
     pub fn operations(&self) -> Vec<Operation> {
         self.current().keys().copied().filter_map(Operation::user).collect()
     }
@@ -105,7 +105,7 @@ impl HandlerTable {
         self.current().get(&operation.number()).cloned()
     }
 
-    /// Sets the handler of an operation and returns the previous one.
+    /// Sets the handler of an operation. Returns the previous one.
     pub fn insert(&self, operation: Operation, handler: Handler) -> Option<Handler> {
         self.change(|table| table.insert(operation.number(), handler))
     }
@@ -145,7 +145,7 @@ impl Handlers {
         Self::default()
     }
 
-    /// Sets the handler of an operation with [`Policy::Inline`]. Replaces an earlier one.
+    /// Sets the handler of an operation, with [`Policy::Inline`]. Replaces the previous one.
     pub fn on<H, F>(self, operation: Operation, handler: H) -> Self
     where
         H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
@@ -154,7 +154,7 @@ impl Handlers {
         self.on_with(operation, Policy::Inline, handler)
     }
 
-    /// Sets the handler of an operation and its execution policy. Replaces an earlier one.
+    /// Sets the handler of an operation, and its execution policy. Replaces the previous one.
     ///
     /// ```
     /// use frisbee::{Connection, Handlers, Operation, Packet, Policy};
@@ -175,13 +175,13 @@ impl Handlers {
         self
     }
 
-    /// Returns the table, which can be read and modified while it is in use. Clients with 8-byte headers are recognised
+    /// Returns the table, which can be read and modified while it is in use. Clients with 8-byte headers are recognized
     /// by the operations that had handlers when the server was bound.
     pub fn table(&self) -> HandlerTable {
         self.table.clone()
     }
 
-    /// Sets the handler of streams that a peer opens. Without it, such streams are closed.
+    /// Sets the handler for streams that peers open. By default, such streams are closed.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -274,13 +274,13 @@ impl Protocol for Handlers {
     }
 }
 
-/// The session of [`Handlers`] for a connection.
+/// State of [`Handlers`] for one connection.
 pub struct HandlersSession {
     connection: Connection,
-    /// Version of the table that this session has applied.
+    /// Version of the table that the session uses.
     version: u64,
     table: Arc<Table>,
-    /// Handlers that have been called on this connection.
+    /// Instances of the handlers that were called on this connection.
     running: BTreeMap<u16, (Handler, Box<dyn Instance>)>,
     unknown: u64,
 }
@@ -289,7 +289,7 @@ impl HandlersSession {
     /// Applies changes of the table.
     #[cold]
     fn refresh(&mut self, table: &HandlerTable) {
-        // Read the version first, so that a concurrent change is noticed the next time.
+        // Load the version first, so that a concurrent change is detected the next time.
         self.version = table.version();
         self.table = table.current();
         let table = &self.table;
@@ -305,12 +305,11 @@ opaque_debug!([] HandlersSession, "HandlersSession", |this| unknown = this.unkno
 trait Prototype: Send + Sync {
     fn instance(&self) -> Box<dyn Instance>;
 
-    /// Handles a report that the handler blocks its thread. Returns whether the handler responds to it by moving
-    /// elsewhere.
+    /// Handles the report that the handler blocks its thread. Returns whether it will run elsewhere from now on.
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
-/// A handler for the packets of one connection.
+/// Instance of a handler for one connection.
 trait Instance: Send {
     fn handle(&mut self, connection: &Connection, packet: Packet, outbox: &mut Outbox);
 }
@@ -325,12 +324,12 @@ struct RunningHandler<H, F> {
     handler: Arc<H>,
     slot: InlineSlot<F, Answer>,
     policy: Policy,
-    /// Used by [`Policy::Inline`] and shared by all connections.
+    /// Permission to poll the handler inline, for [`Policy::Inline`]. Shared by all connections.
     permission: PermissionHandle,
-    /// Used by [`Policy::AtMost`].
+    /// Permits for [`Policy::AtMost`].
     permits: Arc<Semaphore>,
-    /// Whether calls of the handler were recently pending. Their bodies of less than 64 KiB are then copied, because
-    /// each call would otherwise keep its whole read buffer.
+    /// Whether calls of the handler were recently pending. Bodies of less than 64 KiB are then copied, because each
+    /// pending call would otherwise keep its whole read buffer alive.
     waits: bool,
 }
 
@@ -374,13 +373,13 @@ where
             if self.waits {
                 packet.body = Bytes::copy_from_slice(&packet.body);
             } else {
-                // A pending call may keep its read buffer.
+                // A pending call may keep its read buffer alive.
                 memory = READ_BUFFER;
             }
         }
         let make = || (self.handler)(connection.clone(), packet);
         let Self { slot, policy, permission, permits, waits, .. } = self;
-        // The handler may panic before it returns a future.
+        // The handler may panic before it returns its future.
         let handled = catch_unwind(AssertUnwindSafe(|| match policy {
             Policy::Inline if permission.is_kept() => match slot.poll(make) {
                 FirstPoll::Ready(reply) => {
@@ -414,7 +413,7 @@ fn spawn(
     permits: Option<Arc<Semaphore>>,
 ) {
     let memory = memory + parked.size();
-    // Tasks that are not calls have no limit.
+    // Tasks that are not calls are not limited.
     let _ = connection.spawn_within(None, None, Some(memory), placement, |task| match permits {
         None => parked.then(Answer(task)),
         Some(permits) => Box::pin(async move {
@@ -424,13 +423,13 @@ fn spawn(
     });
 }
 
-/// Sends the packet that a handler returns.
+/// Sends the packet that a handler has returned.
 struct Answer(Task);
 
 impl Continuation<Option<Packet>> for Answer {
     fn then(self, worked: UnwindResult<Option<Packet>>) {
         match worked {
-            // The connection may have ended; then no peer awaits the reply.
+            // If the connection has ended, no peer waits for the reply.
             Ok(reply) => {
                 let connection = self.0.connection().clone();
                 let _ = self.0.answer(|outbox| send(&connection, reply, outbox));
@@ -546,7 +545,7 @@ mod tests {
             !outbox.is_empty()
         };
         assert!(is_answered_inline(10) && !is_answered_inline(11));
-        // It is tried again after a second, which may pass here on a busy machine.
+        // The handler is tried inline again after a second, which may pass on a busy machine.
         let mut is_left = || handlers.blocked(&connection, operation(10)) && !is_answered_inline(10);
         assert!((0..100).any(|_| is_left()));
     }

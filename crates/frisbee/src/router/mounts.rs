@@ -1,4 +1,4 @@
-//! Several routers on one connection, each with its own range of operations.
+//! A router that combines several routers, each with its own range of operations.
 
 use crate::debug::opaque_debug;
 use crate::router::{check_items, opening};
@@ -13,12 +13,12 @@ use std::ops::{Bound, RangeBounds, RangeInclusive};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A router that dispatches to other routers by ranges of operations. Clones share the routers.
+/// A router that dispatches to other routers by ranges of operations. Clones share these routers.
 ///
-/// Packets and hand-off requests go to the router that is mounted on their operation. Packets of other operations are
-/// counted in the log and dropped. A stream goes to the router of the operation in its first packet, see [`opening`]. A
-/// stream without an operation goes to the [`fallback`](Self::fallback); without a fallback it is closed. All routers
-/// receive all other events.
+/// Packets and hand-off requests are passed to the router that is mounted on their operation. Packets of other
+/// operations are dropped, and their number is logged. A stream is passed to the router of the operation in its first
+/// packet; see [`opening`]. Streams without an operation are passed to the [`fallback`](Self::fallback), or closed if
+/// there is none. All other events are passed to all routers.
 ///
 /// ```
 /// use frisbee::{Handlers, Mounts, Operation, Server};
@@ -34,10 +34,10 @@ use std::time::Instant;
 /// ```
 #[derive(Clone, Default)]
 pub struct Mounts {
-    /// Sorted by range.
+    /// The mounted routers, sorted by range.
     mounts: Vec<Mount>,
     fallback: Option<Mount>,
-    /// The first error of a range.
+    /// The first error of mounting a router.
     wrong: Option<MountError>,
 }
 
@@ -56,7 +56,8 @@ impl Mounts {
 
     /// Mounts a router on a range of operations, such as `1000..=1099` or `1000..1100`.
     ///
-    /// An invalid range is reported by [`check`](Protocol::check), and therefore by binding and connecting.
+    /// An invalid range is reported by [`check`](Protocol::check), and thus when a server is bound or a client
+    /// connects.
     ///
     /// ```
     /// use frisbee::{Handlers, Mounts, Operation};
@@ -90,14 +91,14 @@ impl Mounts {
         self
     }
 
-    /// Sets the router for streams without an operation in their first packet. Replaces an earlier one.
+    /// Sets the router for streams whose first packet names no operation. Replaces the previous one.
     pub fn fallback<R: Protocol>(mut self, router: R) -> Self {
         let name = std::any::type_name::<R>();
         self.fallback = Some(Mount { range: 0..=0, name, router: Arc::new(Arc::new(router)) });
         self
     }
 
-    /// Returns whether there is neither a router nor a fallback.
+    /// Returns whether there are neither mounted routers nor a fallback.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.mounts.is_empty() && self.fallback.is_none()
@@ -109,12 +110,13 @@ impl Mounts {
         !self.mounts.is_empty() && self.find(operation.number()).is_some()
     }
 
-    /// Returns whether a fallback handles streams without an operation.
+    /// Returns whether there is a fallback for streams without an operation.
     pub fn has_fallback(&self) -> bool {
         self.fallback.is_some()
     }
 
-    /// Returns an error if a mounted range overlaps `range`. `other` names its owner.
+    /// Returns an error if the range of a mounted router overlaps with `range`. `other` returns the name of the
+    /// latter's owner.
     pub fn overlap(&self, range: &RangeInclusive<u16>, other: impl FnOnce() -> String) -> Option<MountError> {
         let overlaps = |mount: &&Mount| mount.range.start() <= range.end() && range.start() <= mount.range.end();
         let mount = self.mounts.iter().find(overlaps)?;
@@ -127,7 +129,7 @@ impl Mounts {
     }
 }
 
-/// Converts a range to an inclusive one. An unbounded start excludes the reserved operations.
+/// Converts a range to an inclusive one. If the start is unbounded, reserved operations are excluded.
 fn inclusive(range: &impl RangeBounds<u16>) -> Option<RangeInclusive<u16>> {
     let start = match range.start_bound() {
         Bound::Included(start) => *start,
@@ -146,7 +148,7 @@ fn owner(name: &str, range: &RangeInclusive<u16>) -> String {
     format!("{name} on {}..={}", range.start(), range.end())
 }
 
-/// The sessions of the routers of [`Mounts`] for a connection. Empty without routers.
+/// Sessions of the routers of [`Mounts`] for one connection. Empty if there are no routers.
 #[derive(Default)]
 pub struct MountsSession(Option<Box<Sessions>>);
 
@@ -154,7 +156,7 @@ pub struct MountsSession(Option<Box<Sessions>>);
 struct Sessions {
     sessions: Vec<Box<dyn ErasedSession>>,
     fallback: Option<Box<dyn ErasedSession>>,
-    /// Count of packets without a router.
+    /// Number of packets without a router.
     unknown: u64,
 }
 
@@ -238,7 +240,7 @@ impl Protocol for Mounts {
     fn discarded(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Routed {
         match self.find(packet.operation.number()).and_then(|at| session.get(at)) {
             Some(mounted) => mounted.discarded(packet, outbox),
-            // The packet would have been dropped anyway.
+            // The packet would be dropped anyway.
             None => Routed::Continue,
         }
     }
@@ -295,7 +297,7 @@ impl fmt::Debug for Mounts {
 
 opaque_debug!([] MountsSession, "MountsSession", |this| mounts = this.0.as_ref().map_or(0, |of| of.sessions.len()));
 
-/// A type-erased router.
+/// A router with its type erased.
 trait ErasedRouter: Send + Sync {
     fn check(&self) -> Result<(), MountError>;
     fn hello_items(&self) -> Vec<(u8, Bytes)>;
@@ -331,10 +333,10 @@ struct Mounted<R: Protocol> {
     session: R::Session,
 }
 
-/// Declares and implements methods that each call the [`Protocol`] method of the same name.
+/// Defines methods that call the [`Protocol`] methods of the same names.
 macro_rules! erased_session {
     ($($method:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
-        /// A router with its session of one connection.
+        /// A router and its session for one connection.
         trait ErasedSession: Send {
             $(fn $method(&mut self $(, $argument: $type)*) $(-> $result)?;)*
             fn when_full(&self, packet: &Packet) -> OverflowPolicy;
@@ -379,7 +381,7 @@ mod tests {
         mounts.check().expect_err("mount should be rejected").to_string()
     }
 
-    /// Has an item of 32 KiB for HELLO.
+    /// A router with a HELLO item of 32 KiB.
     struct Verbose;
 
     impl Protocol for Verbose {
@@ -396,7 +398,7 @@ mod tests {
         }
     }
 
-    /// Otherwise HELLO would be omitted, and the peer would treat this end as one without the extension.
+    /// Otherwise HELLO would be omitted, and the peer would treat this end as a compat peer.
     #[test]
     fn routers_that_do_not_fit_in_hello_are_reported() {
         let one = Mounts::new().mount(10..20, Verbose);
@@ -415,7 +417,7 @@ mod tests {
         assert_eq!(Mounts::new().mount(.., Handlers::new()).operations(), [10..=u16::MAX]);
     }
 
-    /// Records its calls.
+    /// A router that records the calls of its methods.
     struct CallLog {
         events: Arc<parking_lot::Mutex<Vec<String>>>,
         name: &'static str,

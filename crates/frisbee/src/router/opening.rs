@@ -1,16 +1,16 @@
-//! The first packet of a stream, which names the operation of its router.
+//! Format of the first packet of a stream, which names the operation of its router.
 //!
-//! The packet consists of `09`, the operation as a little-endian varint with seven bits per byte, and the protocol's
-//! own bytes. Calls with streams begin with the same bytes.
+//! The packet consists of the byte `09`, the operation as a varint (seven bits per byte, least significant first), and
+//! bytes of the protocol. Streaming calls start with the same format.
 
 use crate::Operation;
 use bytes::Bytes;
 use frisbee_core::tlv;
 
-/// The prefix of the operation.
+/// Byte that precedes the operation.
 const OPERATION: u8 = 0x09;
 
-/// Creates the first packet of a stream for the router that is mounted on `operation`, followed by `rest`.
+/// Creates the first packet of a stream for the router mounted on `operation`. `rest` follows the operation.
 ///
 /// ```
 /// use frisbee::{Operation, opening};
@@ -27,12 +27,12 @@ pub fn new(operation: Operation, rest: &[u8]) -> Bytes {
     first.into()
 }
 
-/// Returns the operation in a first packet.
+/// Returns the operation that a first packet names.
 pub fn operation(first: &[u8]) -> Option<u16> {
     split(first).map(|(operation, _)| operation)
 }
 
-/// Returns the bytes after the operation, or `None` if there is no operation.
+/// Returns the bytes after the operation. Returns `None` if the packet names no operation.
 pub fn rest(first: &Bytes) -> Option<Bytes> {
     split(first).map(|(_, rest)| first.slice_ref(rest))
 }

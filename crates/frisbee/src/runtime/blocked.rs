@@ -1,4 +1,4 @@
-//! A connection and its router, as seen by the executor's watchdog.
+//! Connections and their routers, as notified by the watchdog.
 
 use crate::connection::blocked::report_later;
 use crate::executor::workers::watchdog::Blocked;
@@ -6,7 +6,7 @@ use crate::{Connection, Operation, Protocol};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// A connection with its router, to which a blocked thread is reported.
+/// A connection and its router, which are notified of a blocked thread.
 pub(crate) struct DrivenConnection<R> {
     pub(crate) connection: Connection,
     pub(crate) router: Arc<R>,

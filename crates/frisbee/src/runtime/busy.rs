@@ -1,27 +1,27 @@
-//! Busy polling: after an event, a driver polls again for a while instead of waiting to be woken.
+//! Busy polling: after an event, a driver keeps polling for some time instead of waiting to be woken.
 
 use crate::clock::NEVER;
 use std::time::{Duration, Instant};
 
-/// Decides how long a driver polls again after an event.
+/// Decides whether a driver keeps polling after an event.
 #[derive(Debug)]
 pub(crate) struct BusyPoll(Option<Box<PollWindow>>);
 
 #[derive(Debug)]
 struct PollWindow {
-    /// How long polling continues after an event.
+    /// Time for which polling continues after an event.
     time: Duration,
-    /// The end of polling after the latest event.
+    /// Time until which to poll after the last event.
     until: Option<Instant>,
 }
 
 impl BusyPoll {
-    /// Creates a busy poll of the given duration. Zero disables it.
+    /// Creates busy polling for this duration. Zero disables it.
     pub(crate) fn new(time: Duration) -> Self {
         Self((!time.is_zero()).then(|| Box::new(PollWindow { time: time.min(NEVER), until: None })))
     }
 
-    /// Returns whether the driver should poll again at once. `happened` is whether an event has just occurred.
+    /// Returns whether the driver should poll again immediately. `happened` must be set if an event has just occurred.
     #[inline]
     pub(crate) fn again(&mut self, happened: bool, now: Instant) -> bool {
         let Some(awake) = &mut self.0 else { return false };

@@ -1,27 +1,27 @@
-//! Chooses the driver: tokio's sockets, or io_uring where it works.
+//! Selection of the I/O backend: the sockets of tokio, or io_uring if available.
 
 use std::io;
 use std::sync::Once;
 
-/// The environment variable that overrides the configured back end.
+/// Environment variable that overrides the configured backend.
 const VARIABLE: &str = "FRISBEE_IO_BACKEND";
 
-/// The I/O interface of connections.
+/// I/O interface of connections.
 ///
-/// The environment variable `FRISBEE_IO_BACKEND` takes precedence, because the operator of a program knows the machine:
-/// `off` selects [`Tokio`](Self::Tokio), `auto` [`Auto`](Self::Auto) and `require` [`Uring`](Self::Uring). The default
-/// is `Auto` on Linux with the feature `uring`, and `Tokio` otherwise.
+/// The environment variable `FRISBEE_IO_BACKEND` takes precedence, because the operator of a program knows the machine.
+/// Its value `off` selects [`Tokio`](Self::Tokio), `auto` selects [`Auto`](Self::Auto) and `require` selects
+/// [`Uring`](Self::Uring). The default is `Auto` on Linux with the feature `uring`, and `Tokio` otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum IoBackend {
     /// The sockets of tokio.
     Tokio,
-    /// io_uring where it is cheaper and works, and tokio otherwise. It is cheaper for servers with threads of their
-    /// own. If it does not work, the reason is logged once.
+    /// io_uring if it is cheaper and available, and tokio otherwise. It is cheaper for servers with threads of their
+    /// own. If it is not available, the reason is logged once.
     Auto,
-    /// io_uring, or an error if it does not work. It requires Linux 6.1, the feature `uring`, and a system that permits
-    /// it, which many containers do not.
+    /// io_uring, or an error if it is not available. Requires Linux 6.1, the feature `uring`, and permission by the
+    /// system, which many containers do not have.
     Uring,
 }
 
@@ -32,7 +32,7 @@ impl Default for IoBackend {
 }
 
 impl IoBackend {
-    /// Returns the back end to use, given the value of the environment variable.
+    /// Returns the backend to use, given the value of the environment variable.
     fn resolve(self, variable: Option<&str>) -> io::Result<Self> {
         match variable {
             None => Ok(self),
@@ -46,8 +46,8 @@ impl IoBackend {
         }
     }
 
-    /// Calls `start` if io_uring is to be used. Returns `None` if tokio is to be used instead. `pays` is whether
-    /// io_uring is cheaper here.
+    /// Calls `start` if io_uring is to be used. Returns `None` if tokio is to be used instead. `pays` tells whether
+    /// io_uring would be cheaper.
     pub(crate) fn start<T>(self, pays: bool, start: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
         let variable = std::env::var_os(VARIABLE).map(|value| value.to_string_lossy().into_owned());
         let wanted = self.resolve(variable.as_deref())?;
