@@ -6,7 +6,7 @@ mod session;
 pub use self::session::BrokerSession;
 use self::session::Subscribed;
 use super::bus::{Backplane, Bus, Interest, OutagePolicy};
-use super::fanout::{Fanout, Published, Source as _};
+use super::fanout::{Fanout, Published};
 use super::follow::{Answer, NextOffset, ReplayMark, Request, RequestDefect, put_position};
 use super::history::{self, Histories, History, Ring};
 use super::presence::{PresenceRules, Presences};
@@ -568,7 +568,7 @@ impl BrokerShared {
     pub(super) fn record_gap(&self, from: &Interest, topic: &str, missed: u64) {
         let Some(history) = self.histories.of(topic) else { return };
         let mut records = self.histories.lock();
-        let (ring, first) = self.histories.skip(&mut records, topic, history, missed, from.budget());
+        let (ring, first) = self.histories.skip(&mut records, topic, history, missed, from);
         let mut connections = BTreeMap::<u64, (Arc<Subscriber>, Vec<u16>)>::new();
         self.subscriptions.read().for_each_match(topic, |(number, id), target| {
             if target.group.is_none() {

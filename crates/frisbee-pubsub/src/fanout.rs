@@ -17,6 +17,7 @@ use frisbee::{MemoryBudget, PacketId};
 use parking_lot::MutexGuard;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -87,6 +88,12 @@ pub(super) trait Source {
     /// Returns the account for shared memory.
     fn budget(&self) -> &MemoryBudget;
 
+    /// Returns the address of the publisher, if it is known. For IPv6 this is the /64 network, because a host can use
+    /// any address of its network.
+    fn publisher(&self) -> Option<IpAddr> {
+        None
+    }
+
     /// Looks up the receivers of a topic from this origin.
     fn route(&self, broker: &BrokerShared, topic: &str) -> Route;
 }
@@ -100,6 +107,13 @@ impl Source for Subscriber {
 
     fn budget(&self) -> &MemoryBudget {
         self.budget()
+    }
+
+    fn publisher(&self) -> Option<IpAddr> {
+        match self.connection().peer_addr()?.ip().to_canonical() {
+            IpAddr::V6(address) => Some(IpAddr::V6((address.to_bits() >> 64 << 64).into())),
+            address => Some(address),
+        }
     }
 
     fn route(&self, broker: &BrokerShared, topic: &str) -> Route {
@@ -257,8 +271,7 @@ impl Fanout {
                 route.everybody = Route::find(broker, topic).everybody;
             }
             let packets = &mut run.packets;
-            let recorded =
-                broker.histories.record(&mut records, &mut route.ring, topic, history, packets, from.budget());
+            let recorded = broker.histories.record(&mut records, &mut route.ring, topic, history, packets, from);
             run.recording = Some(recorded);
         }
         records

@@ -7,7 +7,7 @@
 //! order in every queue, and a new subscriber receives each message exactly once: from the snapshot if it was recorded
 //! before, otherwise from its queue. Topics without a history never take the lock.
 
-use crate::fanout::SHARED_MIN;
+use crate::fanout::{SHARED_MIN, Source};
 use crate::queue::QueueSegment;
 use bytes::Bytes;
 use frisbee::{MemoryBudget, MemoryCharge};
@@ -16,6 +16,7 @@ use std::collections::hash_map::RandomState;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::hash::BuildHasher;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -32,6 +33,9 @@ pub(crate) const TOPICS_MAX: usize = 16 * 1024;
 /// Memory of a topic in bytes, excluding its name and messages: the ring and its entries in the table and the eviction
 /// queue.
 const TOPIC_COST: usize = 288;
+
+/// Memory of a topic with a long name in bytes, excluding its messages.
+const LONG_TOPIC_COST: usize = TOPIC_COST + 256;
 
 /// Memory of a message in bytes, excluding its payload: its entry in the ring and its allocation.
 const MESSAGE_COST: usize = 80;
@@ -82,8 +86,9 @@ pub(crate) struct Records {
     is_fresh: bool,
     /// Rings by topic. Sorted to make simulation runs deterministic.
     pub(crate) topics: BTreeMap<Arc<str>, Arc<Ring>>,
-    /// Eviction queue of all rings. A ring that was used since its last inspection moves to the end.
-    candidates: VecDeque<Arc<Ring>>,
+    /// Eviction queues of all rings by the publisher that created them. A ring that was used since its last inspection
+    /// moves to the end.
+    candidates: BTreeMap<Option<IpAddr>, VecDeque<Arc<Ring>>>,
     bytes: usize,
     /// Part of `bytes` that is charged with the bodies themselves, until the last subscriber has sent them.
     shared: usize,
@@ -164,12 +169,14 @@ impl Histories {
             epoch: RandomState::new().hash_one(()) | 1,
             is_fresh: true,
             topics: BTreeMap::new(),
-            candidates: VecDeque::new(),
+            candidates: BTreeMap::new(),
             bytes: 0,
             shared: 0,
             charge: None,
         };
-        Self { rules, bytes_max, topics_max: topics_max.max(1), records: Mutex::new(records) }
+        // Topics without their messages take at most half of the memory.
+        let topics_max = topics_max.min(bytes_max / (2 * LONG_TOPIC_COST)).max(1);
+        Self { rules, bytes_max, topics_max, records: Mutex::new(records) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -217,10 +224,11 @@ impl Histories {
         topic: &str,
         limits: History,
         packets: &mut QueueSegment,
-        budget: &MemoryBudget,
+        from: &impl Source,
     ) -> Recording {
+        let budget = from.budget();
         if known.as_ref().is_none_or(|ring| ring.contents.lock().is_removed) {
-            *known = Some(self.ring(records, topic, limits, budget));
+            *known = Some(self.ring(records, topic, limits, from));
         }
         let ring = known.clone().expect("ring should be cached at this point");
         let mut contents = ring.contents.lock();
@@ -263,28 +271,28 @@ impl Histories {
         topic: &str,
         limits: History,
         missed: u64,
-        budget: &MemoryBudget,
+        from: &impl Source,
     ) -> (Arc<Ring>, u64) {
-        let ring = self.ring(records, topic, limits, budget);
+        let ring = self.ring(records, topic, limits, from);
         let before = records.own();
         let mut contents = ring.contents.lock();
         let first = contents.last + 1;
         contents.last = contents.last.saturating_add(missed);
         records.remove(contents.messages.drain(..));
         drop(contents);
-        records.charge(before, budget);
+        records.charge(before, from.budget());
         (ring, first)
     }
 
     /// Returns the ring of a topic, creating it if necessary.
     #[cold]
-    fn ring(&self, records: &mut Records, topic: &str, limits: History, budget: &MemoryBudget) -> Arc<Ring> {
+    fn ring(&self, records: &mut Records, topic: &str, limits: History, from: &impl Source) -> Arc<Ring> {
         if let Some(ring) = records.topics.get(topic) {
             return ring.clone();
         }
-        let before = records.own();
+        let (before, publisher) = (records.own(), from.publisher());
         if records.topics.len() >= self.topics_max {
-            records.remove_one();
+            records.remove_one(publisher);
         }
         // A new `VecDeque` allocates four entries, which would be half of the memory of a history of one message.
         let messages = VecDeque::with_capacity(limits.last.min(4));
@@ -293,9 +301,9 @@ impl Histories {
         let ring = Arc::new(ring);
         records.topics.insert(ring.topic.clone(), ring.clone());
         records.is_fresh = false;
-        records.candidates.push_back(ring.clone());
+        records.candidates.entry(publisher).or_default().push_back(ring.clone());
         records.bytes += TOPIC_COST + topic.len();
-        records.charge(before, budget);
+        records.charge(before, from.budget());
         ring
     }
 }
@@ -317,7 +325,7 @@ impl Records {
             contents.is_removed = true;
             contents.messages = VecDeque::new();
         }
-        self.candidates = VecDeque::new();
+        self.candidates = BTreeMap::new();
         (self.bytes, self.shared) = (0, 0);
         self.epoch = self.epoch.wrapping_add(2);
         if let Some(charge) = &mut self.charge {
@@ -326,14 +334,20 @@ impl Records {
         true
     }
 
-    /// Evicts a topic that was not used recently, by an approximation of LRU order.
-    fn remove_one(&mut self) {
-        while let Some(ring) = self.candidates.pop_front() {
+    /// Evicts a topic that was not used recently, by an approximation of LRU order, of the publisher that has created
+    /// most topics, or of `own` among several. Otherwise a publisher of many topics would evict those of all others.
+    fn remove_one(&mut self, own: Option<IpAddr>) {
+        let share = |(of, queue): &(&Option<IpAddr>, &mut VecDeque<_>)| (queue.len(), **of == own);
+        let Some((&publisher, queue)) = self.candidates.iter_mut().max_by_key(share) else { return };
+        while let Some(ring) = queue.pop_front() {
             let mut contents = ring.contents.lock();
             if std::mem::take(&mut contents.was_used) {
                 drop(contents);
-                self.candidates.push_back(ring);
+                queue.push_back(ring);
                 continue;
+            }
+            if queue.is_empty() {
+                self.candidates.remove(&publisher);
             }
             contents.is_removed = true;
             self.remove(std::mem::take(&mut contents.messages));

@@ -133,14 +133,15 @@ impl BrokerBuilder {
     }
 
     /// Sets the maximum memory of all histories in bytes. If a message would exceed it, or the server is short of
-    /// memory, its topic keeps only the last message or none. Default: 64 MiB.
+    /// memory, its topic keeps only the last message or none. Topics without their messages take at most half of it: each
+    /// takes about 300 bytes and its name. Default: 64 MiB.
     pub fn history_memory_max(mut self, bytes: usize) -> Self {
         self.history_memory_max = bytes;
         self
     }
 
     /// Sets the maximum number of topics with a history. Beyond it, the history of a topic that has not been used
-    /// recently is evicted. Subscribers with wildcards that reconnect later are then notified that messages may be
+    /// recently is evicted, among those of the address that has published to most topics first. Subscribers with wildcards that reconnect later are then notified that messages may be
     /// missing. Default: 16 384.
     pub fn history_topics_max(mut self, count: usize) -> Self {
         self.history_topics_max = count;

@@ -2,7 +2,12 @@
 
 use super::*;
 use crate::History;
+use crate::broker::BrokerShared;
+use crate::fanout::{Route, Source};
 use crate::follow::{Answer, NextOffset, Positions, put_position};
+use frisbee::MemoryBudget;
+use std::net::IpAddr;
+use std::ops::Range;
 use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -194,6 +199,58 @@ fn histories_are_bounded_and_charged_until_they_are_replaced() {
     writer.publish("a", vec![0; 300_000]);
     writer.run_batch();
     assert!(broker.history_memory() < 1000, "one message is longer than all that may be kept");
+}
+
+/// Regression: topics with short messages, each of 300 bytes, exceeded the limit.
+#[test]
+fn many_topics_stay_within_memory_of_histories() {
+    let settings = Broker::builder().history(">", History::last(1)).history_memory_max(20_000);
+    let (_runtime, broker, [mut writer]) = peers(settings);
+    for number in 0..1000 {
+        publish(&mut writer, &format!("topic.{number}"), [number]);
+        assert!(broker.history_memory() <= 20_000, "{} bytes", broker.history_memory());
+    }
+}
+
+/// Messages published from an address.
+struct Published<'a>(u8, &'a MemoryBudget);
+
+impl Source for Published<'_> {
+    const PUBLISHES: bool = true;
+
+    fn number(&self) -> u64 {
+        0
+    }
+
+    fn budget(&self) -> &MemoryBudget {
+        self.1
+    }
+
+    fn publisher(&self) -> Option<IpAddr> {
+        Some([192, 0, 2, self.0].into())
+    }
+
+    fn route(&self, _broker: &BrokerShared, topic: &str) -> Route {
+        unreachable!("histories look up no receivers of {topic}")
+    }
+}
+
+/// Regression: a publisher of many topics evicted the histories of all others.
+#[test]
+fn publisher_of_many_topics_evicts_its_own() {
+    let settings = Broker::builder().history(">", History::last(1)).history_topics_max(8);
+    let (_runtime, broker, [member]) = peers(settings);
+    let (histories, budget) = (&broker.0.histories, member.connection().memory_budget());
+    let publish = |host: u8, topics: Range<u32>| {
+        for topic in topics {
+            let from = Published(host, &budget);
+            histories.skip(&mut histories.lock(), &format!("{host}.{topic}"), History::last(1), 1, &from);
+        }
+        [1, 2].map(|host| histories.lock().topics.keys().filter(|topic| topic.starts_with(&host.to_string())).count())
+    };
+    assert_eq!(publish(1, 0..3), [3, 0]);
+    assert_eq!(publish(2, 0..100), [3, 5]);
+    assert_eq!(publish(1, 3..100), [4, 4]);
 }
 
 /// Regression: readers that took nothing kept each message of a history that was replaced meanwhile, uncharged.
