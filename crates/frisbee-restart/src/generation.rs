@@ -15,7 +15,7 @@ use crate::wire::Wire;
 use sd_notify::NotifyState;
 use std::fmt;
 use std::future::pending;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -188,11 +188,31 @@ impl Generation {
         name: &str,
         address: impl ToSocketAddrs + fmt::Debug,
     ) -> Result<TcpListener, RestartError> {
-        let text = format!("{address:?}");
-        let failed = |source| RestartError::Bind { address: text.clone(), source };
-        let addresses: Vec<SocketAddr> = lookup_host(address).await.map_err(failed)?.collect();
+        let (text, addresses) = resolve(address).await?;
         let fits = |kind: &Kind, is_fixed: bool| matches!(kind, Kind::Tcp(local) if is_fixed || addresses.iter().any(|address| can_serve(*local, *address)));
-        let bind = || bind_tcp(&addresses).map_err(failed);
+        let bind = || bind_tcp(&addresses).map_err(|source| RestartError::Bind { address: text, source });
+        duplicate(&self.socket(name, fits, bind)?.descriptor)
+    }
+
+    /// Returns the UDP socket with this name, like [`tcp`](Self::tcp). Pass it to `Udp::from_socket` of `frpc-gateway`.
+    /// Until the previous generation stops, each datagram is received by either of the two.
+    ///
+    /// # Errors
+    /// Like [`tcp`](Self::tcp).
+    ///
+    /// # Cancel safety
+    /// Dropping the future binds nothing.
+    pub async fn udp(
+        &mut self,
+        name: &str,
+        address: impl ToSocketAddrs + fmt::Debug,
+    ) -> Result<UdpSocket, RestartError> {
+        let (text, addresses) = resolve(address).await?;
+        let fits = |kind: &Kind, is_fixed: bool| matches!(kind, Kind::Udp(local) if is_fixed || addresses.iter().any(|address| can_serve(*local, *address)));
+        let bind = || match UdpSocket::bind(&addresses[..]) {
+            Ok(socket) => Ok(socket.into()),
+            Err(source) => Err(RestartError::Bind { address: text, source }),
+        };
         duplicate(&self.socket(name, fits, bind)?.descriptor)
     }
 
@@ -217,7 +237,7 @@ impl Generation {
         let failed = |source| RestartError::Bind { address: path.display().to_string(), source };
         let fits = |kind: &Kind, is_fixed: bool| match kind {
             Kind::Unix(local) => is_fixed || local.as_deref() == Some(path),
-            Kind::Tcp(_) => false,
+            Kind::Tcp(_) | Kind::Udp(_) => false,
         };
         let bind = || bind_unix(path).map(Into::into).map_err(failed);
         duplicate(&self.socket(name, fits, bind)?.descriptor)
@@ -326,6 +346,15 @@ impl Generation {
         self.phase = Phase::Replaced;
         self.sockets.clear();
         self.control = None;
+    }
+}
+
+/// Resolves an address. Returns its text for errors as well.
+async fn resolve(address: impl ToSocketAddrs + fmt::Debug) -> Result<(String, Vec<SocketAddr>), RestartError> {
+    let text = format!("{address:?}");
+    match lookup_host(address).await {
+        Ok(addresses) => Ok((text, addresses.collect())),
+        Err(source) => Err(RestartError::Bind { address: text, source }),
     }
 }
 

@@ -25,6 +25,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(10);
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Tcp(SocketAddr),
+    Udp(SocketAddr),
     /// A Unix socket with its path, if it has one.
     Unix(Option<PathBuf>),
 }
@@ -70,7 +71,8 @@ impl File {
 }
 
 impl Socket {
-    /// Creates a socket from a descriptor passed by another process. Fails if it is not a listening stream socket.
+    /// Creates a socket from a descriptor passed by another process. Fails if it is neither a listening stream socket nor
+    /// a UDP socket.
     pub(crate) fn new(name: String, descriptor: OwnedFd, origin: Origin) -> io::Result<Self> {
         let kind = kind(&descriptor)?;
         let file = if let Kind::Unix(Some(path)) = &kind { File::at(path) } else { None };
@@ -86,15 +88,17 @@ impl Socket {
 }
 
 fn kind(socket: &OwnedFd) -> io::Result<Kind> {
-    let refused = || io::Error::new(io::ErrorKind::InvalidInput, "not a listening stream socket");
-    if sockopt::socket_type(socket)? != SocketType::STREAM {
-        return Err(refused());
+    let refused = || io::Error::new(io::ErrorKind::InvalidInput, "neither a listening stream socket nor a UDP socket");
+    let address = rustix::net::getsockname(socket)?;
+    match sockopt::socket_type(socket)? {
+        SocketType::STREAM => {}
+        SocketType::DGRAM => return SocketAddr::try_from(address).map(Kind::Udp).map_err(|_| refused()),
+        _ => return Err(refused()),
     }
     #[cfg(target_os = "linux")]
     if !sockopt::socket_acceptconn(socket)? {
         return Err(refused());
     }
-    let address = rustix::net::getsockname(socket)?;
     if address.address_family() == AddressFamily::UNIX {
         let listener = UnixListener::from(socket.try_clone()?);
         return Ok(Kind::Unix(listener.local_addr()?.as_pathname().map(Path::to_owned)));
@@ -185,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn only_listening_stream_sockets_are_accepted() {
+    fn only_listening_and_udp_sockets_are_accepted() {
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
         let address = tcp.local_addr().expect("socket should have a local address");
         assert_eq!(of(tcp).expect("server should be listening").kind, Kind::Tcp(address));
@@ -197,7 +201,10 @@ mod tests {
         assert_eq!(unix.kind, Kind::Unix(Some(path)));
 
         let udp = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
-        assert!(of(udp).is_err());
+        let address = udp.local_addr().expect("socket should have a local address");
+        assert_eq!(of(udp).expect("socket should be bound").kind, Kind::Udp(address));
+        let datagrams = std::os::unix::net::UnixDatagram::unbound().expect("socket should be created");
+        assert!(of(datagrams).is_err());
         let file = std::fs::File::create(folder.path().join("file")).expect("folder should be writable");
         assert!(of(file).is_err());
         #[cfg(target_os = "linux")]

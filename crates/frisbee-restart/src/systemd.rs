@@ -46,7 +46,10 @@ pub(crate) fn sockets() -> Result<Vec<Socket>, RestartError> {
         }
         let descriptor = match passed.take_tcp_listener(index) {
             Ok(listener) => listener.map(OwnedFd::from),
-            Err(_) => passed.take_unix_listener(index).map_err(&failed)?.map(OwnedFd::from),
+            Err(_) => match passed.take_unix_listener(index) {
+                Ok(listener) => listener.map(OwnedFd::from),
+                Err(_) => passed.take_udp_socket(index).map_err(&failed)?.map(OwnedFd::from),
+            },
         };
         let Some(descriptor) = descriptor else { return Ok(sockets) };
         sockets.push(Socket::new(name, descriptor, Origin::Manager).map_err(&failed)?);

@@ -86,6 +86,27 @@ impl Serving {
     }
 }
 
+/// Regression: UDP sockets were not passed on, so the successor failed with an address in use.
+#[tokio::test]
+async fn successor_receives_datagrams_on_the_same_socket() {
+    let folder = Folder::new();
+    let mut first = folder.generation().await;
+    let socket = first.udp("calls", "127.0.0.1:0").await.expect("loopback port should be free");
+    let address = socket.local_addr().expect("socket should have a local address");
+    first.ready().await.expect("first generation should serve");
+    let replaced = tokio::spawn(async move { first.replaced().await });
+    let mut next = folder.generation().await;
+    let inherited = next.udp("calls", address).await.expect("socket should be passed on");
+    next.ready().await.expect("previous generation should stop");
+    timeout(PATIENCE, replaced).await.expect("generation should be replaced in time").expect("task should not panic");
+    drop(socket);
+    let client = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
+    client.send_to(b"hello", address).expect("datagram should be sent");
+    inherited.set_read_timeout(Some(PATIENCE)).expect("timeout should be valid");
+    let mut datagram = [0; 16];
+    assert_eq!(inherited.recv(&mut datagram).expect("datagram should arrive"), 5);
+}
+
 #[tokio::test]
 async fn successor_serves_on_the_same_socket() {
     let folder = Folder::new();
