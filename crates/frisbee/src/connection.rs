@@ -587,6 +587,12 @@ impl Connection {
         self.0.ends.peer
     }
 
+    /// Returns whether the peer has no connection: it sends datagrams, so anybody may forge its
+    /// [address](Self::peer_addr).
+    pub fn is_connectionless(&self) -> bool {
+        self.0.ends.is_connectionless
+    }
+
     /// Returns the local address, if the transport has one.
     pub fn local_addr(&self) -> Option<SocketAddr> {
         self.0.ends.local

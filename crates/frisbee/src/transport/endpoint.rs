@@ -10,6 +10,8 @@ use std::sync::Arc;
 pub struct EndpointInfo {
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) local: Option<SocketAddr>,
+    /// Whether the peer has no connection, so that its address may be forged.
+    pub(crate) is_connectionless: bool,
     #[cfg(unix)]
     pub(crate) credentials: Option<Box<UnixCredentials>>,
     /// Verified certificate of the peer and its issuers. Boxed because few connections have one.

@@ -3,8 +3,8 @@
 use crate::now;
 use crate::rules::who::Who;
 use crate::{Principal, Proof};
-use frpc::Status;
 use frpc::details::RetryInfo;
+use frpc::{Connection, Status};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
@@ -166,20 +166,36 @@ enum Name {
         issuer: String,
         name: String,
     },
-    /// For IPv6 the /64 network, because a host can use any address of its network.
-    Address(IpAddr),
+    Address(CallerAddress),
     /// A caller without an address, for example over an in-memory transport.
     Nobody,
 }
 
 impl Name {
-    fn new(principal: Option<&Principal>, address: Option<IpAddr>) -> Self {
-        let Some(principal) = principal else { return address.map_or(Self::Nobody, |it| Self::Address(network(it))) };
+    fn new(principal: Option<&Principal>, address: Option<CallerAddress>) -> Self {
+        let Some(principal) = principal else { return address.map_or(Self::Nobody, Self::Address) };
         let issuer = match principal.proof() {
             Proof::Token { issuer } => issuer.clone(),
             _ => String::new(),
         };
         Self::Principal { kind: discriminant(principal.proof()), issuer, name: principal.name().to_owned() }
+    }
+}
+
+/// The address of a caller.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct CallerAddress {
+    /// For IPv6 the /64 network, because a host can use any address of its network.
+    network: IpAddr,
+    /// Whether the caller sends datagrams. These have limits of their own, because others may forge the address.
+    is_connectionless: bool,
+}
+
+impl CallerAddress {
+    /// Returns the address of the peer of a connection, if it has one.
+    pub(crate) fn of(connection: &Connection) -> Option<Self> {
+        let network = network(connection.peer_addr()?.ip());
+        Some(Self { network, is_connectionless: connection.is_connectionless() })
     }
 }
 
@@ -206,7 +222,7 @@ impl Limits {
     }
 
     /// Returns a caller's bucket for calls to all methods, or `None` if the caller is not limited.
-    pub(crate) fn bucket(&self, principal: Option<&Principal>, address: Option<IpAddr>) -> Option<Arc<Bucket>> {
+    pub(crate) fn bucket(&self, principal: Option<&Principal>, address: Option<CallerAddress>) -> Option<Arc<Bucket>> {
         self.bucket_among(self.general(), principal, address)
     }
 
@@ -215,7 +231,7 @@ impl Limits {
         &self,
         mut numbers: impl Iterator<Item = usize>,
         principal: Option<&Principal>,
-        address: Option<IpAddr>,
+        address: Option<CallerAddress>,
     ) -> Option<Arc<Bucket>> {
         let number = numbers.find(|number| self.limits[*number].who.includes(principal))?;
         let rate = self.limits[number].rate;
@@ -289,8 +305,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn unknown_callers_are_limited_by_address_and_ipv6_by_network() {
         let limits = limits([(Who::anybody(), Rate::one_in(Duration::from_secs(1)))]);
-        let take_token =
-            |address: &str| limits.bucket(None, address.parse().ok()).expect("caller should be limited").take().is_ok();
+        let take = |address: &str, is_connectionless| {
+            let network = address.parse().ok().map(network);
+            let address = network.map(|network| CallerAddress { network, is_connectionless });
+            limits.bucket(None, address).expect("caller should be limited").take().is_ok()
+        };
+        let take_token = |address| take(address, false);
         assert!(
             take_token("192.0.2.1")
                 && take_token("192.0.2.2")
@@ -299,6 +319,8 @@ mod tests {
         );
         assert!(take_token("2001:db8::1") && !take_token("2001:db8::2") && take_token("2001:db8:0:1::1"));
         assert!(take_token("") && !take_token(""));
+        // Regression: forged datagrams spent the rate of the address that they named.
+        assert!(take("192.0.2.3", true) && !take("192.0.2.3", true) && take_token("192.0.2.3"));
     }
 
     #[tokio::test(start_paused = true)]

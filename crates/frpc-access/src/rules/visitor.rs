@@ -1,13 +1,12 @@
 //! The peer of a connection: its identity and its permissions.
 
-use crate::rules::limits::Bucket;
+use crate::rules::limits::{Bucket, CallerAddress};
 use crate::rules::tokens::TOKEN_MAX;
 use crate::rules::{Rule, RuleSet, TokenError};
 use crate::{Principal, now};
 use frpc::{Admitted, Connection, Metadata, PeerRules, Status};
 use parking_lot::Mutex;
 use std::fmt;
-use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -33,7 +32,12 @@ pub(crate) struct JudgedCaller {
 
 impl JudgedCaller {
     /// Evaluates all rules for calls by `principal` on a connection.
-    fn new(access: &RuleSet, principal: Option<Principal>, connection: &Connection, address: Option<IpAddr>) -> Self {
+    fn new(
+        access: &RuleSet,
+        principal: Option<Principal>,
+        connection: &Connection,
+        address: Option<CallerAddress>,
+    ) -> Self {
         let identities = Principal::all_of(connection);
         let all: Vec<_> = principal.iter().chain(&identities).collect();
         let mut allowed = vec![0; access.rules.conditions.len().div_ceil(64)].into_boxed_slice();
@@ -57,7 +61,7 @@ impl JudgedCaller {
     }
 
     /// Takes a call from the buckets for its method and for all methods.
-    fn take(&self, access: &RuleSet, rule: Option<Rule>, address: Option<IpAddr>) -> Result<(), Status> {
+    fn take(&self, access: &RuleSet, rule: Option<Rule>, address: Option<CallerAddress>) -> Result<(), Status> {
         let principal = self.principal.as_ref();
         let mut of_method = None;
         if let Some(set) = rule.and_then(|rule| rule.limits)
@@ -87,7 +91,7 @@ impl JudgedCaller {
 pub(crate) struct Visitor {
     access: Arc<RuleSet>,
     connection: Connection,
-    address: Option<IpAddr>,
+    address: Option<CallerAddress>,
     memory: Mutex<Memory>,
 }
 
@@ -112,7 +116,7 @@ impl Visitor {
     /// Creates the peer of a new connection and authenticates it by its transport.
     pub(crate) fn new(access: &Arc<RuleSet>, connection: &Connection) -> Self {
         Principal::own_all(access.principals(connection), connection);
-        let address = connection.peer_addr().map(|address| address.ip());
+        let address = CallerAddress::of(connection);
         let changes = connection.attachments().changes();
         let own = Arc::new(JudgedCaller::new(access, Principal::of(connection), connection, address));
         let memory = Mutex::new(Memory { own: (changes, own), bearer: None, refusals: (0, None) });
@@ -277,7 +281,7 @@ impl Visitor {
     }
 
     fn not_accepted(&self, error: &TokenError) -> Status {
-        tracing::debug!(target: "frpc::access", peer = ?self.address, %error, "a token is not accepted");
+        tracing::debug!(target: "frpc::access", peer = ?self.connection.peer_addr(), %error, "a token is not accepted");
         match error {
             TokenError::Expired => expired(),
             TokenError::Refused(_) => Status::unauthenticated("the token is not accepted: get a new one"),
@@ -286,7 +290,7 @@ impl Visitor {
 
     fn denied(&self, principal: Option<&Principal>, method: &dyn fmt::Display) -> Status {
         let name = principal.map(Principal::name);
-        tracing::debug!(target: "frpc::access", peer = ?self.address, principal = ?name, %method, "caller denied");
+        tracing::debug!(target: "frpc::access", peer = ?self.connection.peer_addr(), principal = ?name, %method, "caller denied");
         match principal {
             Some(_) => Status::permission_denied(format!(
                 "{method} is not permitted: ask the operator of the server for access"

@@ -269,6 +269,7 @@ async fn peer_whose_principal_has_expired_is_entered_again() {
 async fn refused_peer_is_entered_again_after_a_while() {
     let attempts = AtomicUsize::new(0);
     let refuses_once = move |connection: &frpc::Connection| {
+        assert!(connection.is_connectionless());
         if attempts.fetch_add(1, Ordering::Relaxed) == 0 {
             connection.close();
         }
