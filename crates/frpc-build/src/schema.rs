@@ -38,6 +38,8 @@ pub(crate) mod tag {
     pub(crate) const MESSAGE_ONEOF: i32 = 8;
     pub(crate) const ENUM_VALUE: i32 = 2;
     pub(crate) const SERVICE_METHOD: i32 = 2;
+    pub(crate) const METHOD_INPUT: i32 = 2;
+    pub(crate) const METHOD_OUTPUT: i32 = 3;
 }
 
 /// The lowest operation of a method. Operations 0 to 9 are reserved for the protocol.

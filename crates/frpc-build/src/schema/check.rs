@@ -15,7 +15,7 @@ use prost_types::{
 use crate::error::{Error, ErrorKind, SourcePosition};
 use crate::schema::externs::Externs;
 use crate::schema::parse::MISSING_SYNTAX;
-use crate::schema::{Index, OPERATION_FIRST, Schema, is_map_entry, options, tag, within};
+use crate::schema::{Index, OPERATION_FIRST, Schema, is_map_entry, location, options, tag, within};
 
 /// Checks all generated files and the files whose types they use.
 pub(crate) fn check(schema: &Schema, index: &Index<'_>, externs: &Externs) -> Result<(), Error> {
@@ -208,10 +208,20 @@ impl Checker<'_> {
                 );
                 return Err(self.unsupported(&path, text));
             }
-            for (what, name) in [("request", method.input_type()), ("reply", method.output_type())] {
+            for (what, name, tag) in [
+                ("request", method.input_type(), tag::METHOD_INPUT),
+                ("reply", method.output_type(), tag::METHOD_OUTPUT),
+            ] {
                 let what = format!("the {what} of method `{}` of service `{}`", method.name(), service.name());
                 if self.index.messages.get(name).is_some_and(|found| is_map_entry(found.proto)) {
                     return Err(self.invalid(&path, format!("{what} is a map entry")));
+                }
+                let short = name.rsplit('.').next().unwrap_or_default();
+                let mut names = service.method.iter().map(prost_types::MethodDescriptorProto::name);
+                if self.written_length(&path, tag) == Some(short.len()) && names.any(|name| name == short) {
+                    let text =
+                        format!("{what}: `{short}` is a method in this scope, as protoc sees it; write `{name}`");
+                    return Err(self.unsupported(&path, text));
                 }
                 self.externs.check_use(name, &what, || self.position(&path))?;
             }
@@ -246,6 +256,15 @@ impl Checker<'_> {
             return Err(self.unsupported(path, format!("{what} `{name}`: a name needs a letter or a digit")));
         }
         Ok(())
+    }
+
+    /// Returns the length of a part of the item at `path` in the source, if it is in one line.
+    fn written_length(&self, path: &[i32], tag: i32) -> Option<usize> {
+        let path = [path, &[tag]].concat();
+        match location(self.file, &path)?.span[..] {
+            [_, begin, end] => usize::try_from(end.checked_sub(begin)?).ok(),
+            _ => None,
+        }
     }
 
     fn invalid(&self, path: &[i32], text: String) -> Error {

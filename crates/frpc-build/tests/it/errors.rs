@@ -228,6 +228,18 @@ fn aliases_of_one_name_are_no_collision() {
     assert!(text.contains("Red = 0"));
 }
 
+/// Regression: protoc refuses such a schema, so peers in other languages could not compile it.
+#[test]
+fn message_hidden_by_method_is_refused() {
+    let error = error_of("message A {}\nservice S {\n  rpc A(A) returns (.test.A);\n}");
+    let expected = "test.proto:5:3: the request of method `A` of service `S`: `A` is a method in this scope, as protoc \
+                    sees it; write `.test.A`";
+    assert_eq!(error, expected);
+    let qualified =
+        "message A {}\nservice S {\n  rpc A(.test.A) returns (test.A);\n  rpc B(stream .test.A) returns (.test.A);\n}";
+    Build::of(&format!("syntax = \"proto3\";\npackage test;\n{qualified}")).text();
+}
+
 #[test]
 fn names_without_a_letter_are_refused() {
     assert_eq!(error_of("message __ {}"), "test.proto:3:1: message `__`: a name needs a letter or a digit");
