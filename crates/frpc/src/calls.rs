@@ -45,7 +45,7 @@ const SLOT_BITS: u32 = 14;
 const ACCEPTING_IDS: u16 = 0x8000;
 
 /// Maximum number of calls in flight before the server has announced its limit. If the limit is lower, the server
-/// rejects the excess calls.
+/// rejects the excess calls before they run, and they are sent again.
 const EARLY_CALLS_MAX: usize = 32;
 
 /// Returns whether a call with this id was made by the accepting end. Only valid between native peers.
@@ -125,6 +125,8 @@ pub(crate) struct CallTicket {
     slot: u16,
     /// Packet id of the call.
     pub(crate) id: PacketId,
+    /// Whether the call was sent before the server had announced its limits.
+    pub(crate) is_early: bool,
 }
 
 /// A slot of the call table. Occupies one cache line: with 10 000 calls in flight, handling a reply mostly waits for
@@ -235,7 +237,7 @@ impl Calls {
         {
             self.next_deadline = Some(deadline);
         }
-        Ok(CallTicket { slot, id: entry.id })
+        Ok(CallTicket { slot, id: entry.id, is_early: self.server == ServerKind::Unknown })
     }
 
     /// Adds a slot to the table.

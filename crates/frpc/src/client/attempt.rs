@@ -44,6 +44,12 @@ pub(crate) enum SentState {
         /// Deadline of the call, including further attempts.
         until: Option<Instant>,
     },
+    /// The call exceeded the server's limit of calls, and was sent before the server had announced it. It has not run
+    /// and is sent again within the limit.
+    Early {
+        /// Deadline of the call, including further attempts.
+        until: Option<Instant>,
+    },
     /// The call has completed with this status.
     Answered,
 }
@@ -51,6 +57,11 @@ pub(crate) enum SentState {
 impl Failure {
     pub(crate) fn new(status: Status, sent: SentState) -> Box<Self> {
         Box::new(Self { status, sent, observed: None })
+    }
+
+    /// Returns whether another attempt may follow this one, which was sent.
+    fn may_be_followed(&self) -> bool {
+        self.may_be_retried() || matches!(self.sent, SentState::Early { .. })
     }
 
     /// Returns whether the call may be retried although it was sent.
@@ -164,6 +175,11 @@ impl SentCall {
     fn fail(&self, ending: RareEnding, answered: Option<Status>) -> Box<Failure> {
         let RareEnding { ticket, ended, until, over, .. } = ending;
         let (status, sent) = match (answered, ended) {
+            (Some(status), _)
+                if ticket.is_early && status.code() == Code::ResourceExhausted && !status.may_have_run() =>
+            {
+                (status, SentState::Early { until })
+            }
             (Some(status), _) => {
                 self.link.calls.handle_answer(status.code());
                 let sent = self.refused(status.code(), until);
@@ -179,7 +195,7 @@ impl SentCall {
         let mut failure = Failure::new(status, sent);
         if let Some(over) = over {
             // The end is reported to the observer after the last attempt.
-            if failure.may_be_retried() {
+            if failure.may_be_followed() {
                 failure.observed =
                     Some(CallStart { at: over.started, token: over.tracked.token, trace: over.tracked.trace });
             } else {

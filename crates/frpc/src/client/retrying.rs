@@ -45,7 +45,7 @@ impl Attempts {
 
     /// Records a failed attempt that is followed by another one.
     pub(crate) fn fail(&mut self, failure: Failure) {
-        self.failed += u32::from(!matches!(failure.sent, SentState::No | SentState::Never));
+        self.failed += u32::from(failure.may_be_retried() || failure.sent == SentState::Answered);
         if failure.status.may_have_run() {
             self.ran = Some(failure.status);
         }
@@ -95,7 +95,9 @@ impl Channel {
             let CallOptions { timeout, .. } = call.options;
             let until = match failure.as_ref().map(|failure| failure.sent) {
                 // The deadline includes the first attempt.
-                Some(SentState::Disconnected { until } | SentState::Refused { until }) => until,
+                Some(SentState::Disconnected { until } | SentState::Refused { until } | SentState::Early { until }) => {
+                    until
+                }
                 _ => timeout.and_then(|timeout| clock::now().checked_add(timeout)),
             };
             // Start of waiting for a connection, from which the reconnect timeout is measured.
@@ -110,7 +112,7 @@ impl Channel {
                     let can_continue = if is_retry {
                         method.idempotent && attempts.may_add(2, max) && has_time() && self.inner.retries.spend()
                     } else {
-                        failed.sent == SentState::No && attempts.may_add(1, max)
+                        matches!(failed.sent, SentState::No | SentState::Early { .. }) && attempts.may_add(1, max)
                     };
                     if !can_continue {
                         return Err(attempts.verdict(failed.status, method));
