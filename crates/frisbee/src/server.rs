@@ -1,5 +1,5 @@
-//! Servers: settings and lifecycle. Accepting is in `server/accepting.rs`, inherited sockets in `server/inherited.rs`,
-//! and adapters for other protocols in `server/adapter.rs`.
+//! Servers: settings and lifecycle. Accepting is in `server/accepting.rs`, inherited sockets are in
+//! `server/inherited.rs`, and adapters for other protocols are in `server/adapter.rs`.
 
 mod accepting;
 mod adapter;
@@ -41,8 +41,8 @@ use crate::transport::unix::{Sharing, UnixSocket};
 #[cfg(unix)]
 use std::path::Path;
 
-/// Maximum length of the listen backlog, equal to the default limit of Linux. It should hold a fleet that reconnects at
-/// once; the remaining clients retry after a second.
+/// Maximum length of the listen backlog, equal to the default limit of Linux. It should hold a fleet of clients that
+/// reconnect at once. Clients beyond it retry after a second.
 const BACKLOG: u32 = 4096;
 
 /// A listening socket with the settings of its connections.
@@ -142,7 +142,8 @@ pub struct ServerBuilder {
     takes_plain: bool,
 }
 
-/// Settings of adapters. They are behind a pointer so that programs without adapters compile no code to drop them.
+/// Settings of protocol adapters. They are behind a pointer so that programs without adapters compile no code to drop
+/// them.
 #[derive(Clone, Debug, Default)]
 struct ProtocolSettings {
     #[cfg_attr(not(feature = "tls"), allow(dead_code))]
@@ -173,8 +174,8 @@ impl Server<()> {
 settings! {
     /// Settings of a [`ServerBuilder`]. The fields are documented at the builder methods of the same names.
     ///
-    /// With the feature `serde` they can be read and written in any serde format. Durations have the form `5s`, `250ms`
-    /// or `2min`; sizes are a number of bytes or have the form `64KiB`. Unknown fields are errors.
+    /// With the feature `serde` they can be read and written in any serde format. Durations are written as `5s`,
+    /// `250ms` or `2min`, and sizes as a number of bytes or as `64KiB`. Unknown fields are errors.
     ///
     /// ```
     /// use frisbee::{Server, ServerSettings};
@@ -199,37 +200,38 @@ settings! {
 
     /// Sets the maximum memory held for peers, over all connections. Defaults to 256 MiB.
     ///
-    /// This includes bodies being received, unread stream messages, requests with pending handlers, pending writes, and
-    /// a client's HELLO for the life of its connection if it is longer than 4 KiB.
+    /// This includes bodies that are being received, unread stream messages, requests with pending handlers, pending
+    /// writes, and a client's HELLO for the life of its connection if it is longer than 4 KiB.
     ///
     /// Once half of the memory is in use, the connections of one caller may together hold three times as much as is
-    /// free, so a caller alone is limited to three quarters. If another caller holds more than a 256th of the memory,
-    /// the share is a sixteenth of the free memory, so new callers always find room. A caller is an IPv4 address, an
-    /// IPv6 /64 network, or the user of a Unix socket. While a sixteenth of the memory is free, each connection may
-    /// hold 8 KiB regardless of the others of its caller. A 64th of the memory is kept for replies.
+    /// free. A single caller is thereby limited to three quarters. If another caller holds more than a 256th of the
+    /// memory, the share is a sixteenth of the free memory, so that new callers always find memory. A caller is an IPv4
+    /// address, an IPv6 /64 network, or the user of a Unix socket. While a sixteenth of the memory is free, each
+    /// connection may hold 8 KiB regardless of the other connections of its caller. A 64th of the memory is reserved
+    /// for replies.
     ///
     /// Requests and streams beyond the share of a caller are rejected before their handlers run, and the connection
     /// stays open: fRPC callers receive `ResourceExhausted`. A [`Router`](crate::Router) makes its own decisions with
     /// [`is_overloaded`](crate::Connection::is_overloaded) and [`discarded`](Protocol::discarded). If it does not
     /// implement the latter, like [`Handlers`](crate::Handlers), the connection is closed. Work in progress may exceed
     /// the limit by one request. A reply that does not fit is replaced by `ResourceExhausted`. Other packets to such a
-    /// connection wait or fail with [`SendError::TooLong`](crate::SendError::TooLong). Memory allocated by handlers is
+    /// connection wait or fail with [`SendError::TooLong`](crate::SendError::TooLong). Memory that handlers allocate is
     /// not counted.
     memory_max: usize = MEMORY_MAX, with "frisbee_core::byte_size";
 
-    /// Sets the maximum memory of connections themselves, which [`memory_max`](Self::memory_max) does not include.
+    /// Sets the maximum memory of the connections themselves, which [`memory_max`](Self::memory_max) does not include.
     /// Defaults to 512 MiB.
     ///
-    /// A connection counts as 4 KiB, and as 28 KiB if the server has TLS settings. The shares of a caller are those of
-    /// `memory_max`: three quarters if it is alone, so 98 000 connections without TLS. A connection beyond them evicts
-    /// one that waits for its client's first packet, or is closed.
+    /// A connection counts as 4 KiB, or as 28 KiB if the server has TLS settings. The shares of a caller are those of
+    /// `memory_max`: a single caller has three quarters, which is 98 000 connections without TLS. A connection beyond
+    /// the share evicts one that waits for its client's first packet, or is closed.
     connection_memory_max: usize = CONNECTION_MEMORY_MAX, with "frisbee_core::byte_size";
 
-    /// Sets the maximum number of open connections that wait for the client's first packet or for its part of a TLS
+    /// Sets the maximum number of open connections that wait for the client's first packet or for the client in a TLS
     /// handshake. Defaults to 4096.
     ///
-    /// A further connection evicts the oldest one of the address that has most of them, as if its first header or
-    /// handshake had timed out. Some are also evicted when the process has no file descriptor left for a new
+    /// A further connection evicts the oldest one of the address with the most such connections, as if its first header
+    /// or handshake had timed out. Some are also evicted when the process has no file descriptor left for a new
     /// connection. Bytes received by then are read before the connection is closed. No connection is evicted in its
     /// first second, because thousands of clients may reconnect at once.
     silent_max: usize = SILENT_MAX;
@@ -238,7 +240,7 @@ settings! {
     /// after 30 s.
     shutdown_timeout: Duration = Duration::from_secs(20), with "humantime_serde";
 
-    /// Sets the age at which a connection is drained. It varies at random by up to a tenth. Defaults to no limit.
+    /// Sets the age at which a connection is drained. The age varies at random by up to a tenth. Defaults to no limit.
     ///
     /// A native client receives GOING_AWAY, as in a [shutdown](Server::serve_with_shutdown). It makes new calls on a
     /// new connection, and the old one is closed when nothing is in progress. New connections pass through the load
@@ -262,7 +264,7 @@ settings! {
     /// Sets how long each connection busy-polls after activity. Defaults to zero.
     ///
     /// While it polls, input is processed without the microseconds that waking a thread takes. This suits few
-    /// connections with request-reply traffic. Busy polling uses a whole core even without work and slows down
+    /// connections with request-reply traffic. Busy polling uses a whole core even without work, and slows down
     /// everything else on that core. Clients with shared memory then wake the server without a system call.
     busy_poll: Duration = Duration::ZERO, with "humantime_serde";
 
@@ -273,10 +275,11 @@ settings! {
     io_backend: IoBackend = IoBackend::default();
 }
 
-/// Memory of an open connection, in bytes: twice the heap of an idle one, because its first call takes buffers.
+/// Memory of an open connection in bytes. This is twice the heap of an idle one, because its first call allocates
+/// buffers.
 const CONNECTION_COST: usize = 4 * 1024;
 
-/// Additional memory of a connection with TLS, in bytes: keys, and buffers of 16 KiB while records arrive.
+/// Additional memory of a connection with TLS in bytes: keys, and buffers of 16 KiB while records arrive.
 #[cfg(feature = "tls")]
 const TLS_COST: usize = 24 * 1024;
 
@@ -292,8 +295,8 @@ impl ServerSettings {
 }
 
 impl ServerBuilder {
-    /// Expects each connection to begin with a PROXY protocol header, version 1 or 2, with the address of the load
-    /// balancer's client. Disabled by default; the header is then not recognised.
+    /// Expects each connection to begin with a PROXY protocol header of version 1 or 2, which contains the address of
+    /// the load balancer's client. Disabled by default, in which case the header is not recognised.
     ///
     /// The address in the header becomes the [peer address](crate::Connection::peer_addr) for routers, handlers, the
     /// log and [memory](Self::memory_max) shares. If the header has no address, as in health checks of the balancer,
@@ -308,8 +311,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Offers further protocols by ALPN in TLS handshakes, for [protocol adapters](Self::adapter). Defaults to none. It
-    /// has no effect if the TLS settings already contain ALPN protocols.
+    /// Offers further protocols by ALPN in TLS handshakes, for [protocol adapters](Self::adapter). Defaults to none.
+    /// Has no effect if the TLS settings already contain ALPN protocols.
     ///
     /// A client without ALPN is accepted. The handshake rejects a client that requests only other protocols.
     pub fn alpn_protocols(mut self, protocols: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> Self {
@@ -317,11 +320,11 @@ impl ServerBuilder {
         self
     }
 
-    /// Shares memory with clients that offer it on a Unix socket; see [`shm`](crate::shm). Disabled by default; such
-    /// clients then connect again without an offer.
+    /// Shares memory with clients that offer it on a Unix socket; see [`shm`](crate::shm). Disabled by default, in
+    /// which case such clients connect again without an offer.
     ///
-    /// Limits, shutdowns, [`Stats`], credentials and workers apply to connections through memory as to all others. For
-    /// a [protocol adapter](Self::adapter), the transport of every connection on the socket is then a
+    /// Limits, shutdowns, [`Stats`], credentials and workers apply to connections through memory as to all others. A
+    /// [protocol adapter](Self::adapter) then receives the transport of every connection on the socket as a
     /// [`shm::Stream`](crate::shm::Stream). Other listeners are not affected.
     ///
     /// ```
@@ -362,7 +365,7 @@ impl ServerBuilder {
     /// Accepts both TLS and plain connections on the same port, distinguished by their first bytes. Replaces
     /// [`tls`](Self::tls), whose limits apply to the TLS connections.
     ///
-    /// Clients are then not forced to use TLS or to present a certificate. The router must check
+    /// Clients can then connect without TLS or without a certificate. The router must check
     /// [`peer_certificates`](crate::Connection::peer_certificates) where this matters. Adapter protocols work with and
     /// without TLS, but TLS cannot be nested.
     ///
@@ -393,8 +396,8 @@ impl ServerBuilder {
         self.bind_resolved(name, addresses, router)
     }
 
-    /// Like [`bind`](Self::bind), but with resolved addresses: binds the first one that can be bound. `name` identifies
-    /// them in errors.
+    /// Like [`bind`](Self::bind), but with resolved addresses. Binds the first one that can be bound. `name` identifies
+    /// the addresses in errors.
     ///
     /// # Errors
     /// If the lookup failed or no address can be bound.
@@ -417,7 +420,7 @@ impl ServerBuilder {
     /// rings that are unavailable, or the router reports a [defect](Protocol::check).
     ///
     /// # Cancel safety
-    /// The future is immediately ready.
+    /// The future resolves immediately.
     #[cfg(unix)]
     pub async fn bind_unix<R: Protocol>(self, path: impl AsRef<Path>, router: R) -> Result<UnixServer<R>, Error> {
         router.check()?;
@@ -428,8 +431,8 @@ impl ServerBuilder {
         Ok(self.bound(listener, router))
     }
 
-    /// Creates a server without a socket, for connections that the program supplies. The runtime that supplies a
-    /// connection drives it. Handlers run on the current runtime.
+    /// Creates a server without a socket, for connections that the program supplies. Each connection is driven by the
+    /// runtime in which it is supplied. Handlers run on the current runtime.
     ///
     /// # Errors
     /// If the router reports a [defect](Protocol::check).
@@ -498,8 +501,8 @@ impl<R: Protocol, L: Listener> Server<R, L> {
         self.serve_with_shutdown(pending()).await
     }
 
-    /// Serves until `shutdown` is ready. Then stops accepting, lets connections finish their work in progress and
-    /// closes each one when it is idle.
+    /// Serves until `shutdown` resolves. The server then stops accepting, waits for the work in progress of its
+    /// connections, and closes each connection when it is idle.
     ///
     /// # Errors
     /// Same as [`serve`](Self::serve).
@@ -511,7 +514,7 @@ impl<R: Protocol, L: Listener> Server<R, L> {
         let rings = self.takes_rings().then_some(workers);
         let pool = WorkerPool::start(workers, threads, io_backend, rings).map_err(Error::Workers)?;
         let (listener, host) = self.into_host();
-        // No other code sets the phase.
+        // This is the only place that sets the field.
         let _ = host.open.workers.set(pool.watch());
         let _open = CloseOnDrop(Arc::downgrade(&host.open));
         let pool = Arc::new(pool);
@@ -527,7 +530,7 @@ impl<R: Protocol, L: Listener> Server<R, L> {
         Ok(())
     }
 
-    /// Whether io_uring can drive the connections. Rings support plain TCP only.
+    /// Returns whether io_uring can drive the connections. Rings support plain TCP only.
     fn takes_rings(&self) -> bool {
         #[cfg(feature = "tls")]
         if self.builder.tls.is_some() && !self.builder.takes_plain {

@@ -1,9 +1,9 @@
-//! Settings of servers and clients as plain structs for configuration files, with their setters and checks.
+//! Settings of servers and clients as plain structs for configuration files, with setters and checks.
 
 use crate::Config;
 use std::fmt;
 
-/// Declares a settings struct and, for each field, a setter of the builder with the field's documentation.
+/// Declares a settings struct and, for each field, a builder method that sets it and has the field's documentation.
 macro_rules! settings {
     (
         $(#[$about:meta])* pub struct $settings:ident of $builder:ident, $log:expr;
@@ -47,10 +47,10 @@ macro_rules! settings {
                 }
             )*
 
-            /// Replaces all settings by `settings`. Setters that are called later take precedence.
+            /// Replaces all settings by `settings`. Later calls of setters take precedence.
             ///
             /// # Errors
-            /// If a value is out of range or contradicts another.
+            /// If a value is out of range or contradicts another value.
             pub fn settings(mut self, settings: &$settings) -> Result<Self, $crate::SettingError> {
                 settings.check()?;
                 self.settings.clone_from(settings);
@@ -63,8 +63,8 @@ macro_rules! settings {
                 self.settings.clone()
             }
 
-            /// Sets whether all settings are logged at level INFO when the server is bound or built, or the client
-            /// connects. Defaults to no.
+            /// Sets whether all settings are logged at level INFO when the server is bound or built, or when the client
+            /// connects. Disabled by default.
             pub fn log_settings(mut self, log: bool) -> Self {
                 // Programs without this setting compile no code for formatting settings.
                 self.log_settings = log.then_some($log);
@@ -77,13 +77,13 @@ macro_rules! settings {
 }
 pub(crate) use settings;
 
-/// Default maximum memory of connections, in bytes: 131 072 without TLS.
+/// Default maximum memory of connections in bytes. This is enough for 131 072 connections without TLS.
 pub(crate) const CONNECTION_MEMORY_MAX: usize = 512 * 1024 * 1024;
 
 /// Default maximum memory held for peers, in bytes.
 pub(crate) const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
-/// The error of a setting that is out of range or contradicts another.
+/// Error of a setting that is out of range or contradicts another one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SettingError {
     name: &'static str,
@@ -120,7 +120,7 @@ impl fmt::Display for SettingError {
 
 impl std::error::Error for SettingError {}
 
-/// Fails for the first value that is zero.
+/// Returns an error for the first value that is zero.
 pub(crate) fn check_positive<T: Default + PartialEq + fmt::Debug>(
     values: &[(&'static str, T)],
 ) -> Result<(), SettingError> {
@@ -130,7 +130,7 @@ pub(crate) fn check_positive<T: Default + PartialEq + fmt::Debug>(
     }
 }
 
-/// Fails if limits and timeouts of connections are out of range or contradict each other.
+/// Returns an error if limits and timeouts of connections are out of range or contradict each other.
 pub(crate) fn check_config(config: &Config) -> Result<(), SettingError> {
     check_positive(&[
         ("ping_interval", config.ping_interval),
@@ -162,7 +162,7 @@ mod tests {
     use crate::{Client, HeaderForm, Server, ServerSettings, Workers};
     use std::time::Duration;
 
-    /// A change to settings, and the error it leads to.
+    /// A change of the settings, and the error that it causes.
     type Defect = (fn(&mut ServerSettings), &'static str);
 
     #[test]
@@ -194,10 +194,12 @@ mod tests {
         let server =
             Server::builder().config(config.clone()).silent_max(7).busy_poll(second).workers(Workers::Threads(3));
         let server = server.max_connection_age(second * 60).max_connection_age_grace(second);
-        let restored = Server::builder().settings(&server.to_settings()).expect("settings should be valid");
+        let restored =
+            Server::builder().settings(&server.to_settings()).expect("settings of the builder should be valid");
         assert_eq!(restored.to_settings(), server.to_settings());
         let client = Client::builder().config(config).header_form(HeaderForm::Old).connect_timeout(second);
-        let restored = Client::builder().settings(&client.to_settings()).expect("settings should be valid");
+        let restored =
+            Client::builder().settings(&client.to_settings()).expect("settings of the builder should be valid");
         assert_eq!(restored.to_settings(), client.to_settings());
     }
 
@@ -208,15 +210,18 @@ mod tests {
             "connection": {"idle_timeout": "30s", "body_max": 4096, "stream_credit": "64KiB", "hello": false},
             "memory_max": "64MiB", "workers": {"threads": 3}, "io_backend": "auto"
         }"#;
-        let read: ServerSettings = serde_json::from_str(text).expect("text should be valid JSON");
+        let read: ServerSettings = serde_json::from_str(text).expect("settings should be valid JSON");
         let mut settings = ServerSettings::default();
         let config = Config::default().idle_timeout(Duration::from_secs(30)).body_max(4096).hello(false);
         settings.connection = config.stream_credit(64 << 10);
         (settings.memory_max, settings.workers) = (64 << 20, Workers::Threads(3));
         settings.io_backend = crate::IoBackend::Auto;
         assert_eq!(read, settings);
-        let written = serde_json::to_string(&settings).expect("value should serialize to JSON");
-        assert_eq!(serde_json::from_str::<ServerSettings>(&written).expect("text should be valid JSON"), settings);
+        let written = serde_json::to_string(&settings).expect("settings should serialize to JSON");
+        assert_eq!(
+            serde_json::from_str::<ServerSettings>(&written).expect("serialized settings should be valid JSON"),
+            settings
+        );
     }
 
     #[cfg(feature = "serde")]

@@ -1,4 +1,4 @@
-//! Locks and atomics that are replaced by those of the model checker with `--cfg frisbee_loom`, and wake-ups.
+//! Locks and atomics, which the model checker replaces by its own with `--cfg frisbee_loom`, and wake-ups.
 
 #[cfg(not(frisbee_loom))]
 pub(crate) use parking_lot::{Mutex, MutexGuard};
@@ -25,7 +25,7 @@ impl<T> Mutex<T> {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
-        self.0.lock().expect("lock is not poisoned")
+        self.0.lock().expect("model checker should not poison the lock")
     }
 }
 
@@ -36,14 +36,14 @@ impl<T: Default> Default for Mutex<T> {
     }
 }
 
-/// Wakes a task. No lock may be held, because a waker may run any code.
+/// Wakes a task. Must be called without holding a lock, because a waker may run any code.
 pub(crate) fn wake(task: Option<Waker>) {
     if let Some(task) = task {
         task.wake();
     }
 }
 
-/// Like [`wake`], for many. If a waker panics, which is its own defect, the others are still woken.
+/// Like [`wake`], for many tasks. If a waker panics, the remaining tasks are still woken.
 pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     for waker in wakers {
         if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {

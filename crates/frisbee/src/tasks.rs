@@ -1,10 +1,10 @@
 //! Runs handlers in place, or as tasks of their connection if they are pending.
 //!
 //! Most handlers are ready at their first poll. An [`InlineSlot`] polls them inside
-//! [`Router::route`](crate::Router::route), without a task or an allocation. A pending handler leaves the slot, and
-//! [`Connection::spawn_call`](crate::Connection::spawn_call) runs it as a task of its connection. The task counts
-//! towards [`calls_max`](crate::Connection::calls_max), its memory is charged, the peer can cancel it, and it ends with
-//! the connection.
+//! [`Router::route`](crate::Router::route), without a task or an allocation. A handler that is pending leaves the slot,
+//! and [`Connection::spawn_call`](crate::Connection::spawn_call) runs it as a task of its connection. The task counts
+//! towards [`calls_max`](crate::Connection::calls_max), and its memory is charged. The peer can cancel it, and it ends
+//! with the connection.
 //!
 //! This is a complete request/reply protocol:
 //!
@@ -87,8 +87,8 @@
 //! # }
 //! ```
 //!
-//! A router with short handlers has an [`InlinePermission`] per operation. Handlers that block their thread lose it,
-//! and run in tasks from the start ([`InlineSlot::park`]) until they are tried in place again.
+//! A router with short handlers has an [`InlinePermission`] per operation. Handlers that block their thread lose the
+//! permission. They then run in tasks from the start ([`InlineSlot::park`]) until they are tried in place again.
 
 pub use crate::connection::Task;
 pub use crate::connection::blocked::note_panic;

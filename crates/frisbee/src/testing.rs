@@ -1,7 +1,7 @@
 //! Tests of routers without sockets.
 //!
 //! A test of a [`Protocol`] passes packets to its methods and reads the packets in its outbox, in any order.
-//! [`DetachedConnection`] is the connection for the router.
+//! [`DetachedConnection`] provides the connection for the router.
 
 use crate::account::Budget;
 use crate::mailbox::Order;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::runtime::Handle;
 
-/// A connection without a driver or socket: the test drives it. Clones refer to the same connection.
+/// A connection without a driver or socket, which is driven by a test. Clones refer to the same connection.
 ///
 /// ```
 /// use frisbee::testing::DetachedConnection;
@@ -56,7 +56,7 @@ use tokio::runtime::Handle;
 pub struct DetachedConnection(Connection);
 
 impl DetachedConnection {
-    /// Creates the connection of a server with a memory limit in bytes. Tasks of the connection run on the runtime.
+    /// Creates a connection of a server with a memory limit in bytes. Tasks of the connection run on `runtime`.
     pub fn new(runtime: Handle, memory_max: usize) -> Self {
         let budget = Arc::new(Budget::new(memory_max, 0));
         Self(Connection::server(&Default::default(), &budget, runtime, EndpointInfo::default()))
@@ -67,7 +67,7 @@ impl DetachedConnection {
         &self.0
     }
 
-    /// Calls [`Protocol::batch_ended`] and returns whether the router requested a [further
+    /// Calls [`Protocol::batch_ended`] and returns whether the router has requested a [further
     /// turn](BatchEnd::again_when_written).
     pub fn batch_ended<R: Protocol>(&self, router: &R, session: &mut R::Session, outbox: &mut Outbox) -> bool {
         let mut batch = BatchEnd { now: Instant::now(), outbox, when_written: false };
@@ -90,7 +90,7 @@ impl DetachedConnection {
         }
     }
 
-    /// Ends the connection for its handles, like a driver after the router's [`disconnected`](Protocol::disconnected).
+    /// Ends the connection for its handles, like a driver does after [`disconnected`](Protocol::disconnected).
     pub fn end(&self, reason: &CloseReason) {
         self.0.0.mailbox.close(reason);
     }

@@ -1,9 +1,9 @@
-//! A timer for waits below a millisecond, for handlers and other tokio tasks.
+//! A timer for durations below a millisecond, for handlers and other tokio tasks.
 //!
-//! tokio's timer has a resolution of one millisecond and rounds up. [`sleep`] has a resolution of microseconds: on
-//! Linux it uses one `timerfd` per runtime, which the runtime polls with its sockets. Inside a handler this is the
-//! runtime of the connection's [worker](crate::Workers), so the end of a wait wakes no other thread. Rings have no
-//! runtime; their handlers wait in the runtime that serves. The `timerfd` is created by the first [`sleep`] on a
+//! The timer of tokio has a resolution of one millisecond and rounds up. [`sleep`] has a resolution of microseconds: on
+//! Linux it uses one `timerfd` per runtime, which the runtime polls together with its sockets. Inside a handler this is
+//! the runtime of the connection's [worker](crate::Workers), so the end of a sleep wakes no other thread. Rings have no
+//! runtime, so their handlers use that of the serving task. The `timerfd` is created by the first [`sleep`] on a
 //! runtime.
 
 #[cfg(target_os = "linux")]
@@ -19,10 +19,10 @@ use queue::{Registration, Wait};
 
 /// Waits for a duration, with a precision of microseconds.
 ///
-/// Never ends early. On an idle thread it ends about 10 us late, on a busy one after the tasks that are already ready.
-/// On systems other than Linux, and if the process has run out of file descriptors, it is as precise as
-/// [`tokio::time::sleep`]. It follows the system clock even while tokio's clock is paused. Prefer tokio's timer for
-/// waits of many milliseconds because it is cheaper.
+/// The sleep never ends early. On an idle thread it ends about 10 us late, on a busy thread after the tasks that are
+/// already ready. On systems other than Linux, and if the process has run out of file descriptors, it is as precise as
+/// [`tokio::time::sleep`]. It follows the system clock even while the clock of tokio is paused. Prefer the timer of
+/// tokio for many milliseconds, because it is cheaper.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ use queue::{Registration, Wait};
 ///
 /// The future panics outside of a tokio runtime, and in a runtime whose I/O and time drivers are disabled.
 pub fn sleep(duration: Duration) -> Sleep {
-    // The same limit as tokio's timer.
+    // Same limit as in tokio's timer.
     const LONGEST: Duration = Duration::from_secs(86400 * 365 * 30);
     let now = Instant::now();
     let deadline = now.checked_add(duration).unwrap_or_else(|| now + LONGEST);
@@ -90,7 +90,7 @@ impl Future for Sleep {
             match registration.renew(context.waker()) {
                 Wait::Pending => return Poll::Pending,
                 Wait::Expired => return Poll::Ready(()),
-                // The timer's runtime has shut down: this task has moved to another one.
+                // The runtime of the timer has shut down, because this task has moved to another one.
                 Wait::Stopped => {}
             }
         }
@@ -139,7 +139,7 @@ mod tests {
                 }
                 shortest
             });
-            // A timer with millisecond resolution takes at least one.
+            // A timer with a resolution of one millisecond takes at least that long.
             assert!(cfg!(not(target_os = "linux")) || shortest < Duration::from_micros(900), "{shortest:?} is late");
         }
     }
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// Regression test: the timer task panicked with a waker, and the other expired waiters were never woken.
+    /// Regression: a panicking waker also ended the timer task, and the other expired sleeps never completed.
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn panicking_waker_does_not_prevent_wakes_by_timer() {

@@ -1,11 +1,11 @@
-//! TLS and mutual TLS based on rustls, with the feature `tls`.
+//! TLS and mutual TLS based on rustls. Requires the feature `tls`.
 //!
-//! A server has an [`Identity`] and a client trusts [`Authorities`]; with mutual TLS both ends have both. They can be
-//! [replaced](ServerTls::reload) at run time; open connections keep the old ones. TLS 1.2 and 1.3 are supported, the
-//! defaults of rustls. ALPN is only used if a server offers protocols, because the Go peers do not support it.
+//! A server has an [`Identity`] and a client trusts [`Authorities`]. With mutual TLS, both peers have both. They can be
+//! [replaced](ServerTls::reload) at run time, and open connections keep the old ones. TLS 1.2 and 1.3 are supported, as
+//! is the default of rustls. ALPN is only used if a server offers protocols, because the Go peers do not support it.
 //!
-//! The cryptography provider is ring, or AWS-LC with the feature `tls-aws-lc`. It is
-//! selected explicitly and independent of the process-wide default provider.
+//! The cryptography provider is ring, or AWS-LC with the feature `tls-aws-lc`. It is selected explicitly and does not
+//! depend on the default provider of the process.
 //!
 //! ```no_run
 //! use frisbee::tls::{Authorities, ClientTls, Identity, ServerTls};
@@ -47,7 +47,7 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
-/// The identity that an end presents: a certificate chain and its private key.
+/// The identity that a peer presents: a certificate chain and its private key.
 pub struct Identity {
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
@@ -59,7 +59,7 @@ impl Identity {
         Self { chain, key }
     }
 
-    /// Creates an identity from PEM: a certificate chain, end-entity certificate first, and the private key.
+    /// Creates an identity from a certificate chain, end-entity certificate first, and the private key, both in PEM.
     ///
     /// # Errors
     /// If `chain` contains no certificate or `key` no private key.
@@ -77,13 +77,13 @@ impl Clone for Identity {
 }
 
 impl fmt::Debug for Identity {
-    /// Omits the key.
+    /// Omits the private key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Identity").field("certificates", &self.chain.len()).finish_non_exhaustive()
     }
 }
 
-/// The trusted certificate authorities.
+/// Trusted certificate authorities.
 #[derive(Clone, Debug)]
 pub struct Authorities(RootCertStore);
 
@@ -91,7 +91,7 @@ impl Authorities {
     /// Creates a set of authorities from certificates.
     ///
     /// # Errors
-    /// If a certificate is invalid or there is none.
+    /// If a certificate is invalid, or `certificates` is empty.
     pub fn new(certificates: impl IntoIterator<Item = CertificateDer<'static>>) -> Result<Self, TlsError> {
         let mut roots = RootCertStore::empty();
         for certificate in certificates {
@@ -106,7 +106,7 @@ impl Authorities {
     /// Creates a set of authorities from PEM.
     ///
     /// # Errors
-    /// Like [`new`](Self::new).
+    /// Same as [`new`](Self::new).
     pub fn from_pem(certificates: impl AsRef<[u8]>) -> Result<Self, TlsError> {
         Self::new(self::certificates(certificates.as_ref())?)
     }
@@ -121,7 +121,7 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     }
 }
 
-/// The TLS settings of a server. Clones share the settings, so replacing them affects all clones.
+/// TLS settings of a server. Clones share the settings, so replacing them affects all clones.
 ///
 /// Sessions of clients without certificates are resumed. With [`mutual`](Self::mutual) each connection makes a full
 /// handshake, because rustls does not verify certificates again on resumption and would accept an expired one.
@@ -132,20 +132,20 @@ pub struct ServerTls {
     handshakes_max: usize,
 }
 
-/// The replaceable settings of a server.
+/// Replaceable settings of a server.
 #[derive(Debug)]
 struct ServerSettings {
     config: Arc<ServerConfig>,
     clients: Clients,
 }
 
-/// The clients that a server accepts.
+/// Clients that a server accepts.
 #[derive(Debug)]
 enum Clients {
     Anybody,
     /// Requires client certificates issued by these authorities.
     Trusted(Authorities),
-    /// Clients as verified by a rustls configuration; the authorities are unknown.
+    /// Clients that a rustls configuration verifies. Their authorities are unknown.
     Configured,
 }
 
@@ -155,26 +155,27 @@ fn has_its_own_identity() -> TlsError {
     TlsError::Configuration(reason.into())
 }
 
-/// Default timeout of a handshake, including the wait for a permit. Equals the timeout of a client's first header.
+/// Default timeout of a handshake, including the wait for a permit. Equals the timeout for the first header of a
+/// client.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Default maximum number of concurrent handshakes, not counting silent clients. Each takes some 20 KiB and a
-/// millisecond of a core, so the total is 10 MiB and half a second of work.
+/// Default maximum number of concurrent handshakes, not counting silent clients. Each takes about 20 KiB and a
+/// millisecond of a core, so in total they take 10 MiB and half a second.
 const HANDSHAKES_MAX: usize = 512;
 
 impl ServerTls {
-    /// Creates settings with this identity, without client certificates.
+    /// Creates settings with `identity`. Client certificates are not requested.
     ///
     /// # Errors
-    /// If the certificate and the key do not match, or the type of key is unsupported.
+    /// If the certificate and the key do not match, or the type of the key is not supported.
     pub fn new(identity: Identity) -> Result<Self, TlsError> {
         Self::build(identity, Clients::Anybody)
     }
 
-    /// Creates settings for mutual TLS: clients must present certificates issued by these authorities.
+    /// Creates settings for mutual TLS: clients must present certificates issued by the authorities `clients`.
     ///
     /// # Errors
-    /// Like [`new`](Self::new).
+    /// Same as [`new`](Self::new).
     pub fn mutual(identity: Identity, clients: Authorities) -> Result<Self, TlsError> {
         Self::build(identity, Clients::Trusted(clients))
     }
@@ -183,8 +184,8 @@ impl ServerTls {
         Ok(Self::from_settings(ServerSettings { config: server_config(identity, &clients)?, clients }))
     }
 
-    /// Creates settings from a rustls configuration, for options that this crate does not have.
-    /// [`reload_config`](Self::reload_config) replaces it.
+    /// Creates settings from a rustls configuration, for options that this crate does not provide.
+    /// [`reload_config`](Self::reload_config) replaces the configuration.
     ///
     /// If the configuration verifies clients, set its `session_storage` to rustls's `NoServerSessionStorage` and keep
     /// the default `ticketer`. Otherwise resumed sessions admit clients whose certificates have expired.
@@ -200,15 +201,15 @@ impl ServerTls {
         }
     }
 
-    /// Sets the handshake timeout, including the wait for a permit. Defaults to 10 s.
+    /// Sets the timeout of a handshake, including the wait for a permit. Defaults to 10 s.
     #[must_use]
     pub fn handshake_timeout(mut self, timeout: Duration) -> Self {
         self.handshake_timeout = timeout;
         self
     }
 
-    /// Sets the maximum number of concurrent handshakes; further ones wait. Defaults to 512. Clients that have not
-    /// begun, or have not replied for half a second, are not counted.
+    /// Sets the maximum number of concurrent handshakes. Further handshakes wait. Defaults to 512. Clients that have
+    /// not begun their handshake, or have not replied for half a second, are not counted.
     #[must_use]
     pub fn handshakes_max(mut self, count: usize) -> Self {
         self.handshakes_max = count;
@@ -218,19 +219,19 @@ impl ServerTls {
     /// Replaces the identity and keeps the accepted clients. Open connections keep the old identity.
     ///
     /// # Errors
-    /// Like [`new`](Self::new), or if the current settings are a rustls configuration, because its accepted clients are
-    /// unknown. On an error the previous identity remains.
+    /// Same as [`new`](Self::new), or if the current settings are a rustls configuration, because its accepted clients
+    /// are unknown. On an error the current identity is kept.
     pub fn reload(&self, identity: Identity) -> Result<(), TlsError> {
         let mut current = self.current.write();
         current.config = server_config(identity, &current.clients)?;
         Ok(())
     }
 
-    /// Replaces the identity and accepts only clients with certificates issued by these authorities. Open connections
-    /// continue.
+    /// Replaces the identity and accepts only clients with certificates issued by the authorities `clients`. Open
+    /// connections continue.
     ///
     /// # Errors
-    /// Like [`new`](Self::new). On an error the previous settings remain.
+    /// Same as [`new`](Self::new). On an error the current settings are kept.
     pub fn reload_mutual(&self, identity: Identity, clients: Authorities) -> Result<(), TlsError> {
         let clients = Clients::Trusted(clients);
         *self.current.write() = ServerSettings { config: server_config(identity, &clients)?, clients };
@@ -267,22 +268,22 @@ fn server_config(identity: Identity, clients: &Clients) -> Result<Arc<ServerConf
     Ok(Arc::new(config))
 }
 
-/// The TLS settings of a client. Clones share the settings, so replacing them affects all clones.
+/// TLS settings of a client. Clones share the settings, so replacing them affects all clones.
 #[derive(Clone, Debug)]
 pub struct ClientTls {
     current: Arc<RwLock<ClientSettings>>,
 }
 
-/// The replaceable settings of a client.
+/// Replaceable settings of a client.
 #[derive(Debug)]
 struct ClientSettings {
     config: Arc<ClientConfig>,
-    /// The trusted authorities, or `None` for a rustls configuration.
+    /// Trusted authorities. `None` for a rustls configuration.
     servers: Option<Authorities>,
 }
 
 impl ClientTls {
-    /// Creates settings that trust these authorities, without a client certificate.
+    /// Creates settings that trust the authorities `servers`, without a client certificate.
     ///
     /// # Errors
     /// If the cryptography provider supports no version of TLS.
@@ -294,7 +295,7 @@ impl ClientTls {
         Ok(Self::from_settings(ClientSettings { config: client_config(&servers, identity)?, servers: Some(servers) }))
     }
 
-    /// Sets the identity for servers that request one (mutual TLS). Existing clones keep theirs.
+    /// Sets the identity for servers that request one (mutual TLS). Existing clones keep their identity.
     ///
     /// # Errors
     /// If the certificate and the key do not match, or the current settings are a rustls configuration, which has its
@@ -304,7 +305,7 @@ impl ClientTls {
         Self::build(servers, Some(identity))
     }
 
-    /// Creates settings from a rustls configuration, for options that this crate does not have.
+    /// Creates settings from a rustls configuration, for options that this crate does not provide.
     pub fn from_config(config: Arc<ClientConfig>) -> Self {
         Self::from_settings(ClientSettings { config: certificate_request::noting(config), servers: None })
     }
@@ -316,7 +317,7 @@ impl ClientTls {
     /// Replaces or removes the identity. Open connections keep the old one.
     ///
     /// # Errors
-    /// Like [`with_identity`](Self::with_identity). On an error the current identity remains.
+    /// Same as [`with_identity`](Self::with_identity). On an error the current identity is kept.
     pub fn reload(&self, identity: Option<Identity>) -> Result<(), TlsError> {
         let mut current = self.current.write();
         current.config = client_config(current.servers.as_ref().ok_or_else(has_its_own_identity)?, identity)?;
@@ -329,8 +330,8 @@ impl ClientTls {
         *self.current.write() = ClientSettings { config: certificate_request::noting(config), servers: None };
     }
 
-    /// Performs the handshake on a transport with a server whose certificate is valid for this name. Returns a
-    /// transport, so that another layer such as WebSocket can be placed between TLS and frisbee.
+    /// Performs the handshake on a transport with a server whose certificate is valid for `name`. Returns a transport,
+    /// so that another layer such as WebSocket can be placed between TLS and frisbee.
     ///
     /// # Errors
     /// If the server's certificate is rejected or the transport fails.
@@ -348,12 +349,12 @@ impl ClientTls {
         Ok(self.connect(io, server_name, Some(server_name)).await?.0)
     }
 
-    /// Performs the handshake on a connection to `address`. The server's certificate must be valid for `name`, or for
-    /// the host of `address`. Also returns whether the server may still reject this end's certificate, which TLS 1.3
-    /// does after the handshake.
+    /// Performs the handshake on a connection to `address`. The certificate of the server must be valid for `name`, or
+    /// for the host of `address` if there is no name. Also returns whether the server may still reject the certificate
+    /// of this client, which happens after the handshake in TLS 1.3.
     ///
     /// # Errors
-    /// Like [`connect_io`](Self::connect_io).
+    /// Same as [`connect_io`](Self::connect_io).
     ///
     /// # Cancel safety
     /// Dropping the future drops the transport.
@@ -401,13 +402,13 @@ pub enum TlsError {
     BadCertificate(Arc<str>),
     /// The client must present a certificate and did not.
     CertificateRequired,
-    /// The peer rejected this end's certificate with this alert.
+    /// The peer has rejected the certificate of this end with this alert.
     Refused(Arc<str>),
-    /// The peer sent bytes that are not TLS.
+    /// The peer has sent bytes that are not TLS.
     NotTls,
-    /// The peer closed the connection during the handshake. Servers without TLS do so.
+    /// The peer has closed the connection during the handshake. Servers without TLS do so.
     Closed,
-    /// The handshake timed out. Servers set the limit with [`handshake_timeout`](ServerTls::handshake_timeout).
+    /// The handshake has timed out. Servers set the limit with [`handshake_timeout`](ServerTls::handshake_timeout).
     Timeout,
     /// The TLS settings are invalid.
     Configuration(Arc<str>),
@@ -416,7 +417,7 @@ pub enum TlsError {
 }
 
 impl TlsError {
-    /// Returns the TLS error that closed a connection, if there was one.
+    /// Returns the TLS error that has closed a connection, if there is one.
     pub fn of(reason: &CloseReason) -> Option<Self> {
         let source = match reason {
             CloseReason::Io { source, .. } | CloseReason::TlsHandshake(source) => source,
@@ -440,7 +441,7 @@ impl From<rustls::Error> for TlsError {
                 CertificateError::UnknownIssuer => Self::UnknownAuthority,
                 CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
                 CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => Self::NotYetValid,
-                // An error of webpki for which rustls has no variant.
+                // Error of webpki for which rustls has no variant.
                 CertificateError::Other(error) if error.to_string().contains("CaUsedAsEndEntity") => {
                     let text = "it is that of an authority (CA:TRUE), as `openssl req -x509` makes it: add \
                                 `-addext basicConstraints=critical,CA:FALSE`";

@@ -1,4 +1,4 @@
-//! Transports: TCP, Unix sockets, TLS, memory, and user types.
+//! Transports: TCP, Unix sockets, TLS, memory, and types of the user.
 
 pub(crate) mod endpoint;
 pub(crate) mod proxied;
@@ -25,13 +25,13 @@ use tokio::net::TcpStream;
 use tokio::net::UnixStream;
 use tokio::task::coop;
 
-/// Buffer size of an in-memory connection in each direction, in bytes: the size of one read.
+/// Buffer size of an in-memory connection in each direction, in bytes. This is the size of one read.
 const MEMORY_PIPE: usize = 64 * 1024;
 
-/// Creates the two ends of an in-memory connection: bytes written to one are read from the other.
+/// Creates the two ends of an in-memory connection. Bytes written to one end are read from the other.
 ///
-/// For tests, and for services in the same process. Dropping one end ends the input of the other. Pass one end to
-/// [`ClientBuilder::connect_io`](crate::ClientBuilder::connect_io) and the other to
+/// In-memory connections are for tests, and for services in the same process. Dropping one end ends the input of the
+/// other. Pass one end to [`ClientBuilder::connect_io`](crate::ClientBuilder::connect_io) and the other to
 /// [`Acceptor::serve_connection`](crate::Acceptor::serve_connection).
 ///
 /// ```
@@ -55,13 +55,13 @@ pub fn memory() -> (DuplexStream, DuplexStream) {
     tokio::io::duplex(MEMORY_PIPE)
 }
 
-/// Moves earlier received bytes from `rest` to a reader, as far as there is room.
+/// Moves bytes that were received earlier from `rest` to a reader, as far as its buffer has space.
 pub(crate) fn fill(buffer: &mut ReadBuf<'_>, rest: &mut Bytes) {
     let count = rest.len().min(buffer.remaining());
     buffer.put_slice(&rest[..count]);
     rest.advance(count);
     if rest.is_empty() {
-        *rest = Bytes::new(); // Which gives its memory back.
+        *rest = Bytes::new(); // Releases the memory of `rest`.
     }
 }
 
@@ -70,7 +70,7 @@ pub trait Io: AsyncRead + AsyncWrite + Any + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {}
 
-/// The transport of a connection: a single type, so that the code of connections is compiled once.
+/// Transport of a connection. It is a single type so that the code of connections is compiled once.
 pub enum Transport {
     Tcp(TcpStream),
     #[cfg(unix)]
@@ -78,7 +78,7 @@ pub enum Transport {
     /// Shared memory, or a Unix socket whose client may offer it.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     Shared(crate::shm::Stream),
-    /// TLS, memory, and user types.
+    /// TLS, memory, and types of the user.
     Other(Box<dyn Io>),
 }
 
@@ -97,7 +97,7 @@ macro_rules! each {
 }
 
 impl Transport {
-    /// Creates a transport from a user's type. Tokio sockets are recognised.
+    /// Creates a transport from a type of the user. Tokio sockets are recognised.
     pub(crate) fn of<T: Io>(io: T) -> Self {
         let mut io = Some(io);
         let any: &mut dyn Any = &mut io;
@@ -142,7 +142,7 @@ impl Transport {
         }
     }
 
-    /// Returns whether written bytes may be buffered until it is flushed.
+    /// Returns whether the transport may buffer written bytes until it is flushed.
     pub(crate) fn buffers(&self) -> bool {
         let Self::Other(io) = self else { return false };
         let io: &dyn Any = &**io;
@@ -150,7 +150,7 @@ impl Transport {
     }
 }
 
-/// A TLS transport with the peer's certificates.
+/// A TLS transport with the certificates of the peer.
 #[cfg(feature = "tls")]
 pub(crate) type Secured = (Transport, Option<Box<Arc<[crate::tls::CertificateDer<'static>]>>>);
 
@@ -190,7 +190,7 @@ impl AsyncRead for Transport {
 
 impl AsyncWrite for Transport {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        // A socket usually accepts everything, and trying first costs fewer instructions than registering a task.
+        // A socket usually accepts everything, and trying first costs fewer instructions than registering the task.
         if let Self::Tcp(socket) = &*self {
             let budget = ready!(coop::poll_proceed(context));
             let written = socket.try_write(bytes);
@@ -229,7 +229,7 @@ impl AsyncWrite for Transport {
     }
 }
 
-/// Moves a transport from its reactor to that of the current runtime, if it is or wraps a socket.
+/// If a transport is or wraps a socket, moves it from its reactor to that of the current runtime.
 pub(crate) fn move_to_current_runtime(io: &mut dyn Io) -> io::Result<()> {
     let io: &mut dyn Any = io;
     let tcp = |socket: &mut TcpStream| TcpStream::from_std(second(socket)?.into()).map(|moved| *socket = moved);
@@ -243,7 +243,7 @@ pub(crate) fn move_to_current_runtime(io: &mut dyn Io) -> io::Result<()> {
     moved.unwrap_or(Ok(()))
 }
 
-/// Moves a transport if it is a `T` or TLS on one.
+/// Moves a transport if it is a `T`, or TLS on one.
 fn move_if<T: 'static>(io: &mut dyn Any, renew: impl Fn(&mut T) -> io::Result<()>) -> Option<io::Result<()>> {
     #[cfg(feature = "tls")]
     if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<T>>() {

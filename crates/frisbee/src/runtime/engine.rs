@@ -35,49 +35,50 @@ use std::time::Instant;
 /// takes a tenth of a millisecond.
 const PACKETS_PER_BATCH: usize = 1024;
 
-/// Number of packets after which the clock is read, to enforce [`Config::turn_max`]. A peer can send packets that cost
-/// ten times the usual, such as ones that cause errors with a text. Reading the clock costs a quarter of a packet.
+/// Number of packets after which the clock is read to enforce [`Config::turn_max`]. A peer can send packets that cost
+/// ten times as much as usual, such as ones that cause errors with a text. Reading the clock costs a quarter of a
+/// packet.
 const PACKETS_PER_LOOK: usize = 32;
 
-/// The protocol state of a connection and its router, owned by the connection's task.
+/// Protocol state of a connection and its router. It is owned by the connection's task.
 pub(crate) struct Engine<R: Protocol> {
     pub(crate) core: frisbee_core::Connection,
     handle: Connection,
     router: Arc<R>,
-    /// The router's session, or `None` once the connection has ended for its handles.
+    /// Session of the router. `None` once the connection has ended for its handles.
     session: Option<R::Session>,
-    /// The handshake slot of a client that has not sent its first packet. It is boxed because it is short-lived.
+    /// Handshake slot of a client that has not sent its first packet. It is boxed because it is short-lived.
     pending_handshake: Option<Box<PendingHandshake>>,
-    /// Bytes charged to the server's memory for the body that is being received.
+    /// Bytes charged to the memory of the server for the body that is being received.
     body_charge: usize,
-    /// Bytes charged for a long HELLO, which is kept as long as the connection.
+    /// Bytes charged for a long HELLO, which is kept for the life of the connection.
     hello_charge: usize,
     output: Output,
     mail_reader: MailReader,
-    /// Whether packets of handles stay in the mailbox, because the form of headers is not known yet.
+    /// Whether packets of handles stay in the mailbox because the format of headers is not known yet.
     mail_is_held: bool,
-    /// Bytes that were read and are not yet routed.
+    /// Bytes that were read and have not been routed.
     unrouted: Bytes,
-    /// Number of bytes that the last read added to a large body, which the core has not counted yet.
+    /// Number of bytes that the last read appended to a large body and that the core has not counted yet.
     pub(crate) body_read: usize,
     reading: ReadMode,
     routing: Routing,
-    /// The time at which the router has requested a turn.
+    /// Time of the turn that the router has requested.
     batch_at: Option<Instant>,
-    /// Whether the router has requested a turn after all bytes have been written.
+    /// Whether the router has requested a turn once all bytes have been written.
     batch_when_written: bool,
-    /// The time at which a task loses the stream slot that it was granted.
+    /// Time at which a task loses the stream slot that was granted to it.
     slots_due: Option<Instant>,
     /// Whether the router has been notified that the connection is unused.
     is_idle_notified: bool,
-    /// The stream that received the latest message.
+    /// Stream that received the latest message.
     last_stream: Option<Arc<StreamShared>>,
-    /// The ids of streams that a native peer has opened.
+    /// Ids of the streams that a native peer has opened.
     openings: PeerStreamIds,
     order: Option<Box<Order>>,
     goodbye: GoingAway,
     age: Age,
-    /// The handle that waits for the reply to its hand-off request.
+    /// Handle that waits for the reply to its hand-off request.
     asking: Option<Box<HandOffWaiter>>,
     departure: OutgoingHandOff,
 }
@@ -86,7 +87,7 @@ pub(crate) struct Engine<R: Protocol> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadMode {
     Open,
-    /// The peer has closed its sending half. Running work is completed.
+    /// The peer has closed its sending half. Work in progress is completed.
     HalfClosed,
     /// The router has closed the connection, or the connection belongs to its next owner.
     Stopped,
@@ -104,7 +105,7 @@ enum Routing {
     Deferring,
 }
 
-/// Ends a connection whose router panicked before it had created a session, so that no task waits forever on a handle.
+/// Ends a connection whose router panicked before it had created a session. Otherwise its handles would wait forever.
 #[cold]
 fn end_before_session(connection: &Connection) {
     log_panic(connection);
@@ -127,7 +128,7 @@ fn log_panic(connection: &Connection) {
     }
 }
 
-/// The close reason of connections whose router has panicked. This is a defect of the router.
+/// Close reason of connections whose router has panicked. This is a bug in the router.
 const PANICKED: &str = "the router panicked";
 
 impl<R: Protocol> Engine<R> {
@@ -172,7 +173,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Returns the connection and router to report if the connection blocks its thread.
+    /// Returns the connection and router to report if this connection blocks its thread.
     pub(crate) fn culprit(&self) -> Arc<dyn Blocked> {
         Arc::new(DrivenConnection { connection: self.handle.clone(), router: self.router.clone() })
     }
@@ -224,8 +225,8 @@ impl<R: Protocol> Engine<R> {
         mail
     }
 
-    /// Returns whether exactly one packet has been received since the last call. Its reply has woken at most one
-    /// caller, whose next packet need not wait for those of others.
+    /// Returns whether exactly one packet has been received since the last call. The reply to a single packet wakes at
+    /// most one caller, so the driver need not wait for the next packets of other callers.
     pub(crate) fn take_first_arrival(&mut self) -> bool {
         let has_packet = self.routing == Routing::Single;
         if has_packet {
@@ -240,7 +241,7 @@ impl<R: Protocol> Engine<R> {
         self.reading == ReadMode::Open && !self.has_input() && self.takes_more() && !self.core.is_resting()
     }
 
-    /// Accepts the bytes of a read.
+    /// Stores the bytes of a read, which [`route`](Self::route) routes.
     pub(crate) fn handle_input(&mut self, input: Bytes) {
         debug_assert!(self.unrouted.is_empty(), "the driver checks before it reads");
         self.unrouted = input;
@@ -255,13 +256,13 @@ impl<R: Protocol> Engine<R> {
         }
         self.reading = ReadMode::HalfClosed;
         self.core.handle_half_close(now);
-        // The streams end with the input, once all packets before the end have been routed.
+        // The streams end with the input once all packets before the end have been routed.
         self.routing = Routing::Deferring;
         Ok(())
     }
 
-    /// Routes bytes that were read, up to a limit, and ends the router's batch. [`has_input`](Self::has_input) returns
-    /// whether bytes are left.
+    /// Routes bytes that were read, up to a limit, and ends the batch of the router. [`has_input`](Self::has_input)
+    /// returns whether bytes remain.
     pub(crate) fn route(&mut self, now: Instant) -> Result<(), CloseReason> {
         self.output.update_charge(self.core.outbox(), &self.handle.0.mailbox.account);
         self.guarded(|engine| {
@@ -290,10 +291,10 @@ impl<R: Protocol> Engine<R> {
         if self.routing == Routing::Deferring {
             return self.route_full(now);
         }
-        // The next owner receives the connection at the end of the packet that is being received.
+        // A hand-off takes place at the end of the packet that is being received.
         let mut left = if self.is_leaving() { 1 } else { PACKETS_PER_BATCH };
         let mut routed = 0;
-        // Updated after every event, because plain packets change neither.
+        // Updated after every event, except after plain packets, which change neither.
         let (mut at_packet, mut room) = (self.core.is_at_packet(), self.room());
         while left > 0 {
             if room.is_some_and(|room| self.core.outbox().len() >= room) {
@@ -368,7 +369,7 @@ impl<R: Protocol> Engine<R> {
             Routed::HandOff(take_over) => self.leave(take_over),
             Routed::Close(reason) => {
                 Order::put(Order::Flush(reason), &mut self.order);
-                // A later read in this turn must not continue after the packets that are discarded here.
+                // Another read in this turn must not continue behind the packets that are discarded here.
                 self.unrouted.clear();
                 self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
                 self.reading = ReadMode::Stopped;
@@ -377,12 +378,13 @@ impl<R: Protocol> Engine<R> {
         true
     }
 
-    /// Returns whether all packets may be routed. A server defers requests of a client that does not read its replies.
+    /// Returns whether all packets may be routed. A server defers the requests of a client that does not read its
+    /// replies.
     fn has_room(&mut self) -> bool {
         self.room().is_none_or(|room| self.core.outbox().len() < room)
     }
 
-    /// Returns the maximum number of unwritten bytes with which all packets are routed, or `None` if there is no limit.
+    /// Returns the number of unwritten bytes from which requests are deferred, or `None` if there is no limit.
     #[inline]
     fn room(&self) -> Option<usize> {
         match self.core.role() {
@@ -391,7 +393,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Ends the router's batch without routing packets.
+    /// Ends the batch of the router without routing packets.
     pub(crate) fn run_batch(&mut self, now: Instant) -> Result<(), CloseReason> {
         self.guarded(|engine| engine.end_batch(now))
     }
@@ -408,7 +410,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Moves the router's packets behind those of handles, until the form of headers is known.
+    /// Moves the packets of the router behind those of handles, until the format of headers is known.
     #[cold]
     fn retain_outbox(&mut self) {
         self.handle.0.mailbox.lock().outbox.append(self.core.outbox());
@@ -465,7 +467,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Frees memory that an unused connection does not need. Must be called from time to time.
+    /// Frees memory that an unused connection does not need. Called periodically.
     #[cold]
     pub(crate) fn release_unused(&mut self, now: Instant) -> Result<(), CloseReason> {
         if !self.core.is_unused(now) {
@@ -492,8 +494,8 @@ impl<R: Protocol> Engine<R> {
         })
     }
 
-    /// Records a write of `count` bytes and notifies producers if there is room again. Called after each write; cheap
-    /// unless the backlog was full.
+    /// Records a write of `count` bytes, and notifies producers if the backlog has space again. Called after each
+    /// write. The cost is small unless the backlog was full.
     #[inline(always)] // There is a single call.
     pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
         let before = self.core.transmit().len();
@@ -505,7 +507,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Counts transferred bytes, unless they belong to a connection inside another one, which counts them.
+    /// Counts transferred bytes. Bytes of a connection inside another one are counted by the outer connection.
     #[inline]
     fn count(&self, what: Traffic, count: usize) {
         if !self.handle.0.is_within {
@@ -513,7 +515,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Tells producers how much of a full backlog is left.
+    /// Notifies producers how many bytes remain of a backlog that was full.
     #[cold]
     fn notify_producers(&mut self) {
         let left = self.core.transmit().len();
@@ -569,7 +571,8 @@ impl<R: Protocol> Engine<R> {
             Operation::CANCEL => {
                 let Some(session) = &mut self.session else { return Routed::Continue };
                 self.router.cancelled(session, id, body, self.core.outbox());
-                // Cancelled work is also waste: calls that are cancelled at once cost more than any others.
+                // Cancellations count as useless packets, because calls that are cancelled at once cost more than any
+                // others.
                 return Routed::Useless;
             }
             Operation::EXTENSION => {
@@ -593,14 +596,15 @@ impl<R: Protocol> Engine<R> {
         Routed::Continue
     }
 
-    /// Runs code of the router. A panic ends the connection, because the router has lost its state.
+    /// Runs code of the router. A panic ends the connection, because it may have corrupted the state of the router.
     fn guarded<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Result<T, CloseReason> {
         catch_unwind(AssertUnwindSafe(|| run(self))).map_err(|_| CloseReason::Router(PANICKED.into()))
     }
 }
 
 impl<R: Protocol> Drop for Engine<R> {
-    /// Ends the connection however the task ends, even with its runtime, so that no task waits forever on a handle.
+    /// Ends the connection when its task ends for any reason, including the end of the runtime. Otherwise its handles
+    /// would wait forever.
     fn drop(&mut self) {
         self.end(&CloseReason::Shutdown);
         self.handle.0.mailbox.finish();

@@ -1,5 +1,5 @@
-//! Limits the number of accepted connections without a first header. The oldest ones of the caller with the most are
-//! evicted.
+//! Limits the number of accepted connections that have not sent a first header. The oldest connections of the caller
+//! with the most are evicted.
 
 use crate::account::CallerKey;
 use crate::adapter::{AllowedProtocols, ProtocolAdapters};
@@ -13,30 +13,30 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// The default limit, which is the length of the accept queue. With a thousand new connections per second, each has
-/// four seconds to send its first header. An idle Go client sends its first PING after half a second.
+/// Default limit, which is the length of the accept queue. At a thousand new connections per second, each has four
+/// seconds to send its first header. An idle Go client sends its first PING after half a second.
 pub(crate) const SILENT_MAX: usize = 4096;
 
-/// The divisor that gives the fraction to evict when the system has no file descriptors left. Accepting then pauses for
-/// some milliseconds, during which few clients connect.
+/// Divisor for the fraction of connections that is evicted when the process has no file descriptors left. Accepting
+/// pauses for some milliseconds afterwards, during which few clients connect.
 const PART: usize = 8;
 
-/// Age before which connections are not evicted. After a restart, thousands of clients connect at once, and each is
-/// about to send its first packet. Until then they are bounded by descriptors and the memory of connections.
+/// Age below which connections are not evicted. After a restart, thousands of clients connect at once, and each is
+/// about to send its first packet. Such connections are bounded by descriptors and by the memory of connections.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The pending handshakes of a server, oldest first.
+/// Pending handshakes of a server, oldest first.
 #[derive(Debug)]
 pub(crate) struct HandshakeLimiter {
     max: usize,
-    /// Handlers of connections whose first bytes are not a header.
+    /// Adapters for connections whose first bytes are not a header.
     pub(crate) adapters: ProtocolAdapters,
     inner: Mutex<Inner>,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// The pending handshakes, sorted by increasing number.
+    /// Pending handshakes in order of increasing number.
     by_number: VecDeque<Entry>,
     /// Number of entries of each caller.
     by_caller: HashMap<CallerKey, usize>,
@@ -86,17 +86,17 @@ impl Inner {
     }
 }
 
-/// A connection that has not sent a first header.
+/// Connection that has not sent a first header.
 #[derive(Clone, Debug)]
 enum Pending {
-    /// A connection that waits for its first header.
+    /// Connection that waits for its first header.
     Driven(Connection),
-    /// A connection that waits for its TLS handshake or a proxy's header.
+    /// Connection that waits for its TLS handshake or for the header of a proxy.
     Greeted(Arc<tokio::sync::Notify>),
 }
 
 impl Pending {
-    /// Wakes the waiting task, which reads once more and closes the connection if it is still pending.
+    /// Wakes the pending task. It reads once more, and closes the connection if nothing has arrived.
     fn expire(self) {
         match self {
             Self::Driven(connection) => connection.expire(),
@@ -116,14 +116,14 @@ impl HandshakeLimiter {
         Self::enter_as(list, caller, Pending::Driven(connection), allowed)
     }
 
-    /// Returns the limiter for the handshake of this caller.
+    /// Returns the limiter for handshakes of this caller.
     #[cfg(feature = "tls")]
     pub(crate) fn of(self: &Arc<Self>, caller: CallerKey) -> Arc<CallerHandshakes> {
         Arc::new(CallerHandshakes { list: self.clone(), caller })
     }
 
-    /// Runs `work`, which waits for a client's TLS handshake or a proxy's header, until the connection is evicted.
-    /// Returns `None` in that case.
+    /// Runs `work`, which waits for the TLS handshake of a client or the header of a proxy. Returns `None` if the
+    /// connection is evicted first.
     pub(crate) async fn wait<F>(list: &Arc<Self>, caller: CallerKey, mut work: F) -> Option<F::Output>
     where
         F: Future + Unpin,
@@ -158,7 +158,7 @@ impl HandshakeLimiter {
         PendingHandshake { list: list.clone(), number, allowed }
     }
 
-    /// Evicts connections because the system has no file descriptors left. Returns `false` if none may be evicted.
+    /// Evicts connections because the process has no file descriptors left. Returns `false` if none may be evicted.
     pub(crate) fn make_room(&self) -> bool {
         let now = now();
         let mut inner = self.inner.lock();
@@ -191,7 +191,7 @@ impl HandshakeLimiter {
     }
 }
 
-/// The pending handshakes of one caller.
+/// Pending handshakes of one caller.
 #[cfg(feature = "tls")]
 #[derive(Debug)]
 pub(crate) struct CallerHandshakes {
@@ -209,7 +209,8 @@ impl crate::tls::SilenceLimit for CallerHandshakes {
     }
 }
 
-/// A guard that removes a connection from the list. It is dropped when the connection has sent something or has ended.
+/// Guard that removes a connection from the list. It is dropped when the connection has sent its first header or has
+/// ended.
 #[derive(Debug)]
 pub(crate) struct PendingHandshake {
     pub(crate) list: Arc<HandshakeLimiter>,
@@ -223,7 +224,7 @@ impl Drop for PendingHandshake {
         let place = inner.by_number.binary_search_by_key(&self.number, |entry| entry.number);
         let pending = place.ok().and_then(|at| inner.remove(at));
         drop(inner);
-        drop(pending); // This may be the last handle, so it is dropped without the lock.
+        drop(pending); // Dropped without the lock, because this may be the last handle.
     }
 }
 
@@ -245,7 +246,7 @@ mod tests {
             let evicted = std::iter::from_fn(|| inner.evict(now)).count();
             (evicted, inner.by_number.iter().map(|entry| entry.number).collect::<Vec<_>>())
         };
-        // Entries of one caller are removed until another caller has as many.
+        // The entries of a caller are removed until another caller has as many.
         assert_eq!(left(start + GRACE), (5, vec![5]));
         assert_eq!(left(start + GRACE + GRACE), (1, vec![]));
         assert!(inner.by_caller.is_empty());

@@ -7,10 +7,10 @@ use crate::runtime::uring::Rings;
 use std::io;
 use std::sync::Arc;
 
-/// The running workers. Dropping the last reference ends their threads and the connections on them.
+/// Running workers. Dropping the last reference ends their threads and the connections on them.
 #[derive(Debug)]
 pub(crate) enum WorkerPool {
-    /// The caller's runtime drives the connections.
+    /// The connections are driven by the runtime of the caller.
     Caller,
     Threads(Arc<[Worker]>),
     #[cfg(all(feature = "uring", target_os = "linux"))]
@@ -28,7 +28,7 @@ impl WorkerPool {
         io_backend: IoBackend,
         rings: Option<Workers>,
     ) -> io::Result<Self> {
-        // On the caller's runtime, handlers and drivers share threads. With a ring, each call would switch threads
+        // On the runtime of the caller, handlers and drivers share threads. With a ring, each call would switch threads
         // twice.
         if let Some(rings) = rings
             && let Some(rings) = io_backend.start(workers != Workers::Caller, || Self::start_rings(rings))?
@@ -54,7 +54,7 @@ impl WorkerPool {
         Err(io::Error::new(io::ErrorKind::Unsupported, reason))
     }
 
-    /// Returns the workers, without the threads of rings.
+    /// Returns the workers. Ring threads are not included.
     fn threads(&self) -> &[Worker] {
         if let Self::Threads(workers) = self { workers } else { &[] }
     }
@@ -69,7 +69,7 @@ impl WorkerPool {
         self.threads().first()
     }
 
-    /// Returns the worker with the fewest connections, for the next one.
+    /// Returns the worker with the fewest connections, which receives the next one.
     pub(crate) fn least(&self) -> Option<&Worker> {
         self.threads().iter().min_by_key(|worker| worker.load())
     }

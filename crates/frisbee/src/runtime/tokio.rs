@@ -3,10 +3,10 @@
 //! # Decisions
 //!
 //! * **The driver yields once.** If handles have queued packets, the driver wakes itself and returns before it flushes,
-//!   so that other callers woken by the last batch of replies can add their requests to the same write. It uses its own
-//!   waker, because `yield_now` would delay it beyond the batch. A single queued packet is flushed without a yield.
-//!   After a truncated turn the driver runs only after the next poll of the sockets.
-//! * **A body of up to 1 MiB is read and written in one operation.** A longer one is split into pieces of 2 MiB,
+//!   so that other callers that were woken by the last batch of replies can add their requests to the same write. It
+//!   uses its own waker, because `yield_now` would delay it beyond the batch. A single queued packet is flushed without
+//!   a yield. After a truncated turn, the driver runs only after the next poll of the sockets.
+//! * **A body of up to 1 MiB is read and written in one operation.** A longer body is split into pieces of 2 MiB,
 //!   between which other connections run. With small pieces, the bodies of all connections would grow together and
 //!   leave the cache before they are complete.
 //! * **Timeouts are checked twice.** When a timeout expires, the driver lets the runtime poll the sockets once more and
@@ -38,33 +38,34 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 /// Maximum number of bytes per read.
 const READ_MAX: usize = 64 * 1024;
 
-/// Maximum number of reads per turn. The second one usually finds no data, which registers the task to be woken by the
-/// next bytes.
+/// Maximum number of reads per turn. The second read usually finds no data, which registers the task to be woken when
+/// more arrives.
 const READS_PER_POLL: usize = 4;
 
-/// A turn ends after this many bytes, because more will follow. For a large body it continues up to [`PIECE_MAX`],
-/// because the start of the body is still in the processor's cache.
+/// Number of bytes after which a turn ends, because more data is likely to follow. For a large body, the turn continues
+/// up to [`PIECE_MAX`], because the start of the body is still in the cache of the processor.
 const READ_MUCH: usize = READ_MAX / 2;
 
 /// Maximum number of bytes per read of a large body, and per write. Other connections have their turns in between:
 /// copying this much takes the system less than a millisecond.
 ///
-/// Bodies of up to 1 MiB are not split. Otherwise the bodies of all connections would grow together and none would stay
-/// in the cache: in pieces of 256 KiB, a body of 1 MiB costs a fifth more.
+/// Bodies of up to 1 MiB are not split. Otherwise the bodies of all connections would grow together, and none would
+/// stay in the cache: in pieces of 256 KiB, a body of 1 MiB costs a fifth more.
 const PIECE_MAX: usize = 2 * 1024 * 1024;
 
-/// Maximum number of bytes per write of packets without a large body. Many of these answer a flood, and sending more of
-/// them together gains nothing: copying this much takes the system a twentieth of a millisecond.
+/// Maximum number of bytes per write of packets without a large body. Such packets are often answers to a flood, and
+/// longer writes gain nothing. Copying this much takes the system a twentieth of a millisecond.
 const SMALL_PIECE_MAX: usize = 128 * 1024;
 
-/// Maximum number of turns for reading a server's last packets after a write has failed. With [`READ_MUCH`] per turn,
-/// this is more than a system buffers for a socket.
+/// Maximum number of turns in which the last packets of a server are read after a write has failed. With [`READ_MUCH`]
+/// per turn, this is more than a system buffers for a socket.
 const LAST_POLLS_MAX: u32 = 1024;
 
 /// Maximum number of slices per vectored write.
 const SLICES_MAX: usize = 64;
 
-/// How long a closed connection waits for the peer to close its half, so that a reset does not discard the last bytes.
+/// Duration for which a closed connection waits for the peer to close its half, so that a reset does not discard the
+/// last bytes.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Like [`LINGER`], but for a peer that has acknowledged the shutdown. Such a peer closes after it has read all output,
@@ -74,33 +75,33 @@ const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
 /// Minimum delay before an overdue action is repeated: one tick of a tokio timer.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// Maximum number of reads per turn whose bytes are discarded, of up to 4 KiB each.
+/// Maximum number of reads per turn whose bytes are discarded. Each is of up to 4 KiB.
 const DISCARDS_PER_POLL: usize = 16;
 
 thread_local! {
-    /// The read buffer of the thread. Idle connections have none of their own. It is boxed, because it is taken out and
+    /// Read buffer of the thread. Idle connections have no buffer of their own. It is boxed because it is taken out and
     /// put back for each read.
     static SCRATCH: Cell<Option<Box<BytesMut>>> = Cell::default();
 }
 
 /// Drives one connection.
 ///
-/// This must be spawned as a task of its own. Timers are polled only when they may have expired, so the waker must stay
-/// the same.
+/// The driver must be spawned as a task of its own. Timers are polled only when they may have expired, so the waker
+/// must stay the same.
 pub(crate) struct Driver<T, R: Protocol, C> {
     io: T,
     engine: Engine<R>,
-    /// The runtime whose timers and sockets handlers use, if it is not the one that drives the connection.
+    /// Runtime whose timers and sockets handlers use, if it is not the one that drives the connection.
     context: Option<Handle>,
     timer: C,
-    /// Whether the timer must be polled so that it wakes the task.
+    /// Whether the timer was set and must be polled to register the waker.
     timer_is_new: bool,
     phase: SocketPhase,
-    /// Whether the task has yielded, so that others can add mail.
+    /// Whether the task has yielded so that others can add mail.
     yielded: bool,
-    /// Whether the task must yield, because tasks may run in another order than that of their wake-ups.
+    /// Whether the task must yield, because tasks may run in another order than they were woken in.
     yields: bool,
-    /// Whether work was left at the end of the last turn.
+    /// Whether work remained at the end of the last turn.
     goes_on: bool,
     /// Whether a timeout had expired at the end of the last turn.
     overdue: bool,
@@ -109,15 +110,15 @@ pub(crate) struct Driver<T, R: Protocol, C> {
     buffers: bool,
     /// Whether `io` contains buffered bytes.
     unflushed: bool,
-    /// The error of a failed write. Earlier packets of the server are still read.
+    /// Error of a failed write. Earlier packets of the server are still read.
     failure: Option<Box<Failure>>,
 }
 
-/// The end of a turn, because the connection has ended or cannot be written.
+/// Reason for which a turn ends the connection or its writes.
 #[derive(Debug)]
 enum LoopExit {
     Close(CloseReason),
-    /// A write failed. A client may still read bytes that the server sent before. After any other error nothing is
+    /// A write has failed. A client may still read bytes that the server sent before. After any other error nothing is
     /// read, because bytes may be missing.
     Write(io::Error),
 }
@@ -143,7 +144,7 @@ impl From<WriteError> for LoopExit {
     }
 }
 
-/// An error of a write or flush.
+/// Error of a write or flush.
 #[derive(Debug)]
 struct WriteError(io::Error);
 
@@ -153,28 +154,28 @@ impl From<io::Error> for WriteError {
     }
 }
 
-/// The state of a connection that cannot be written.
+/// State of a connection whose writes fail.
 #[derive(Debug)]
 struct Failure {
     reason: CloseReason,
-    /// Number of turns that are left.
+    /// Number of turns that remain for reading.
     polls_left: u32,
 }
 
-/// The state of the socket on the way to its end.
+/// State of the socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum SocketPhase {
     Open,
     /// The pending bytes are being written.
     Flushing,
-    /// The peer's end is awaited.
+    /// The driver waits until the peer closes its half.
     Lingering,
     /// The last bytes are being flushed before the transport is passed to its next owner.
     HandingOver,
 }
 
-/// A future that drives a connection to its end. An `async fn` would take the memory of two drivers: its argument and
-/// the state that it keeps while pending.
+/// A future that drives a connection to its end. An `async fn` would occupy the memory of two drivers, one for its
+/// argument and one for the state kept across await points.
 pub(crate) struct DriveFuture<T, R: Protocol, C>(Option<Driver<T, R, C>>);
 
 /// The future contains no pinned data.
@@ -199,22 +200,22 @@ where
     }
 }
 
-/// The result of reading or routing.
+/// Result of reading or routing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadStep {
     /// Data was read or routed, and more may follow.
     Done,
-    /// There is nothing to read. The task will be woken when there is.
+    /// There is nothing to read. The task is woken when there is.
     Pending,
     /// Reading is not permitted at present, some data cannot be routed yet, or so much was read that other connections
-    /// come first.
+    /// are served first.
     Paused,
 }
 
-/// The result of a read.
+/// Result of a read.
 enum Read {
     Input(Bytes),
-    /// Number of bytes read of a large body.
+    /// Number of bytes read into a large body.
     Body(usize),
     Eof,
 }
@@ -250,16 +251,16 @@ where
         self
     }
 
-    /// Marks the connection's callers as tasks of the runtime that drives it. A single-threaded runtime runs tasks in
-    /// the order of their wake-ups, so all callers woken by a batch of replies run before the first of them wakes the
-    /// driver.
+    /// Marks the callers of the connection as tasks of the runtime that drives it. A single-threaded runtime runs tasks
+    /// in the order of their wake-ups, so all callers woken by a batch of replies run before the first of them wakes
+    /// the driver.
     pub(crate) fn among_callers(mut self) -> Self {
         self.yields = Handle::current().runtime_flavor() != RuntimeFlavor::CurrentThread;
         self
     }
 
-    /// Drives the connection to its end. The future must be spawned `unconstrained`: turns are limited here, and
-    /// tokio's cooperative budget would interrupt batches.
+    /// Drives the connection to its end. The future must be spawned `unconstrained`: the driver limits its turns
+    /// itself, and tokio's cooperative budget would interrupt batches.
     pub(crate) fn run(self) -> DriveFuture<T, R, C> {
         if let Some(driver) = settle(|| self.engine.culprit()) {
             self.engine.set_home(driver);
@@ -267,7 +268,7 @@ where
         DriveFuture(Some(self))
     }
 
-    /// Resolves when the connection has ended, to whether the transport is passed on.
+    /// Polls the driver. Resolves when the connection has ended, to whether the transport is passed on.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         if self.phase == SocketPhase::Open {
             let polled = self.poll_open(context);
@@ -281,8 +282,8 @@ where
         self.poll_end(context)
     }
 
-    /// Starts to end a connection that is no longer driven. Resolves to `false` if nothing is left to write. Stays
-    /// pending while a connection that cannot be written has more to read.
+    /// Starts the end of a connection that is no longer driven. Resolves to `false` if there is nothing more to write.
+    /// Returns `Pending` while a connection whose writes fail has more to read.
     #[cold]
     #[inline(never)]
     fn begin_end(&mut self, polled: Poll<Result<Order, LoopExit>>, context: &mut Context<'_>) -> Poll<bool> {
@@ -314,8 +315,8 @@ where
             Order::WhenIdle(_) | Order::HandOver => {}
         }
         self.phase = if matches!(order, Order::HandOver) { SocketPhase::HandingOver } else { SocketPhase::Flushing };
-        // A ring may still hold bytes that it has accepted. They must be sent within the time for the last bytes,
-        // because taking a socket off its ring has no timeout.
+        // A ring may still hold bytes that it has accepted. They must be sent within the flush timeout, because taking
+        // a socket off its ring has no timeout.
         self.unflushed |= self.phase == SocketPhase::HandingOver;
         self.engine.core.begin_flush(now());
         Poll::Ready(true)
@@ -339,9 +340,9 @@ where
 
     /// Drives the connection until it ends or one of its handles requests its end.
     ///
-    /// Invariant: when this returns `Pending`, the task will be woken by everything that lets it continue. Mail wakes
+    /// Invariant: when this returns `Pending`, everything that lets the connection continue wakes the task. Mail wakes
     /// it, because all earlier mail was taken. The socket wakes it, unless it may be neither read nor written. The
-    /// timer wakes it for all timeouts. Otherwise the task has woken itself.
+    /// timer wakes it for all timeouts. In all other cases the task has woken itself.
     fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<Order, LoopExit>> {
         let alone = self.engine.take_first_arrival();
         let yields = !self.yielded && (self.goes_on || self.yields && !alone);
@@ -356,7 +357,7 @@ where
             TakeOutcome::Yield => {
                 self.yielded = true;
                 if self.goes_on {
-                    // The connection's own handles may have woken the task, ahead of all tasks that wait for a socket.
+                    // The connection's own handles may have woken the task ahead of all tasks that wait for a socket.
                     yield_last(context);
                 } else {
                     context.waker().wake_by_ref();
@@ -369,11 +370,11 @@ where
         let mut read = ReadStep::Done;
         let mut brought = 0;
         for round in 0..READS_PER_POLL {
-            // After the first round nothing is left to route, so no further check is necessary.
+            // After the first round nothing remains to be routed, so no further check is necessary.
             let reads = round > 0 || self.engine.wants_input();
             read = self.read(context, reads, &mut now, &mut brought)?;
             if read == ReadStep::Pending && round > 0 {
-                break; // There is nothing to route, and the batch for the bytes before has ended.
+                break; // There is nothing to route, and the batch of the previous bytes has ended.
             }
             read = self.route(read, now, brought)?;
             if self.unflushed || !self.engine.core.transmit().is_empty() {
@@ -392,7 +393,7 @@ where
             let _ = self.poll_write(context, now)?;
         }
         self.poll_timer(context, now)?;
-        // Writing may have made room for bytes that could not be read or routed before.
+        // The write may have made space for bytes that could not be read or routed before.
         let goes_on = self.engine.can_route() || read != ReadStep::Pending && self.engine.wants_input();
         self.goes_on = goes_on || self.engine.wants_batch();
         if self.busy.again(happened, now) || self.goes_on {
@@ -403,7 +404,7 @@ where
 
     /// Returns the reason for the end of a connection after a turn in which it could not be written.
     ///
-    /// Returns `Pending` if there is more to read, which may be replies, or an answer that identifies a server of
+    /// Returns `Pending` if there is more to read. This may be replies, or an answer that identifies a server of
     /// another protocol.
     #[cold]
     fn poll_failed(&mut self, polled: Poll<Result<Order, LoopExit>>) -> Poll<CloseReason> {
@@ -423,7 +424,7 @@ where
     /// Reads once if `reads` is set. Returns `Done` if data can be routed.
     ///
     /// `brought` counts the bytes read in this turn. `now` is the start of the turn, or the time at which the last part
-    /// of a large body had been read, because reading must not count as the handlers' time.
+    /// of a large body was read, because reading must not count as time of the handlers.
     fn read(
         &mut self,
         context: &mut Context<'_>,
@@ -433,7 +434,7 @@ where
     ) -> Result<ReadStep, CloseReason> {
         if reads {
             let read = match self.poll_read(context) {
-                // With TLS, this is the end of a killed peer: its socket was closed without an alert. A truncated
+                // With TLS, this is the end of a killed peer, whose socket was closed without an alert. A truncated
                 // packet is detected anyway, because headers contain its length.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Read::Eof),
                 read => read?,
@@ -457,8 +458,8 @@ where
         Ok(ReadStep::Done)
     }
 
-    /// Routes the bytes of a read that was `Done` and ends the router's batch, in the context of the handlers.
-    #[inline(never)] // Inlined, its addresses would be computed for reads without data as well.
+    /// Routes the bytes of a read that was `Done` and ends the batch of the router, in the context of the handlers.
+    #[inline(never)] // If this were inlined, its addresses would be computed for reads without data as well.
     fn route(&mut self, read: ReadStep, now: Instant, brought: usize) -> Result<ReadStep, CloseReason> {
         let _entered = self.context.as_ref().map(Handle::enter);
         if read != ReadStep::Done {
@@ -475,8 +476,7 @@ where
         }
         with_scratch(|scratch| {
             if scratch.capacity() < READ_MAX {
-                // The capacity is twice the size of a read, so that a new buffer is allocated for every other read
-                // only.
+                // The capacity is twice the size of a read, so that only every other read allocates a buffer.
                 scratch.reserve(2 * READ_MAX);
             }
             let mut target = (&mut *scratch).limit(READ_MAX);
@@ -485,7 +485,7 @@ where
         })
     }
 
-    /// Reads a part of a large body. This is a separate function to keep it out of the path for packets.
+    /// Reads a part of a large body. This is a separate function to keep it out of the path of packets.
     #[inline(never)]
     fn poll_read_body(&mut self, context: &mut Context<'_>) -> io::Result<Poll<Read>> {
         let Some(mut body) = self.engine.core.body_mut() else { return Ok(Poll::Pending) };
@@ -509,8 +509,8 @@ where
         }))
     }
 
-    /// Writes pending bytes, as long as the socket accepts them and up to the size of a piece. Ready when none are
-    /// left.
+    /// Writes pending bytes while the socket accepts them, up to the size of a piece. Resolves when all have been
+    /// written.
     fn poll_write(&mut self, context: &mut Context<'_>, now: Instant) -> Result<Poll<()>, WriteError> {
         if self.failure.is_some() {
             return Ok(Poll::Pending);
@@ -563,7 +563,7 @@ where
     /// Handles expired timeouts and arms the timer.
     ///
     /// Invariant: when this returns, the timer will wake the task no later than the next timeout, or the task has woken
-    /// itself. After a timeout has expired, the socket is read once more before anything is decided.
+    /// itself. After a timeout has expired, the socket is read once more before the timeout takes effect.
     fn poll_timer(&mut self, context: &mut Context<'_>, mut now: Instant) -> Result<(), LoopExit> {
         let has_looked = std::mem::take(&mut self.overdue);
         let armed = self.timer.deadline();
@@ -572,7 +572,7 @@ where
             return Ok(());
         }
         self.timer_is_new = false;
-        // This precedes a PING, which would keep the outbox from freeing its memory.
+        // This precedes PINGs, because a pending one would keep the outbox from freeing its memory.
         self.engine.release_unused(now)?;
         let mut least = None;
         while let Some(due) = self.engine.next_timeout() {
@@ -582,7 +582,7 @@ where
                 if self.timer.poll_due(context).is_pending() {
                     break;
                 }
-                // The timeout expired during the turn. The start of the turn would be before it.
+                // The timeout expired during the turn, so it is later than the start of the turn.
                 now = self::now().max(due);
             }
             if !has_looked {
@@ -605,7 +605,7 @@ where
         self.engine.run_batch(now)
     }
 
-    /// Ready when the last write has taken too long, or the peer has accepted nothing for too long.
+    /// Resolves when the last write has taken too long, or the peer has accepted nothing for too long.
     fn poll_flush_timer(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let by = self.engine.core.flushed_by().unwrap_or_else(|| now() + NEVER);
         if by != self.timer.deadline() {
@@ -651,8 +651,8 @@ where
     }
 }
 
-/// Calls `read` with the thread's buffer. The buffer is taken during the call, because the transport may drive another
-/// connection in it.
+/// Calls `read` with the buffer of the thread. The buffer is taken during the call, because the transport may drive
+/// another connection in it.
 #[inline(always)]
 fn with_scratch<T>(read: impl FnOnce(&mut BytesMut) -> T) -> T {
     SCRATCH.with(|scratch_slot| {

@@ -1,4 +1,4 @@
-//! The driver on io_uring: the same driver, with the sockets and the timers of a thread that owns a ring.
+//! The driver on io_uring. It is the same driver, with the sockets and timers of a thread that owns a ring.
 
 use super::busy::BusyPoll;
 use super::engine::Engine;
@@ -23,7 +23,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
-/// Moves a socket from its ring to its next owner. The driver has flushed it, so this does not wait for the peer.
+/// Moves a socket from its ring to its next owner. The driver has flushed the socket, so this does not wait for the
+/// peer.
 async fn release(socket: Socket, early: Bytes, runtime: Handle) -> io::Result<RawTransport> {
     let (socket, received) = socket.release().await?;
     socket.set_nonblocking(true)?;
@@ -48,13 +49,13 @@ impl Timer for frisbee_uring::Timer {
     }
 }
 
-/// A ring's thread as seen by the watchdog. No other thread can take over a ring, but blocking handlers can run
+/// A thread with a ring, as seen by the watchdog. No other thread can take over a ring, but blocking handlers can run
 /// elsewhere from then on.
 #[derive(Debug, Default)]
 struct RingWatch {
     /// Number of starts and ends of polls. It is odd during a poll.
     poll: AtomicU64,
-    /// The number of the connection that is being polled.
+    /// Number of the connection that is being polled.
     polled: AtomicU64,
     culprits: Mutex<HashMap<u64, Arc<dyn Blocked>>>,
     clock: OnceLock<ThreadClock>,
@@ -104,7 +105,7 @@ impl WatchedThread for RingWatch {
     }
 }
 
-/// A guard that unregisters a connection from the watchdog.
+/// Guard that unregisters a connection from the watchdog.
 struct WatchedConnection {
     watch: Arc<RingWatch>,
     number: u64,
@@ -112,18 +113,18 @@ struct WatchedConnection {
 
 impl Drop for WatchedConnection {
     fn drop(&mut self) {
-        // This may be the last handle of the connection, so it is dropped after the lock is released.
+        // Dropped after the lock is released, because this may be the last handle of the connection.
         let culprit = self.watch.culprits.lock().remove(&self.number);
         drop(culprit);
     }
 }
 
-/// A connection's reference to the ring that drives it.
+/// Reference of a connection to the ring that drives it.
 #[derive(Debug)]
 pub(crate) struct RingHome {
     ring: Spawner,
     watch: Arc<RingWatch>,
-    /// The number of the connection in the watch.
+    /// Number of the connection in `watch`.
     number: u64,
 }
 
@@ -144,7 +145,7 @@ impl Drop for PollGuard<'_> {
     }
 }
 
-/// Threads with a ring each, which receive connections in turn.
+/// Threads with a ring each, to which connections are assigned round-robin.
 #[derive(Debug)]
 pub(crate) struct Rings {
     workers: Vec<(Worker, Arc<RingWatch>)>,
@@ -152,7 +153,7 @@ pub(crate) struct Rings {
 }
 
 impl Rings {
-    /// Starts the given number of threads, at least one. The default is one per core.
+    /// Starts the given number of threads, but at least one. The default is one per core.
     pub(crate) fn start(count: Option<usize>) -> io::Result<Self> {
         frisbee_uring::probe().map_err(io::Error::other)?;
         let cores = || thread::available_parallelism().map_or(1, usize::from);
@@ -175,14 +176,14 @@ impl Rings {
         shared.clone().map_err(io::Error::other)
     }
 
-    /// Returns the thread for the next connection, in turn and without those whose rings have failed. If all have
+    /// Returns the thread for the next connection, round-robin among those whose rings have not failed. If all have
     /// failed, the connection ends at once.
     fn next_worker(&self) -> &(Worker, Arc<RingWatch>) {
         let (before, from) = self.workers.split_at(self.next.fetch_add(1, Ordering::Relaxed) % self.workers.len());
         from.iter().chain(before).find(|(worker, _)| !worker.has_ended()).unwrap_or(&from[0])
     }
 
-    /// Drives a connection to its end, in the context of `runtime`. `entry` is dropped at the end.
+    /// Drives a connection to its end in the context of `runtime`. `entry` is dropped at the end.
     pub(crate) fn drive<R: Protocol>(
         &self,
         socket: TcpStream,
@@ -226,7 +227,7 @@ impl Rings {
 mod tests {
     use super::*;
 
-    /// Regression: a failed ring was still used in turn, and each of its connections ended at once.
+    /// Regression: connections were still assigned to a failed ring, and ended at once.
     #[test]
     fn connections_go_to_rings_that_run() {
         let Ok(rings) = Rings::start(Some(2)) else { return eprintln!("SKIPPED: there are no rings here") };

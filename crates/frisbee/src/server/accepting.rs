@@ -1,13 +1,13 @@
 //! Accepts connections and assigns them to workers.
 //!
-//! A server with its own threads accepts on the first of them. That thread also drives the connection, unless another
-//! one has fewer connections, so a connection to an idle server wakes a single thread. Other servers accept in a task
-//! of the runtime, whose threads drive the connections.
+//! A server with its own threads accepts on the first of them. That thread also drives the connection unless another
+//! thread has fewer connections, so a connection to an idle server wakes a single thread. Other servers accept in a
+//! task of the runtime, whose threads drive the connections.
 //!
 //! # Decisions
 //!
-//! Accepting in the task that awaits `serve` woke two more threads per connection to an idle server than accepting on
-//! the thread that polls the sockets: the awaiting thread and the driving thread.
+//! Accepting in the task that awaits `serve` woke two more threads per connection to an idle server: the awaiting
+//! thread and the driving thread. Accepting on the thread that polls the sockets avoids this.
 
 use super::Listener;
 use crate::acceptor::{AcceptedConnection, ServerShared};
@@ -26,7 +26,8 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// The initial and maximum pause after the system has refused to accept, for example for lack of file descriptors.
+/// Initial and maximum pause after the system has refused to accept, for example because file descriptors are
+/// exhausted.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
 
 /// Maximum number of connections accepted before other tasks of the thread run. Each takes some ten microseconds.
@@ -35,13 +36,13 @@ const AT_ONCE: usize = 32;
 /// A socket that listens until it is dropped.
 pub(super) struct Listening<L> {
     listener: Arc<Mutex<Option<L>>>,
-    /// Ends the accepting future.
+    /// Ends the accepting future when dropped.
     _closed: oneshot::Sender<()>,
 }
 
 impl<L: Listener> Listening<L> {
-    /// Returns the listener and a future that accepts connections. If there are workers, it should run on the first of
-    /// them.
+    /// Returns the listener and a future that accepts connections. If there are workers, the future should run on the
+    /// first of them.
     pub(super) fn new<R: Protocol>(
         mut listener: L,
         host: &Arc<ServerShared<R>>,
@@ -60,7 +61,7 @@ impl<L: Listener> Listening<L> {
 }
 
 impl<L> Drop for Listening<L> {
-    /// Closes the socket immediately, regardless of the accepting thread.
+    /// Closes the socket immediately, even if a thread is accepting.
     fn drop(&mut self) {
         let listener = self.listener.lock().take();
         drop(listener);
@@ -81,8 +82,7 @@ async fn accept<L: Listener, R: Protocol>(
     loop {
         let next = poll_fn(|context| {
             if is_of_worker && !std::mem::replace(&mut has_let_others, true) {
-                // Otherwise connections that ended at the same time would still be counted when the next one is
-                // assigned.
+                // Otherwise connections that have ended meanwhile would still be counted when the next one is assigned.
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -128,7 +128,7 @@ async fn accept<L: Listener, R: Protocol>(
     }
 }
 
-/// Drives a connection on its ring or worker, or on the caller's runtime.
+/// Drives a connection on its ring or worker, or on the runtime of the caller.
 fn dispatch<R: Protocol>(
     host: &Arc<ServerShared<R>>,
     pool: &WorkerPool,
@@ -157,7 +157,7 @@ fn dispatch<R: Protocol>(
     let (runtime, host) = (host.runtime.clone(), host.clone());
     let arrived = Box::new(AcceptedConnection { io: socket, ends, entry });
     let driving = async move {
-        // Hold nothing of the connection across this await, because an idle connection would keep it in memory.
+        // Nothing of the connection is held across this await, because an idle connection would keep it in memory.
         let context = driven.as_ref().map(|_| host.runtime.clone());
         let Some(arrived) = in_runtime(arrived, is_here) else { return };
         host.serve(arrived, context).await;
@@ -165,7 +165,8 @@ fn dispatch<R: Protocol>(
     wake_queue::spawn(&runtime, worker, driving);
 }
 
-/// Moves the connection to the runtime of its task. Its socket is registered with the reactor of the accepting thread.
+/// Moves the connection to the runtime of its task. Until then, its socket is registered with the reactor of the
+/// accepting thread.
 fn in_runtime(arrived: Box<AcceptedConnection>, is_here: bool) -> Option<Box<AcceptedConnection>> {
     if is_here {
         return Some(arrived);
@@ -176,7 +177,7 @@ fn in_runtime(arrived: Box<AcceptedConnection>, is_here: bool) -> Option<Box<Acc
     moved.ok().map(Box::new)
 }
 
-/// Returns whether the error concerns only the connection to accept, so that the next accept may succeed immediately.
+/// Returns whether the error concerns only the accepted connection, so that the next accept may succeed at once.
 fn is_connection_error(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -218,12 +219,12 @@ mod tests {
     #[tokio::test]
     async fn accepted_sockets_send_without_delay() {
         let passed = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
-        let passed = Server::builder().listen_on(passed, Handlers::new()).expect("server should be listening");
+        let passed = Server::builder().listen_on(passed, Handlers::new()).expect("server settings should be valid");
         let bound =
             Server::builder().bind("127.0.0.1:0", Handlers::new()).await.expect("server should bind to a free address");
         for server in [passed, bound] {
             let _client =
-                tokio::net::TcpStream::connect(server.local_addr()).await.expect("server should be listening");
+                tokio::net::TcpStream::connect(server.local_addr()).await.expect("server should accept the connection");
             let accepted = poll_fn(|context| Listener::poll_accept(&server.listener, context)).await;
             assert!(
                 matches!(accepted, Ok((Transport::Tcp(socket), _)) if socket.nodelay().expect("connection should be open"))

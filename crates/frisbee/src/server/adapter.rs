@@ -7,22 +7,23 @@ use std::io;
 use std::sync::Arc;
 
 impl ServerBuilder {
-    /// Adds a handler of adapter connections, which begin with something other than a frame. Defaults to none; such a
-    /// connection is then closed with a reason that names the protocol if it is recognised.
+    /// Adds a handler of adapter connections, which are connections that begin with something other than a frame.
+    /// Defaults to none. Without a handler, such a connection is closed with a reason that names the protocol if it is
+    /// recognised.
     ///
     /// `accepts` decides by the first bytes, possibly a single one. It is called once per connection. If there are
     /// several handlers, the first that accepts serves the connection. `serve` reads these bytes again. It runs in the
-    /// connection's task on its worker, or on the caller's runtime if io_uring drives connections.
+    /// task of the connection on its worker, or on the runtime of the caller if io_uring drives connections.
     ///
     /// An adapter connection is counted in [`Stats`](crate::Stats), as [`CloseKind::OtherProtocol`](crate::CloseKind)
     /// if it ends without an error. A [shutdown](crate::Server::serve_with_shutdown) waits for it and drops handlers
-    /// that do not return in time. The router's session ends with [`CloseReason::OtherProtocol`](crate::CloseReason). A
-    /// client that sends nothing is subject to [`first_header_timeout`](Self::first_header_timeout); after its first
-    /// byte, the handler must enforce timeouts. With TLS the handshake comes first.
+    /// that do not return in time. The session of the router ends with
+    /// [`CloseReason::OtherProtocol`](crate::CloseReason). A client that sends nothing is subject to
+    /// [`first_header_timeout`](Self::first_header_timeout). After its first byte, the handler must enforce timeouts.
+    /// With TLS, `accepts` sees the bytes that follow the handshake.
     ///
     /// Frames begin with a zero byte, so adapters never receive connections that do. In the old header format, which
-    /// has no magic number, the first id of a client may be above 255 and resemble another protocol, but clients count
-    /// from 0.
+    /// has no magic number, a first id above 255 could resemble another protocol, but clients count ids from 0.
     ///
     /// ```
     /// use frisbee::{Handlers, Server};
@@ -66,9 +67,9 @@ impl ServerBuilder {
 
     /// Adds a listener for adapter peers without connections, such as a UDP socket. Defaults to none.
     ///
-    /// `listen` creates a future that runs on the caller's runtime while the server serves. It
-    /// [admits](AdapterPeers::enter) each peer before serving it. After [`stopping`](AdapterPeers::stopping) it returns
-    /// when its work in progress has ended. A shutdown waits for that, up to the
+    /// `listen` creates a future that runs on the runtime of the caller while the server serves. The future
+    /// [admits](AdapterPeers::enter) each peer before it serves the peer. After [`stopping`](AdapterPeers::stopping) it
+    /// returns when its work in progress has ended. A shutdown waits for it, up to the
     /// [`shutdown_timeout`](Self::shutdown_timeout).
     ///
     /// ```

@@ -1,5 +1,5 @@
-//! Servers on existing listening sockets: passed by the previous process, by a service manager, or created by the
-//! program.
+//! Servers on existing listening sockets, which the previous process or a service manager has passed on, or the program
+//! has created.
 
 use super::{Server, ServerBuilder, TcpSocketListener};
 use crate::{Error, Protocol};
@@ -16,9 +16,9 @@ use std::io;
 use std::os::unix;
 
 impl ServerBuilder {
-    /// Creates a server on a listening TCP socket, instead of [`bind`](Self::bind). The socket may come from the
-    /// previous process or have options that `bind` does not set. On Unix an `OwnedFd` is accepted. The socket is set
-    /// to nonblocking mode and gets the options that `bind` sets.
+    /// Creates a server on a listening TCP socket, instead of [`bind`](Self::bind). The socket may have been passed on
+    /// by the previous process, or have options that `bind` does not set. On Unix an `OwnedFd` is accepted. The socket
+    /// is set to nonblocking mode and receives the options that `bind` sets.
     ///
     /// Connections in the backlog belong to the socket and not to a process, so any process that shares the socket may
     /// accept them.
@@ -35,9 +35,8 @@ impl ServerBuilder {
     /// # }
     /// ```
     ///
-    /// # Errors
-    /// If it is not a listening TCP socket (Linux only: whether it listens), or the router reports a
-    /// [defect](Protocol::check).
+    /// If `listener` is not a listening TCP socket (whether it listens is checked on Linux only), or the router reports
+    /// a [defect](Protocol::check).
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -58,7 +57,7 @@ impl ServerBuilder {
 
     /// Creates a server on a listening Unix socket, like [`listen_on`](Self::listen_on) for a TCP socket.
     ///
-    /// Unlike with [`bind_unix`](Self::bind_unix), the socket file is kept when the server is dropped. Another process
+    /// Unlike [`bind_unix`](Self::bind_unix), this keeps the socket file when the server is dropped. Another process
     /// may serve on the same socket, and the creator of the file removes it.
     ///
     /// ```
@@ -120,14 +119,14 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
         let address = listener.local_addr().expect("socket should have a local address");
         let mut client = EchoClient::connect(address).await;
-        let server = Server::builder().listen_on(listener, echo()).expect("server should be listening");
+        let server = Server::builder().listen_on(listener, echo()).expect("server settings should be valid");
         assert_eq!(server.local_addr(), address);
         #[cfg(target_os = "linux")]
         {
             let socket = socket2::SockRef::from(&server.listener.listener);
             assert!(
-                socket.tcp_nodelay().expect("connection should be open")
-                    && socket.keepalive().expect("connection should be open")
+                socket.tcp_nodelay().expect("accepted socket should report its options")
+                    && socket.keepalive().expect("accepted socket should report its options")
             );
         }
         tokio::spawn(server.serve());
@@ -141,17 +140,17 @@ mod tests {
         let datagrams = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
         let address = datagrams.local_addr().expect("socket should have a local address").to_string();
         let refused = Server::builder().listen_on(OwnedFd::from(datagrams), Handlers::new());
-        match refused.expect_err("socket should be refused") {
+        match refused.expect_err("server should refuse the socket") {
             Error::Bind { address: named, source } => {
                 assert_eq!((named, source.kind()), (address, std::io::ErrorKind::InvalidInput));
             }
             other => panic!("{other}"),
         }
-        let (one, _other) = std::os::unix::net::UnixStream::pair().expect("descriptor should be available");
+        let (one, _other) = std::os::unix::net::UnixStream::pair().expect("pair of sockets should be created");
         let refused = |refused: Result<(), Error>| assert!(matches!(refused, Err(Error::Bind { .. })), "{refused:?}");
         let one = OwnedFd::from(one);
         let unix = |builder: ServerBuilder, one: OwnedFd| builder.listen_on_unix(one, Handlers::new()).map(drop);
-        refused(unix(Server::builder(), one.try_clone().expect("descriptor should be available")));
+        refused(unix(Server::builder(), one.try_clone().expect("socket should be duplicated")));
         refused(Server::builder().listen_on(one, Handlers::new()).map(drop));
     }
 }

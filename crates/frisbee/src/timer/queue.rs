@@ -1,4 +1,4 @@
-//! The deadlines of a runtime and the task that waits for its `timerfd`.
+//! Deadlines of a runtime, and the task that waits for its `timerfd`.
 //!
 //! The timer is set to the earliest deadline. Its task wakes all expired waiters and sets the timer again. Registering
 //! an earlier deadline also sets the timer.
@@ -19,13 +19,13 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::runtime::{self, Handle};
 
-/// The registered deadline of a [`Sleep`](super::Sleep). Deregistered on drop.
+/// Deadline of a [`Sleep`](super::Sleep). It is deregistered on drop.
 pub(super) struct Registration {
     queue: Arc<Queue>,
     key: Key,
 }
 
-/// The state of a registration.
+/// State of a registration.
 pub(super) enum Wait {
     Pending,
     Expired,
@@ -33,7 +33,7 @@ pub(super) enum Wait {
     Stopped,
 }
 
-/// A deadline and its registration number.
+/// Deadline and registration number.
 type Key = (Instant, u64);
 
 struct Queue {
@@ -48,16 +48,16 @@ struct State {
     is_stopped: bool,
 }
 
-/// The queues of all runtimes.
+/// Queues of all runtimes.
 static QUEUES: LazyLock<Mutex<HashMap<runtime::Id, Weak<Queue>>>> = LazyLock::new(Mutex::default);
 
 thread_local! {
-    /// The queue that this thread used last.
+    /// Queue that this thread used last.
     static LAST: RefCell<Option<(runtime::Id, Weak<Queue>)>> = const { RefCell::new(None) };
 }
 
 impl Registration {
-    /// Registers a deadline later than `now` on the runtime of this worker or of the caller.
+    /// Registers a deadline later than `now` on the runtime of this worker, or else that of the caller.
     pub(super) fn new(deadline: Instant, now: Instant, waker: &Waker) -> io::Result<Self> {
         let queue = Queue::current()?;
         let key = queue.insert(deadline, now, waker)?;
@@ -88,7 +88,7 @@ impl Drop for Registration {
 }
 
 impl Queue {
-    /// Returns the queue of the current runtime and creates it on first use.
+    /// Returns the queue of the current runtime. The first call on a runtime creates it.
     fn current() -> io::Result<Arc<Self>> {
         let runtime = current_runtime();
         let id = runtime.id();
@@ -99,8 +99,8 @@ impl Queue {
         let known = QUEUES.lock().get(&id).and_then(Weak::upgrade);
         let queue = match known {
             Some(queue) => queue,
-            // Started without the lock: a runtime that has shut down drops the task at once, and that takes the lock
-            // too.
+            // Started without the lock: a runtime that has shut down drops the task at once, and dropping it takes the
+            // lock as well.
             None => {
                 let queue = Self::start(&runtime)?;
                 QUEUES.lock().insert(id, Arc::downgrade(&queue));
@@ -144,7 +144,7 @@ impl Queue {
             let first = state.waiting.first_key_value();
             (expired, first.map_or(Ok(()), |((first, _), _)| self.timer.get_ref().set(*first - now)))
         };
-        // Wakes the tasks even if setting the timer failed.
+        // The tasks are woken even if setting the timer has failed.
         wake_all(expired.into_values());
         set
     }
@@ -158,7 +158,7 @@ struct Running {
 
 /// Waits for the timer until the runtime ends.
 async fn run(running: Running) {
-    // No read is needed because setting the timer resets it, and it reports each expiry.
+    // No read is needed, because setting the timer resets it and each expiry is reported.
     while let Ok(mut ready) = running.queue.timer.readable().await {
         ready.clear_ready();
         if let Err(error) = running.queue.expire() {
@@ -180,7 +180,7 @@ impl Drop for Running {
     }
 }
 
-/// Wakes tasks. If one waker panics, the others are still woken.
+/// Wakes tasks. If a waker panics, the remaining tasks are still woken.
 fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     let mut wakers = wakers.into_iter();
     while catch_unwind(AssertUnwindSafe(|| wakers.by_ref().for_each(Waker::wake))).is_err() {
@@ -190,12 +190,12 @@ fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
 
 #[allow(unsafe_code)]
 fn register(timer: Timer) -> io::Result<AsyncFd<Timer>> {
-    // SAFETY: A `Timer` owns its descriptor, which is the same one until it is dropped.
+    // SAFETY: A `Timer` owns its descriptor, which stays the same until the `Timer` is dropped.
     let registered = unsafe { AsyncFd::register_with_interest(timer, Interest::READABLE) };
     registered.map_err(|error| error.into_parts().1)
 }
 
-/// Returns the runtime of this thread's worker, or that of the caller.
+/// Returns the runtime of this thread's worker, or else that of the caller.
 fn current_runtime() -> Handle {
     worker_runtime().unwrap_or_else(Handle::current)
 }

@@ -21,7 +21,7 @@ pub(super) fn noting(config: Arc<ClientConfig>) -> Arc<ClientConfig> {
     Arc::new(config)
 }
 
-/// Runs a handshake and returns whether the server requested a certificate.
+/// Runs a handshake and returns whether the server has requested a certificate.
 pub(super) async fn with_use_recorded<F: Future>(handshake: F) -> (F::Output, bool) {
     let mut handshake = pin!(handshake);
     let mut is_requested = false;

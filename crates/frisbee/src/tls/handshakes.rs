@@ -13,35 +13,36 @@ use tokio::sync::Semaphore;
 use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream as Secured;
 
-/// Time for a rejected client to read the alert.
+/// Duration for which a rejected client may read the alert.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Time after which a client that does not reply to the server counts as silent: two round trips around the world.
+/// Duration after which a client that does not reply to the server counts as silent. This is two round trips around the
+/// world.
 const ANSWER: Duration = Duration::from_millis(500);
 
 /// A limit on how long clients may keep the server waiting.
 pub trait SilenceLimit: Send + Sync {
-    /// Runs `work`, which waits for a client, until the client's time expires. Returns `None` on expiry.
+    /// Runs `work`, which waits for a client, until the time of the client expires. Returns `None` on expiry.
     fn wait<F>(self: &Arc<Self>, work: F) -> impl Future<Output = Option<F::Output>> + Send
     where
         F: Future<Output: Send> + Send + Unpin;
 }
 
-/// The TLS acceptor of a server, which limits concurrent handshakes.
+/// TLS acceptor of a server, which limits concurrent handshakes.
 #[derive(Debug)]
 pub struct Handshakes {
     tls: ServerTls,
     permits: Semaphore,
-    /// The protocols to offer by ALPN if the settings offer none.
+    /// Protocols to offer by ALPN if the settings offer none.
     protocols: Vec<Vec<u8>>,
-    /// Cache: the last settings without ALPN, and the same settings with `protocols`.
+    /// Cache of the last settings without ALPN, and the same settings with `protocols`.
     offering: Mutex<Option<[Arc<ServerConfig>; 2]>>,
 }
 
-/// The result of a handshake.
+/// Result of a handshake.
 type HandshakeOutcome<T> = Result<Secured<T>, HandshakeFailure<T>>;
 
-/// The reason of a failed handshake, with the transport if an alert can still be sent on it.
+/// Reason of a failed handshake, with the transport if an alert can still be sent on it.
 struct HandshakeFailure<T>(CloseReason, Option<T>);
 
 impl<T> From<(io::Error, T)> for HandshakeFailure<T> {
@@ -57,7 +58,7 @@ impl<T> HandshakeFailure<T> {
 }
 
 impl Handshakes {
-    /// Creates an acceptor. Offers `protocols` by ALPN if the settings offer none.
+    /// Creates an acceptor. It offers `protocols` by ALPN if the settings offer none.
     pub fn new(tls: ServerTls, protocols: Vec<Vec<u8>>) -> Self {
         let permits = Semaphore::new(tls.handshakes_max.clamp(1, Semaphore::MAX_PERMITS));
         Self { tls, permits, protocols, offering: Mutex::default() }
@@ -105,8 +106,8 @@ impl Handshakes {
         }
     }
 
-    /// Slow clients do not delay others: a client gets no permit before its greeting has arrived, and releases it if
-    /// the handshake takes longer than [`ANSWER`].
+    /// Performs a handshake without letting slow clients delay others: a client receives no permit before its greeting
+    /// has arrived, and releases the permit if the handshake takes longer than [`ANSWER`].
     async fn shake<T>(&self, io: T, silence: &Arc<impl SilenceLimit>) -> HandshakeOutcome<T>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin,
@@ -134,24 +135,24 @@ impl Handshakes {
     }
 }
 
-/// Waits until the client has read the alert. Closing with unread bytes of the client would reset the connection and
-/// lose the alert.
+/// Waits until the client has read the alert. Closing the socket while bytes of the client are unread would reset the
+/// connection, and the alert would be lost.
 async fn linger(mut io: impl AsyncRead + AsyncWrite + Unpin) {
     let linger = async {
         let mut discarded = [0; 4096];
         io.shutdown().await?;
         while io.read(&mut discarded).await? > 0 {
-            // A connection's task is not preempted, and every read may find more bytes.
+            // The task of a connection is not preempted, and every read may find more bytes.
             tokio::task::yield_now().await;
         }
         io::Result::Ok(())
     };
-    // The connection closes in either case.
+    // The connection is closed in either case.
     let _ = tokio::time::timeout(LINGER, linger).await;
 }
 
-/// Returns the peer's certificate chain, end-entity certificate first, if it presented one. Boxed because few
-/// connections have one.
+/// Returns the certificate chain of the peer, end-entity certificate first, if it has presented one. The chain is boxed
+/// because few connections have one.
 pub fn peer_certificates<T>(stream: &TlsStream<T>) -> Option<Box<Arc<[CertificateDer<'static>]>>> {
     stream.get_ref().1.peer_certificates().map(|chain| Box::new(chain.into()))
 }

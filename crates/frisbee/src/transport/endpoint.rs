@@ -1,11 +1,11 @@
-//! Information about the two ends of a transport.
+//! Information about both ends of a transport.
 
 use crate::account::CallerKey;
 use std::net::SocketAddr;
 #[cfg(feature = "tls")]
 use std::sync::Arc;
 
-/// The addresses, certificates and credentials of the two ends of a transport.
+/// Addresses, certificates and credentials of both ends of a transport.
 #[derive(Clone, Debug, Default)]
 pub struct EndpointInfo {
     pub(crate) peer: Option<SocketAddr>,
@@ -14,12 +14,12 @@ pub struct EndpointInfo {
     pub(crate) is_connectionless: bool,
     #[cfg(unix)]
     pub(crate) credentials: Option<Box<UnixCredentials>>,
-    /// Verified certificate of the peer and its issuers. Boxed because few connections have one.
+    /// Verified certificate chain of the peer. It is boxed because few connections have one.
     #[cfg(feature = "tls")]
     pub(crate) certificates: Option<Box<Arc<[crate::tls::CertificateDer<'static>]>>>,
 }
 
-/// The process at the other end of a Unix socket at the time of connecting or listening.
+/// The process at the remote end of a Unix socket, as of the time of connecting or listening.
 #[cfg(unix)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -28,12 +28,12 @@ pub struct UnixCredentials {
     pub user: u32,
     /// Group id.
     pub group: u32,
-    /// Process id, on systems that provide it.
+    /// Process id, on systems that report it.
     pub process: Option<i32>,
 }
 
 impl EndpointInfo {
-    /// Returns the caller that is charged for the connection.
+    /// Returns the caller to which the connection is charged.
     pub(crate) fn caller(&self) -> CallerKey {
         #[cfg(unix)]
         if let (None, Some(credentials)) = (self.peer, &self.credentials) {

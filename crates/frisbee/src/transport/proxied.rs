@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// The first bytes of version 2.
+/// Signature with which version 2 begins.
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
 
 /// Length of the shortest header, which is `PROXY UNKNOWN` with its line end. This many bytes may be read before the
@@ -18,16 +18,16 @@ const SHORTEST: usize = 15;
 /// Maximum length of a line of version 1, from section 2.1 of the specification.
 const LINE_MAX: usize = 107;
 
-/// Maximum length of version 2 after its first 16 bytes, as in nginx. Addresses take at most 216 bytes; the rest are
-/// extensions. The specification permits up to 64 KiB.
+/// Maximum length of a header of version 2 after its first 16 bytes, as in nginx. Addresses take at most 216 bytes, and
+/// the remaining bytes are extensions. The specification permits up to 64 KiB.
 const REST_MAX: usize = 4096;
 
-/// The type of [`read`]. The setter that enables it stores the function, so that other programs do not link it.
+/// Type of [`read`]. The setter that enables the protocol stores the function, so that other programs do not link it.
 pub(crate) type ReadHeader =
     for<'a> fn(&'a mut Transport) -> Pin<Box<dyn Future<Output = io::Result<Option<SocketAddr>>> + Send + 'a>>;
 
-/// Reads the header and returns the client's address, if it states one. A health check of the proxy has no address, nor
-/// does a client without an IP address.
+/// Reads the header and returns the address of the client, if the header states one. It states none for a health check
+/// of the proxy, and none for a client without an IP address.
 ///
 /// # Errors
 /// Returns the errors of the transport, or `InvalidData` if the header is missing or malformed.
@@ -50,7 +50,7 @@ pub(crate) async fn read(io: &mut (impl AsyncRead + Unpin)) -> io::Result<Option
     }
     let mut end = SHORTEST;
     while !line[..end].ends_with(b"\r\n") {
-        // The line end lacks at least two bytes, or one after a carriage return.
+        // At least two bytes of the line end are missing, or one after a carriage return.
         let least = if line[..end].ends_with(b"\r") { 1 } else { 2 };
         let next = line.get_mut(end..end + least).ok_or_else(|| malformed("its line is longer than 107 bytes"))?;
         io.read_exact(next).await?;
@@ -84,7 +84,7 @@ fn read_line(line: &[u8]) -> io::Result<Option<SocketAddr>> {
     }
 }
 
-/// Parses a port, which the specification permits neither a sign nor leading zeros.
+/// Parses a port. The specification permits neither a sign nor leading zeros.
 fn number(text: &str) -> Option<u16> {
     let is_plain = text == "0" || !text.starts_with(['0', '+']);
     text.parse().ok().filter(|_| is_plain)
@@ -100,8 +100,8 @@ async fn read_binary(
     if length > REST_MAX {
         return Err(malformed("longer than 4096 bytes"));
     }
-    // The length of an address, and the position of the source port. The order is source address, target address,
-    // source port, target port.
+    // Length of an address, and position of the source port. The order is source address, target address, source port,
+    // target port.
     let (address, at) = match (command, family) {
         (0x20, _) | (0x21, 0x00 | 0x31) => (0, 0),
         (0x21, 0x11) => (4, 8),
@@ -145,7 +145,7 @@ mod tests {
     use std::task::{Context, Poll};
     use tokio::io::ReadBuf;
 
-    /// Returns one byte per read.
+    /// A reader that returns one byte per read.
     struct OneByteReader<'a>(&'a [u8]);
 
     impl AsyncRead for OneByteReader<'_> {
@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    /// Returns the stated address and the bytes after the header. Checks that both are the same for single-byte reads.
+    /// Returns the stated address and the bytes after the header. Checks that single-byte reads have the same result.
     async fn stated(bytes: &[u8]) -> Result<(Option<SocketAddr>, Vec<u8>), String> {
         let mut whole = bytes;
         let mut trickle = OneByteReader(bytes);

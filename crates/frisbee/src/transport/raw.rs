@@ -1,4 +1,4 @@
-//! The transport of a connection that was handed off, with the bytes already read from it.
+//! Transport of a connection that was handed off, with the bytes already read from it.
 
 use super::read_pauses::ReadPauses;
 use crate::account::{Account, Traffic, TrafficCounts};
@@ -16,25 +16,26 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 
-/// The transport of a connection that was handed off, for any other protocol.
+/// Transport of a connection that was handed off, for use with any other protocol.
 ///
-/// Reading returns the bytes received before the hand-off first, then those of the transport. The transport belongs to
-/// the tokio runtime on which the server was started or the client connected, which must run as long as it is used.
+/// Reading first returns the bytes that were received before the hand-off, then those of the transport. The transport
+/// belongs to the tokio runtime on which the server was started or the client has connected. That runtime must run as
+/// long as the transport is used.
 ///
-/// Dropping it closes the transport.
+/// Dropping the value closes the transport.
 pub struct RawTransport {
     early: Bytes,
     io: Box<dyn Io>,
-    /// Account whose traffic counters include its bytes, if any.
+    /// Account whose traffic counters include the bytes of this transport, if any.
     traffic: Option<Arc<TrafficCounts>>,
     /// Pauses reading when the client of a protocol adapter sends too much useless input. `None` for other connections.
     pauses: Option<Box<ReadPauses>>,
 }
 
 impl RawTransport {
-    /// Creates a transport with the bytes read from it, in a runtime. If that is the current one, the transport is kept
-    /// as it is: a re-registered socket is not known to be writable, and TLS would keep the first bytes until it is
-    /// flushed.
+    /// Creates a transport with the bytes that were read from it, in `runtime`. If that is the current runtime, the
+    /// transport is not re-registered: a re-registered socket is not known to be writable, and TLS would keep the first
+    /// bytes until it is flushed.
     pub(crate) async fn new_in(io: Transport, early: Bytes, runtime: Handle) -> io::Result<Self> {
         if Handle::current().id() == runtime.id() {
             return Ok(Self::with_early(io, early));
@@ -49,7 +50,7 @@ impl RawTransport {
         Self { early, io, traffic, pauses }
     }
 
-    /// Counts its bytes as traffic of a connection.
+    /// Counts the bytes of the transport as traffic of a connection.
     pub(crate) fn charged_to(mut self, account: &Account) -> Self {
         self.traffic = account.traffic();
         self
@@ -79,22 +80,22 @@ impl RawTransport {
         move_to_current_runtime(&mut *self.io)
     }
 
-    /// Returns the received bytes that have not been read, as far as they are known here.
+    /// Returns the received bytes that have not been read, as far as they are stored here.
     pub fn early(&self) -> &[u8] {
         &self.early
     }
 
     /// Returns whether the transport is a `T`: [`TcpStream`](tokio::net::TcpStream),
-    /// [`UnixStream`](tokio::net::UnixStream), `TlsStream<RawTransport>`, or a user's type.
+    /// [`UnixStream`](tokio::net::UnixStream), `TlsStream<RawTransport>`, or a type of the user.
     pub fn is<T: 'static>(&self) -> bool {
         let io: &dyn Any = &*self.io;
         io.is::<T>()
     }
 
-    /// Converts the transport into its own type, and returns the bytes already read from it, which come first.
+    /// Converts the transport into its own type. Also returns the bytes already read from it, which precede its input.
     ///
-    /// Vectored writes of a plain socket raise SIGPIPE if the peer is gone, which ends a process that does not ignore
-    /// it. Those of a `RawTransport` do not.
+    /// Vectored writes of a plain socket raise SIGPIPE if the peer has closed it, which ends a process that does not
+    /// ignore the signal. Those of a `RawTransport` do not.
     ///
     /// # Errors
     /// Returns the unchanged transport if it has another type.
@@ -104,7 +105,7 @@ impl RawTransport {
         }
         let Self { early, io, .. } = self;
         let io: Box<dyn Any> = io;
-        Ok((*io.downcast::<T>().expect("type was just checked"), early))
+        Ok((*io.downcast::<T>().expect("type should match after the check"), early))
     }
 }
 
@@ -122,7 +123,7 @@ impl AsyncRead for RawTransport {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if !self.early.is_empty() {
-            // Counted on arrival.
+            // These bytes were counted on arrival.
             fill(buffer, &mut self.early);
             return Poll::Ready(Ok(()));
         }

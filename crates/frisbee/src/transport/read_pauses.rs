@@ -1,5 +1,5 @@
-//! The debt of an adapter connection's peer for useless requests. While it is too high, the transport pauses reading,
-//! like native connections; see [`Config::waste_rate`](crate::Config::waste_rate).
+//! Limits useless requests of the peer of an adapter connection. While there are too many, the transport pauses
+//! reading, like native connections; see [`Config::waste_rate`](crate::Config::waste_rate).
 
 use crate::clock::now;
 use frisbee_core::WasteLimiter;
@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Instant;
 use tokio::time::{Sleep, sleep_until};
 
-/// The account of one peer.
+/// Account of one peer's useless requests.
 pub(crate) struct WasteAccount {
     waste: Mutex<WasteLimiter>,
     /// Bytes of useful requests since the last useless one.
@@ -53,7 +53,7 @@ impl WasteAccount {
     }
 }
 
-/// Pauses the reading of a transport according to a [`WasteAccount`].
+/// Pauses the reads of a transport according to a [`WasteAccount`].
 pub(crate) struct ReadPauses {
     account: Arc<WasteAccount>,
     sleep: Option<Pin<Box<Sleep>>>,

@@ -1,10 +1,10 @@
 //! Writes to sockets without raising SIGPIPE.
 //!
-//! The system raises SIGPIPE in a thread that writes to a socket whose peer is gone, and its default action ends the
-//! process. Rust's `main` ignores the signal, but hosts in C or C++ and programs that reset it do not. The
-//! `write_vectored` of std uses `writev`, which has no flag against the signal, so slices are sent by `sendmsg`.
-//! Apple's systems have a socket option instead. std and mio set it on their own sockets, and [`disable_signal`] on all
-//! others.
+//! The system raises SIGPIPE in a thread that writes to a socket whose peer has closed it, and the default action of
+//! the signal ends the process. Rust's `main` ignores the signal, but hosts in C or C++ and programs that reset it do
+//! not. `write_vectored` of std uses `writev`, which has no flag against the signal, so slices are sent with `sendmsg`.
+//! Apple's systems have a socket option instead. std and mio set it on their own sockets, and [`disable_signal`] sets
+//! it on all others.
 
 #[cfg(target_os = "linux")]
 use super::split_send::send_split;
@@ -38,7 +38,7 @@ macro_rules! poll_until_sent {
     };
 }
 
-/// Sends slices to a TCP socket, possibly with the head of a long message on its own.
+/// Sends slices to a TCP socket. The head of a long message may be sent separately.
 pub(crate) fn poll_send_tcp(
     socket: &TcpStream,
     context: &mut Context<'_>,
@@ -74,7 +74,7 @@ pub(crate) fn poll_send(
     io.downcast_ref().map(|socket| poll_send_unix(socket, context, from))
 }
 
-/// Writes to a Unix socket. Returns `None` if `io` is something else. The `write` of std sets the flag for TCP, but for
+/// Writes to a Unix socket. Returns `None` if `io` is something else. `write` of std sets the flag for TCP, but for
 /// Unix sockets only in recent versions.
 pub(crate) fn poll_write_unix(
     io: &dyn Any,
@@ -88,10 +88,10 @@ fn send(socket: &impl AsFd, from: &[IoSlice<'_>]) -> io::Result<usize> {
     SockRef::from(socket).send_vectored_with_flags(from.get(..SLICES_MAX).unwrap_or(from), FLAGS)
 }
 
-/// Sets the option on a socket created by others, or on a listener for the sockets that it accepts.
+/// Sets the option on a socket that others have created, or on a listener for the sockets that it accepts.
 #[cfg_attr(not(target_vendor = "apple"), allow(unused_variables))]
 pub(crate) fn disable_signal(socket: &impl AsFd) {
-    // This fails if the peer is already gone. The first write may then raise the signal.
+    // This fails if the peer has already closed the socket. The first write may then raise the signal.
     #[cfg(target_vendor = "apple")]
     let _ = SockRef::from(socket).set_nosigpipe(true);
 }
@@ -112,26 +112,29 @@ mod tests {
         let mut broken = SigSet::empty();
         broken.add(Signal::SIGPIPE);
         // A blocked signal stays pending although tests ignore it.
-        broken.thread_block().expect("signal should be blockable");
-        let pending = SignalFd::with_flags(&broken, SfdFlags::SFD_NONBLOCK).expect("descriptor should be available");
+        broken.thread_block().expect("thread should be able to block the signal");
+        let pending =
+            SignalFd::with_flags(&broken, SfdFlags::SFD_NONBLOCK).expect("signal descriptor should be created");
         let failed = [
-            io.write(b"lost").await.expect_err("write should fail"),
-            io.write_vectored(&[IoSlice::new(b"lo"), IoSlice::new(b"st")]).await.expect_err("write should fail"),
+            io.write(b"lost").await.expect_err("write to a closed socket should fail"),
+            io.write_vectored(&[IoSlice::new(b"lo"), IoSlice::new(b"st")])
+                .await
+                .expect_err("write to a closed socket should fail"),
         ];
         assert_eq!(failed.map(|error| error.kind()), [io::ErrorKind::BrokenPipe; 2]);
-        assert!(pending.read_signal().expect("signals should be readable").is_none());
+        assert!(pending.read_signal().expect("pending signals should be readable").is_none());
     }
 
     #[tokio::test]
     async fn write_to_lost_peer_raises_no_signal() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("port should be available");
-        let address = listener.local_addr().expect("listener should be bound");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+        let address = listener.local_addr().expect("listener should have an address");
         let tcp = async || {
-            let socket = TcpStream::connect(address).await.expect("listener should accept");
-            SockRef::from(&socket).shutdown(Shutdown::Write).expect("socket should be connected");
+            let socket = TcpStream::connect(address).await.expect("listener should accept the connection");
+            SockRef::from(&socket).shutdown(Shutdown::Write).expect("socket should shut down its sending half");
             Transport::of(socket)
         };
-        let unix = || Transport::of(UnixStream::pair().expect("socket should be available").0);
+        let unix = || Transport::of(UnixStream::pair().expect("pair of sockets should be created").0);
         expect_no_signal(tcp().await).await;
         expect_no_signal(unix()).await;
         expect_no_signal(RawTransport::whole(tcp().await)).await;

@@ -1,10 +1,10 @@
-//! Sends the heads of long messages from pages of their own.
+//! Sends the heads of long messages from separate pages.
 //!
 //! The kernel copies sent bytes to pages, and starts a new page if all earlier bytes have been received. A copy takes
 //! four times as long if its destination is a few bytes above its source, modulo a page, because the processor assumes
 //! that each read depends on a preceding write. This is common for long bodies: large allocations start 16 bytes after
-//! the start of a page, and the head before them takes slightly more. A head that is sent through a pipe brings its own
-//! page, so that the copy of the body starts at a page.
+//! the start of a page, and the head before them is slightly longer. A head that is sent through a pipe occupies its
+//! own page, so that the copy of the body starts at the beginning of a page.
 
 use nix::errno::Errno;
 use nix::fcntl::{SpliceFFlags, splice};
@@ -19,17 +19,17 @@ use std::process;
 /// Minimum length in bytes of a message for which the pipe pays off.
 const LONG: usize = 64 * 1024;
 
-/// The page size. The pages of all processors are multiples of this.
+/// Page size. The page sizes of all processors are multiples of this.
 const PAGE: usize = 4096;
 
-/// Distances, modulo a page, from the source of a copy up to its destination at which the copy is slow.
+/// Distances, modulo a page, from the source of a copy to its destination at which the copy is slow.
 const NEAR: Range<usize> = 0..16;
 
 /// A pipe, which is empty between uses.
 struct Pipe {
     read: PipeReader,
     write: PipeWriter,
-    /// The process that created the pipe. Forks must not mix their heads with those of the parent.
+    /// Process that created the pipe. Forks must not mix their heads with those of the parent.
     process: u32,
 }
 
@@ -45,14 +45,15 @@ fn is_due(from: &[IoSlice<'_>]) -> bool {
     long.len() >= LONG && !head.is_empty() && head.len() <= PAGE && NEAR.contains(&distance)
 }
 
-/// Sends the first slice to a non-blocking TCP socket on its own if that makes the copy of the long second slice
+/// Sends the first slice to a non-blocking TCP socket separately if that makes the copy of the long second slice
 /// cheaper. Returns the number of bytes sent, or `None` if all slices should be sent together. Intended for custom
 /// transports.
 pub fn send_split(socket: BorrowedFd<'_>, from: &[IoSlice<'_>]) -> Option<io::Result<usize>> {
     let head = from.first().filter(|_| is_due(from))?;
     let here = process::id();
     let mut pipe = PIPE.take().filter(|pipe| pipe.process == here).or_else(|| open(here))?;
-    // An error here, such as lack of memory, will recur and be reported when the message is sent as a whole.
+    // An error here, for example because memory is exhausted, will recur and be reported when the message is sent as a
+    // whole.
     if !pipe.write.write(head).is_ok_and(|written| written == head.len()) {
         return None;
     }
@@ -105,7 +106,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     /// Returns a head, a long body, and the number of bytes to skip in the body so that it starts `distance` bytes
-    /// below the head's end, modulo a page.
+    /// below the end of the head, modulo a page.
     fn message(distance: usize) -> (Vec<u8>, Vec<u8>, usize) {
         let (head, body) = (vec![7; 40], (0_u8..=250).cycle().take(LONG + PAGE).collect::<Vec<_>>());
         let skipped = head.len().wrapping_sub(distance).wrapping_sub(body.as_ptr().addr()) % PAGE;
@@ -129,9 +130,9 @@ mod tests {
             let sent =
                 send_split(here.as_fd(), &slices).expect("head should be split off").expect("socket should have room");
             assert_eq!(sent, head.len());
-            (&here).write_all(b"!").expect("write should succeed");
+            (&here).write_all(b"!").expect("socket should accept the byte");
             let mut received = vec![0; sent + 1];
-            there.read_exact(&mut received).expect("peer should send the expected bytes");
+            there.read_exact(&mut received).expect("peer should receive the message");
             assert_eq!((&received[..sent], received[sent]), (&head[..], b'!'));
         }
     }
@@ -150,10 +151,10 @@ mod tests {
         });
         let client = Client::builder().connect(address, handlers).await.expect("server should accept the connection");
         let mut echo = async |body: Bytes| {
-            client.send(&Packet::new(PacketId(1), ECHO, body)).await.expect("message should be sent");
-            received.recv().await.expect("channel should stay open").body
+            client.send(&Packet::new(PacketId(1), ECHO, body)).await.expect("packet should be sent");
+            received.recv().await.expect("server should echo the packet").body
         };
-        // This ensures that no bytes precede the head of the next packet.
+        // The reply ensures that no bytes precede the head of the next packet.
         assert_eq!(echo(Bytes::from_static(b"short")).await, "short");
         assert!(PIPE.take().is_none(), "a short one leaves as it is");
         let (_, body, _) = message(0);
@@ -183,20 +184,21 @@ mod tests {
         let (here, _there) = connected();
         let (head, body, skipped) = message(4);
         let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];
-        here.shutdown(std::net::Shutdown::Write).expect("socket should shut down");
+        here.shutdown(std::net::Shutdown::Write).expect("socket should shut down its sending half");
         assert!(send_split(here.as_fd(), &slices).is_none(), "the write of the whole message says why");
         let mut broken = SigSet::empty();
         broken.add(Signal::SIGPIPE);
-        assert!(!SigSet::thread_get_mask().expect("mask should be readable").contains(Signal::SIGPIPE));
-        broken.thread_block().expect("signal should be blockable");
-        let pending = SignalFd::with_flags(&broken, SfdFlags::SFD_NONBLOCK).expect("descriptor should be available");
-        assert!(pending.read_signal().expect("signals should be readable").is_none());
+        assert!(!SigSet::thread_get_mask().expect("signal mask should be readable").contains(Signal::SIGPIPE));
+        broken.thread_block().expect("thread should be able to block the signal");
+        let pending =
+            SignalFd::with_flags(&broken, SfdFlags::SFD_NONBLOCK).expect("signal descriptor should be created");
+        assert!(pending.read_signal().expect("pending signals should be readable").is_none());
 
         let (here, mut there) = connected();
         send_split(here.as_fd(), &slices).expect("head should be split off").expect("socket should have room");
         drop(here);
         let mut received = Vec::new();
-        there.read_to_end(&mut received).expect("peer should close the connection cleanly");
+        there.read_to_end(&mut received).expect("peer should receive all bytes up to the end");
         assert_eq!(received, head);
     }
 }

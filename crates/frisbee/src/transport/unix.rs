@@ -1,4 +1,4 @@
-//! Unix sockets: the file of a listener and the credentials of clients.
+//! Unix sockets: the socket file of a listener, and the credentials of clients.
 
 use super::endpoint::{EndpointInfo, UnixCredentials};
 use nix::fcntl::{Flock, FlockArg};
@@ -20,13 +20,13 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub struct UnixSocket {
     pub(crate) listener: UnixListener,
     pub(crate) path: PathBuf,
-    /// Device and inode of the file created by this server.
+    /// Device and inode of the file that this server has created.
     made: Option<(u64, u64)>,
-    /// The memory shared with clients that offer to.
+    /// Memory that is shared with clients that offer it.
     pub(crate) sharing: Option<Sharing>,
 }
 
-/// The memory that a server shares with its clients. Uninhabited without the feature.
+/// Memory that a server shares with its clients. Uninhabited without the feature.
 #[cfg(all(feature = "shm", target_os = "linux"))]
 pub(crate) use crate::shm::Sharing;
 #[cfg(not(all(feature = "shm", target_os = "linux")))]
@@ -34,7 +34,7 @@ pub(crate) type Sharing = std::convert::Infallible;
 
 impl UnixSocket {
     pub(crate) fn bind(path: &Path) -> io::Result<Self> {
-        // Held until the socket listens, because another server would otherwise consider the file abandoned.
+        // Held until the socket listens. Without the lock, another server would consider the file abandoned.
         let lock = lock_folder(path);
         let listener = match UnixListener::bind(path) {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && lock.is_some() && is_abandoned(path) => {
@@ -52,7 +52,7 @@ impl UnixSocket {
         self
     }
 
-    /// Creates a listener from a listening socket, whose file belongs to others.
+    /// Creates a listener from a listening socket whose file belongs to another program.
     pub(crate) fn inherited(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
         let path = listener.local_addr()?.as_pathname().map(Path::to_owned).unwrap_or_default();
         super::send::disable_signal(&listener);
@@ -61,7 +61,7 @@ impl UnixSocket {
     }
 }
 
-/// Locks the folder of a socket's file, so that only one server at a time checks for a listener and replaces the file.
+/// Locks the folder of a socket file, so that only one server at a time checks for a listener and replaces the file.
 ///
 /// Returns `None` if locking fails or takes more than a second. A server holds the lock for a few system calls, but
 /// other programs may hold it longer.
@@ -72,7 +72,8 @@ fn lock_folder(path: &Path) -> Option<Flock<File>> {
     (0..100).find_map(|_| lock().or_else(|| (std::thread::sleep(PAUSE), None).1))
 }
 
-/// Returns whether there is a socket without a listener, left by a killed server. Does not wait if a backlog is full.
+/// Returns whether the path is a socket without a listener, as a killed server leaves it. Does not wait if a backlog is
+/// full.
 fn is_abandoned(path: &Path) -> bool {
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
     let connected = || pin!(UnixStream::connect(path)).poll(&mut Context::from_waker(Waker::noop()));
@@ -93,7 +94,7 @@ impl Drop for UnixSocket {
     }
 }
 
-/// Returns the addresses and credentials of the two ends, as far as the system reports them.
+/// Returns the addresses and credentials of both ends, as far as the system reports them.
 pub(crate) fn ends(peer: io::Result<UCred>) -> EndpointInfo {
     let credentials = peer.ok().map(|credentials| UnixCredentials {
         user: credentials.uid(),
@@ -129,7 +130,7 @@ mod tests {
         }
     }
 
-    /// Regression: one server removed the socket of another, whose path then did not exist.
+    /// Regression: a server removed the file of another one that was listening on it.
     #[tokio::test]
     async fn one_of_many_servers_replaces_abandoned_file() {
         let folder = Folder::new("replaced");
@@ -158,14 +159,14 @@ mod tests {
         use socket2::{Domain, SockAddr, Socket, Type};
         let folder = Folder::new("full");
         let path = folder.path();
-        let socket = Socket::new(Domain::UNIX, Type::STREAM, None).expect("descriptor should be available");
+        let socket = Socket::new(Domain::UNIX, Type::STREAM, None).expect("socket should be created");
         socket
-            .bind(&SockAddr::unix(&path).expect("value should be within the limit"))
-            .expect("server should bind to a free address");
-        socket.listen(0).expect("socket should be bound");
-        socket.set_nonblocking(true).expect("connection should be open");
+            .bind(&SockAddr::unix(&path).expect("path should fit a socket address"))
+            .expect("socket path should be free");
+        socket.listen(0).expect("socket should listen");
+        socket.set_nonblocking(true).expect("socket should become nonblocking");
         let listener =
-            UnixListener::from_std(std::os::fd::OwnedFd::from(socket).into()).expect("server should be listening");
+            UnixListener::from_std(std::os::fd::OwnedFd::from(socket).into()).expect("listener should be registered");
         let mut queued = Vec::new();
         let full = loop {
             match UnixStream::connect(&path).await {
@@ -179,6 +180,6 @@ mod tests {
         let waits = std::future::poll_fn(|context| Poll::Ready(connecting.as_mut().poll(context).is_pending()));
         assert!(waits.await, "there will be room");
         drop(listener.accept().await.expect("client should connect"));
-        connecting.await.expect("queue should have room");
+        connecting.await.expect("pending connection should be accepted");
     }
 }

@@ -1,4 +1,4 @@
-//! The end of a connection: orders to close it, the exchange of GOING_AWAY, and running work.
+//! The end of a connection: orders to close it, the exchange of GOING_AWAY, and work in progress.
 
 use super::{Engine, PANICKED, ReadMode, Routing, log_panic};
 use crate::log_limit::LineLimit;
@@ -8,16 +8,15 @@ use frisbee_core::{PeerKind, Role};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-/// The state of the GOING_AWAY exchange, with which a server announces that it closes an idle connection to a native
-/// peer.
+/// State of the GOING_AWAY exchange, by which a server announces to a native peer that it closes an idle connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum GoingAway {
     Unsaid,
     /// The server has sent GOING_AWAY. The client either closes the connection or replies.
     Sent,
-    /// The client has replied. All packets that it had sent before have been received.
+    /// The client has replied. All packets that it had sent before the reply have been received.
     Received,
-    /// The server has sent GOING_AWAY. This client replies after all packets that its handles have sent so far.
+    /// The server has sent GOING_AWAY. This client replies behind all packets that its handles have sent so far.
     Due,
     /// This client has replied.
     Answered,
@@ -30,21 +29,21 @@ impl<R: Protocol> Engine<R> {
         self.order.is_some() || self.reading == ReadMode::HalfClosed || self.has_departed()
     }
 
-    /// Returns the requested way to close, if it can be carried out now.
+    /// Returns the requested way to close the connection, if it can be carried out now.
     #[cold]
     pub(crate) fn take_order(&mut self) -> Result<Option<Order>, CloseReason> {
         if self.has_departed() {
             return Ok(self.core.is_handed_off().then_some(Order::HandOver));
         }
-        // The peer has closed as much as it can, whether or not this end was closing too.
+        // The peer has closed its half first. This is the reason even if this end was about to close the connection.
         let closes_when_idle = matches!(self.order.as_deref(), None | Some(Order::WhenIdle(_)));
         if self.reading == ReadMode::HalfClosed && closes_when_idle && self.is_idle() {
             return Ok(Some(Order::Flush(CloseReason::ClosedByPeer)));
         }
         if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
-            // A native peer may send requests before it receives GOING_AWAY. These are still served.
+            // A native peer may send requests until it receives GOING_AWAY. These are served.
             let sends_going_away = self.core.role() == Role::Server && matches!(self.core.peer(), PeerKind::Native(_));
-            // The first packet of a new client may be in transit, so the client still has its time for it.
+            // The first packet of a new client may be in transit, so the client keeps its full timeout for it.
             let may_begin = self.pending_handshake.is_some() && self.reading == ReadMode::Open;
             if may_begin || sends_going_away && !self.received_going_away() || !self.is_idle() || self.is_busy()? {
                 return Ok(None);
@@ -54,7 +53,7 @@ impl<R: Protocol> Engine<R> {
             if !self.mail_is_held {
                 self.handle.collect(self.core.outbox());
             } else if !self.handle.0.mailbox.lock().outbox.is_empty() {
-                // Earlier packets wait until the form of headers is known, which has a timeout of its own.
+                // Packets of handles wait until the format of headers is known. That wait has its own timeout.
                 return Ok(None);
             }
         }
@@ -72,7 +71,7 @@ impl<R: Protocol> Engine<R> {
         self.goodbye == GoingAway::Received
     }
 
-    /// Returns whether the reason for which the connection ends at once is to be sent to the peer.
+    /// Returns whether the peer is sent the reason for which the connection ends at once.
     pub(crate) fn sends_reason(&self, reason: &CloseReason) -> bool {
         let is_native = matches!(self.core.peer(), PeerKind::Native(_));
         is_native && matches!(reason, CloseReason::Protocol(_) | CloseReason::TooSlow | CloseReason::Router(_))
@@ -131,7 +130,7 @@ impl<R: Protocol> Engine<R> {
         if matches!(reason, CloseReason::Router(text) if **text == *PANICKED) {
             log_panic(&self.handle);
         }
-        // An adapter connection stays open and is counted as one connection.
+        // An adapter connection stays open and continues to count as a connection.
         if !self.handle.0.is_within && !matches!(reason, CloseReason::OtherProtocol) {
             self.handle.0.mailbox.account.budget().counts.count_closed(self.handle.peer_addr(), reason, Instant::now());
         }

@@ -2,13 +2,14 @@
 //!
 //! # Decisions
 //!
-//! When an outbox reaches its limit, the driver continues to read. Requests are deferred in order, while open streams,
-//! credit, CANCEL, PINGs and replies to this end's calls proceed. Deferred requests are limited and charged to the
-//! server's memory. The server stops reading only when they reach their limit, so a client can occupy no more than the
-//! outbox and the deferred requests. During that time, only bytes accepted by the client count for its timeouts.
+//! When an outbox reaches its limit, the driver continues to read. Requests are deferred in order, while messages of
+//! open streams, credit, CANCEL, PINGs and replies to calls of this end are handled. Deferred requests have a limit and
+//! are charged to the memory of the server. The server stops reading only when they reach the limit, so a client can
+//! occupy no more than the outbox and the deferred requests. While requests are deferred, only bytes accepted by the
+//! client count as progress for its timeouts.
 //!
-//! The router decides whether a packet may be deferred, because the bytes after the last packet of a protocol are not
-//! packets.
+//! The router decides whether a packet may be deferred, because the bytes that follow the last packet before a change
+//! of protocol are not packets.
 
 use super::{Engine, PACKETS_PER_BATCH, ReadMode, Routing};
 use crate::mailbox::deferred::DeferredPacket;
@@ -19,23 +20,23 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 impl<R: Protocol> Engine<R> {
-    /// Returns whether more input may be taken. This is the case unless deferred packets must be routed first.
+    /// Returns whether more input may be processed. It may not while deferred packets must be routed first.
     #[inline]
     pub(super) fn takes_more(&mut self) -> bool {
         self.routing != Routing::Deferring || !self.has_room() && !self.is_stuck()
     }
 
-    /// Returns whether no packet may be examined before there is room.
+    /// Returns whether no packet may be examined until the outbox has space.
     #[cold]
     fn is_stuck(&self) -> bool {
         let shared = &self.handle.0;
-        // The next owner receives the transport after the packets that were taken from the input.
+        // A hand-off passes on the transport behind the packets that were taken from the input.
         self.is_leaving()
             || shared.mailbox.account.is_over()
             || shared.deferred.is_full(shared.mailbox.backlog_max(), &shared.mailbox.account)
     }
 
-    /// Routes deferred packets while there is room, and otherwise packets that need no room.
+    /// Routes deferred packets while the outbox has space, and otherwise packets that need no space.
     #[cold]
     #[inline(never)]
     pub(super) fn route_full(&mut self, now: Instant) -> Result<(), CloseReason> {
@@ -52,7 +53,7 @@ impl<R: Protocol> Engine<R> {
         Ok(())
     }
 
-    /// Notifies the core whether the peer is read. This also depends on the server's memory.
+    /// Notifies the core whether the peer is read. This also depends on the memory of the server.
     #[cold]
     pub(super) fn notify_listening(&mut self, now: Instant) {
         let listens = self.takes_more() || self.has_room();
@@ -103,7 +104,7 @@ impl<R: Protocol> Engine<R> {
         Ok(Some((next, length)))
     }
 
-    /// Defers a packet that needs room. Returns the event if it does not.
+    /// Defers a packet that needs space in the outbox. Returns an event that does not.
     fn defer(&mut self, event: Event) -> Option<Event> {
         let (packet, opens) = match event {
             Event::Packet(packet) if packet.operation == Operation::STREAM => {
@@ -130,8 +131,8 @@ impl<R: Protocol> Engine<R> {
         None
     }
 
-    /// Returns whether the packet opens a stream, if it must be deferred. That is the case if it opens one or if
-    /// earlier packets of the stream are deferred.
+    /// Returns `Some` if the packet of a stream must be deferred, with whether it opens the stream. It must if it opens
+    /// one or if earlier packets of the stream are deferred.
     fn must_defer(&mut self, id: PacketId, body: &Bytes) -> Option<bool> {
         let shared = &self.handle.0;
         if shared.deferred.has_stream(id) {
@@ -140,7 +141,7 @@ impl<R: Protocol> Engine<R> {
         let inner = shared.mailbox.lock();
         let (is_open, rich) = (inner.streams.get(id).is_some(), inner.peer.hello().is_some());
         drop(inner);
-        // A packet sent before its sender knew of the stream's end does not open one, and is ignored at once.
+        // A packet that was sent before its sender knew of the stream's end opens no stream. It is ignored at once.
         (!is_open && self.opens_stream(id, body, rich)).then_some(true)
     }
 }

@@ -1,4 +1,5 @@
-//! The start of a connection: the kind of the peer, its HELLO, and mail that waits until the form of headers is known.
+//! The start of a connection: the kind of the peer, its HELLO, and mail that waits until the format of headers is
+//! known.
 
 use super::Engine;
 use crate::{HeaderForm, Hello, Outbox, PeerKind, Protocol, Routed};
@@ -6,12 +7,12 @@ use frisbee_core::{Decoder, Role};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Maximum size in bytes of the items of a shared HELLO, which suffices for a few dozen services. Longer ones are rare
-/// and are charged to the server's memory.
+/// Maximum size in bytes of the items of a shared HELLO. This is enough for a few dozen services. Longer ones are rare
+/// and are charged to the memory of the server.
 const SHARED_MAX: usize = 4 * 1024;
 
 thread_local! {
-    /// The latest HELLO received by a connection of this thread.
+    /// Latest HELLO received by a connection of this thread.
     static LAST_HELLO: RefCell<Option<Arc<Hello>>> = const { RefCell::new(None) };
 }
 
@@ -26,7 +27,7 @@ impl<R: Protocol> Engine<R> {
             if !self.charge_greeting(hello) {
                 return Routed::close("no memory for the HELLO of the peer");
             }
-            // A native peer closes the connection when it receives a longer packet.
+            // A native peer closes the connection when it receives a packet that exceeds its limit.
             let limit = self.core.outbox().limit().min(hello.body_max);
             self.core.outbox().set_limit(limit);
             self.handle.0.mailbox.lock().outbox.set_limit(limit);
@@ -39,8 +40,8 @@ impl<R: Protocol> Engine<R> {
         Routed::Continue
     }
 
-    /// Charges the HELLO of a client, which is kept as long as the connection. Short ones are not charged, because most
-    /// are shared.
+    /// Charges the HELLO of a client, which is kept for the life of the connection. Short ones are not charged, because
+    /// most are shared.
     fn charge_greeting(&mut self, hello: &Hello) -> bool {
         let length = hello.items_len();
         if self.core.role() == Role::Server && length > SHARED_MAX {
@@ -52,8 +53,9 @@ impl<R: Protocol> Engine<R> {
         true
     }
 
-    /// Releases packets that handles of a server have sent before the form of headers was known. They were framed in
-    /// the current form and are reframed. This happens before any routing that could make handles send more.
+    /// Releases packets that handles of a server have sent before the format of headers was known. They were encoded
+    /// with the default format and are encoded again. Must be called before anything is routed, because routing can
+    /// make handles send more.
     #[cold]
     pub(super) fn release_deferred(&mut self) {
         let Some(form) = self.core.sends() else { return };
@@ -65,7 +67,7 @@ impl<R: Protocol> Engine<R> {
         drop(inner);
         let mut packets = packets.take_bytes();
         let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
-        // The packets have been accepted and are sent even if memory is short now.
+        // The packets have been accepted, so they are sent even if memory has become short.
         let mut reframed = Outbox::new(form);
         reframed.set_limit(u32::MAX);
         while let Ok(Some(packet)) = decoder.next(&mut packets) {
@@ -73,13 +75,14 @@ impl<R: Protocol> Engine<R> {
             debug_assert!(sent.is_ok(), "there is no limit");
         }
         self.core.outbox().append(&mut reframed);
-        // With the old headers the backlog is shorter, and producers might not be notified by a later write.
+        // Headers of the old format are shorter, so the backlog shrinks here and later writes might not notify
+        // producers.
         self.notify_producers();
     }
 }
 
-/// Shares equal HELLOs of peers between connections of one thread. The clients of a server mostly run the same program.
-/// A peer whose HELLOs differ gains nothing, and costs the others only this saving.
+/// Shares equal HELLOs of peers between the connections of a thread, because most clients of a server run the same
+/// program. A peer with varying HELLOs only prevents this saving.
 #[cold]
 fn share_hello(core: &mut frisbee_core::Connection) {
     LAST_HELLO.with_borrow_mut(|last| {
@@ -106,7 +109,7 @@ mod tests {
 
     const MEMORY: usize = 1 << 20;
 
-    /// A router that sends each client a long packet and then uses up the memory.
+    /// Router that sends each client a long packet and then exhausts the memory.
     struct Welcome;
 
     impl Router for Welcome {
@@ -114,7 +117,10 @@ mod tests {
 
         fn connected(&self, connection: &Connection) -> MemoryCharge {
             let welcome = |outbox: &mut Outbox| outbox.push(PacketId(0), Operation::FIRST_USER, vec![7; 10_000]);
-            connection.send_now(welcome).expect("connection should be open").expect("value should be within the limit");
+            connection
+                .send_now(welcome)
+                .expect("connection should be open")
+                .expect("packet should be within the limit");
             connection.charge(MEMORY - 4096)
         }
 
@@ -125,51 +131,58 @@ mod tests {
 
     #[tokio::test]
     async fn early_packets_leave_though_memory_is_short_by_then() {
-        let acceptor = Server::builder().memory_max(MEMORY).build(Welcome).expect("settings should be valid");
+        let acceptor = Server::builder().memory_max(MEMORY).build(Welcome).expect("server settings should be valid");
         let (mut here, there) = tokio::io::duplex(64 * 1024);
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         let mut first = Outbox::new(HeaderForm::Current);
-        first.push(PacketId(1), Operation::FIRST_USER, "hello").expect("value should be within the limit");
-        here.write_all(&first.take_bytes()).await.expect("write should succeed");
+        first.push(PacketId(1), Operation::FIRST_USER, "hello").expect("greeting should be within the limit");
+        here.write_all(&first.take_bytes()).await.expect("client should be able to write");
         let (mut decoder, mut received) = (Decoder::new(HeaderForm::Current, u32::MAX), BytesMut::new());
         let welcome = loop {
-            assert_ne!(here.read_buf(&mut received).await.expect("connection should be open"), 0, "it was closed");
-            if let Some(packet) = decoder.next(&mut received.split().freeze()).expect("packet should be valid") {
+            assert_ne!(
+                here.read_buf(&mut received).await.expect("server should keep the connection open"),
+                0,
+                "it was closed"
+            );
+            if let Some(packet) =
+                decoder.next(&mut received.split().freeze()).expect("server should send valid packets")
+            {
                 break packet;
             }
         };
         assert_eq!(welcome.body.len(), 10_000);
     }
 
-    /// Regression: the packet ended the connection and with it all other work.
+    /// Regression: a packet that was too long ended the connection and all other work on it.
     #[tokio::test]
     async fn packet_too_long_for_the_server_fails_alone_before_its_hello() {
         let config = Config::default().body_max(BODY_MAX_LEAST);
-        let acceptor = Server::builder().config(config).build(Handlers::new()).expect("settings should be valid");
+        let acceptor =
+            Server::builder().config(config).build(Handlers::new()).expect("server settings should be valid");
         let (here, there) = crate::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         let connection =
-            Client::builder().connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
+            Client::builder().connect_io(here, Handlers::new()).await.expect("in-memory connection should be accepted");
         let packet = |length: u32| Packet::new(PacketId(1), Operation::FIRST_USER, vec![0; length as usize]);
         let sent = connection.send(&packet(BODY_MAX_LEAST + 1)).await;
         assert!(matches!(sent, Err(SendError::TooLong(_))), "{sent:?}");
-        connection.send(&packet(BODY_MAX_LEAST)).await.expect("message should be sent");
+        connection.send(&packet(BODY_MAX_LEAST)).await.expect("packet within the limit should be sent");
         assert!(!connection.is_closed());
     }
 
-    /// Regression: the packet was sent and ended the connection to a server with a lower limit.
+    /// Regression: the packet was sent, and a server with a lower limit closed the connection.
     #[tokio::test]
     async fn long_packet_is_not_sent_before_the_limit_is_known() {
-        let acceptor = Server::builder().build(Handlers::new()).expect("settings should be valid");
+        let acceptor = Server::builder().build(Handlers::new()).expect("server settings should be valid");
         let (here, there) = crate::memory();
         let connection =
-            Client::builder().connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
+            Client::builder().connect_io(here, Handlers::new()).await.expect("in-memory connection should be accepted");
         let packet = |length: u32| Packet::new(PacketId(1), Operation::FIRST_USER, vec![0; length as usize]);
-        connection.try_send(&packet(BODY_MAX_LEAST)).expect("every server should accept the packet");
+        connection.try_send(&packet(BODY_MAX_LEAST)).expect("packet that every server accepts should be sent");
         let early = connection.try_send(&packet(BODY_MAX_LEAST + 1));
         assert!(matches!(early, Err(TrySendError::Full)), "{early:?}");
         tokio::spawn(async move { acceptor.serve_connection(there).await });
-        connection.peer_known().await.expect("peer should complete the handshake");
-        connection.try_send(&packet(BODY_MAX_LEAST + 1)).expect("server should accept the packet");
+        connection.peer_known().await.expect("server should complete the handshake");
+        connection.try_send(&packet(BODY_MAX_LEAST + 1)).expect("packet within the server's limit should be sent");
     }
 }

@@ -1,4 +1,4 @@
-//! The engine's part in a hand-off: the request, the decision and the end.
+//! Hand-off in the engine: the request, the decision and the transfer of the transport.
 
 use super::{Engine, ReadMode};
 use crate::clock::now;
@@ -11,13 +11,13 @@ use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, HandOffEvent, TooLong};
 use tokio::runtime::Handle;
 
-/// The progress of a hand-off from this end to the connection's next owner.
+/// Progress of a hand-off of this end's transport to its next owner.
 pub(super) enum OutgoingHandOff {
     None,
-    /// The transport is taken when the current packet has been received and no request is deferred.
+    /// The transport is taken once the current packet has been received and no request is deferred.
     AtPacketEnd(Box<HandOffTarget>),
     /// The connection has ended for its handles. The transport is taken after the pending bytes have been written. The
-    /// bytes here have been read from it.
+    /// bytes in this variant have already been read from it.
     Decided(Box<(HandOffTarget, Bytes)>),
 }
 
@@ -49,7 +49,7 @@ impl<R: Protocol> Engine<R> {
                 let Some(asking) = self.asking.take() else { return Routed::Continue };
                 let error = match answer {
                     HandOffAnswer::Accepted => {
-                        // The caller may have stopped waiting. The transport is closed in that case.
+                        // The caller may have stopped waiting, in which case the transport is closed.
                         let accepted = |transport| asking.answer(Ok(HandOffAccepted { reply: body, transport }));
                         self.depart(HandOffTarget::at_once(accepted), &CloseReason::HandedOff);
                         return Routed::Continue;
@@ -76,7 +76,7 @@ impl<R: Protocol> Engine<R> {
                     asking.answer(Err(HandOffError::TooLong(error)));
                 }
             },
-            // A reply may already have been received, or another request sent.
+            // A reply may already have been received, or another request may have been sent.
             HandOffStep::GiveUp => {
                 if let Some(asking) = self.asking.as_ref().filter(|asking| asking.is_abandoned()) {
                     self.core.give_up_hand_off(asking.operation);
@@ -90,8 +90,8 @@ impl<R: Protocol> Engine<R> {
                 let is_free = inner.closed.is_none() && inner.streams.is_empty();
                 drop(inner);
                 match take_over {
-                    // The requesting peer would close the transport. An incomplete packet also shows that it has
-                    // abandoned the request, because no packet may follow one.
+                    // The peer that has sent the request would close the transport. An incomplete packet also shows
+                    // that it has abandoned the request, because no packet may follow a request.
                     Some(_) if is_abandoned => drop(self.answer(HandOffAnswer::Refused, &Bytes::new())),
                     Some(take_over) if is_free => {
                         if self.answer(answer, &reply) {
@@ -105,7 +105,8 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Replies to a peer's request. Returns `false` if the reply is too long, in which case the request is refused.
+    /// Replies to a request of the peer. Returns `false` if the reply is too long, in which case the request is
+    /// refused.
     fn answer(&mut self, answer: HandOffAnswer, reply: &Bytes) -> bool {
         let answered = self.core.answer_hand_off(answer, reply, now());
         if let Err(error) = &answered {
@@ -120,7 +121,7 @@ impl<R: Protocol> Engine<R> {
         answered.is_ok()
     }
 
-    /// Leaves the connection without notifying the peer, at once or when the current packet has been received.
+    /// Leaves the connection without notifying the peer, either at once or when the current packet has been received.
     #[cold]
     pub(super) fn leave(&mut self, take_over: HandOffTarget) {
         if !self.mail_is_held {
@@ -137,7 +138,7 @@ impl<R: Protocol> Engine<R> {
     /// Passes a connection to the protocol adapter that accepts its first bytes. Returns `false` if there is none.
     #[cold]
     pub(super) fn leave_to_adapter(&mut self) -> bool {
-        // The rest of a header may look like another protocol.
+        // In the middle of a header, the remaining bytes may look like another protocol.
         let pending = self.pending_handshake.as_ref().filter(|_| !self.core.is_mid_packet());
         let take_over =
             pending.and_then(|pending| pending.list.adapters.find(&self.unrouted, &self.handle, pending.allowed));
@@ -155,7 +156,7 @@ impl<R: Protocol> Engine<R> {
         matches!(self.departure, OutgoingHandOff::AtPacketEnd(_))
     }
 
-    /// Leaves the connection if nothing prevents it any longer.
+    /// Leaves the connection if nothing prevents this any longer.
     #[cold]
     pub(super) fn leave_later(&mut self) {
         if let OutgoingHandOff::AtPacketEnd(take_over) = std::mem::replace(&mut self.departure, OutgoingHandOff::None) {
@@ -176,7 +177,7 @@ impl<R: Protocol> Engine<R> {
         self.end(reason);
     }
 
-    /// Returns the bytes read for the next owner, that owner, and the runtime.
+    /// Returns the bytes that were read for the next owner, that owner, and its runtime.
     pub(crate) fn hand_over(&mut self) -> Option<(Bytes, HandOffTarget, Handle)> {
         let OutgoingHandOff::Decided(decided) = std::mem::replace(&mut self.departure, OutgoingHandOff::None) else {
             return None;
@@ -186,8 +187,8 @@ impl<R: Protocol> Engine<R> {
     }
 }
 
-/// Requests the connection from the peer, if that is the step. This runs with the mailbox locked, so it neither wakes
-/// nor drops anything.
+/// If the step is a request, sends it to the peer. Called while the mailbox is locked, so nothing is woken or dropped
+/// here.
 #[cold]
 pub(super) fn request(core: &mut frisbee_core::Connection, step: &mut HandOffStep) -> Result<(), TooLong> {
     let HandOffStep::Request { before, request, asking } = step else { return Ok(()) };
@@ -204,7 +205,7 @@ mod tests {
 
     /// Returns a packet with id 0.
     fn packet(operation: u16, body: &[u8]) -> Vec<u8> {
-        let length = u32::try_from(body.len()).expect("value should fit u32");
+        let length = u32::try_from(body.len()).expect("test body should fit u32");
         [&[0, 15, 0, 0], &operation.to_be_bytes()[..], &length.to_be_bytes(), body].concat()
     }
 
@@ -214,23 +215,26 @@ mod tests {
     async fn bytes_read_with_granting_answer_reach_new_owner() {
         let (here, mut there) = crate::memory();
         let connection =
-            Client::builder().connect_io(here, Handlers::new()).await.expect("connection in memory should be accepted");
+            Client::builder().connect_io(here, Handlers::new()).await.expect("in-memory connection should be accepted");
         let asking = tokio::spawn(async move { connection.hand_off(Operation::FIRST_USER, "").await });
-        there.write_all(&packet(3, HELLO)).await.expect("write should succeed");
+        there.write_all(&packet(3, HELLO)).await.expect("peer should be able to write its HELLO");
         let request = packet(8, &[10]);
         let mut received = Vec::new();
         while !received.ends_with(&request) {
-            received.push(there.read_u8().await.expect("peer should send a byte"));
+            received.push(there.read_u8().await.expect("client should send its request"));
         }
-        there.write_all(&[packet(8, b"\x01granted"), b"raw".to_vec()].concat()).await.expect("write should succeed");
+        there
+            .write_all(&[packet(8, b"\x01granted"), b"raw".to_vec()].concat())
+            .await
+            .expect("peer should be able to write its reply");
         drop(there);
         let mut raw = asking.await.expect("task should not panic").expect("hand-off should be accepted").transport;
         let mut read = Vec::new();
-        raw.read_to_end(&mut read).await.expect("peer should close the connection cleanly");
+        raw.read_to_end(&mut read).await.expect("client should close the transport cleanly");
         assert_eq!(read, b"raw");
     }
 
-    /// A router that leaves each connection after the first packet.
+    /// Router that leaves each connection after the first packet.
     struct Leaving(mpsc::UnboundedSender<Vec<u8>>);
 
     impl Router for Leaving {
@@ -242,8 +246,8 @@ mod tests {
             let calls = self.0.clone();
             Routed::HandOff(HandOffTarget::new(async move |mut raw| {
                 let mut read = Vec::new();
-                raw.read_to_end(&mut read).await.expect("peer should close the connection cleanly");
-                calls.send(read).expect("receiver should be waiting");
+                raw.read_to_end(&mut read).await.expect("client should close the transport cleanly");
+                calls.send(read).expect("test should wait for the bytes");
             }))
         }
     }
@@ -257,12 +261,12 @@ mod tests {
         let raw = [0, 15, 0, 1];
         here.write_all(&[packet(3, HELLO), packet(10, b"last"), raw.to_vec()].concat())
             .await
-            .expect("write should succeed");
-        here.shutdown().await.expect("socket should shut down");
-        assert_eq!(read.recv().await.expect("channel should stay open"), raw);
+            .expect("client should be able to write");
+        here.shutdown().await.expect("client should be able to shut down");
+        assert_eq!(read.recv().await.expect("next owner should report the bytes"), raw);
     }
 
-    /// A protocol that does not decide hand-off requests.
+    /// Protocol that does not decide hand-off requests.
     struct Pondering(mpsc::UnboundedSender<HandOffRequest>);
 
     impl Protocol for Pondering {
@@ -275,7 +279,7 @@ mod tests {
         }
 
         fn hand_off(&self, (): &mut (), request: HandOffRequest) -> Routed {
-            self.0.send(request).expect("receiver should be waiting");
+            self.0.send(request).expect("test should wait for the request");
             Routed::Continue
         }
     }
@@ -284,19 +288,19 @@ mod tests {
     async fn undecided_request_is_charged_until_it_is_dropped() {
         const LENGTH: usize = 50_000;
         let (requests, mut requested) = mpsc::unbounded_channel();
-        let acceptor = Server::builder().build(Pondering(requests)).expect("settings should be valid");
+        let acceptor = Server::builder().build(Pondering(requests)).expect("server settings should be valid");
         let (mut here, there) = crate::memory();
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         let request = [packet(3, HELLO), packet(8, &[&[10][..], &[0; LENGTH]].concat())].concat();
-        here.write_all(&request).await.expect("write should succeed");
-        let undecided = requested.recv().await.expect("channel should stay open");
+        here.write_all(&request).await.expect("client should be able to write its request");
+        let undecided = requested.recv().await.expect("server should receive the request");
         let connection = undecided.connection().clone();
         assert!(connection.memory_held() >= LENGTH, "{} bytes", connection.memory_held());
         drop(undecided);
         assert!(connection.memory_held() < LENGTH, "{} bytes", connection.memory_held());
     }
 
-    /// A router that sends its last packet through a handle.
+    /// Router that sends its last packet through a handle.
     struct Parting;
 
     impl Router for Parting {
@@ -308,7 +312,7 @@ mod tests {
 
         fn route(&self, connection: &mut Connection, packet: Packet, _outbox: &mut Outbox) -> Routed {
             let sent = connection.send_now(|outbox| outbox.push(packet.id, packet.operation, "last"));
-            sent.expect("connection should be open").expect("value should be within the limit");
+            sent.expect("connection should be open").expect("packet should be within the limit");
             match &*packet.body {
                 b"close" => Routed::close("it is over"),
                 _ => Routed::HandOff(HandOffTarget::new(async |_| ())),
@@ -319,17 +323,17 @@ mod tests {
     #[tokio::test]
     async fn packet_of_a_handle_precedes_the_end_by_its_router() {
         for end in ["close", "leave"] {
-            let acceptor = Server::builder().build(Parting).expect("settings should be valid");
+            let acceptor = Server::builder().build(Parting).expect("server settings should be valid");
             let (mut here, there) = crate::memory();
             tokio::spawn(async move { acceptor.serve_connection(there).await });
             here.write_all(&[packet(3, HELLO), packet(10, end.as_bytes())].concat())
                 .await
-                .expect("write should succeed");
+                .expect("client should be able to write");
             let mut read = Vec::new();
-            here.read_to_end(&mut read).await.expect("peer should close the connection cleanly");
+            here.read_to_end(&mut read).await.expect("server should close the connection cleanly");
             let mut expected = packet(10, b"last");
             if end == "close" {
-                // CLOSE with the code of programs and the router's text.
+                // CLOSE with the code for router errors and the text of the router.
                 expected.extend([0, 15, 0, 4, 0, 3, 0, 0, 0, 11, 2]);
                 expected.extend(b"it is over");
             }

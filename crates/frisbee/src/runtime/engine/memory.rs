@@ -1,4 +1,4 @@
-//! Charges a connection's bodies to the server's memory, and discards packets that exceed it.
+//! Charges the bodies of a connection to the memory of the server, and discards packets that exceed it.
 
 use super::Engine;
 use super::streams::NO_ROOM;
@@ -8,11 +8,12 @@ use crate::mailbox::Order;
 use crate::{CloseReason, Operation, PacketId, PeerKind, Protocol, Routed};
 use frisbee_core::{Role, StreamSignal};
 
-/// Maximum growth in bytes of a body beyond the connection's share while replies occupy it: that of a single read.
+/// Maximum growth in bytes of a body beyond the connection's share while replies occupy it. This is the size of a
+/// single read.
 const ONE_READ: usize = READ_BUFFER / 2;
 
 impl<R: Protocol> Engine<R> {
-    /// Charges the received part of a body to the server's memory budget. If the budget is exhausted, the body is
+    /// Charges the received part of a body to the memory budget of the server. If the budget is exhausted, the body is
     /// discarded as it arrives.
     #[cold]
     pub(super) fn charge_body(&mut self) -> Result<(), CloseReason> {
@@ -25,8 +26,8 @@ impl<R: Protocol> Engine<R> {
         if buffered <= before {
             account.release(before - buffered);
         } else if !account.take(buffered - before) {
-            // The client has not read its replies and is not read from now on. This may be the first read that shows
-            // it.
+            // The client has not read its replies, so it is not read from now on. This may be the first read that
+            // reveals this.
             if buffered - before > ONE_READ || self.core.outbox().is_empty() {
                 self.handle.0.mailbox.account.release(std::mem::take(&mut self.body_charge));
                 return self.reject_body();
@@ -37,8 +38,8 @@ impl<R: Protocol> Engine<R> {
         Ok(())
     }
 
-    /// Releases the charge of a complete body. Whoever keeps the body checks for room and is charged again; the two
-    /// charges must not add up.
+    /// Releases the charge of a complete body. Code that keeps the body checks the memory and charges it again, and the
+    /// two charges must not add up.
     #[cold]
     pub(super) fn release_body(&mut self) {
         let account = &self.handle.0.mailbox.account;

@@ -8,15 +8,15 @@ use frisbee_core::{BatchSize, StreamSignal, extension};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The reset text for streams that receive more than their memory or credit permits.
+/// Reset text for streams that receive more than their memory or credit permits.
 pub(super) const NO_ROOM: &str = "the memory limit for unread messages of the stream is reached";
 
 impl<R: Protocol> Engine<R> {
-    #[inline(always)] // This runs for every message.
+    #[inline(always)] // Called for every message.
     pub(super) fn handle_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         // Consecutive messages often belong to the same stream. Invariant: `last_stream` receives messages only while
-        // it is in the table. A stream that has ended returns the body and the table decides, so a later stream with
-        // the same id receives its own messages.
+        // it is in the table. A stream that has ended returns the body, which is then looked up in the table, so a
+        // later stream with the same id receives its own messages.
         let body = match &self.last_stream {
             Some(stream) if stream.id == id && !body.is_empty() => match stream.handle_packet(body) {
                 Ok(StreamSignal::Nothing) => return Routed::Continue,
@@ -43,8 +43,8 @@ impl<R: Protocol> Engine<R> {
         if self.opens_stream(id, &body, rich) { self.open_stream(id, body) } else { Routed::Continue }
     }
 
-    /// Routes several messages of a stream. They do not open a stream, because the opening packet contains a different
-    /// kind of message.
+    /// Routes several messages of a stream. They never open a stream, because the packet that opens one contains a
+    /// single message of another format.
     pub(super) fn handle_batch(&mut self, id: PacketId, body: &Bytes) -> Routed {
         let Some(size) = BatchSize::of(body) else {
             return Routed::Close(CloseReason::Protocol(ProtocolError::Malformed(Operation::BATCH)));
@@ -65,7 +65,8 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Handles HEADERS or TRAILERS of a stream. They are ignored if it is not open, because its end may have crossed them.
+    /// Handles HEADERS or TRAILERS of a stream. They are ignored if the stream is not open, because it may have ended
+    /// while they were in transit.
     pub(super) fn handle_stream_items(&mut self, packet: Packet) -> Routed {
         let is_last = packet.id == extension::TRAILERS;
         let items = packet.into_stream_items();
@@ -81,20 +82,20 @@ impl<R: Protocol> Engine<R> {
         self.leave_stream(signal)
     }
 
-    /// Returns whether a packet of a stream that is not open opens it. Must be called in order of arrival.
+    /// Returns whether a packet for a stream that is not open opens it. Must be called in order of arrival.
     pub(super) fn opens_stream(&mut self, id: PacketId, body: &Bytes, rich: bool) -> bool {
-        // A close, or a message sent before its sender knew of this end's close, opens none. A Go client uses several
-        // id counters and may reuse an id at once.
+        // A close opens no stream, nor does a message whose sender did not know that this end has closed the stream. A
+        // Go client uses several id counters and may reuse an id at once.
         !body.is_empty() && (!rich || self.openings.handle(id))
     }
 
-    /// Opens the stream that the packet of the peer requests.
+    /// Opens the stream that a packet of the peer requests.
     pub(super) fn open_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         let mut inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();
-        // A stream that is opened and closed in a loop occupies its slot until its last handle is dropped. Up to as
-        // many further streams whose handles are about to be dropped are permitted, so that a peer within the limit is
-        // not refused by chance.
+        // A stream that is opened and closed in a loop occupies its slot until its last handle is dropped. As many
+        // further streams whose handles are about to be dropped are permitted, so that a peer within the limit is not
+        // refused at random.
         let guests = self.handle.0.guests.load(Ordering::Relaxed);
         let most = self.handle.0.streams_max;
         let is_full = inner.streams.opened_by_peer() >= most as usize || guests >= most.saturating_mul(2);
@@ -108,7 +109,7 @@ impl<R: Protocol> Engine<R> {
         }
         let shared = Arc::new(self.handle.0.stream(id, &inner.peer, false));
         if !inner.streams.enter_opened_by_peer(shared.clone()) {
-            // Both ends have opened a stream with this id: this end did so while the compat peer's opening was
+            // Both ends have opened a stream with this id: this end did so while the opening by the compat peer was
             // deferred.
             drop(inner);
             return self.handle_stream(id, body);
@@ -141,7 +142,7 @@ mod tests {
     use std::time::Instant;
     use tokio::runtime::Handle;
 
-    /// A protocol that keeps its streams and replies to each packet with one of the given length.
+    /// Protocol that keeps its streams and replies to each packet with a packet of the given length.
     struct Streams {
         kept: Mutex<Vec<Stream>>,
         reply: usize,
@@ -162,7 +163,7 @@ mod tests {
         }
     }
 
-    /// A server connection that the test drives.
+    /// Server connection that is driven by the test.
     struct Driven {
         engine: Engine<Streams>,
         router: Arc<Streams>,
@@ -192,11 +193,11 @@ mod tests {
         /// Routes all input that can be routed, in several turns if necessary.
         fn route(&mut self) {
             while self.engine.can_route() {
-                self.engine.route(self.now).expect("connection should continue");
+                self.engine.route(self.now).expect("connection should stay open");
             }
         }
 
-        /// Lets the peer read all pending bytes.
+        /// Writes all pending bytes, as if the peer had read them.
         fn write(&mut self) {
             let count = self.engine.core.transmit().len();
             self.engine.handle_written(count, self.now);
@@ -222,24 +223,24 @@ mod tests {
 
     const HELLO: &[u8] = b"\0\x0f\0\0\0\x03\0\0\0\x05fris\x01";
 
-    /// Regression: the reader waited forever, and the connection waited for the stream.
+    /// Regression: the reader waited forever for the end, and the connection waited for the stream.
     #[tokio::test]
     async fn stream_opened_after_half_close_of_peer_has_an_end() {
         let mut driven = Driven::new(usize::MAX, 2 << 20);
         let messages = [b"first", b"other"].map(|body| whole(Operation::STREAM, body)).concat();
         driven.receive(&[HELLO, &whole(Operation::FIRST_USER, b""), &messages].concat());
         assert!(driven.stream().is_none(), "it waits for room");
-        driven.engine.handle_eof(driven.now).expect("request should be deferred");
+        driven.engine.handle_eof(driven.now).expect("connection should stay open for the deferred request");
         driven.write();
         driven.route();
-        let mut opened = driven.stream().expect("stream should be opened when there is room");
+        let mut opened = driven.stream().expect("deferred stream should open once there is space");
         assert_eq!(poll(&mut opened), Poll::Ready(Some("other".into())));
         assert_eq!(poll(&mut opened), Poll::Ready(None));
-        let mut own = driven.handle.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
+        let mut own = driven.handle.open_stream(&Bytes::from_static(b"first")).await.expect("own stream should open");
         assert_eq!(poll(&mut own), Poll::Ready(None));
     }
 
-    /// Otherwise the stream would end before it is opened.
+    /// Trailers that are not deferred would end the stream before it is opened.
     #[tokio::test]
     async fn trailers_of_deferred_stream_are_deferred() {
         let mut driven = Driven::new(usize::MAX, 2 << 20);
@@ -250,7 +251,7 @@ mod tests {
         assert!(driven.stream().is_none(), "it waits for room");
         driven.write();
         driven.route();
-        let (_sender, mut receiver) = driven.stream().expect("there is room").split();
+        let (_sender, mut receiver) = driven.stream().expect("deferred stream should open once there is space").split();
         let mut context = Context::from_waker(Waker::noop());
         assert_eq!(receiver.poll_recv(&mut context), Poll::Ready(None));
         assert_eq!(receiver.take_trailers().as_deref(), Some(&b"ab"[..]));
@@ -273,7 +274,7 @@ mod tests {
     async fn rejected_message_after_its_end_leaves_other_direction() {
         let mut driven = Driven::new(1 << 20, 0);
         driven.receive(&[HELLO, &whole(Operation::STREAM, b"first"), &whole(Operation::END, b"")].concat());
-        let stream = driven.stream().expect("stream should open");
+        let stream = driven.stream().expect("peer's stream should open");
         let _most = driven.handle.charge((1 << 20) - 8192);
         driven.receive(&packet(Operation::STREAM.number(), 100_000, &[0; 20_000]));
         assert!(driven.handle.0.mailbox.lock().streams.get(PacketId(1)).is_some());

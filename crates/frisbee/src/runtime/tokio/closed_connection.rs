@@ -1,4 +1,4 @@
-//! A connection that has ended, and the next owner of its transport.
+//! Connections that have ended, and the transfer of their transports to the next owner.
 
 use crate::executor::tasks::Job;
 use crate::mailbox::hand_off::{AdapterFuture, HandOffTarget};
@@ -13,17 +13,17 @@ use tokio::task::JoinSet;
 /// A connection that has ended.
 pub(crate) struct ClosedConnection<T> {
     pub(super) reason: CloseReason,
-    /// The transport, the bytes read from it for its next owner, that owner, and the runtime.
+    /// Transport, bytes that were read from it for its next owner, that owner, and its runtime.
     pub(super) handed: Option<(T, Bytes, HandOffTarget, Handle)>,
 }
 
 impl<T> ClosedConnection<T> {
-    /// Returns the reason for the end, unless the transport is passed to a next owner.
+    /// Returns the reason for the end, or `self` if the transport is passed to a next owner.
     pub(crate) fn done(self) -> Result<CloseReason, Self> {
         if self.handed.is_none() { Ok(self.reason) } else { Err(self) }
     }
 
-    /// Passes the transport to its next owner, if there is one, and runs that owner's future if it continues in this
+    /// Passes the transport to its next owner if there is one, and runs the owner's future if it continues in this
     /// task. `raw` combines the transport with the bytes read from it, in the runtime of the owner.
     pub(crate) async fn hand_over<F>(self, tasks: Tasks, raw: impl FnOnce(T, Bytes, Handle) -> F) -> CloseReason
     where
@@ -47,7 +47,7 @@ impl<T> ClosedConnection<T> {
 }
 
 impl ClosedConnection<Transport> {
-    /// Like [`hand_over`](Self::hand_over), in a task of a tokio runtime. The future is boxed, so that its code is
+    /// Like [`hand_over`](Self::hand_over), in a task of a tokio runtime. The future is boxed so that its code is
     /// compiled once.
     pub(crate) fn hand_over_in_task(self) -> AdapterFuture {
         Box::pin(self.hand_over(Tasks::OfTokio, RawTransport::new_in))
@@ -64,7 +64,7 @@ pub(crate) async fn run_apart(runtime: &Handle, work: AdapterFuture) -> CloseRea
     reason.await.unwrap_or(CloseReason::Shutdown)
 }
 
-/// The kind of task that drives connections, which determines where a transport continues.
+/// Kind of the task that drives a connection. It determines where the transport continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tasks {
     /// Tasks of a tokio runtime. The transport may keep its reactor.
