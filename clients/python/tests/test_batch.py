@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from typing import Any
 
@@ -96,8 +97,15 @@ def test_calls_whose_deadline_has_passed_are_not_made(server: Server) -> None:
         made.extend(numbers)
         return numbers
 
+    @server
+    async def wait() -> None:
+        await asyncio.Event().wait()
+
     server.start("127.0.0.1:0")
     assert [outcome.code for outcome in calls(server, 2, timeout=0.05)] == [Code.DEADLINE_EXCEEDED] * 2
+    # The deadlines at the server begin when the calls arrive, which is earlier than the arrival of this one.
+    with Client(server.address) as client, pytest.raises(Status):
+        client.with_options(timeout=0.5).wait()
     # The two are still queued, and three more fill a batch.
     calls(server, 3)
     assert sorted(made) == [0, 1, 2]
