@@ -1,4 +1,4 @@
-//! The state of a connection of HTTP/1 that its transport, its requests and its driver share: what hyper does not show.
+//! The state of an HTTP/1 connection that hyper does not expose, shared by its transport, its requests and its driver.
 
 use super::half_close;
 use super::head::Malformed;
@@ -9,36 +9,37 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The requests and responses of one connection. Clones share it.
+/// Tracks the requests and responses of one connection. Clones share the state.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    /// Requests whose responses hyper has not taken whole.
+    /// Number of requests whose responses hyper has not fully read.
     in_progress: usize,
-    /// Requests whose responses have not begun.
+    /// Number of requests whose responses have not begun.
     requests_in_progress: usize,
-    /// Nothing has been flushed since the last response was taken.
+    /// Whether the connection has not been flushed since hyper read the last response.
     is_unwritten: bool,
-    /// When the last request began or ended.
+    /// The time at which the last request began or ended.
     active: Instant,
-    /// The time since which a head is due. The first one is due from the beginning.
+    /// Start of the timeout for the next request head. For the first head this is the start of the connection.
     head_since: Option<Instant>,
-    /// When the client closed its direction while a request was in progress, or last received a part of a response since.
+    /// The time at which the client half-closed the connection with a request in progress, or at which it last
+    /// received a part of a response since then.
     half_closed: Option<Instant>,
     refused: Option<Malformed>,
     upgrade: Option<(Upgrade, Metadata)>,
 }
 
-/// The next time at which a connection needs attention, and why.
+/// The time of the next timeout of a connection, by cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Deadline {
-    /// The connection is idle.
+    /// The connection has been idle for too long.
     Idle(Instant),
-    /// A head is too slow.
+    /// A request head has not arrived in time.
     Head(Instant),
-    /// The client has closed its direction, and may be gone.
+    /// The client has half-closed the connection and must be probed.
     Gone(Instant),
 }
 
@@ -58,7 +59,8 @@ impl Exchange {
         Self(Arc::new(Mutex::new(state)))
     }
 
-    /// Notes that a request has come. hyper may read on before it polls the future that answers.
+    /// Records that a request was received. This happens before its future is first polled, because hyper may read
+    /// further input in between.
     pub(crate) fn begin(&self) -> InProgress {
         let mut state = self.0.lock();
         state.in_progress += 1;
@@ -67,7 +69,7 @@ impl Exchange {
         InProgress { exchange: self.clone(), is_waiting: true }
     }
 
-    /// Notes that everything was written that hyper has encoded.
+    /// Records that all output that hyper has encoded was written.
     pub(crate) fn handle_flush(&self) {
         let mut state = self.0.lock();
         if state.in_progress == 0 && state.is_unwritten {
@@ -76,12 +78,12 @@ impl Exchange {
         }
     }
 
-    /// Notes that a part of a response was written.
+    /// Records that a part of a response was written.
     pub(crate) fn handle_written(&self) {
         self.0.lock().restart_pause();
     }
 
-    /// Notes that the beginning of a head has come, or a whole one.
+    /// Records that the beginning of a request head, or a complete one, was received.
     pub(crate) fn handle_head(&self, is_whole: bool) {
         let mut state = self.0.lock();
         if is_whole {
@@ -91,7 +93,8 @@ impl Exchange {
         }
     }
 
-    /// Notes that the client has closed its direction. `false` if no response is due, so that this is the end.
+    /// Records that the client has half-closed the connection. Returns `false` if no response is pending, so the
+    /// connection can close.
     pub(crate) fn handle_end(&self) -> bool {
         let mut state = self.0.lock();
         let is_due = state.in_progress > 0 || state.is_unwritten;
@@ -101,23 +104,23 @@ impl Exchange {
         is_due
     }
 
-    /// Whether a response is due and has not begun.
+    /// Returns whether a response is pending that has not begun.
     pub(crate) fn is_waiting(&self) -> bool {
         self.0.lock().requests_in_progress > 0
     }
 
-    /// Why the connection ends, once the responses to all requests before have been written.
+    /// Returns the error of a malformed request head, once the responses to all earlier requests have been written.
     pub(crate) fn refused(&self) -> Option<Malformed> {
         let state = self.0.lock();
         state.refused.filter(|_| state.in_progress == 0 && !state.is_unwritten && state.upgrade.is_none())
     }
 
-    /// Notes that hyper reads no more, since the next head is malformed.
+    /// Records that the next request head is malformed and that hyper reads no further input.
     pub(crate) fn refuse(&self, malformed: Malformed) {
         self.0.lock().refused.get_or_insert(malformed);
     }
 
-    /// Has the connection upgraded after the response.
+    /// Requests an upgrade of the connection after the response.
     pub(crate) fn upgrade(&self, upgrade: Upgrade, metadata: Metadata) {
         self.0.lock().upgrade = Some((upgrade, metadata));
     }
@@ -126,7 +129,7 @@ impl Exchange {
         self.0.lock().upgrade.take()
     }
 
-    /// Until when the client may do nothing.
+    /// Returns the next timeout of the connection, if any.
     pub(crate) fn deadline(&self, idle_timeout: Duration, head_timeout: Duration, now: Instant) -> Option<Deadline> {
         let state = self.0.lock();
         if let Some(since) = state.half_closed.filter(|_| state.in_progress > 0) {
@@ -140,7 +143,7 @@ impl Exchange {
             });
         }
         if state.half_closed.is_some() && !state.is_unwritten {
-            // Every response was written, and hyper does not read the end again.
+            // All responses were written. hyper does not report the end of input a second time, so close now.
             return Some(Deadline::Idle(now));
         }
         let idle = |since: Instant| since.checked_add(idle_timeout).map(Deadline::Idle);
@@ -161,7 +164,7 @@ impl Deadline {
     }
 }
 
-/// A request until hyper has taken its response.
+/// A request in progress. Dropped when hyper has read the whole response.
 #[derive(Debug)]
 pub(crate) struct InProgress {
     exchange: Exchange,
@@ -169,7 +172,7 @@ pub(crate) struct InProgress {
 }
 
 impl InProgress {
-    /// Notes that the response begins.
+    /// Records that the response begins.
     pub(crate) fn answer(&mut self) {
         if std::mem::take(&mut self.is_waiting) {
             let mut state = self.exchange.0.lock();
@@ -189,7 +192,7 @@ impl Drop for InProgress {
 }
 
 impl State {
-    /// Lets a response to a half-closed client pause from now on.
+    /// Restarts the time for which a response to a half-closed client may pause.
     fn restart_pause(&mut self) {
         if let Some(since) = &mut self.half_closed {
             *since = now();

@@ -1,4 +1,4 @@
-//! Answers requests, whose bodies come and go in parts.
+//! Handles requests whose bodies are received and sent in chunks.
 
 use super::answer::{self, Answer};
 use super::exchange::Exchange;
@@ -23,7 +23,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// The service of the requests of one connection.
+/// Handles the requests of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Service {
     gateway: Arc<Gateway>,
@@ -40,7 +40,7 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
-    /// The bytes of a response that has been made as a whole.
+    /// A response body that is complete in memory.
     pub(crate) fn buffered(&self) -> usize {
         match self {
             Self::Whole(bytes) => bytes.len(),
@@ -135,23 +135,23 @@ impl Service {
         &self.gateway
     }
 
-    /// Answers an HTTP/1.1 request.
+    /// Handles an HTTP/1.1 request.
     pub(crate) async fn respond(&self, request: Request<Incoming>) -> Response<Reply> {
         let (parts, body) = request.into_parts();
         let is_chunked = parts.headers.contains_key(TRANSFER_ENCODING);
         let (body, is_over) = Inbound::http1(body);
         let (mut response, is_valid) = self.answer(RequestParts::Http1(&parts), body).await;
-        // The guard passes all bytes after a request in chunks. And hyper closes the connection of a request that was
-        // not read to its end, often too late to announce it. After a request without one host, the next may be
-        // another's.
+        // The connection cannot be reused in three cases. The guard passes all bytes after a request in chunks. hyper
+        // closes the connection after a request that was not fully read, often too late to announce it. A request with
+        // an ambiguous host may be followed by one of another client.
         if is_chunked || !is_valid || !is_over.get() {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         response
     }
 
-    /// Answers a request. Returns false if the request does not name exactly one host, or repeats a field that has a single
-    /// value.
+    /// Handles a request. Returns `false` if the request does not name exactly one host, or repeats a header field that
+    /// must occur only once.
     pub(crate) async fn answer(&self, parts: RequestParts<'_>, body: Inbound) -> (Response<Reply>, bool) {
         let Some(http) = &self.gateway.http else { return (respond(Answer::not_found("/")), true) };
         let mut known = KnownFields::of(parts.fields());
@@ -166,7 +166,7 @@ impl Service {
         (response, true)
     }
 
-    /// Answers a request if it may be made.
+    /// Handles a request if its host and origin are allowed.
     async fn admit(
         &self,
         http: &Http,
@@ -192,7 +192,7 @@ impl Service {
         }
     }
 
-    /// Answers a request for an upgrade, which follows the response if it is granted.
+    /// Handles an upgrade request. An accepted upgrade takes place after the response.
     fn upgrade(&self, http: &Http, parts: &request::Parts, known: &KnownFields<'_>) -> Response<Reply> {
         let upgrade = http.locks.admit_socket(known, &self.context).and_then(|()| {
             let metadata = fields::metadata(pairs(&parts.headers), known).map_err(|invalid| invalid.answer())?;
@@ -215,7 +215,7 @@ impl Service {
         response
     }
 
-    /// Answers a request that was let in.
+    /// Handles a request whose host and origin have been checked.
     async fn admitted(
         &self,
         http: &Http,
@@ -296,7 +296,7 @@ impl Service {
         })
     }
 
-    /// Answers a message of the Model Context Protocol, by a stream of events as the error.
+    /// Handles a message of the Model Context Protocol. A reply with an event stream is returned as the error.
     #[cfg(feature = "mcp")]
     async fn mcp(&self, known: &KnownFields<'_>, metadata: Metadata, body: Bytes) -> Result<Answer, Response<Reply>> {
         use crate::mcp::http::{self as mcp, Outcome};
@@ -305,7 +305,7 @@ impl Service {
             Outcome::Whole(answer) => Ok(answer),
             Outcome::Events(events) => {
                 let mut response = Response::new(Reply::Events(events));
-                // Proxies forward each event at once.
+                // Disables buffering in proxies, so that each event is forwarded at once.
                 let fields =
                     [("content-type", mcp::EVENTS), ("cache-control", "no-store"), ("x-accel-buffering", "no")];
                 for (name, value) in fields {
@@ -330,7 +330,7 @@ impl Service {
         }
     }
 
-    /// The same answer, compressed if the client takes that and it is worth it.
+    /// Compresses a response if the client accepts it and the body is large enough.
     fn compressed(&self, mut answer: Answer, known: &KnownFields<'_>) -> Answer {
         if answer.body.len() >= gzip::COMPRESS_MIN && gzip::is_accepted(known.accept_encoding.as_deref()) {
             answer.body = gzip::deflate(&answer.body);
@@ -339,7 +339,7 @@ impl Service {
         answer.with("vary", "accept-encoding")
     }
 
-    /// The whole body of a request, decompressed.
+    /// Reads and decompresses the whole body of a request.
     async fn whole(&self, mut body: Inbound, known: &KnownFields<'_>) -> Result<Bytes, Answer> {
         let encoding = Compression::of(known.content_encoding.as_deref()).map_err(|status| unary::failure(&status))?;
         let config = self.context.config();
@@ -388,8 +388,8 @@ impl Service {
     }
 }
 
-/// Checks that a request names one host, which becomes `host` of the known fields, and has no field twice that has one
-/// value.
+/// Checks that a request names one host and repeats no header field that must occur only once. Stores the host in the
+/// known fields.
 pub(super) fn is_addressed<'a>(
     parts: RequestParts<'a>,
     known: &mut KnownFields<'a>,
@@ -404,7 +404,7 @@ pub(super) fn is_addressed<'a>(
         authority = Some(b"localhost");
     }
     let is_one = match (known.host, authority) {
-        // RFC 9112, section 3.2: the target does not replace the field.
+        // RFC 9112, section 3.2: an absolute target does not make the `host` field optional.
         (None, _) => parts.http1().is_none_or(|parts| parts.version != Version::HTTP_11),
         (Some(host), Some(authority)) => is_same_host(host, authority),
         (Some(_), None) => true,
@@ -421,7 +421,8 @@ fn is_socket_path(authority: &[u8]) -> bool {
     authority.contains(&b'/') || authority.windows(3).any(|part| part.eq_ignore_ascii_case(b"%2f"))
 }
 
-/// Whether two hosts are the same, but for case and a default port. Either default port counts: a proxy may have ended TLS.
+/// Returns whether two hosts are equal apart from case and a default port. Both default ports are accepted because a
+/// proxy may have terminated TLS.
 fn is_same_host(one: &[u8], other: &[u8]) -> bool {
     let parts = |host| {
         let host = std::str::from_utf8(host).ok()?;
@@ -440,7 +441,7 @@ fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &[u8])> {
     headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
 }
 
-/// A response that has been made as a whole.
+/// A complete response.
 pub(super) fn respond(answer: Answer) -> Response<Reply> {
     let mut response = Response::new(Reply::Whole(answer.body));
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
