@@ -25,33 +25,34 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Default maximum size of a subscriber's queue in bytes: three messages of the maximum size, or an eighth of a second
-/// at 1 Gbit/s.
+/// Default maximum size of a subscriber's queue in bytes. This is three messages of the maximum size, or an eighth of a
+/// second at 1 Gbit/s.
 const QUEUE_MAX: usize = 16 * 1024 * 1024;
 
-/// Default maximum size of all subscribers' queues in bytes, enough for 64 full queues. Shared messages count once per
-/// subscriber, so that actual memory use is usually lower.
+/// Default maximum size of the queues of all subscribers in bytes. This is enough for 64 full queues. Shared messages
+/// count once per subscriber, so that the actual memory use is usually lower.
 const MEMORY_MAX: usize = 1024 * 1024 * 1024;
 
 /// Default maximum number of subscriptions per connection. Programs typically use tens. Each matching subscription adds
-/// to the cost of a published message; 1024 matching ones cost 0.15 ms on a Zen 5.
+/// to the cost of a published message: 1024 matching ones cost 0.15 ms on a Zen 5.
 const PER_CONNECTION_MAX: usize = 1024;
 
-/// Default maximum number of subscriptions of all connections: one for each of a million topics. They take about
-/// 300 MB.
+/// Default maximum number of subscriptions of all connections, which is one for each of a million topics. They occupy
+/// about 300 MB.
 const TOTAL_MAX: usize = 1024 * 1024;
 
-/// Maximum number of tree nodes per allowed subscription. A pattern has up to 16 nodes but usually shares all but one
-/// with other patterns. The limit bounds the memory of patterns chosen to share none.
+/// Maximum number of tree nodes per permitted subscription. A pattern has up to 16 nodes but usually shares all but one
+/// with other patterns. The limit bounds the memory of patterns that are chosen to share none.
 const NODES_PER_SUBSCRIPTION: usize = 4;
 
 /// Memory of a subscription in bytes, excluding its nodes and the two copies of its pattern.
 const SUBSCRIPTION_COST: usize = 256;
 
-/// Maximum memory of a tree node in bytes, excluding its token: the node itself and its entry in a table of two.
+/// Maximum memory of a tree node in bytes, excluding its token. This includes the node itself and its entry in a table
+/// of two.
 const NODE_COST: usize = 320;
 
-/// Maximum number of subscriptions of a closed connection that are removed in one go. A batch takes about ten
+/// Maximum number of subscriptions of a closed connection that are removed at once. A batch takes about ten
 /// microseconds, which bounds the delay of topic lookups and of other tasks on the thread.
 const REMOVED_AT_ONCE: usize = 16;
 
@@ -67,7 +68,7 @@ pub enum SlowSubscriberPolicy {
     Disconnect,
 }
 
-/// The use of a topic for which a connection needs permission; see [`BrokerBuilder::permit`].
+/// Use of a topic for which a connection needs permission; see [`BrokerBuilder::permit`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TopicUse<'a> {
@@ -77,7 +78,7 @@ pub enum TopicUse<'a> {
     Subscribe(&'a str),
 }
 
-/// The authorization function of a broker.
+/// Authorization function of a broker.
 #[derive(Clone)]
 struct Permit(Arc<AuthorizeFn>);
 
@@ -91,12 +92,11 @@ impl fmt::Debug for Permit {
 
 /// A router that delivers messages from publishers to subscribers.
 ///
-/// It serves eight operations starting at [`FIRST_OPERATION`], or at the
-/// [configured one](BrokerBuilder::first_operation). docs/pubsub.md describes their bodies. Clones share the same
-/// broker.
+/// It serves eight operations that start at [`FIRST_OPERATION`], or at the [configured
+/// one](BrokerBuilder::first_operation). docs/pubsub.md describes their bodies. Clones share the same broker.
 ///
-/// Publishing never waits. Messages that a subscriber does not accept immediately are queued, up to a
-/// [maximum size](BrokerBuilder::queue_max); [`SlowSubscriberPolicy`] applies beyond it. Independently of the policy, a
+/// Publishing never waits for subscribers. Messages that a subscriber does not accept at once are queued, up to a
+/// [maximum size](BrokerBuilder::queue_max). [`SlowSubscriberPolicy`] applies beyond it. Independently of the policy, a
 /// connection is closed if it accepts no byte for the [write timeout](frisbee::Config::write_timeout), or hardly any
 /// for longer.
 ///
@@ -143,22 +143,22 @@ pub struct BrokerBuilder {
 /// State shared by all connections of a broker.
 #[derive(Debug)]
 pub(super) struct BrokerShared {
-    /// Subscriptions by connection number and id. Read when a publisher's cache misses, written when subscriptions
+    /// Subscriptions by connection number and id. Read when the cache of a publisher misses, written when subscriptions
     /// change.
     pub(super) subscriptions: RwLock<Trie<(u64, u16), Target>>,
-    /// Accounting of tree nodes. Changed only while the lock of the subscriptions is held.
+    /// Accounting of tree nodes. Changed only while the lock of `subscriptions` is held.
     node_charges: Mutex<NodeCharges>,
-    /// Incremented after each change of the subscriptions; invalidates the caches of publishers.
+    /// Incremented after each change of the subscriptions. A change invalidates the caches of publishers.
     pub(super) version: AtomicU64,
     /// Member with which the next publisher begins its rotation over a queue group.
     pub(super) next_member: AtomicUsize,
     next_connection: AtomicU64,
     pub(super) operations: Operations,
-    /// Number of messages published.
+    /// Number of messages that were published.
     pub(super) published: AtomicU64,
     bounds: Arc<QueueBounds>,
     settings: BrokerBuilder,
-    /// The connection to other brokers, if a backplane is configured.
+    /// Connection to other brokers, if a backplane is configured.
     pub(super) bus: Option<Bus>,
     pub(super) histories: Histories,
     pub(super) presences: Presences,
@@ -167,20 +167,20 @@ pub(super) struct BrokerShared {
 /// Accounting of the memory of tree nodes.
 #[derive(Debug, Default)]
 struct NodeCharges {
-    /// Number of nodes charged as part of live subscriptions.
+    /// Number of nodes that are charged as part of existing subscriptions.
     owned: usize,
-    /// Charge for nodes whose first subscription has ended and that later subscriptions keep alive.
+    /// Charge for nodes whose first subscription has ended, and that later subscriptions keep alive.
     orphans: Option<MemoryCharge>,
 }
 
-/// The owner of a subscription in the tree.
+/// Owner of a subscription in the tree.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) subscriber: Arc<Subscriber>,
     pub(super) group: Option<Arc<str>>,
-    /// Whether the subscription watches the presence of a topic.
+    /// Whether the subscription observes the presence of a topic.
     pub(super) watches: bool,
-    /// Whether positions report missing messages, so that counts of lost messages are not needed.
+    /// Whether the subscriber detects missing messages by positions, so that it needs no counts of lost messages.
     pub(super) is_exact: bool,
 }
 
@@ -209,18 +209,18 @@ impl Broker {
         }
     }
 
-    /// Returns the number of bytes queued for subscribers. Bytes shared by several subscribers count once for each.
+    /// Returns the number of bytes queued for subscribers. Bytes that several subscribers share count once for each.
     pub fn waiting(&self) -> usize {
         self.0.bounds.waiting.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of messages published, with or without subscribers.
+    /// Returns the number of messages that were published, with or without subscribers.
     pub fn published(&self) -> u64 {
         self.0.published.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of messages lost because a subscriber was too slow or does not accept messages of their size.
-    /// A message counts once for each subscriber that lost it.
+    /// Returns the number of messages that were lost because a subscriber was too slow or does not accept messages of
+    /// their size. A message counts once for each subscriber that has lost it.
     pub fn lost(&self) -> u64 {
         self.0.bounds.lost.load(Ordering::Relaxed)
     }
@@ -316,7 +316,7 @@ impl Protocol for Broker {
                             put(outbox, packet.id, packet.operation, &[]);
                         }
                         self.0.send_list(session, packet.id);
-                        // Takes ten times as long as other packets.
+                        // A subscription takes ten times as long as other packets.
                         return Routed::Slow;
                     }
                     Err((reason, text)) => {
@@ -373,17 +373,17 @@ impl Protocol for Broker {
 
     fn disconnected(&self, mut session: BrokerSession, _reason: &CloseReason) {
         session.subscriber.close();
-        // Packets of the connection's last read have been routed but not delivered yet.
+        // Packets of the connection's last read have been routed but not delivered.
         session.fanout.flush(&self.0, &*session.subscriber);
         RemovedSubscriptions::begin(self.0.clone(), session.subscriber, session.patterns);
     }
 }
 
-/// A checked request for a subscription.
+/// A subscription request that has been validated.
 struct Requested<'a> {
     pattern: &'a str,
     group: Option<Arc<str>>,
-    /// Whether the subscription watches the presence of a topic.
+    /// Whether the subscription observes the presence of a topic.
     watches: bool,
     /// Name of the subscriber in the presence of the topic.
     name: Option<Arc<str>>,
@@ -396,8 +396,8 @@ fn cut_off(packet: &Packet) -> Routed {
 }
 
 impl BrokerShared {
-    /// Validates a subscription request. Must be called without locks because it runs user callbacks, which may use the
-    /// broker.
+    /// Validates a subscription request. Must be called without holding a lock, because it runs user callbacks, which
+    /// may use the broker.
     fn check_subscription<'a>(
         &self,
         connection: &Connection,
@@ -423,8 +423,8 @@ impl BrokerShared {
         Ok(Requested { pattern, group, watches, name: self.presences.name(pattern, connection) })
     }
 
-    /// Adds a subscription and returns whether it is active. If not, the connection is notified on activation, unless
-    /// the subscription `follows` a history.
+    /// Adds a subscription and returns whether it is active. If it is not, the connection is notified on activation,
+    /// unless the subscription has a history (`follows`).
     fn subscribe(
         &self,
         session: &mut BrokerSession,
@@ -459,7 +459,7 @@ impl BrokerShared {
             ));
         }
         subscriptions.insert(pattern, (session.subscriber.number, id.0), target);
-        // Incremented while the lock is held, so that a reader of the new version sees the new subscriptions.
+        // Incremented while the lock is held, so that a reader of the new version finds the new subscription.
         self.version.fetch_add(1, Ordering::Release);
         let nodes = subscriptions.nodes() - before;
         self.node_charges.lock().owned += nodes;
@@ -467,7 +467,7 @@ impl BrokerShared {
         charge.resize(least + nodes * NODE_COST);
         let interest = self.bus.as_ref().map(|bus| {
             let interest = bus.join(&session.subscriber, id.0, pattern, group.as_ref(), follows);
-            // Incremented again because messages from the bus are routed to joined subscribers only.
+            // Incremented again, because messages from the bus are routed to joined subscribers only.
             self.version.fetch_add(1, Ordering::Release);
             interest
         });
@@ -480,7 +480,7 @@ impl BrokerShared {
         Ok(is_active)
     }
 
-    /// Subscribes with a history. Queues the reply and the initial messages for the connection.
+    /// Adds a subscription with a history. Queues the reply and the initial messages for the connection.
     fn follow(
         &self,
         session: &mut BrokerSession,
@@ -488,11 +488,11 @@ impl BrokerShared {
         pattern: &[u8],
         request: &Request<'_>,
     ) -> Result<(), (Reason, String)> {
-        // Deliver this connection's earlier messages first, because they precede the subscription.
+        // Earlier messages of this connection are delivered first, because they precede the subscription.
         let subscriber = session.subscriber.clone();
         session.fanout.flush(self, &*subscriber);
         let requested = self.check_subscription(subscriber.connection(), pattern, b"")?;
-        // Held during registration and replay, so that each message arrives either by the replay or by the queue.
+        // Held during registration and replay, so that each message arrives either in the replay or through the queue.
         let mut records = self.histories.lock();
         self.subscribe(session, id, requested, true)?;
         records.begin_subscription();
@@ -510,7 +510,7 @@ impl BrokerShared {
         Ok(())
     }
 
-    /// Sends the list of subscribers to a subscription that watches presence. Called after its reply was queued.
+    /// Sends the list of subscribers to a subscription that observes presence. Called after its reply was queued.
     fn send_list(&self, session: &BrokerSession, id: PacketId) {
         if let Some(Subscribed { pattern, .. }) = session.patterns.get(&id.0)
             && self.presences.reserves(pattern)
@@ -532,7 +532,7 @@ impl BrokerShared {
         let mark = ReplayMark::Answer { id, body: body.clone().into() };
         queue.control(id, self.operations.of(Kind::Follow), body, Some(mark));
         for ring in rings {
-            // Replay only what fits. More would evict messages that are already queued.
+            // Replay only messages that fit. More would evict messages that are already queued.
             let room = self.bounds.queue_max.saturating_sub(queue.bytes()) / 8 * 7;
             let (first, bodies) = ring.replay(request.begin(ring), room);
             let mut position = Vec::new();
@@ -564,7 +564,7 @@ impl BrokerShared {
         }
     }
 
-    /// Records that `missed` messages of another broker are missing from a topic with a history.
+    /// Records that `missed` messages of another broker to a topic with a history are missing.
     pub(super) fn record_gap(&self, from: &Interest, topic: &str, missed: u64) {
         let Some(history) = self.histories.of(topic) else { return };
         let mut records = self.histories.lock();
@@ -577,7 +577,7 @@ impl BrokerShared {
             }
         });
         let next = first.saturating_add(missed);
-        // A subscriber without a position in this epoch needs one from before the gap.
+        // A subscriber that has no position in this epoch needs one from before the gap.
         let offsets = if first == 1 { vec![first, next] } else { vec![next] };
         for (subscriber, ids) in connections.into_values() {
             let fill = |queue: &mut QueueDelivery<'_>| {
@@ -595,7 +595,7 @@ impl BrokerShared {
         }
     }
 
-    /// Ends the interest of a subscription at other brokers and its presence.
+    /// Ends the interest of a subscription at other brokers, and its presence.
     fn leave(&self, subscriber: &Subscriber, id: u16, subscribed: &Subscribed) {
         if let (Some(bus), Some(interest)) = (&self.bus, &subscribed.interest) {
             bus.leave(interest, subscriber.number, id);
@@ -605,7 +605,7 @@ impl BrokerShared {
         }
     }
 
-    /// Removes a subscription. Unknown ids are ignored because the subscription may have been rejected.
+    /// Removes a subscription. Unknown ids are ignored, because the subscription may have been rejected.
     fn unsubscribe(&self, session: &mut BrokerSession, id: PacketId) {
         let Some(subscribed) = session.patterns.remove(&id.0) else { return };
         shrink(&mut session.patterns);
@@ -618,8 +618,8 @@ impl BrokerShared {
         debug_assert!(removed.is_some(), "a session knows its subscriptions");
     }
 
-    /// Charges for nodes that outlive the subscriptions charged for them. `all` is the number of remaining nodes,
-    /// `owned` the number charged to the removed subscriptions.
+    /// Charges for nodes that outlive the subscriptions they were charged to. `all` is the number of remaining nodes,
+    /// and `owned` is the number that was charged to the removed subscriptions.
     fn disown_nodes(&self, owned: usize, all: usize, subscriber: &Subscriber) {
         let charges = &mut *self.node_charges.lock();
         charges.owned -= owned;
@@ -631,14 +631,14 @@ impl BrokerShared {
 }
 
 /// Shrinks a table that is filled to less than an eighth of its capacity. Half of the new capacity stays free, so that
-/// reallocation is amortized over many removals.
+/// reallocations are amortized over many removals.
 fn shrink(table: &mut HashMap<u16, Subscribed>) {
     if table.capacity() > 8 * table.len() {
         table.shrink_to(2 * table.len());
     }
 }
 
-/// Subscriptions of a closed connection that are still to be removed.
+/// Subscriptions of a closed connection that remain to be removed.
 struct RemovedSubscriptions {
     broker: Arc<BrokerShared>,
     subscriber: Arc<Subscriber>,
@@ -646,8 +646,8 @@ struct RemovedSubscriptions {
 }
 
 impl RemovedSubscriptions {
-    /// Removes the first batch at once and the rest in a task that yields between batches. None of them matches any
-    /// longer.
+    /// Removes the first batch at once and the remaining ones in a task that yields between batches. From this call on,
+    /// none of them matches.
     fn begin(broker: Arc<BrokerShared>, subscriber: Arc<Subscriber>, subscriptions: HashMap<u16, Subscribed>) {
         let runtime = subscriber.connection().runtime_handle().clone();
         let mut leaving = Self { broker, subscriber, subscriptions: subscriptions.into_iter().collect() };

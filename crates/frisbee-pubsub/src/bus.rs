@@ -33,19 +33,19 @@ use std::time::Instant;
 
 /// Transport between brokers, which carries frames from each broker to the others.
 ///
-/// Frames may be lost, but frames from one broker to one [`Interest`] of another must stay in order. Methods are called
-/// by connection tasks and therefore must not block. They must not call back into the [`Node`] of the calling broker,
+/// Frames may be lost, but frames from one broker to one [`Interest`] of another must stay in order. The methods are
+/// called by connection tasks and therefore must not block. They must not call the [`Node`] of the calling broker,
 /// except for [`Node::deliver`] within [`publish`](Self::publish).
 ///
 /// [`MemoryBus`] is a backplane for the brokers of one process.
 pub trait Backplane: fmt::Debug + Send + Sync + 'static {
-    /// Attaches a broker to this backplane. Its messages are delivered to `node`.
+    /// Attaches a broker to this backplane. Messages for the broker are delivered to `node`.
     ///
     /// # Panics
     /// If a broker is already attached.
     fn attach(&self, node: Node);
 
-    /// Subscribes to other brokers' messages on topics that match the pattern of the interest. Each message must be
+    /// Subscribes to messages of other brokers on topics that match the pattern of the interest. Each message must be
     /// [delivered](Node::deliver) once to an interest without a group, and to one of the interests with the same group
     /// over all brokers. Interests of groups also receive the messages of their own broker.
     ///
@@ -65,11 +65,11 @@ pub trait Backplane: fmt::Debug + Send + Sync + 'static {
     fn control(&self, frame: Bytes);
 }
 
-/// Error of a backplane that did not accept a frame.
+/// Error of a backplane that has not accepted a frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum BackplaneError {
-    /// The backplane is disconnected, for this reason, or its send queue is full.
+    /// The backplane is disconnected for this reason, or its send queue is full.
     Away(String),
     /// The frame is larger than the backplane accepts.
     TooLong {
@@ -97,19 +97,19 @@ impl std::error::Error for BackplaneError {}
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum OutagePolicy {
-    /// Delivers them to the broker's own subscribers only, including queue groups. Subscribers of other brokers are
-    /// notified of the number of missed messages once the backplane is connected again.
+    /// Delivers the messages to the broker's own subscribers only, including queue groups. Subscribers of other brokers
+    /// are notified of the number of missed messages once the backplane is connected again.
     #[default]
     StayLocal,
-    /// Drops them and reports the rejection to their publishers; see [`Client::sync`](super::Client::sync).
+    /// Drops the messages and reports the rejection to their publishers; see [`Client::sync`](super::Client::sync).
     Refuse,
 }
 
-/// Handle through which a backplane delivers messages to its broker. Does not keep the broker alive.
+/// Handle through which a backplane delivers messages to its broker. It does not keep the broker alive.
 #[derive(Clone, Debug)]
 pub struct Node(Weak<BrokerShared>);
 
-/// The connection of a broker to its backplane.
+/// Connection of a broker to its backplane.
 #[derive(Debug)]
 pub(super) struct Bus {
     backplane: Arc<dyn Backplane>,
@@ -119,10 +119,11 @@ pub(super) struct Bus {
     sent: Mutex<SentCounts>,
     /// Interests without a group, by pattern.
     interests: Mutex<HashMap<Box<str>, Arc<Interest>>>,
-    /// Interests in topics with a history, kept until the broker is dropped. Set by the first connection.
+    /// Interests in topics with a history. They are created by the first connection and kept until the broker is
+    /// dropped.
     histories: OnceLock<Vec<Arc<Interest>>>,
     next_interest: AtomicU64,
-    /// Whether subscribers of other brokers may have missed messages, so that marks are due.
+    /// Whether subscribers of other brokers may have missed messages, so that marks must be sent.
     marks_due: AtomicBool,
     /// Version of the local subscriptions at the last release of cached subscribers that have disconnected.
     refreshed: AtomicU64,
@@ -135,7 +136,7 @@ pub(super) struct Bus {
 pub(super) enum PublishOutcome {
     /// The message was sent to all brokers, including the groups of this one.
     On,
-    /// The message was not sent; this broker delivers it locally.
+    /// The message was not sent. This broker delivers it locally.
     Local,
 }
 
@@ -161,7 +162,7 @@ impl Bus {
 
     /// Sends a message, whose body starts with its topic, to the other brokers.
     pub(super) fn publish(&self, topic: &str, body: &Bytes) -> Result<PublishOutcome, BackplaneError> {
-        // Hold the lock while sending, so that frames leave in the order of their counts.
+        // The lock is held while sending, so that frames are sent in the order of their counts.
         let mut sent = self.sent.lock();
         let row = sent.row(topic);
         let frame = Frame::Message.encode(row.next(self.origin), body);
@@ -178,7 +179,7 @@ impl Bus {
         }
     }
 
-    /// Subscribes to all topics with a history, independently of this broker's subscribers.
+    /// Subscribes to all topics with a history, independently of the subscribers of this broker.
     pub(super) fn join_histories(&self, broker: &Arc<BrokerShared>, budget: &MemoryBudget) {
         self.histories.get_or_init(|| {
             let patterns = broker.histories.patterns().enumerate();
@@ -199,7 +200,7 @@ impl Bus {
         self.histories.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Adds a subscription to this broker's interests. `follows` if it has a history.
+    /// Adds a subscription to the interests of this broker. `follows` is whether the subscription has a history.
     pub(super) fn join(
         &self,
         subscriber: &Arc<Subscriber>,
@@ -218,7 +219,7 @@ impl Bus {
             let budget = subscriber.budget().clone();
             Arc::new(Interest::new(number, pattern, group.cloned(), budget, self.remembered.clone()))
         };
-        // The lock serializes joining and leaving the backplane.
+        // The lock serializes joining and leaving at the backplane.
         let mut interests = self.interests.lock();
         let known = interests.get(pattern).filter(|_| group.is_none()).cloned();
         let is_known = known.is_some();
@@ -233,8 +234,8 @@ impl Bus {
         interest
     }
 
-    /// Removes a subscription. After the last subscription to a topic pattern without a history, this broker no longer
-    /// receives the pattern's messages.
+    /// Removes a subscription. After the last subscription to a pattern, this broker no longer receives the messages of
+    /// the pattern, unless it has a history.
     pub(super) fn leave(&self, interest: &Arc<Interest>, subscriber: u64, id: u16) {
         let mut interests = self.interests.lock();
         if interest.exit(subscriber, id) && !interest.has_history() {
@@ -249,7 +250,7 @@ impl Bus {
     fn mark(&self) {
         let portions = self.sent.lock().topics();
         for topics in portions {
-            // Lock once per batch, so that publishers do not wait for all of them.
+            // Locked once per batch, so that publishers do not wait for all batches.
             let sent = self.sent.lock();
             for topic in topics {
                 let Some(stamp) = sent.last(&topic, self.origin) else { return };
@@ -262,7 +263,7 @@ impl Bus {
 }
 
 impl Node {
-    /// Delivers messages to an interest in the given order, as pairs of topic and frame.
+    /// Delivers messages to an interest in the given order. Each message is a pair of topic and frame.
     ///
     /// Malformed frames are dropped.
     pub fn deliver<T: AsRef<str>>(&self, interest: &Arc<Interest>, messages: impl IntoIterator<Item = (T, Bytes)>) {
@@ -278,21 +279,21 @@ impl Node {
         }
     }
 
-    /// Handles a frame that another broker sent by [`Backplane::control`].
+    /// Handles a frame that another broker has sent with [`Backplane::control`].
     pub fn control(&self, frame: &[u8]) {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };
         if frame::is_hello(frame) {
             bus.marks_due.store(true, Ordering::Relaxed);
-            // Publications may have been lost while disconnected. The first messages of new topics leave no trace in
-            // the counts.
+            // Messages may have been lost while disconnected. The first messages of new topics leave no trace in the
+            // counts.
             broker.begin_epoch();
         }
     }
 
     /// Reports that the backplane is connected and all interests are in effect, or that it may have lost frames.
     ///
-    /// Queries the other brokers for missed messages.
+    /// The other brokers are then queried for missed messages.
     pub fn linked(&self) {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };

@@ -1,4 +1,4 @@
-//! The client of a broker, and the state shared by its handles and its router.
+//! Client of a broker, and the state that its handles and its router share.
 
 mod shared;
 
@@ -24,10 +24,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::ToSocketAddrs;
 use tokio::sync::oneshot;
 
-/// Maximum number of unread bytes per subscription, equal to the broker's default queue size.
+/// Maximum number of unread bytes per subscription. Equal to the default queue size of the broker.
 const INBOX_MAX: usize = 16 * 1024 * 1024;
 
-/// Timeout of broker replies. A live broker replies within microseconds; a peer that is not a broker may never reply.
+/// Timeout for replies of the broker. A live broker replies within microseconds, whereas a peer that is not a broker
+/// may never reply.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum number of outstanding replies to [`Client::sync`], including those of cancelled callers. Equal to the
@@ -42,7 +43,7 @@ pub enum PubSubError {
     Topic(TopicError),
     /// The message could not be sent, or the connection is closed.
     Send(SendError),
-    /// The broker rejected the request with this reason.
+    /// The broker has rejected the request for this reason.
     Refused(String),
     /// The broker has not replied for 10 s, or 16 384 replies to [`Client::sync`] are outstanding. The peer may not be
     /// a broker.
@@ -51,7 +52,7 @@ pub enum PubSubError {
     TooMany,
     /// The peer is not native. Typed messages require a native peer.
     NotNative,
-    /// The message of a typed topic cannot be encoded, for this reason.
+    /// The message of a typed topic cannot be encoded for this reason.
     Encoding(String),
 }
 
@@ -96,13 +97,14 @@ impl From<SendError> for PubSubError {
 /// Publishes and subscribes on one connection. Clones share the connection.
 ///
 /// A client retries indefinitely to replace a lost connection, and its subscriptions continue; see
-/// [`RecvError::Reconnected`](super::RecvError::Reconnected). Until then publishing and subscribing fail. The
-/// connection is closed after all queued bytes are written, once the client and its publishers and subscriptions have
-/// been dropped. For a connection that the user opened with a [`ClientRouter`], subscriptions end with the connection.
+/// [`RecvError::Reconnected`](super::RecvError::Reconnected). Until the connection is replaced, publishing and
+/// subscribing fail. Once the client and all its publishers and subscriptions have been dropped, the queued bytes are
+/// written and the connection is closed. On a connection that the user has opened with a [`ClientRouter`],
+/// subscriptions end with the connection.
 #[derive(Clone, Debug)]
 pub struct Client(pub(super) Arc<ClientShared>, pub(super) Option<Arc<OwnedConnection>>);
 
-/// A connection that the client opened itself, kept open as long as it is in use.
+/// A connection that the client has opened itself. It is kept open as long as it is in use.
 #[derive(Debug)]
 pub(super) struct OwnedConnection(Mutex<Connection>);
 
@@ -122,7 +124,7 @@ impl Drop for OwnedConnection {
     }
 }
 
-/// State shared by the handles and the router.
+/// State that the handles and the router share.
 #[derive(Debug)]
 pub(super) struct ClientShared {
     pub(super) operations: Operations,
@@ -141,23 +143,23 @@ type PendingAnswers = BTreeMap<u16, oneshot::Sender<Result<(), String>>>;
 
 #[derive(Debug, Default)]
 struct ClientState {
-    /// All subscriptions by id, which is the order in which losses and closure are reported.
+    /// All subscriptions by id. Losses and closure are reported in this order.
     inboxes: BTreeMap<u16, RegisteredSubscription>,
     /// Subscriptions outside queue groups, by pattern.
     by_pattern: Trie<u16, Arc<Inbox>>,
-    /// The last assigned id. Ids are reused only after all others, when no packet for the old subscription can be in
-    /// flight.
+    /// Last assigned id. An id is reused only after all others, when no packet for the old subscription can be in
+    /// transit.
     last_id: u16,
     pending: PendingAnswers,
     /// Callers awaiting the reply to a SYNC, in the order of their requests.
     syncs: VecDeque<oneshot::Sender<Result<(), String>>>,
-    /// Reason of the first message rejected since the last SYNC.
+    /// Reason for which the first message since the last SYNC was rejected.
     refused: Option<String>,
-    /// Reason why the last connection was lost.
+    /// Reason for which the last connection was lost.
     disconnect_reason: Option<CloseReason>,
     /// Positions at the end of the last connection, and whether some were discarded.
     stream: (Stream, bool),
-    /// Reason why the client is closed.
+    /// Reason for which the client is closed.
     closed: Option<CloseReason>,
 }
 
@@ -231,7 +233,7 @@ impl Client {
         settings: ClientBuilder,
         address: impl ToSocketAddrs + fmt::Display,
     ) -> Result<Self, frisbee::Error> {
-        // Keep the address as text, so that each reconnect resolves it again.
+        // The address is kept as text, so that each reconnect resolves it again.
         let address = address.to_string();
         Self::connect_by(Box::new(move |router| {
             let (settings, address) = (settings.clone(), address.clone());
@@ -266,7 +268,7 @@ impl Client {
     /// Returns the first error of the function or of the connection.
     ///
     /// # Cancel safety
-    /// Like [`connect`](Self::connect).
+    /// Same as [`connect`](Self::connect).
     pub async fn connect_with_connector<C, F, T>(settings: ClientBuilder, connector: C) -> Result<Self, frisbee::Error>
     where
         C: Fn() -> F + Send + Sync + 'static,
@@ -307,9 +309,9 @@ impl Client {
 
     /// Subscribes to topics with a [history](super::BrokerBuilder::history), starting at the given message.
     ///
-    /// After a lost connection the subscription resumes where it was interrupted. Each message arrives exactly once and
-    /// in the order of its topic, or [`RecvError::Lagged`](super::RecvError::Lagged) reports how many are missing. If
-    /// the number is unknown because the broker was restarted,
+    /// After a lost connection, the subscription resumes where it was interrupted. Each message arrives exactly once
+    /// and in the order of its topic, or [`RecvError::Lagged`](super::RecvError::Lagged) reports how many are missing.
+    /// If the number is unknown because the broker was restarted,
     /// [`RecvError::Reconnected`](super::RecvError::Reconnected) is returned. Topics without a history, and brokers
     /// that do not support it, start with the next message and behave like [`subscribe`](Self::subscribe).
     ///
@@ -336,10 +338,10 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// Like [`subscribe`](Self::subscribe). Also fails for [`Start::After`] if the pattern has wildcards.
+    /// Same as [`subscribe`](Self::subscribe). Also fails for [`Start::After`] if the pattern has wildcards.
     ///
     /// # Cancel safety
-    /// Like [`subscribe`](Self::subscribe).
+    /// Same as [`subscribe`](Self::subscribe).
     pub async fn subscribe_from(&self, pattern: &str, start: Start) -> Result<Subscription, PubSubError> {
         if matches!(start, Start::After(_)) {
             check_topic(pattern.as_bytes())?;
@@ -347,16 +349,17 @@ impl Client {
         self.subscribe_in(pattern, "", Some(start)).await
     }
 
-    /// Subscribes as a member of a queue group. Each message goes to one member of the group, over all connections.
+    /// Subscribes as a member of a queue group. Each message is delivered to one member of the group, over all
+    /// connections.
     ///
-    /// Members are selected in turn, skipping those with a long queue. Members may have different patterns; a message
-    /// goes to one of the members whose pattern matches.
+    /// Members are selected round-robin, and those with a long queue are skipped. Members may have different patterns.
+    /// A message is delivered to one of the members whose pattern matches.
     ///
     /// # Errors
-    /// Like [`subscribe`](Self::subscribe). Also fails if the group name has more than 255 bytes.
+    /// Same as [`subscribe`](Self::subscribe). Also fails if the group name has more than 255 bytes.
     ///
     /// # Cancel safety
-    /// Like [`subscribe`](Self::subscribe).
+    /// Same as [`subscribe`](Self::subscribe).
     pub async fn queue_subscribe(&self, pattern: &str, group: &str) -> Result<Subscription, PubSubError> {
         if group.is_empty() || group.len() > TOPIC_MAX {
             return Err(TopicError::Length(group.len()).into());
@@ -384,7 +387,7 @@ impl Client {
 
     /// Publishes a message once the connection has capacity.
     ///
-    /// Delivery is not confirmed; [`sync`](Self::sync) waits until the broker has received the message.
+    /// Delivery is not confirmed. [`sync`](Self::sync) waits until the broker has received the message.
     ///
     /// # Errors
     /// If the topic is invalid, the message is too long or the connection is closed.
@@ -410,20 +413,20 @@ impl Client {
         })
     }
 
-    /// Waits until the broker has processed all earlier requests of this client: messages are in the queues of their
-    /// subscribers, and dropped subscriptions receive nothing more.
+    /// Waits until the broker has processed all earlier requests of this client. Its messages are then in the queues of
+    /// their subscribers, and its dropped subscriptions receive nothing more.
     ///
     /// # Errors
     /// If the connection is closed, the peer does not reply, or the broker has rejected an earlier message, for example
     /// because of [`permit`](super::BrokerBuilder::permit) or its [backplane](super::Backplane).
     ///
     /// # Cancel safety
-    /// Safe.
+    /// Dropping the future has no effect on earlier requests.
     pub async fn sync(&self) -> Result<(), PubSubError> {
         let (answer, answered) = oneshot::channel();
         let operation = self.0.operations.of(Kind::Sync);
         {
-            // Replies arrive in request order. Holding the lock across both steps keeps the queue in that order.
+            // Replies arrive in request order. The lock is held across both steps to keep the queue in that order.
             let mut inner = self.0.inner.lock();
             if inner.syncs.len() >= SYNCS_MAX {
                 return Err(PubSubError::NoAnswer);
@@ -455,18 +458,18 @@ impl Client {
 /// Publishes messages to one topic.
 #[derive(Clone, Debug)]
 pub struct Publisher {
-    /// The connection at the time of creation.
+    /// Connection at the time of creation.
     connection: Connection,
     shared: Arc<ClientShared>,
     _own: Option<Arc<OwnedConnection>>,
-    /// The topic with its length prefix.
+    /// Topic with its length prefix.
     head: Bytes,
     operations: Operations,
 }
 
 impl Publisher {
     /// Publishes a message once the connection has capacity. A message longer than [`BODY_MAX_LEAST`] also waits until
-    /// the broker's limit is known. Large payloads are not copied.
+    /// the limit of the broker is known. Large payloads are not copied.
     ///
     /// # Errors
     /// If the message is too long or the connection is closed.
@@ -476,8 +479,8 @@ impl Publisher {
     pub async fn publish(&self, payload: impl Into<Bytes>) -> Result<(), PubSubError> {
         let payload = payload.into();
         if self.head.len() + payload.len() > BODY_MAX_LEAST as usize {
-            // An oversized message would close the connection, so wait for the peer's limit. If the connection is
-            // closed, sending fails.
+            // An oversized message would close the connection, so wait for the limit of the peer. If the connection is
+            // closed, sending fails below.
             let newer = self.shared.newer(&self.connection);
             let _ = newer.as_ref().unwrap_or(&self.connection).peer_known().await;
         }
@@ -486,8 +489,8 @@ impl Publisher {
             .map_err(|error| SendError::TooLong(error).into())
     }
 
-    /// Calls `write` once to append a payload to the packet and finish it, when the connection has capacity. Intended
-    /// for encoders.
+    /// Calls `write` once the connection has capacity, to append a payload to the packet and finish it. Intended for
+    /// encoders.
     ///
     /// # Errors
     /// If the connection is closed.

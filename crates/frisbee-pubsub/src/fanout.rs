@@ -1,9 +1,9 @@
-//! Delivery of the messages that one connection publishes in a batch.
+//! Delivery of the messages that a connection publishes in a batch.
 //!
-//! Each connection caches the subscribers of the topics it publishes to. Only a cache miss looks the topic up in the
-//! broker's tree, under its lock. Any change of the subscriptions, detected by a version number, clears the cache.
-//! Consecutive packets with the same subscribers are encoded together. At the end of the batch each subscriber's queue
-//! is locked, and its task woken, once.
+//! Each connection caches the subscribers of the topics to which it publishes. Only a cache miss looks the topic up in
+//! the tree of the broker, under its lock. Any change of the subscriptions, detected by a version number, clears the
+//! cache. Consecutive packets with the same subscribers are encoded together. At the end of the batch, each
+//! subscriber's queue is locked and its task woken once.
 
 use super::Kind;
 use super::broker::{BrokerShared, Target};
@@ -23,17 +23,18 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Maximum number of cached topics and subscribers of a connection, counted together. Publishers usually have few
-/// topics; one with more repeats lookups.
+/// topics. A publisher with more topics repeats lookups.
 const REMEMBERED_MAX: usize = 16 * 1024;
 
 /// Memory of a cached topic in bytes, excluding its name, and of each of its subscribers.
 const ROUTE_COST: usize = 320;
 const SUBSCRIBER_COST: usize = 32;
 
-/// Maximum number of deliveries collected in a batch, one per subscriber and run. Further ones flush the batch early.
+/// Maximum number of deliveries that are collected in a batch, one per subscriber and run. Further deliveries flush the
+/// batch early.
 const DELIVERIES_MAX: usize = 16 * 1024;
 
-/// Messages of at least this size form a run of their own, so that their body is shared instead of copied.
+/// Messages of at least this size form a separate run, so that their body is shared instead of copied.
 const LARGE: usize = 4 * 1024;
 
 /// Bodies of these sizes are copied once before they are shared. They may be slices of a read buffer of 128 KiB, which
@@ -48,7 +49,7 @@ pub(super) const SHARED_MIN: usize = 16 * 1024;
 const RUNS_KEPT: usize = 64;
 
 thread_local! {
-    /// Free runs, shared by all connections of the thread so that idle connections hold none.
+    /// Free runs. All connections of the thread share them, so that idle connections hold none.
     static RUNS: Cell<Vec<RouteBatch>> = const { Cell::new(Vec::new()) };
 }
 
@@ -68,16 +69,16 @@ pub(super) struct Fanout {
     runs: Vec<RouteBatch>,
     used: usize,
     deliveries: usize,
-    /// Number of messages of this batch that are not yet in the broker's count.
+    /// Number of messages of this batch that are not yet included in the count of the broker.
     published: u64,
     /// Whether a run contains messages of topics with a history.
     records: bool,
     directed: Vec<GroupMessage>,
-    /// Reason why the last message was rejected.
+    /// Reason for which the last message was rejected.
     refusal: String,
 }
 
-/// Origin of messages: a connection of this broker, or the bus.
+/// Origin of messages, which is a connection of this broker or the bus.
 pub(super) trait Source {
     /// Whether messages of this origin count as published and are forwarded to the bus.
     const PUBLISHES: bool;
@@ -88,7 +89,7 @@ pub(super) trait Source {
     /// Returns the account for shared memory.
     fn budget(&self) -> &MemoryBudget;
 
-    /// Returns the address of the publisher, if it is known. For IPv6 this is the /64 network, because a host can use
+    /// Returns the address of the publisher if it is known. For IPv6 this is the /64 network, because a host can use
     /// any address of its network.
     fn publisher(&self) -> Option<IpAddr> {
         None
@@ -126,7 +127,7 @@ impl Source for Subscriber {
 pub(super) struct Route {
     topic: Arc<[u8]>,
     everybody: Vec<Arc<Subscriber>>,
-    /// Number of subscribers plus one for a history, because messages without subscribers are recorded too.
+    /// Number of subscribers, plus one for a history, because messages without subscribers are recorded as well.
     takers: usize,
     groups: Vec<Group>,
     /// Whether the message is forwarded to other brokers, which may have subscribers.
@@ -161,7 +162,7 @@ struct GroupMessage {
     body: Bytes,
 }
 
-/// Maximum number of groups for which a message is not considered slow.
+/// Maximum number of groups for which publishing is not considered slow.
 const GROUPS_AT_ONCE: usize = 64;
 
 /// Outcome of publishing a message.
@@ -258,7 +259,7 @@ impl Fanout {
     }
 
     /// Records the messages of topics with a history. While the returned guard is held, no subscription with a history
-    /// can start, because the messages are not queued for any subscriber yet.
+    /// can start, because the messages have not been queued for any subscriber.
     #[cold]
     fn record<'a>(&mut self, broker: &'a BrokerShared, from: &impl Source) -> MutexGuard<'a, Records> {
         let mut records = broker.histories.lock();
@@ -267,7 +268,7 @@ impl Fanout {
             let route = &mut self.routes[run.route];
             let (Some(history), Ok(topic)) = (route.history, std::str::from_utf8(&route.topic)) else { continue };
             if !is_current {
-                // Subscriptions that started before the lock was acquired expect these messages from their queue.
+                // Subscriptions that have started before the lock was acquired expect these messages in their queue.
                 route.everybody = Route::find(broker, topic).everybody;
             }
             let packets = &mut run.packets;
@@ -277,7 +278,7 @@ impl Fanout {
         records
     }
 
-    /// Ends a batch: delivers the collected packets.
+    /// Ends a batch by delivering the collected packets.
     pub(super) fn flush(&mut self, broker: &BrokerShared, from: &impl Source) {
         if self.published > 0 {
             broker.published.fetch_add(std::mem::take(&mut self.published), Ordering::Relaxed);
@@ -303,7 +304,7 @@ impl Fanout {
         } else {
             deliver_runs(runs, &self.routes, broker, from);
         }
-        // Held until now, so that offsets have the same order in every queue. Messages for groups have no offsets.
+        // Held until here, so that offsets have the same order in every queue. Messages for groups have no offsets.
         drop(records);
         self.directed.sort_by_key(|message| message.subscriber.number);
         for messages in self.directed.chunk_by(|a, b| a.subscriber.number == b.subscriber.number) {
@@ -322,7 +323,7 @@ impl Fanout {
         RUNS.set(std::mem::take(&mut self.runs));
     }
 
-    /// Clears the cache if subscriptions have changed, so that it does not keep departed subscribers alive.
+    /// Clears the cache if subscriptions have changed, so that it does not keep closed subscribers alive.
     pub(super) fn refresh(&mut self, broker: &BrokerShared) {
         if !self.routes.is_empty() && self.version != broker.version.load(Ordering::Acquire) {
             self.forget(broker);
@@ -334,7 +335,7 @@ impl Fanout {
         self.memory
     }
 
-    /// Returns why the last rejected message was rejected.
+    /// Returns the reason for which the last rejected message was rejected.
     pub(super) fn refusal(&self) -> &str {
         &self.refusal
     }
@@ -361,7 +362,7 @@ impl Fanout {
         self.version = broker.version.load(Ordering::Acquire);
     }
 
-    /// Returns the index of a topic's route, from the cache or the broker's tree.
+    /// Returns the index of a topic's route, either from the cache or from the tree of the broker.
     fn find(&mut self, broker: &BrokerShared, from: &impl Source, topic: &[u8]) -> Result<usize, TopicError> {
         if let Some(route) = self.by_topic.get(topic) {
             return Ok(*route);
@@ -434,7 +435,7 @@ impl Route {
     /// same name are merged, even if their patterns differ.
     fn find(broker: &BrokerShared, topic: &str) -> Self {
         let mut everybody = Vec::new();
-        // Sorted because each group takes the next number below, which keeps simulation runs deterministic.
+        // Sorted because each group takes the next number below. This keeps simulation runs deterministic.
         let mut groups = BTreeMap::<Arc<str>, Vec<_>>::new();
         broker.subscriptions.read().for_each_match(topic, |(_, id), Target { subscriber, group, .. }| match group {
             None => everybody.push(subscriber.clone()),
@@ -443,7 +444,7 @@ impl Route {
         everybody.sort_unstable_by_key(|subscriber: &Arc<Subscriber>| subscriber.number);
         everybody.dedup_by_key(|subscriber| subscriber.number);
         let groups = groups.into_values().map(|members| {
-            // Start with a different member for each publisher. Otherwise the first member would receive the largest
+            // Each publisher starts with a different member. Otherwise the first member would receive the largest
             // share.
             let next = broker.next_member.fetch_add(1, Ordering::Relaxed) % members.len();
             Group { members, next }
@@ -457,7 +458,8 @@ impl Route {
         route
     }
 
-    /// Returns the route of another broker's message to a topic with a history: all subscribers and the history.
+    /// Returns the route for a message of another broker to a topic with a history. It consists of all subscribers and
+    /// the history.
     pub(super) fn of_history(broker: &BrokerShared, topic: &str) -> Self {
         let found = Self::find(broker, topic);
         Self { groups: Vec::new(), is_for_bus: false, ..found }
@@ -483,12 +485,12 @@ impl Route {
 }
 
 impl Group {
-    /// Creates a group of a single member, for a subscription that receives all messages.
+    /// Creates a group with a single member, for a subscription that receives all messages.
     pub(super) fn of_one(subscriber: &Arc<Subscriber>, id: u16) -> Self {
         Self { members: vec![(subscriber.clone(), id)], next: 0 }
     }
 
-    /// Selects the member for the next message in turn, skipping members with a backlog if another has none.
+    /// Selects the member for the next message round-robin. Members with a backlog are skipped if another has none.
     fn choose(&mut self) -> (&Arc<Subscriber>, u16) {
         let count = self.members.len();
         let first = self.next;

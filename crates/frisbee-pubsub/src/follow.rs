@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-/// Maximum number of topics whose positions must be restated to a slow subscriber. Beyond it, the subscriber is
+/// Maximum number of topics whose positions are restated to a slow subscriber. Beyond it, the subscriber is
 /// disconnected.
 const RESTATED_MAX: usize = 1024;
 
-/// Start of a subscription on topics for which the request has no position.
+/// Start of a subscription on topics for which the request contains no position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum StartPosition {
     Now = 0,
@@ -44,7 +44,7 @@ pub(super) struct Request<'a> {
     pub(super) positions: HashMap<&'a [u8], NextOffset>,
 }
 
-/// Reason why a request is malformed.
+/// Reason for which a request is malformed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RequestDefect {
     Opening,
@@ -73,7 +73,7 @@ impl<'a> Request<'a> {
         Ok(Self { opening, positions })
     }
 
-    /// Returns where the subscription starts in a ring.
+    /// Returns the point at which the subscription starts in a ring.
     pub(super) fn begin(&self, ring: &Ring) -> StartPoint {
         match self.positions.get(ring.topic.as_bytes()) {
             Some(next) if next.epoch == ring.epoch => StartPoint::At(next.offset),
@@ -142,7 +142,7 @@ impl Answer {
     }
 }
 
-/// A reply or position to send again if its part of the queue is dropped.
+/// A reply or position that is sent again if its part of the queue is dropped.
 #[derive(Clone)]
 pub(super) enum ReplayMark {
     Answer {
@@ -209,7 +209,7 @@ impl ReplayedPositions {
         }
     }
 
-    /// Adds the mark of a part that was sent with messages missing.
+    /// Adds the mark of a part that was sent although messages are missing from it.
     pub(super) fn add_sent(&mut self, mark: ReplayMark) {
         if matches!(mark, ReplayMark::Messages { .. }) {
             self.add(mark);
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn request_and_answer_have_the_bytes_of_the_page() {
         let body = b"\x02\x03a.b\x01\x02\x03\x04\x05\x06\x07\x08\x05";
-        let request = Request::parse(body, 1).expect("request should be valid");
+        let request = Request::parse(body, 1).expect("test request should be valid");
         let next = NextOffset { epoch: 0x0102_0304_0506_0708, offset: 5 };
         assert_eq!((request.opening, request.positions.get(&b"a.b"[..])), (StartPosition::Oldest, Some(&next)));
         let mut encoded = vec![2];

@@ -2,10 +2,10 @@
 //!
 //! # Decisions
 //!
-//! A single lock covers recording a message together with its delivery to the subscribers' queues. The same lock covers
-//! taking the snapshot for a new subscriber together with its registration. Offsets of a topic therefore have the same
-//! order in every queue, and a new subscriber receives each message exactly once: from the snapshot if it was recorded
-//! before, otherwise from its queue. Topics without a history never take the lock.
+//! A single lock covers both recording a message and delivering it to the queues of subscribers. The same lock covers
+//! both taking the snapshot for a new subscriber and registering it. Offsets of a topic therefore have the same order
+//! in every queue, and a new subscriber receives each message exactly once: from the snapshot if it was recorded
+//! before, and otherwise from its queue. Topics without a history never take the lock.
 
 use crate::fanout::{SHARED_MIN, Source};
 use crate::queue::QueueSegment;
@@ -24,23 +24,23 @@ use tokio::time::Instant;
 /// Maximum number of messages kept per topic. A history bridges lost connections and is not a message store.
 const LAST_MAX: usize = 64 * 1024;
 
-/// Default maximum memory of all histories of a broker in bytes: 64 KiB for each of a thousand topics.
+/// Default maximum memory of all histories of a broker in bytes. This is 64 KiB for each of a thousand topics.
 pub(crate) const BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Default maximum number of topics with a history. Each takes about 300 bytes, excluding its messages.
 pub(crate) const TOPICS_MAX: usize = 16 * 1024;
 
-/// Memory of a topic in bytes, excluding its name and messages: the ring and its entries in the table and the eviction
-/// queue.
+/// Memory of a topic in bytes, excluding its name and messages. This includes the ring and its entries in the table and
+/// in the eviction queue.
 const TOPIC_COST: usize = 288;
 
 /// Memory of a topic with a long name in bytes, excluding its messages.
 const LONG_TOPIC_COST: usize = TOPIC_COST + 256;
 
-/// Memory of a message in bytes, excluding its payload: its entry in the ring and its allocation.
+/// Memory of a message in bytes, excluding its payload. This includes its entry in the ring and its allocation.
 const MESSAGE_COST: usize = 80;
 
-/// Granularity in bytes of charges to the server's memory.
+/// Granularity in bytes of charges to the memory of the server.
 const STEP: usize = 16 * 1024;
 
 /// Limits of the messages that a broker keeps per topic for later subscribers; see
@@ -53,7 +53,7 @@ pub struct History {
 }
 
 impl History {
-    /// Keeps the last `count` messages of each topic. With 1 a topic has a current value.
+    /// Keeps the last `count` messages of each topic. With 1, a topic has a current value.
     ///
     /// # Panics
     /// If `count` is 0 or more than 65 536.
@@ -80,14 +80,14 @@ pub(crate) struct Histories {
 
 /// State under the broker's history lock.
 pub(crate) struct Records {
-    /// Changes when a topic is evicted or messages of other brokers may be missing.
+    /// Changed when a topic is evicted, or when messages of other brokers may be missing.
     pub(crate) epoch: u64,
-    /// Whether nothing was recorded and no subscription started since `begin_epoch`.
+    /// Whether nothing was recorded and no subscription has started since `begin_epoch`.
     is_fresh: bool,
     /// Rings by topic. Sorted to make simulation runs deterministic.
     pub(crate) topics: BTreeMap<Arc<str>, Arc<Ring>>,
-    /// Eviction queues of all rings by the publisher that created them. A ring that was used since its last inspection
-    /// moves to the end.
+    /// Eviction queues of all rings, by the publisher that has created them. A ring that was used since its last
+    /// inspection moves to the end of its queue.
     candidates: BTreeMap<Option<IpAddr>, VecDeque<Arc<Ring>>>,
     bytes: usize,
     /// Part of `bytes` that is charged with the bodies themselves, until the last subscriber has sent them.
@@ -95,7 +95,7 @@ pub(crate) struct Records {
     charge: Option<MemoryCharge>,
 }
 
-/// History of one topic. Its lock is acquired only while the broker's history lock is held.
+/// History of one topic. Its lock is acquired only while the history lock of the broker is held.
 pub(crate) struct Ring {
     pub(crate) topic: Arc<str>,
     pub(crate) epoch: u64,
@@ -113,7 +113,7 @@ struct Contents {
 }
 
 struct RecordedMessage {
-    /// Time of recording, set if the history has a time limit.
+    /// Time of recording. Set if the history has a time limit.
     at: Option<Instant>,
     body: Bytes,
 }
@@ -165,7 +165,7 @@ impl fmt::Debug for Recording {
 impl Histories {
     pub(crate) fn new(rules: Vec<(Box<str>, History)>, bytes_max: usize, topics_max: usize) -> Self {
         let records = Records {
-            // Odd, because 0 is not a valid epoch in positions.
+            // Made odd, because 0 is not a valid epoch in positions.
             epoch: RandomState::new().hash_one(()) | 1,
             is_fresh: true,
             topics: BTreeMap::new(),
@@ -183,12 +183,12 @@ impl Histories {
         self.rules.is_empty()
     }
 
-    /// Returns the limits of a topic's history, if it has one.
+    /// Returns the limits of a topic's history, or `None` if it has no history.
     pub(crate) fn of(&self, topic: &str) -> Option<History> {
         self.rules.iter().find(|(pattern, _)| crate::covers(pattern, topic)).map(|(_, history)| *history)
     }
 
-    /// Returns the index of the rule that applies to a topic, if it has a history.
+    /// Returns the index of the rule that applies to a topic, or `None` if it has no history.
     pub(crate) fn rule_of(&self, topic: &str) -> Option<usize> {
         self.rules.iter().position(|(pattern, _)| crate::covers(pattern, topic))
     }
@@ -230,7 +230,7 @@ impl Histories {
         if known.as_ref().is_none_or(|ring| ring.contents.lock().is_removed) {
             *known = Some(self.ring(records, topic, limits, from));
         }
-        let ring = known.clone().expect("ring should be cached at this point");
+        let ring = known.clone().expect("ring should have been looked up above");
         let mut contents = ring.contents.lock();
         let first = contents.last + 1;
         let count = packets.messages;
@@ -251,8 +251,8 @@ impl Histories {
             records.shared += message.shared();
             contents.messages.push_back(message);
         });
-        // Exceeding the memory limit costs only the topic that exceeds it: it keeps its last message if that fits, or
-        // none.
+        // A topic that exceeds the memory limit loses its earlier messages. It keeps the last one if that fits, and
+        // otherwise none. Other topics are not affected.
         if records.bytes > self.bytes_max || budget.is_short() {
             while contents.messages.len() > usize::from(records.bytes <= self.bytes_max) {
                 records.remove(contents.messages.pop_front());
@@ -284,7 +284,7 @@ impl Histories {
         (ring, first)
     }
 
-    /// Returns the ring of a topic, creating it if necessary.
+    /// Returns the ring of a topic. Creates it if necessary.
     #[cold]
     fn ring(&self, records: &mut Records, topic: &str, limits: History, from: &impl Source) -> Arc<Ring> {
         if let Some(ring) = records.topics.get(topic) {
@@ -314,7 +314,7 @@ impl Records {
         self.is_fresh = false;
     }
 
-    /// Removes all topics and starts a new epoch, which invalidates earlier positions. Returns false if the current
+    /// Removes all topics and starts a new epoch, which invalidates earlier positions. Returns `false` if the current
     /// epoch is unused.
     pub(crate) fn begin_epoch(&mut self) -> bool {
         if std::mem::replace(&mut self.is_fresh, true) {
@@ -334,8 +334,9 @@ impl Records {
         true
     }
 
-    /// Evicts a topic that was not used recently, by an approximation of LRU order, of the publisher that has created
-    /// most topics, or of `own` among several. Otherwise a publisher of many topics would evict those of all others.
+    /// Evicts a topic that has not been used recently, by an approximation of LRU order. The topic is chosen from the
+    /// publisher that has created the most topics, and from `own` if several have. Otherwise a publisher of many topics
+    /// would evict those of all others.
     fn remove_one(&mut self, own: Option<IpAddr>) {
         let share = |(of, queue): &(&Option<IpAddr>, &mut VecDeque<_>)| (queue.len(), **of == own);
         let Some((&publisher, queue)) = self.candidates.iter_mut().max_by_key(share) else { return };
@@ -365,7 +366,7 @@ impl Records {
         }
     }
 
-    /// Returns the memory that no body is charged for, in bytes.
+    /// Returns the memory in bytes that is not charged with bodies.
     fn own(&self) -> usize {
         self.bytes - self.shared
     }

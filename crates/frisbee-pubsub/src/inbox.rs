@@ -10,14 +10,14 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// Charge for a message in bytes, excluding its payload: its entry in the queue.
+/// Charge for the queue entry of a message in bytes. The payload is charged separately.
 const MESSAGE_CHARGE: usize = 64;
 
-/// Maximum size in bytes of the messages that a reader takes from the queue at once, in addition to the queue's limit.
-/// A single message may exceed it.
+/// Maximum size in bytes of the messages that a reader takes from the queue at once, in addition to the limit of the
+/// queue. A single message may exceed it.
 const TAKEN_MAX: usize = 1 << 20;
 
-/// Payloads shorter than this are copied while others are queued, because each may be a slice that keeps a read buffer
+/// Length below which payloads are copied while others are queued. Each payload may be a slice that keeps a read buffer
 /// of 128 KiB alive.
 const COPIED_BELOW: usize = 64 * 1024;
 
@@ -26,7 +26,7 @@ const COPIED_BELOW: usize = 64 * 1024;
 pub struct Message {
     pub(super) topic: Arc<TopicName>,
     pub(super) payload: Bytes,
-    /// Offset in the history, or 0 if the topic has none.
+    /// Offset in the history, or 0 if the topic has no history.
     pub(super) offset: u64,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct TopicName {
 /// Position of a message in the history of its topic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Position {
-    /// Epoch of the history that the offset belongs to. It changes when the broker restarts.
+    /// Epoch of the history to which the offset belongs. It changes when the broker is restarted.
     pub epoch: u64,
     /// Number of the message in its topic. Numbers start at 1 and are contiguous.
     pub offset: u64,
@@ -60,7 +60,7 @@ impl Message {
     }
 
     /// Returns the position of the message in the history of its topic. It is known if the broker keeps a history and
-    /// the connection has a subscription made by [`subscribe_from`](crate::Client::subscribe_from).
+    /// the connection has a subscription that was created by [`subscribe_from`](crate::Client::subscribe_from).
     pub fn position(&self) -> Option<Position> {
         (self.offset != 0).then_some(Position { epoch: self.topic.epoch, offset: self.offset })
     }
@@ -95,20 +95,20 @@ impl Message {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RecvError {
-    /// This many messages are missing here. They arrived faster than they were read, or the broker's history does not
-    /// reach back to the loss of the connection. The subscription continues.
+    /// This many messages are missing here. They arrived faster than they were read, or the history of the broker does
+    /// not reach back to the loss of the connection. The subscription continues.
     ///
-    /// With a history the number is exact and refers to one topic and this subscription.
+    /// With a history, the number is exact and refers to one topic and this subscription.
     ///
-    /// Otherwise messages dropped by the broker are counted per connection. Each subscription of the connection reports
-    /// the same number, whichever of them the messages were for.
+    /// Without a history, messages that the broker has dropped are counted per connection. Each subscription of the
+    /// connection reports the same number, regardless of which subscriptions the messages were for.
     Lagged(u64),
     /// The connection was lost, and the subscription continues on a new one.
     ///
     /// An unknown number of messages may be missing here. A subscription with a history reports this only if the broker
-    /// was restarted, has evicted the history of a topic, or accepts fewer positions than there were topics.
+    /// was restarted, has evicted the history of a topic, or accepts fewer positions than there are topics.
     Reconnected,
-    /// The message of a typed topic cannot be decoded, for this reason. The subscription continues.
+    /// The message of a typed topic cannot be decoded for this reason. The subscription continues.
     Undecodable(String),
     /// The connection is closed, and all received messages have been read.
     Closed(CloseReason),
@@ -138,7 +138,7 @@ pub struct Subscription {
     pub(super) inbox: Arc<Inbox>,
     pub(super) pattern: Box<str>,
     pub(super) group: Box<str>,
-    /// Entries taken from the inbox, so that they can be returned without its lock.
+    /// Entries that were taken from the inbox, so that they can be returned without its lock.
     pub(super) received: VecDeque<Entry>,
 }
 
@@ -146,11 +146,12 @@ impl Subscription {
     /// Returns the next message.
     ///
     /// # Errors
-    /// [`RecvError::Lagged`] if messages were lost at this point, and [`RecvError::Reconnected`] if the connection was;
-    /// the next call continues after that. [`RecvError::Closed`] if the connection is closed.
+    /// Returns [`RecvError::Lagged`] if messages were lost at this point, and [`RecvError::Reconnected`] if the
+    /// connection was lost. The next call continues after the loss. Returns [`RecvError::Closed`] if the connection is
+    /// closed.
     ///
     /// # Cancel safety
-    /// Safe: a message is removed only when the future completes.
+    /// A message is removed only when the future resolves, so dropping the future loses no message.
     pub async fn recv(&mut self) -> Result<Message, RecvError> {
         poll_fn(|context| self.poll_recv(context)).await
     }
@@ -191,11 +192,11 @@ impl Subscription {
     /// ```
     ///
     /// # Errors
-    /// If the connection is lost or the broker does not reply. The subscription then continues, on the next connection
-    /// if the client reconnects.
+    /// If the connection is lost or the broker does not reply. The subscription then continues. If the client
+    /// reconnects, it continues on the next connection.
     ///
     /// # Cancel safety
-    /// If the future is dropped, the broker may have ended the subscription, and no further message may arrive.
+    /// If the future is dropped, the broker may have ended the subscription, in which case no more messages arrive.
     pub async fn drain(&mut self) -> Result<(), PubSubError> {
         let client = Client(self.shared.clone(), self._own.clone());
         self.shared.unsubscribe(&client.connection()?, self.id);
@@ -214,7 +215,7 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         self.shared.leave(self);
-        // Empty the queue now because the connection's caches may keep the inbox alive for a while.
+        // Empty the queue now, because the caches of the connection may keep the inbox alive for a while.
         *self.inbox.0.lock() = Queue { closed: Some(CloseReason::Local), ..Queue::default() };
     }
 }
@@ -254,7 +255,7 @@ impl Entry {
 }
 
 impl Inbox {
-    /// Adds entries, drops the oldest beyond the limit, and wakes the reader.
+    /// Adds entries, drops the oldest ones beyond the limit, and wakes the reader.
     pub(super) fn extend(&self, entries: impl Iterator<Item = Entry>, bytes_max: usize) {
         let mut queue = self.0.lock();
         if queue.closed.is_some() {
@@ -297,7 +298,7 @@ impl Inbox {
 }
 
 impl Queue {
-    /// Moves the oldest entries to `received`. Moves only a part of a large queue, because moved entries no longer
+    /// Moves the oldest entries to `received`. Only a part of a large queue is moved, because moved entries no longer
     /// count towards its limit.
     fn take(&mut self, received: &mut VecDeque<Entry>) {
         if self.bytes <= TAKEN_MAX {
@@ -410,7 +411,7 @@ mod tests {
         assert_eq!(inbox.0.lock().entries.iter().filter(is_kept).count(), 1);
     }
 
-    /// Regression: entries taken by the reader were not limited, so that it took all of them at once.
+    /// Regression: entries that the reader has taken were not limited, so that it took all of them at once.
     #[test]
     fn taken_messages_make_room_for_few_others() {
         const MOST: usize = 8 << 20;

@@ -1,4 +1,4 @@
-//! Publish/subscribe over frisbee connections. A [`Broker`] routes messages, a [`Client`] publishes and subscribes.
+//! Publish/subscribe over frisbee connections. A [`Broker`] routes messages, and a [`Client`] publishes and subscribes.
 //!
 //! A published message is delivered to every connection with a matching subscription, once per connection, and to one
 //! member of each queue group. Messages are not stored: a new subscription receives later messages only.
@@ -80,7 +80,7 @@ pub use typed::{Topic, TopicMessage, TopicPublisher, TopicSubscription};
 use frisbee::{Operation, Outbox, PacketId, tlv};
 use std::ops::RangeInclusive;
 
-/// First operation of pub/sub by default. It is near the end of the range because service methods are numbered from 10
+/// Default first operation of pub/sub. It is near the end of the range because service methods are numbered from 10
 /// upwards.
 pub const FIRST_OPERATION: u16 = 0xFF00;
 
@@ -100,10 +100,10 @@ enum Kind {
     /// Client to broker: publishes a message. Broker to client: delivers a message, either to all matching
     /// subscriptions or to the queue group member with the packet's id.
     Message,
-    /// Client to broker: the broker replies once it has accepted all earlier messages.
+    /// Client to broker: requests a reply once the broker has accepted all earlier messages.
     Sync,
-    /// Broker to client: reports lost messages of the subscription with the packet's id, or of all subscriptions if it
-    /// is 0.
+    /// Broker to client: reports lost messages of the subscription with the packet's id, or of all subscriptions if the
+    /// id is 0.
     Lagged,
     /// Broker to client: rejects an invalid or forbidden packet.
     Refused,
@@ -113,7 +113,7 @@ enum Kind {
     Position,
 }
 
-/// The range of operations that pub/sub uses on a connection, given by its first operation.
+/// Range of operations that pub/sub uses on a connection, given by its first operation.
 #[derive(Clone, Copy, Debug)]
 struct Operations(u16);
 
@@ -149,7 +149,7 @@ impl Operations {
     }
 }
 
-/// Reason of a rejection, by its number on the wire.
+/// Reason of a rejection, with its number on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reason {
     /// The topic or pattern is invalid.
@@ -162,7 +162,7 @@ enum Reason {
     Operation = 4,
     /// The connection is not permitted to use the topic or pattern.
     NotAllowed = 5,
-    /// The backplane rejected the message.
+    /// The backplane has rejected the message.
     Backplane = 6,
 }
 
@@ -182,7 +182,7 @@ fn refuse(outbox: &mut Outbox, id: PacketId, operation: Operation, reason: Reaso
     put(outbox, id, operation, &body);
 }
 
-/// Splits a packet body into its length-prefixed name and the rest. Returns `None` if the body is truncated.
+/// Splits the body of a packet into its length-prefixed name and the rest. Returns `None` if the body is truncated.
 fn split_name(body: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut rest = body;
     let length = usize::try_from(tlv::take_varint(&mut rest)?).ok()?;

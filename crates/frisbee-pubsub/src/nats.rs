@@ -15,9 +15,9 @@
 //! # }
 //! ```
 //!
-//! docs/bus.md lists the guarantees. The feature `durable` adds topics that NATS stores; see the module `durable`.
+//! docs/bus.md describes the guarantees. The feature `durable` adds topics that NATS stores; see the module `durable`.
 //!
-//! `async-nats` is part of the public API, for its options such as credentials, TLS and timeouts.
+//! `async-nats` is part of the public API, for options such as credentials, TLS and timeouts.
 
 mod batch;
 mod bus;

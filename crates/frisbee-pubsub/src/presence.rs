@@ -2,8 +2,8 @@
 //!
 //! # Decisions
 //!
-//! The lock of the table covers a change together with its delivery to the queues of all watchers. The same lock covers
-//! a list together with its delivery to a new watcher. Changes therefore have the same order in every queue, and a list
+//! The lock of the table covers both a change and its delivery to the queues of all observers. The same lock covers
+//! both a list and its delivery to a new observer. Changes therefore have the same order in every queue, and a list
 //! includes exactly the changes queued before it.
 
 use super::broker::{BrokerShared, Target};
@@ -20,22 +20,22 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Prefix of the reserved topics, followed by the watched topic.
+/// Prefix of the reserved topics. It is followed by the observed topic.
 const PREFIX: &str = "$presence.";
 
-/// Maximum length of a name in bytes, equal to that of a topic.
+/// Maximum length of a name in bytes. Equal to that of a topic.
 const NAME_MAX: usize = 255;
 
-/// Maximum number of names in a list, which bounds the message to 300 KB. Further names are only counted.
+/// Maximum number of names in a list, which limits the message to 300 KB. Further names are only counted.
 const LISTED_MAX: usize = 1000;
 
-/// Maximum number of names that a watcher remembers, because the broker may be hostile.
+/// Maximum number of names that a client remembers, because the broker may be hostile.
 const REMEMBERED_MAX: usize = 64 * 1024;
 
-/// Memory of a listed subscription in bytes, excluding its topic and name: its entries in three tables.
+/// Memory of a listed subscription in bytes, excluding its topic and name. This includes its entries in three tables.
 const PRESENCE_COST: usize = 256;
 
-/// Returns the name of a connection, if it has one.
+/// Returns the name of a connection, or `None` if it has none.
 type PresenceNameFn = dyn Fn(&Connection) -> Option<String> + Send + Sync;
 
 /// Topic patterns with presence, and their naming functions.
@@ -49,7 +49,7 @@ pub(super) struct Presences {
     topics: Mutex<BTreeMap<Arc<str>, Names>>,
 }
 
-/// By name, the connection numbers and the number of subscriptions of each.
+/// The connection numbers by name, with the number of subscriptions of each connection.
 type Names = BTreeMap<Arc<str>, BTreeMap<u64, u32>>;
 
 impl PresenceRules {
@@ -82,7 +82,8 @@ impl Presences {
         !self.rules.is_empty() && topic.starts_with(PREFIX)
     }
 
-    /// Checks whether a subscription watches the presence of a topic, and whether the topic has presence.
+    /// Returns whether a subscription observes the presence of a topic. Fails if the topic has no presence, or if the
+    /// subscription has a wildcard or a group.
     pub(super) fn is_watch(&self, pattern: &str, has_group: bool) -> Result<bool, (Reason, String)> {
         if !self.reserves(pattern) {
             return Ok(false);
@@ -99,7 +100,7 @@ impl Presences {
         }
     }
 
-    /// Returns the name under which a subscription is listed, if it is.
+    /// Returns the name under which a subscription is listed, or `None` if it is not listed.
     pub(super) fn name(&self, pattern: &str, connection: &Connection) -> Option<Arc<str>> {
         if self.rules.is_empty() || self.reserves(pattern) || check_topic(pattern.as_bytes()).is_err() {
             return None;
@@ -115,7 +116,7 @@ impl Presences {
 }
 
 impl BrokerShared {
-    /// Lists a subscription. Notifies the topic's watchers if it is the first subscription of its connection.
+    /// Lists a subscription. Notifies the observers of the topic if it is the first subscription of its connection.
     pub(super) fn join_presence(&self, subscriber: &Subscriber, topic: &str, name: &Arc<str>) {
         let mut topics = self.presences.topics.lock();
         let names = topics.entry(topic.into()).or_default();
@@ -159,7 +160,7 @@ impl BrokerShared {
         });
     }
 
-    /// Sends the list of a topic's subscribers to a subscription that watches it.
+    /// Sends the list of a topic's subscribers to a subscription that observes it.
     pub(super) fn send_presence(&self, subscriber: &Subscriber, id: PacketId, pattern: &str) {
         let Some(topic) = pattern.strip_prefix(PREFIX) else { return };
         let topics = self.presences.topics.lock();
@@ -178,7 +179,7 @@ fn message(topic: &str, event: &Value) -> Bytes {
     body.into()
 }
 
-/// Change of a topic's subscribers; see [`Client::presence`].
+/// Change of the subscribers of a topic; see [`Client::presence`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PresenceEvent {
@@ -186,7 +187,7 @@ pub enum PresenceEvent {
     Present {
         /// Number of subscribed connections by name, for the first 1000 names in alphabetical order.
         connections: BTreeMap<String, u64>,
-        /// Number of omitted names.
+        /// Number of names that were omitted.
         omitted: u64,
     },
     /// A connection has subscribed to the topic.
@@ -231,7 +232,7 @@ impl PresenceEvent {
     }
 }
 
-/// Watches the subscribers of a topic until it is dropped; see [`Client::presence`].
+/// Observes the subscribers of a topic until it is dropped; see [`Client::presence`].
 #[derive(Debug)]
 pub struct Presence {
     subscription: Subscription,
@@ -239,8 +240,8 @@ pub struct Presence {
 }
 
 impl Client {
-    /// Watches the subscribers of a topic with [presence](crate::BrokerBuilder::presence). The current list is sent
-    /// first, then each change.
+    /// Observes the subscribers of a topic with [presence](crate::BrokerBuilder::presence). The current list is sent
+    /// first, followed by each change.
     ///
     /// ```
     /// use frisbee::Server;
@@ -269,11 +270,11 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// Like [`subscribe`](Self::subscribe) to `$presence.` followed by the topic. Also fails if the topic has no
+    /// Same as [`subscribe`](Self::subscribe) for `$presence.` followed by the topic. Also fails if the topic has no
     /// presence.
     ///
     /// # Cancel safety
-    /// Like [`subscribe`](Self::subscribe).
+    /// Same as [`subscribe`](Self::subscribe).
     pub async fn presence(&self, topic: &str) -> Result<Presence, PubSubError> {
         check_topic(topic.as_bytes())?;
         Ok(Presence { subscription: self.subscribe(&format!("{PREFIX}{topic}")).await?, connections: None })
@@ -284,8 +285,8 @@ impl Presence {
     /// Returns the next list or change. Malformed messages are skipped.
     ///
     /// # Errors
-    /// Like [`Subscription::recv`]. After [`RecvError::Reconnected`] a new list follows. After [`RecvError::Lagged`]
-    /// changes are missing, so watch the topic again.
+    /// Same as [`Subscription::recv`]. After [`RecvError::Reconnected`], a new list follows. After
+    /// [`RecvError::Lagged`], changes are missing, so call [`Client::presence`] again.
     ///
     /// # Cancel safety
     /// Dropping the future loses no message.
@@ -303,8 +304,8 @@ impl Presence {
         }
     }
 
-    /// Returns the number of subscribed connections by name, as of the last [`recv`](Self::recv). Names omitted from
-    /// the list are missing until they join again. At most 65 536 names are kept.
+    /// Returns the number of subscribed connections by name, as of the last [`recv`](Self::recv). Names that were
+    /// omitted from the list are missing until they join again. At most 65 536 names are kept.
     pub fn connections(&self) -> &BTreeMap<String, u64> {
         static NONE: BTreeMap<String, u64> = BTreeMap::new();
         self.connections.as_ref().unwrap_or(&NONE)
@@ -330,7 +331,7 @@ fn apply(known: &mut BTreeMap<String, u64>, change: &PresenceEvent) {
 mod tests {
     use super::*;
 
-    /// Regression: a watcher stored an unlimited number of names sent by a hostile broker.
+    /// Regression: a client stored an unlimited number of names sent by a hostile broker.
     #[test]
     fn watcher_remembers_a_bounded_number_of_names() {
         let mut known = BTreeMap::new();

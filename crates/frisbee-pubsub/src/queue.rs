@@ -1,4 +1,5 @@
-//! Bounded queue of one subscriber. Publishers add messages from any thread; the subscriber's own task removes them.
+//! Bounded queue of one subscriber. Publishers add messages from any thread, and the subscriber's own task removes
+//! them.
 
 use super::fanout::Source;
 use super::follow::{ReplayMark, ReplayedPositions};
@@ -11,33 +12,33 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-/// Maximum number of bytes that are moved to the outbox at once, enough for several writes. Messages in the outbox can
-/// no longer be dropped, and they delay replies.
+/// Maximum number of bytes that are moved to the outbox at once. This is enough for several writes. Messages in the
+/// outbox can no longer be dropped, and they delay replies.
 const WINDOW: usize = 256 * 1024;
 
 /// Maximum size of a segment to which single packets are appended, so that a queue of small messages does not consist
 /// of small allocations. Longer packets are shared by all subscribers.
 const TOGETHER_MAX: usize = 4 * 1024;
 
-/// Charge for a segment in bytes, excluding its packets: its entry in the queue and its allocations.
+/// Charge for a segment in bytes, excluding its packets. This includes its entry in the queue and its allocations.
 const SEGMENT_CHARGE: usize = 256;
 
 /// Charge for a mark.
 const MARK_CHARGE: usize = 64;
 
-/// Divisor of a subscriber's queue limit once the queues of all subscribers reach their total limit. The rest is enough
-/// for subscribers that keep up. While the server is short of memory, the limit is this fraction of the available
-/// memory.
+/// Divisor of a subscriber's queue limit once the queues of all subscribers reach their total limit. The remaining
+/// fraction is enough for subscribers that keep up. While the server is short of memory, the limit is this fraction of
+/// the available memory.
 const LEFT_WHEN_FULL: usize = 16;
 
-/// Queue size in bytes that every subscriber is always allowed.
+/// Queue size in bytes that is always permitted to every subscriber.
 const QUEUE_LEAST: usize = 16 * 1024;
 
 /// Divisor of the available memory for the number of bytes moved to the outbox at once, while the server is short of
 /// memory.
 const WINDOW_WHEN_SHORT: usize = 256;
 
-/// Granularity in bytes of charges to the server's memory.
+/// Granularity in bytes of charges to the memory of the server.
 pub(super) const STEP: usize = 16 * 1024;
 
 /// Limits of all queues of a broker, and their totals.
@@ -45,12 +46,12 @@ pub(super) const STEP: usize = 16 * 1024;
 pub(super) struct QueueBounds {
     /// Maximum size of one subscriber's queue in bytes.
     pub(super) queue_max: usize,
-    /// Total size of all queues in bytes above which each subscriber's limit is reduced.
+    /// Total size of all queues in bytes beyond which the limit of each subscriber is reduced.
     pub(super) memory_max: usize,
     pub(super) slow: SlowSubscriberPolicy,
     /// Number of bytes queued for all subscribers.
     pub(super) waiting: AtomicUsize,
-    /// Number of messages lost by subscribers.
+    /// Number of messages that subscribers have lost.
     pub(super) lost: AtomicU64,
 }
 
@@ -79,7 +80,7 @@ pub(super) struct Subscriber {
     budget: MemoryBudget,
     operations: Operations,
     bounds: Arc<QueueBounds>,
-    /// Whether the task has been woken for queued packets or is waiting for the socket to become writable. Written only
+    /// Whether the task has been woken for queued packets or waits for the socket to become writable. Written only
     /// while the lock is held.
     scheduled: AtomicBool,
     /// Whether the queue is more than half full, or the connection is closed. Written only while the lock is held.
@@ -94,13 +95,13 @@ struct Queue {
     bytes: usize,
     /// Part of `bytes` that is not shared with other subscribers.
     own: usize,
-    /// Charge of `own` to the server's memory, rounded down to a multiple of [`STEP`].
+    /// Charge of `own` to the memory of the server, rounded down to a multiple of [`STEP`].
     charge: MemoryCharge,
     /// Number of messages lost since the last report to the subscriber.
     lost: u64,
     /// Whether the connection has subscriptions with a history.
     follows: bool,
-    /// Replies and positions of dropped segments, to be sent again.
+    /// Replies and positions of dropped segments that must be sent again.
     restated: ReplayedPositions,
     closed: bool,
 }
@@ -119,7 +120,7 @@ pub(super) struct QueueSegment {
 impl QueueSegment {
     pub(super) fn new() -> Self {
         let mut packets = Outbox::new(HeaderForm::Current);
-        // Unlimited here because each subscriber's own limit applies when the segment is sent.
+        // Unlimited here, because the limit of each subscriber applies when the segment is sent.
         packets.set_limit(u32::MAX);
         Self { packets, messages: 0, longest: 0, marks: Vec::new() }
     }
@@ -132,7 +133,7 @@ impl QueueSegment {
         }
     }
 
-    /// Calls `visit` with the bodies of the last `count` messages. Long bodies are shared; others are copied because a
+    /// Calls `visit` with the bodies of the last `count` messages. Long bodies are shared. Others are copied, because a
     /// slice would keep the whole buffer alive. Must be called before the packets are [shared](Outbox::share).
     pub(super) fn for_each_last(&mut self, count: usize, mut visit: impl FnMut(Bytes)) {
         let Some(mut packets) = self.packets.contiguous() else {
@@ -204,7 +205,7 @@ impl Subscriber {
         self.behind.load(Ordering::Relaxed)
     }
 
-    /// Adds a publisher's packets to the queue, and wakes the subscriber's task unless it is the caller.
+    /// Adds packets of a publisher to the queue, and wakes the subscriber's task unless it is the calling one.
     pub(super) fn deliver(&self, fill: impl FnOnce(&mut QueueDelivery<'_>), from: &impl Source) {
         let mut queue = self.queue.lock();
         if queue.closed {
@@ -221,7 +222,7 @@ impl Subscriber {
             self.connection.abort_for(text);
             return;
         }
-        // Keep the newest segment at any size because a single message may exceed the limit.
+        // The newest segment is kept at any size, because a single message may exceed the limit.
         while queue.bytes > queue_max && queue.segments.len() > 1 {
             let lost = queue.drop_oldest();
             self.bounds.lost.fetch_add(lost, Ordering::Relaxed);
@@ -232,7 +233,7 @@ impl Subscriber {
             return;
         }
         self.account(before, &mut queue);
-        // Set while the lock is held. `pull` clears the flag under the lock too, so no packet is left unscheduled.
+        // Set while the lock is held. `pull` also clears the flag under the lock, so no packet is left unscheduled.
         let scheduled = self.scheduled.swap(true, Ordering::AcqRel);
         drop(queue);
         if !scheduled && self.number != from.number() {
@@ -240,8 +241,8 @@ impl Subscriber {
         }
     }
 
-    /// Moves queued packets to the outbox of the subscriber's own task, up to a useful amount. `body_max` is the limit
-    /// of the peer. Returns whether packets remain in the queue.
+    /// Moves queued packets to the outbox of the subscriber's own task, up to [`WINDOW`]. `body_max` is the limit of
+    /// the peer. Returns whether packets remain in the queue.
     pub(super) fn pull(&self, outbox: &mut Outbox, body_max: u32) -> bool {
         if !self.scheduled.load(Ordering::Acquire) {
             return false;
@@ -300,7 +301,7 @@ impl Subscriber {
         self.behind.store(true, Ordering::Relaxed);
     }
 
-    /// Updates the count of queued bytes and the charge to the server's memory.
+    /// Updates the count of queued bytes and the charge to the memory of the server.
     fn account(&self, before: usize, queue: &mut Queue) {
         let charged = queue.own / STEP * STEP;
         if charged != queue.charge.bytes() {
@@ -312,7 +313,7 @@ impl Subscriber {
     }
 }
 
-/// The locked queue of a subscriber.
+/// Queue of a subscriber while it is locked.
 pub(super) struct QueueDelivery<'a>(&'a mut Queue);
 
 impl QueueDelivery<'_> {
@@ -366,7 +367,7 @@ impl QueueDelivery<'_> {
         self.0.bytes
     }
 
-    /// Appends a packet that does not count as a message. `mark` repeats it if the packet is dropped.
+    /// Appends a packet that does not count as a message. If the packet is dropped, `mark` is used to repeat it.
     pub(super) fn control(&mut self, id: PacketId, operation: Operation, body: Vec<u8>, mark: Option<ReplayMark>) {
         let body = Bytes::from(body);
         let segment = self.segment(body.len());
@@ -397,7 +398,7 @@ impl QueueDelivery<'_> {
             queue.bytes += SEGMENT_CHARGE;
             queue.own += SEGMENT_CHARGE;
         }
-        queue.segments.back_mut().expect("queue should have a last segment")
+        queue.segments.back_mut().expect("queue should have a segment after the insertion")
     }
 }
 
@@ -428,8 +429,8 @@ impl Queue {
     }
 }
 
-/// Encodes packets again with the header form and the size limit of the outbox. Returns the number of messages that are
-/// too long.
+/// Encodes packets again with the header format and the size limit of the outbox. Returns the number of messages that
+/// are too long.
 #[cold]
 fn reframe(mut segment: QueueSegment, outbox: &mut Outbox, limit: u32) -> u64 {
     let mut packets = segment.packets.take_bytes();

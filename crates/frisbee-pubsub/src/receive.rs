@@ -1,8 +1,8 @@
 //! The client as a router: dispatches messages to subscriptions and replies to callers.
 //!
-//! A broker sends a message once, however many subscriptions of the connection match it. The matching subscriptions are
-//! looked up here and cached per topic until the subscriptions change. Consecutive messages of a batch for the same
-//! subscriptions are delivered together.
+//! A broker sends a message once, regardless of how many subscriptions of the connection match it. The matching
+//! subscriptions are looked up here, and are cached per topic until the subscriptions change. Consecutive messages of a
+//! batch for the same subscriptions are delivered together.
 
 use super::client::{Client, ClientShared};
 use super::follow::{Answer, NextOffset, Positions};
@@ -25,11 +25,11 @@ const REMEMBERED_MAX: usize = 1024;
 
 /// Router of a pub/sub client, for connections that also carry other protocols.
 ///
-/// It serves a single connection and ignores further ones.
+/// The router serves a single connection and ignores further ones.
 #[derive(Debug)]
 pub struct ClientRouter(Arc<ClientShared>, ClientKind);
 
-/// Connection that a router serves.
+/// Kind of the connection that a router serves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ClientKind {
     First,
@@ -46,7 +46,7 @@ impl ClientRouter {
     /// Creates a router for a broker whose [first operation](super::BrokerBuilder::first_operation) is `first`.
     ///
     /// # Panics
-    /// If the operations are not all between 10 and 65 535.
+    /// If one of the operations is not between 10 and 65 535.
     pub fn starting_at(first: u16) -> Self {
         Self(Arc::new(ClientShared::new(first)), ClientKind::First)
     }
@@ -56,7 +56,7 @@ impl ClientRouter {
         Self(shared, ClientKind::Next)
     }
 
-    /// Returns the client that uses this router's connection once it exists.
+    /// Returns the client, which uses the connection of this router once the connection exists.
     pub fn client(&self) -> Client {
         Client(self.0.clone(), None)
     }
@@ -68,7 +68,7 @@ impl Default for ClientRouter {
     }
 }
 
-/// State of the router for its connection.
+/// State that the router keeps for its connection.
 #[derive(Debug, Default)]
 pub struct ClientSession {
     /// Whether this is the connection that the router serves.
@@ -79,7 +79,7 @@ pub struct ClientSession {
     routes: Vec<Route>,
     /// Index of the last used route, which is likely to be the next one.
     last: usize,
-    /// The queue group subscription that received the last message.
+    /// Queue group subscription that has received the last message.
     member: Option<(PacketId, Inboxes)>,
     /// Positions of topics that are not in the cache.
     stream: Stream,
@@ -257,7 +257,7 @@ impl ClientSession {
         Routed::Continue
     }
 
-    /// Receives a message of the history, which is delivered to one subscription.
+    /// Handles a message of the history, which is delivered to one subscription.
     fn receive_replayed(&mut self, shared: &ClientShared, topic: &[u8], mut body: Bytes, before: usize) -> Routed {
         let Some(replay) = self.replay.as_mut().filter(|replay| replay.topic.name.as_bytes() == topic) else {
             return Routed::close(format!("{NO_BROKER}: a message of a history without a position"));
@@ -274,7 +274,7 @@ impl ClientSession {
         Routed::Continue
     }
 
-    /// Handles positions of the live stream, or of the history for one subscription.
+    /// Handles positions of the live stream, or of the history of one subscription.
     fn handle_positions(&mut self, shared: &ClientShared, id: PacketId, body: &[u8]) -> Routed {
         for position in Positions(body) {
             let Some((topic, next)) = position else {
@@ -338,7 +338,7 @@ impl ClientSession {
             }
             last.extend(self.messages.drain(..), shared.inbox_max);
         }
-        // Discard the messages if all their subscriptions were dropped.
+        // The messages are discarded if all their subscriptions were dropped.
         self.messages.clear();
     }
 
@@ -393,7 +393,7 @@ mod tests {
         DetachedConnection::new(Handle::current(), usize::MAX).connection().clone()
     }
 
-    /// Returns what a subscription received: payloads, and numbers of lost messages.
+    /// Returns what a subscription has received: payloads, and numbers of lost messages.
     fn received(subscription: &mut Subscription) -> Vec<String> {
         let mut context = Context::from_waker(Waker::noop());
         let next = || match subscription.poll_recv(&mut context) {
@@ -438,7 +438,7 @@ mod tests {
         assert!(matches!(comes(Kind::Sync, 0, vec![0]), Routed::Close(_)));
     }
 
-    /// A subscription may be dropped on another thread while the position of its history is handled.
+    /// Regression: a subscription may be dropped on another thread while the position of its history is handled.
     #[tokio::test]
     async fn history_of_a_dropped_subscription_reaches_no_other() {
         let router = ClientRouter::new();

@@ -1,4 +1,4 @@
-//! Reconnection of a client: its subscriptions continue on the new connection and are notified.
+//! Reconnection of a client. Its subscriptions continue on the new connection and are notified.
 
 use super::Kind;
 use super::client::{ClientShared, OwnedConnection};
@@ -11,11 +11,11 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// Pause before the second attempt. Doubles with each further attempt, up to [`PAUSE_MAX`].
+/// Pause before the second attempt. It doubles with each further attempt, up to [`PAUSE_MAX`].
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 
-/// Maximum pause, within which a restarted broker has its subscribers back. A connection that lives for a shorter time
-/// counts as a failed attempt.
+/// Maximum pause, within which the subscriptions of a restarted broker are restored. A connection that lives for a
+/// shorter time counts as a failed attempt.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// Opens a connection with a router.
@@ -38,7 +38,7 @@ pub(super) async fn keep(own: Weak<OwnedConnection>, shared: Weak<ClientShared>,
     while let Some(current) = own.upgrade().map(|own| own.connection()) {
         let reason = current.closed().await;
         if matches!(reason, CloseReason::Local) {
-            return; // Closed locally. Subscriptions have been notified.
+            return; // The connection was closed locally, and the subscriptions have been notified.
         }
         tracing::debug!(%reason, "connection to a broker lost");
         failures = if made.elapsed() < PAUSE_MAX { failures + 1 } else { 0 };
@@ -77,7 +77,7 @@ async fn connect(
 }
 
 /// Returns the pause after a number of failed attempts, by exponential backoff. Half of it is random, so that clients
-/// that lost the same server do not reconnect simultaneously.
+/// that have lost the same server do not reconnect simultaneously.
 pub(super) fn pause(attempt: usize, min: Duration, max: Duration) -> Duration {
     min.saturating_mul(1 << attempt.min(16)).min(max).mul_f64(0.5 + fastrand::f64() / 2.0)
 }
@@ -91,8 +91,8 @@ async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
             again.inbox.extend([Entry::Notice(Notice::Reconnected)].into_iter(), shared.inbox_max);
         }
         if request(shared, connection, again).await.is_err() {
-            // Lost again, possibly before these subscriptions were registered on the connection. In that case nothing
-            // else marks them as lost.
+            // The connection was lost again, possibly before these subscriptions were registered on it. In that case
+            // nothing else marks them as lost.
             return shared.lose_all();
         }
     }
@@ -113,7 +113,7 @@ async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
     }
 }
 
-/// Requests one subscription. Omits its positions if they exceed the broker's maximum message size.
+/// Requests one subscription. Its positions are omitted if they exceed the maximum message size of the broker.
 async fn request(shared: &ClientShared, connection: &Connection, again: &mut Resubscription) -> Result<(), SendError> {
     loop {
         let packet = Packet::new(PacketId(again.id), shared.operations.of(again.kind), again.body.clone());
@@ -125,7 +125,7 @@ async fn request(shared: &ClientShared, connection: &Connection, again: &mut Res
                     return Ok(());
                 }
             },
-            // Dropped before the request was sent, when it could not be unsubscribed.
+            // The subscription was dropped before the request was sent, so it could not be unsubscribed at that time.
             Ok(()) if shared.inbox(again.id).is_none() => {
                 shared.unsubscribe(connection, again.id);
                 return Ok(());
@@ -145,13 +145,13 @@ mod tests {
     use std::task::{Context, Poll, Waker};
     use tokio::sync::mpsc;
 
-    /// Regression: a client reconnected without a pause if its connections opened and closed immediately.
+    /// Regression: a client reconnected without a pause if its connections were opened and closed immediately.
     #[tokio::test(start_paused = true)]
     async fn connections_that_end_at_once_are_made_with_pauses() {
         let (dials, mut dialled) = mpsc::unbounded_channel();
         let connector = move || {
             dials.send(()).ok();
-            // Dropping the other end closes the connection.
+            // Dropping the remote end closes the connection.
             let (here, _) = frisbee::memory();
             async { Ok(here) }
         };
@@ -179,7 +179,7 @@ mod tests {
     }
 
     /// Regression: the broker kept a subscription that was dropped while its request waited for capacity. As a group
-    /// member it then swallowed messages.
+    /// member, it then received messages that nobody read.
     #[test]
     fn subscription_dropped_during_resubscription_ends() {
         let runtime = runtime();

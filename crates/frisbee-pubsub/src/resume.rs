@@ -1,4 +1,4 @@
-//! Subscriptions with a history at the client: where they start, and which messages are missing after a reconnect.
+//! Client side of subscriptions with a history: where they start, and which messages are missing after a reconnect.
 
 use super::covers;
 use super::follow::{Answer, NextOffset, StartPosition, put_position};
@@ -15,11 +15,11 @@ pub(super) const POSITIONS_MAX: usize = 64 * 1024;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Start {
-    /// The first message published from now on.
+    /// The first message that is published from now on.
     Now,
     /// The last message of each topic, which is its current value.
     Last,
-    /// The oldest message of each topic that the broker still has.
+    /// The oldest message of each topic that the broker keeps.
     Oldest,
     /// The message after this position, for a pattern without wildcards.
     After(Position),
@@ -40,22 +40,22 @@ pub(super) type Stream = HashMap<Arc<str>, NextOffset>;
 #[derive(Debug)]
 pub(super) struct Follow {
     pattern: Box<str>,
-    /// Start position sent in the last request.
+    /// Start position that was sent in the last request.
     opening: StartPosition,
-    /// Topic positions sent in the last request.
+    /// Positions of topics that were sent in the last request.
     expected: HashMap<Arc<str>, NextOffset>,
-    /// Whether all messages are expected of topics without a position in the request.
+    /// Whether all messages are expected of topics that have no position in the request.
     expects_all: bool,
     /// Whether the request renews a subscription after a reconnect.
     is_resumed: bool,
-    /// The last reply of a broker on any connection.
+    /// Last reply of a broker on any connection.
     answer: Option<Answer>,
     /// Whether the subscription is active on this connection.
     is_started: bool,
-    /// Number of topics whose positions are still to be received.
+    /// Number of topics whose positions have not been received.
     topics_left: u64,
-    /// Positions of the messages replayed to this subscription only, each with the position of the live stream at that
-    /// time.
+    /// Positions of the messages that were replayed to this subscription only, each with the position of the live
+    /// stream at that time.
     own: HashMap<Arc<str>, (NextOffset, NextOffset)>,
     /// Whether an unknown number of missing messages was reported since the last request.
     is_reported: bool,
@@ -98,7 +98,7 @@ impl Follow {
         self.is_started && !self.is_lossy && self.answer.is_some_and(|answer| answer.is_covered)
     }
 
-    /// Encodes the request after the pattern.
+    /// Encodes the part of the request after the pattern.
     pub(super) fn request(&self) -> Vec<u8> {
         let mut body = vec![self.opening as u8];
         let mut positions: Vec<_> = self.expected.iter().collect();
@@ -109,7 +109,8 @@ impl Follow {
         body
     }
 
-    /// Handles the loss of the connection. `stream` has its last positions. The next request is for another connection.
+    /// Handles the loss of the connection. `stream` contains its last positions. The next request is for another
+    /// connection.
     pub(super) fn handle_loss(&mut self, stream: &Stream, is_lossy: bool) {
         let was_started = std::mem::take(&mut self.is_started);
         self.is_reported = false;
@@ -145,7 +146,7 @@ impl Follow {
         !std::mem::take(&mut self.expected).is_empty()
     }
 
-    /// Continues as a plain subscription because the broker has no history. Returns the gap.
+    /// Continues as a plain subscription, because the broker has no history. Returns the gap.
     pub(super) fn handle_plain(&mut self) -> PrecedingGap {
         self.is_started = true;
         self.is_lossy = true;
@@ -165,7 +166,7 @@ impl Follow {
         }
         let is_topic = check_topic(self.pattern.as_bytes()).is_ok();
         let is_unknown = if is_topic && !self.expected.is_empty() {
-            // Unless the topic was evicted, its position reports the gap.
+            // If the topic was not evicted, its position reports the gap.
             answer.topics == 0
         } else {
             is_other
@@ -228,7 +229,7 @@ mod tests {
         HashMap::from([("a.b".into(), next(7, offset))])
     }
 
-    /// Creates a subscription that was fully replayed and then lost its connection.
+    /// Creates a subscription that was fully replayed and has then lost its connection.
     fn lost(pattern: &str, offset: u64) -> Follow {
         let mut follow = Follow::new(pattern, Start::Now);
         assert_eq!(follow.handle_answer(COVERED), PrecedingGap::None);

@@ -1,4 +1,4 @@
-//! Tests of the broker without sockets: packets are routed directly, and the outbox of each batch is checked.
+//! Tests of the broker without sockets. Packets are routed directly, and the outbox of each batch is checked.
 
 mod bounds;
 mod bus_histories;
@@ -20,7 +20,7 @@ use tokio::runtime::{Handle, Runtime};
 
 const NUMBERS: Operations = Operations(FIRST_OPERATION);
 
-/// A connection of a broker, driven manually.
+/// Connection of a broker that is driven manually.
 pub(super) struct Member {
     broker: Broker,
     pub(super) detached: DetachedConnection,
@@ -83,8 +83,8 @@ impl Member {
         std::iter::from_fn(|| decoder.next(&mut bytes).unwrap()).collect()
     }
 
-    /// Returns the packets of this batch and the following ones: ids and payloads of messages, `-` and the number of
-    /// lost ones.
+    /// Returns the packets of this batch and the following ones: ids and payloads of messages, and `-` with the number
+    /// of lost ones.
     pub(super) fn received(&mut self) -> Vec<String> {
         let mut received = Vec::new();
         loop {
@@ -359,11 +359,11 @@ fn nothing_is_left_of_a_peer_that_vanishes() {
         while broker.subscriptions() > 0 {
             tokio::task::yield_now().await;
         }
-        // Let the task that removed the last subscriptions end.
+        // The task that removes the last subscriptions ends here.
         tokio::task::yield_now().await;
     });
     assert_eq!((broker.subscriptions(), broker.0.subscriptions.read().nodes()), (0, 0));
-    // Any event on a connection, such as a PING, releases cached subscribers that have departed.
+    // Any event on a connection, such as a PING, releases cached subscribers whose connections are closed.
     writer.run_batch();
     assert!(weak.upgrade().is_none(), "a reference is left");
 }

@@ -15,7 +15,7 @@ pub(crate) const DEPTH_MAX: usize = 16;
 /// Wildcard that matches exactly one token.
 const ONE: &str = "*";
 
-/// Wildcard that matches all remaining tokens, at least one.
+/// Wildcard that matches all remaining tokens, of which there must be at least one.
 const REST: &str = ">";
 
 /// Reason why a topic or pattern is invalid.
@@ -30,7 +30,7 @@ pub enum TopicError {
     EmptyToken,
     /// The topic contains white space or a control character, or a `*` or `>` within a longer token.
     Character(char),
-    /// A topic to publish to has a wildcard.
+    /// A topic to publish to contains a wildcard.
     Wildcard,
     /// The token `>` is not the last one.
     RestWithin,
@@ -60,7 +60,7 @@ impl std::error::Error for TopicError {}
 /// Validates a topic to publish to.
 ///
 /// # Errors
-/// Returns the first defect.
+/// Returns the first problem that is found.
 pub fn check_topic(topic: &[u8]) -> Result<&str, TopicError> {
     let topic = check_pattern(topic)?;
     let wild = topic.split('.').any(|token| token == ONE || token == REST);
@@ -70,7 +70,7 @@ pub fn check_topic(topic: &[u8]) -> Result<&str, TopicError> {
 /// Validates a pattern to subscribe to.
 ///
 /// # Errors
-/// Returns the first defect.
+/// Returns the first problem that is found.
 pub fn check_pattern(pattern: &[u8]) -> Result<&str, TopicError> {
     if pattern.is_empty() || pattern.len() > TOPIC_MAX {
         return Err(TopicError::Length(pattern.len()));
@@ -121,11 +121,12 @@ pub fn covers(pattern: &str, other: &str) -> bool {
     }
 }
 
-/// Map from patterns to values, looked up by topics that match the patterns. Each value has a key that is unique for
-/// its pattern.
+/// Map from patterns to values, which are looked up by topics that match the patterns. The key of a value is unique
+/// among the values of its pattern.
 ///
-/// Stored as a tree with one node per pattern prefix. Empty nodes are removed, so that removed patterns use no memory.
-/// Insertion and removal move only a few entries at any size, which bounds the time for which they block other threads.
+/// The map is stored as a tree with one node per pattern prefix. Empty nodes are removed, so that removed patterns use
+/// no memory. Insertion and removal move only a few entries at any size, which bounds the time for which they block
+/// other threads.
 #[derive(Debug)]
 pub(crate) struct Trie<K, V> {
     root: Node<K, V>,
@@ -135,7 +136,7 @@ pub(crate) struct Trie<K, V> {
 
 #[derive(Debug)]
 struct Node<K, V> {
-    /// Child nodes by their token.
+    /// Child nodes, by token.
     children: Table<Box<str>, Box<Self>>,
     one: Option<Box<Self>>,
     /// Values of patterns that end at this node.
@@ -337,7 +338,7 @@ impl<K: Ord, V> Table<K, V> {
     }
 }
 
-/// Splits off the first token, and returns the rest after its dot.
+/// Splits off the first token. Also returns the rest after its dot.
 fn split(topic: &str) -> (&str, Option<&str>) {
     match topic.split_once('.') {
         Some((token, next)) => (token, Some(next)),
@@ -350,7 +351,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Reference implementation: compares token by token.
+    /// Reference implementation, which compares token by token.
     fn matches(pattern: &str, topic: &str) -> bool {
         let (mut pattern, mut topic) = (pattern.split('.'), topic.split('.'));
         loop {
@@ -491,7 +492,7 @@ mod tests {
         let mut trie = Trie::default();
         trie.insert("base.topic", 0, ());
         let before = (trie.len(), trie.nodes());
-        // Half of the topics fill one large table, the other half many small ones.
+        // Half of the topics fill one large table, and the other half fill many small ones.
         let topic = |number: usize| match number % 2 {
             0 => format!("topic.{}.{number}", number % 1000),
             _ => number.to_string(),

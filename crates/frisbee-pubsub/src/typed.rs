@@ -12,15 +12,15 @@ use std::sync::Arc;
 
 /// A topic or pattern whose messages have one type.
 ///
-/// Both ends agree on the type by using the same [`Topic`]. Messages are encoded in the rich form, so both ends must be
-/// native peers.
+/// Publishers and subscribers agree on the type by using the same [`Topic`]. Messages are encoded in the rich format,
+/// so both must be native peers.
 ///
 /// # Versions
 ///
-/// Messages outlive the program that published them, in histories and durable topics. If the type has a
-/// [layout](polyglot::Message::LAYOUT), each message carries the fingerprint of the layout. A message of another version
-/// of the type is translated if the reader [reads](Self::reads) that version, and otherwise refused with
-/// [`RecvError::Undecodable`]. Messages without a fingerprint are read as those of this version.
+/// Messages can outlive the program that has published them, in histories and durable topics. If the type has a
+/// [layout](polyglot::Message::LAYOUT), each message carries the fingerprint of the layout. A message of another
+/// version of the type is translated if the reader [reads](Self::reads) that version, and is otherwise refused with
+/// [`RecvError::Undecodable`]. Messages without a fingerprint are read as messages of this version.
 ///
 /// ```
 /// use frisbee_pubsub::{Broker, Client, Topic};
@@ -64,17 +64,17 @@ impl<M: polyglot::Message> Topic<M> {
         Self { name: name.into(), nesting: Nesting::default(), reader: Arc::default(), message: PhantomData }
     }
 
-    /// Sets the maximum nesting depth of received messages, up to 200. Default: 100.
+    /// Sets the maximum nesting depth of received messages, up to 200. Defaults to 100.
     pub fn nesting_max(self, levels: u32) -> Self {
         Self { nesting: Nesting::new(levels), ..self }
     }
 
-    /// Reads another version of the message too, such as `v1::Order`, generated from an older schema into a module of its
-    /// own. Its messages are translated with protobuf's rules. A message with a field that has become incompatible is
-    /// refused. Upgrade readers before publishers.
+    /// Accepts another version of the message as well, such as `v1::Order`, which is generated from an older schema
+    /// into a separate module. Messages of that version are translated with the rules of protobuf. A message with a
+    /// field that has become incompatible is refused. Upgrade readers before publishers.
     ///
-    /// Fails to compile unless both types have a [layout](polyglot::Message::LAYOUT), which the option `message_layouts`
-    /// of frpc-build generates.
+    /// This fails to compile unless both types have a [layout](polyglot::Message::LAYOUT), which the option
+    /// `message_layouts` of frpc-build generates.
     pub fn reads<Old: polyglot::Message>(mut self) -> Self {
         Arc::make_mut(&mut self.reader).add::<M, Old>();
         self
@@ -119,14 +119,14 @@ impl<M: polyglot::Message> Topic<M> {
         Ok(self.subscription(subscription))
     }
 
-    /// Subscribes from the given message on if the broker keeps a history of the topics; see
+    /// Subscribes from the given message on, if the broker keeps a history of the topics; see
     /// [`Client::subscribe_from`].
     ///
     /// # Errors
-    /// Like [`subscribe`](Self::subscribe).
+    /// Same as [`subscribe`](Self::subscribe).
     ///
     /// # Cancel safety
-    /// Like [`subscribe`](Self::subscribe).
+    /// Same as [`subscribe`](Self::subscribe).
     pub async fn subscribe_from(&self, client: &Client, start: Start) -> Result<TopicSubscription<M>, PubSubError> {
         check_peer(client).await?;
         let subscription = client.subscribe_from(&self.name, start).await?;
@@ -136,10 +136,10 @@ impl<M: polyglot::Message> Topic<M> {
     /// Subscribes as a member of a queue group; see [`Client::queue_subscribe`].
     ///
     /// # Errors
-    /// Like [`subscribe`](Self::subscribe).
+    /// Same as [`subscribe`](Self::subscribe).
     ///
     /// # Cancel safety
-    /// Like [`subscribe`](Self::subscribe).
+    /// Same as [`subscribe`](Self::subscribe).
     pub async fn queue_subscribe(&self, client: &Client, group: &str) -> Result<TopicSubscription<M>, PubSubError> {
         check_peer(client).await?;
         let subscription = client.queue_subscribe(&self.name, group).await?;
@@ -170,7 +170,7 @@ pub struct TopicPublisher<M> {
 }
 
 impl<M: polyglot::Message> TopicPublisher<M> {
-    /// Publishes a message once the connection has capacity. The message is encoded directly into the outbox; long
+    /// Publishes a message once the connection has capacity. The message is encoded directly into the outbox, and long
     /// `Bytes` and `Utf8Bytes` are not copied.
     ///
     /// # Errors
@@ -207,11 +207,11 @@ impl<M: polyglot::Message> TopicSubscription<M> {
     /// Returns the next message.
     ///
     /// # Errors
-    /// If messages before it were lost, or it cannot be decoded as an `M`; the next call continues after that. Every
-    /// call fails once the connection is closed.
+    /// If messages before it were lost, or the message cannot be decoded as an `M`. The next call continues after that.
+    /// Once the connection is closed, every call fails.
     ///
     /// # Cancel safety
-    /// Safe: dropping the future loses no message.
+    /// Dropping the future loses no message.
     pub async fn recv(&mut self) -> Result<TopicMessage<M>, RecvError> {
         let received = self.subscription.recv().await?;
         let limits = Limits { body: received.payload().len().max(frisbee::BODY_MAX as usize), nesting: self.nesting };
@@ -282,7 +282,7 @@ fn put<M: polyglot::Message>(mut packet: PacketWriter<'_>, message: &M) -> Resul
     packet.finish().map_err(|error| SendError::TooLong(error).into())
 }
 
-/// Returns a part of a payload, which shares its memory, or a translation.
+/// Returns a part of the payload, which shares its memory, or a translation.
 fn shared(payload: &Bytes, body: Cow<'_, [u8]>) -> Bytes {
     match body {
         Cow::Borrowed(body) => payload.slice_ref(body),
@@ -290,8 +290,8 @@ fn shared(payload: &Bytes, body: Cow<'_, [u8]>) -> Bytes {
     }
 }
 
-/// Decodes a message. The memory limit of lists and maps grows in proportion for bodies longer than the default
-/// maximum.
+/// Decodes a message. For bodies longer than the default maximum, the memory limit of lists and maps grows in
+/// proportion.
 fn decode<M: polyglot::Message>(body: &Bytes, nesting: Nesting) -> Result<Root<M>, DecodeError> {
     const TIMES: usize = CONTAINER_MEMORY_MAX / frisbee::BODY_MAX as usize;
     let memory = CONTAINER_MEMORY_MAX.max(body.len().saturating_mul(TIMES));

@@ -13,77 +13,77 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 impl BrokerBuilder {
-    /// Sets the first of the eight operations that the broker serves. Default:
+    /// Sets the first of the eight operations that the broker serves. Defaults to
     /// [`FIRST_OPERATION`](crate::FIRST_OPERATION).
     ///
     /// # Panics
-    /// If the operations are not all between 10 and 65 535.
+    /// If one of the operations is not between 10 and 65 535.
     pub fn first_operation(mut self, first: u16) -> Self {
         self.operations = Operations::starting_at(first);
         self
     }
 
-    /// Sets the maximum size of each subscriber's queue in bytes. A single published batch may exceed it. Default: 16
-    /// MiB.
+    /// Sets the maximum size of each subscriber's queue in bytes. A single published batch may exceed it. Defaults to
+    /// 16 MiB.
     ///
-    /// Memory shared by several subscribers counts once for each of them.
+    /// Memory that several subscribers share counts once for each of them.
     pub fn queue_max(mut self, bytes: usize) -> Self {
         self.queue_max = bytes;
         self
     }
 
-    /// Sets the maximum size of all queues together in bytes. Above it, each queue is limited to a sixteenth of
-    /// [`queue_max`](Self::queue_max). Default: 1 GiB.
+    /// Sets the maximum size of all queues together in bytes. Beyond it, each queue is limited to a sixteenth of
+    /// [`queue_max`](Self::queue_max). Defaults to 1 GiB.
     ///
-    /// Memory shared by several subscribers counts once for each of them.
+    /// Memory that several subscribers share counts once for each of them.
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.memory_max = bytes;
         self
     }
 
-    /// Sets the policy for subscribers whose queue is full. Default: [`SlowSubscriberPolicy::DropOldest`].
+    /// Sets the policy for subscribers whose queue is full. Defaults to [`SlowSubscriberPolicy::DropOldest`].
     pub fn slow(mut self, slow: SlowSubscriberPolicy) -> Self {
         self.slow = slow;
         self
     }
 
-    /// Sets the maximum number of subscriptions per connection, up to 65 535. Default: 1024. A gateway that subscribes
-    /// on behalf of its clients needs more.
+    /// Sets the maximum number of subscriptions per connection, up to 65 535. Defaults to 1024. A gateway that
+    /// subscribes on behalf of its clients needs more.
     pub fn per_connection_max(mut self, count: usize) -> Self {
         self.per_connection_max = count;
         self
     }
 
     /// Sets the maximum number of subscriptions of all connections. The number of distinct pattern prefixes is limited
-    /// to four times as many. Default: 1 048 576.
+    /// to four times as many. Defaults to 1 048 576.
     pub fn total_max(mut self, count: usize) -> Self {
         self.total_max = count;
         self
     }
 
-    /// Connects the broker to other brokers: a message published at any of them reaches the subscribers of all.
-    /// Default: none.
+    /// Connects the broker to other brokers: a message that is published at any of them reaches the subscribers of all.
+    /// Defaults to none.
     ///
-    /// A backplane serves one broker. docs/bus.md lists the guarantees.
+    /// A backplane serves one broker. docs/bus.md describes the guarantees.
     pub fn backplane(mut self, backplane: impl Backplane) -> Self {
         self.backplane = Some(Arc::new(backplane));
         self
     }
 
-    /// Sets the policy for messages published while the backplane is disconnected. Default:
+    /// Sets the policy for messages that are published while the backplane is disconnected. Defaults to
     /// [`OutagePolicy::StayLocal`].
     pub fn when_away(mut self, when_away: OutagePolicy) -> Self {
         self.when_away = when_away;
         self
     }
 
-    /// Sets a function that authorizes connections to publish to a topic or to subscribe to a pattern. Default:
+    /// Sets a function that authorizes connections to publish to a topic or to subscribe to a pattern. By default,
     /// everything is permitted.
     ///
     /// A denied request is rejected and counted as waste. The function is called for each subscription. For messages it
-    /// is called only if the topic differs from the connection's previous one, or if the connection's
-    /// [attachments](Connection::attachments) have changed. It must not block. Existing subscriptions are not checked
-    /// again.
+    /// is called only if the topic differs from the previous one of the connection, or if the
+    /// [attachments](Connection::attachments) of the connection have changed. It must not block. Existing subscriptions
+    /// are not checked again.
     ///
     /// ```
     /// use frisbee_pubsub::{Broker, TopicUse, covers};
@@ -105,13 +105,13 @@ impl BrokerBuilder {
 
     /// Keeps the last messages of all topics that match a pattern, for
     /// [`Client::subscribe_from`](crate::Client::subscribe_from). If several patterns match a topic, the first one
-    /// applies. Default: none.
+    /// applies. Defaults to none.
     ///
-    /// With a [backplane](Self::backplane) each broker keeps the messages of all brokers, starting at its first
-    /// connection and independently of its subscribers. Offsets differ between brokers.
+    /// With a [backplane](Self::backplane), each broker keeps the messages of all brokers, from its first connection on
+    /// and independently of its subscribers. Offsets differ between brokers.
     ///
-    /// A topic takes about 300 bytes and its name; each message takes its payload and 80 bytes. The memory is charged
-    /// to the [memory](frisbee::ServerBuilder::memory_max) of the server that first used the topic.
+    /// A topic takes about 300 bytes and its name. Each message takes its payload and 80 bytes. The memory is charged
+    /// to the [memory](frisbee::ServerBuilder::memory_max) of the server that has first used the topic.
     ///
     /// ```
     /// use frisbee_pubsub::{Broker, History};
@@ -133,32 +133,32 @@ impl BrokerBuilder {
     }
 
     /// Sets the maximum memory of all histories in bytes. If a message would exceed it, or the server is short of
-    /// memory, its topic keeps only the last message or none. Topics without their messages take at most half of it: each
-    /// takes about 300 bytes and its name. Default: 64 MiB.
+    /// memory, the topic keeps only the last message or none. Topics without their messages take at most half of the
+    /// memory: each takes about 300 bytes and its name. Defaults to 64 MiB.
     pub fn history_memory_max(mut self, bytes: usize) -> Self {
         self.history_memory_max = bytes;
         self
     }
 
     /// Sets the maximum number of topics with a history. Beyond it, the history of a topic that has not been used
-    /// recently is evicted, among those of the address that has published to most topics first. Subscribers with wildcards that reconnect later are then notified that messages may be
-    /// missing. Default: 16 384.
+    /// recently is evicted. Topics of the address that has published to the most topics are evicted first. Subscribers
+    /// with wildcards that reconnect later are then notified that messages may be missing. Defaults to 16 384.
     pub fn history_topics_max(mut self, count: usize) -> Self {
         self.history_topics_max = count;
         self
     }
 
     /// Publishes the subscribers of all topics that match a pattern, for [`Client::presence`](crate::Client::presence).
-    /// If several patterns match a topic, the first one applies. Default: none.
+    /// If several patterns match a topic, the first one applies. Defaults to none.
     ///
     /// `name` returns the name of a connection, for example its caller. It is called for each subscription and must not
-    /// block. Connections without a name or with a name of more than 255 bytes are not listed. Subscriptions with
-    /// wildcards are not listed.
+    /// block. Connections without a name, or with a name of more than 255 bytes, are not listed, nor are subscriptions
+    /// with wildcards.
     ///
-    /// For topic `rooms.lobby` the list is sent as a JSON message of topic `$presence.rooms.lobby`, followed by a JSON
-    /// message for each change. Subscribing to it requires [permission](Self::permit) like any topic. Only the broker
-    /// publishes to topics below `$presence`, and subscriptions such as `>` do not receive them. A listed subscription
-    /// takes about 256 bytes, its topic and its name, which are charged to the memory of the server.
+    /// For the topic `rooms.lobby`, the list is sent as a JSON message of the topic `$presence.rooms.lobby`, followed
+    /// by a JSON message for each change. Subscribing to it requires [permission](Self::permit) like any topic. Only
+    /// the broker publishes to topics below `$presence`, and subscriptions such as `>` do not receive them. A listed
+    /// subscription takes about 256 bytes, its topic and its name, which are charged to the memory of the server.
     ///
     /// ```
     /// use frisbee_pubsub::Broker;
@@ -186,7 +186,7 @@ impl BrokerBuilder {
     /// Builds the broker.
     ///
     /// # Panics
-    /// If the [backplane](Self::backplane) already serves a broker. Also if both a backplane and
+    /// If the [backplane](Self::backplane) already serves a broker, or if both a backplane and
     /// [presence](Self::presence) are configured, because a broker knows only its own subscribers.
     pub fn build(mut self) -> Broker {
         assert!(

@@ -1,4 +1,4 @@
-//! State of the broker for one connection.
+//! State that the broker keeps per connection.
 
 use super::{BrokerShared, Permit, TopicUse};
 use crate::Reason;
@@ -19,22 +19,22 @@ pub struct BrokerSession {
     pub(super) fanout: Fanout,
     /// Charge for the cached topics.
     pub(super) charge: MemoryCharge,
-    /// Maximum body size that the peer accepts.
+    /// Maximum size of a body that the peer accepts.
     pub(super) body_max: u32,
-    /// The last permitted topic, and the change counter of the connection's attachments at that time.
+    /// Last permitted topic, and the change counter of the connection's attachments at that time.
     pub(super) permitted: Option<(Box<[u8]>, u32)>,
 }
 
 /// State of one subscription of a session.
 pub(super) struct Subscribed {
     pub(super) pattern: Box<str>,
-    /// Number of tree nodes that the subscription created.
+    /// Number of tree nodes that the subscription has created.
     pub(super) nodes: usize,
     /// Charge to the memory of the server.
     pub(super) _charge: MemoryCharge,
-    /// Interest registered at other brokers.
+    /// Interest that is registered at other brokers.
     pub(super) interest: Option<Arc<Interest>>,
-    /// Name in the presence of the topic.
+    /// Name of the subscriber in the presence of the topic.
     pub(super) name: Option<Arc<str>>,
 }
 
@@ -54,7 +54,7 @@ impl BrokerSession {
         Ok(())
     }
 
-    /// Charges the cached topics to the server's memory. Clears a large cache while the server is short of memory.
+    /// Charges the cached topics to the memory of the server. Clears a large cache if the server is short of memory.
     pub(super) fn charge_topics(&mut self, broker: &BrokerShared) {
         if self.fanout.memory() >= STEP && self.subscriber.budget().is_short() {
             self.fanout.release(broker);

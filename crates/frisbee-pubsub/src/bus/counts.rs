@@ -1,29 +1,29 @@
-//! Message counts per topic, kept by the publishing broker and by receivers, which thereby detect lost messages.
+//! Message counts per topic. Publishing brokers and receivers both keep them, so that receivers detect lost messages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Maximum number of counted topics of a broker. Beyond it, a new era starts and all counts restart.
+/// Maximum number of counted topics of a broker. Beyond it, a new era starts, in which all counts restart.
 const SENT_MAX: usize = 16 * 1024;
 
 /// Number of topics per batch of marks.
 const PORTION: usize = 256;
 
-/// Maximum number of sequences remembered by one interest, and by all interests of a broker. An interest that would
-/// exceed a limit forgets its sequences and cannot report messages lost at that moment.
+/// Maximum number of sequences that one interest remembers, and that all interests of a broker remember. An interest
+/// that would exceed a limit forgets its sequences, and cannot report messages that are lost at that moment.
 const HEARD_MAX: usize = 16 * 1024;
 const HEARD_BY_ALL_MAX: usize = 1024 * 1024;
 
 /// Memory of a sequence in bytes, excluding its topic.
 const ROW_COST: usize = 96;
 
-/// Maximum plausible count of messages missed at once, and of eras: more than any bus carries in a year. Larger values
-/// are malformed.
+/// Maximum plausible count of messages missed at once, and of eras. This is more than any bus carries in a year. Larger
+/// values are malformed.
 const MISSED_MAX: u64 = 1 << 40;
 
-/// Maximum distance by which a message may be late. A later one indicates that the remembered start of the sequence was
-/// invalid.
+/// Maximum distance by which a message may be late. A greater distance indicates that the remembered start of the
+/// sequence was invalid.
 const LATE_MAX: u64 = 64 * 1024;
 
 /// Position of a message in a sequence, which consists of the messages of one broker to one topic.
@@ -31,7 +31,7 @@ const LATE_MAX: u64 = 64 * 1024;
 pub(super) struct SequenceStamp {
     /// Id of the publishing broker.
     pub(super) origin: u64,
-    /// Generation of the broker's counts, which restart at zero with each era.
+    /// Generation of the broker's counts. They restart at zero in each era.
     pub(super) era: u64,
     /// Number of messages in the sequence, up to and including this one.
     pub(super) count: u64,
@@ -87,7 +87,7 @@ impl Row<'_> {
     }
 }
 
-/// The last era and message count received by a subscription, by publishing broker and topic. Used to detect missed
+/// Last era and message count that a subscription has received, by publishing broker and topic. Used to detect missed
 /// messages.
 #[derive(Debug, Default)]
 pub(super) struct ReceivedCounts {
@@ -141,7 +141,7 @@ impl ReceivedCounts {
         };
         let (era, count) = *row;
         let heed = if stamp.era == era && stamp.count <= count {
-            // Also covers a mark whose last message was received.
+            // This also covers a mark whose last message was received.
             if count - stamp.count <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }
         } else if stamp.era < era {
             if era - stamp.era <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }

@@ -1,25 +1,25 @@
 //! Frames between brokers of a bus.
 //!
-//! The bus `shop` uses the NATS subjects `shop.t.` plus a topic, `shop.c` for control frames, and `shop.n` without any
-//! subscriber: the "no responders" reply of NATS proves that NATS has processed all earlier messages. Other bytes than
-//! letters, digits, `-` and `_` in names of queue groups become `%` and two digits.
+//! The bus `shop` uses the NATS subjects `shop.t.` plus a topic, `shop.c` for control frames, and `shop.n`, which has
+//! no subscriber: the "no responders" reply of NATS to it proves that NATS has processed all earlier messages. In names
+//! of queue groups, bytes other than letters, digits, `-` and `_` are encoded as `%` and two digits.
 //!
-//! A frame on `shop.t.` is a kind (1 for a message, 2 for a mark), 8 bytes of the broker's number, which is drawn when
-//! it starts, a varint of its era, which grows by one each time it restarts its counts, a varint of the messages that
-//! it has published to the topic in this era, up to this one, the topic as a length-prefixed name, and the payload of a
-//! message. A batch is a byte 4 and frames of one topic, each preceded by its length in two bytes, big endian, at most
-//! 2048 bytes in all.
+//! A frame on `shop.t.` consists of its kind (1 for a message, 2 for a mark), 8 bytes with the number of the broker,
+//! which is drawn when it starts, a varint of its era, which is incremented whenever it restarts its counts, a varint
+//! of the number of messages that it has published to the topic in this era, including this one, the topic as a
+//! length-prefixed name, and the payload of a message. A batch consists of a byte 4 and frames of one topic, each
+//! preceded by its length in two bytes, big endian. It has at most 2048 bytes.
 //!
-//! The numbers of a topic are consecutive: after 4, a 7 means two lost messages. Brokers send marks of all counted
+//! The numbers of a topic are consecutive: if 7 follows 4, two messages were lost. Brokers send marks of all counted
 //! topics when another broker requests them by a byte 3 on `shop.c`, or after a reconnect. A byte 5 announces members
-//! of queue groups: with the first member, every ten seconds, and within a quarter of a second after a byte 6, the
-//! query of a broker that has joined. After an announcement brokers send no batches for half a minute.
+//! of queue groups. It is sent with the first member, every ten seconds, and within a quarter of a second after a byte
+//! 6, which is the query of a broker that has joined. After an announcement, brokers send no batches for half a minute.
 
 use super::counts::SequenceStamp;
 use bytes::Bytes;
 use frisbee::tlv;
 
-/// Maximum length of kind and stamp.
+/// Maximum length of a kind and a stamp.
 const HEAD_MAX: usize = 1 + 8 + 10 + 10;
 
 /// A frame of this single byte requests marks.
@@ -30,7 +30,7 @@ const HELLO: u8 = 3;
 pub(super) enum Frame {
     /// A message. The body is that of its packet.
     Message = 1,
-    /// The count of published messages. The body is the length-prefixed topic.
+    /// The count of published messages. The body is the topic as a length-prefixed name.
     Mark = 2,
 }
 

@@ -1,8 +1,8 @@
-//! A broker's interest in messages of other brokers: a pattern, its subscriptions, and the delivery to them.
+//! Interest of a broker in messages of other brokers: a pattern, its subscriptions, and the delivery to them.
 //!
-//! A broker receives one copy of a message for each of its matching patterns, and delivers it only to subscriptions
-//! with exactly this pattern. Each subscription therefore receives the message once and in order, whichever copy
-//! arrives first.
+//! A broker receives one copy of a message for each of its matching patterns, and delivers the copy only to
+//! subscriptions with exactly this pattern. Each subscription therefore receives the message once and in order,
+//! whichever copy arrives first.
 
 use super::counts::{ReceivedCounts, StampVerdict};
 use super::frame::Frame;
@@ -21,20 +21,20 @@ use std::sync::{Arc, Weak};
 /// Memory of an interest in bytes, excluding the two copies of its pattern.
 const INTEREST_COST: usize = 1024;
 
-/// A broker's subscription to a pattern at the backplane. It is shared by all subscriptions with this pattern, except
-/// that each queue group member has its own, so that members receive equal shares.
+/// Subscription of a broker to a pattern at the backplane. It is shared by all subscriptions with this pattern, except
+/// that each member of a queue group has its own, so that members receive equal shares.
 pub struct Interest {
     number: u64,
     pattern: Box<str>,
     group: Option<Arc<str>>,
     /// Subscriptions by connection number and id.
     members: Mutex<BTreeMap<(u64, u16), InterestMember>>,
-    /// Subscribers to notify once the interest is in effect; `None` afterwards.
+    /// Subscribers to notify once the interest is in effect. `None` afterwards.
     asked: Mutex<Option<Vec<SubscriberEntry>>>,
     arrivals: Mutex<Arrivals>,
-    /// The account for memory shared by subscribers.
+    /// Account for memory that subscribers share.
     budget: MemoryBudget,
-    /// The history rule whose topics this interest covers. `None` restricts it to topics without a history.
+    /// History rule whose topics this interest covers. `None` restricts the interest to topics without a history.
     history: Option<HistoryRule>,
 }
 
@@ -45,7 +45,7 @@ struct InterestMember {
     follows: bool,
 }
 
-/// A history rule of a broker, by its index.
+/// History rule of a broker, by its index.
 pub(super) struct HistoryRule {
     place: usize,
     broker: Weak<BrokerShared>,
@@ -67,7 +67,8 @@ struct Arrivals {
     charge: MemoryCharge,
 }
 
-/// Guard of an [`Interest`] that is not in effect yet. Dropped once it is in effect or cannot be made.
+/// Guard of an [`Interest`] that is not in effect yet. The backplane drops it once the interest is in effect or cannot
+/// be made.
 #[derive(Debug)]
 pub struct PendingInterest(Arc<Interest>);
 
@@ -127,7 +128,7 @@ impl Interest {
         &self.pattern
     }
 
-    /// Returns the queue group, if the interest is that of a group member.
+    /// Returns the queue group if the interest is that of a group member.
     pub fn group(&self) -> Option<&str> {
         self.group.as_deref()
     }
@@ -144,7 +145,7 @@ impl Interest {
         members.is_empty()
     }
 
-    /// Returns whether the interest is in effect. If not, the subscriber is notified once it is.
+    /// Returns whether the interest is in effect. If it is not, the subscriber is notified once it is.
     pub(crate) fn is_joined_or_answers(&self, subscriber: &Arc<Subscriber>, id: u16) -> bool {
         match &mut *self.asked.lock() {
             None => true,
@@ -160,12 +161,12 @@ impl Interest {
         if let Some(broker) = self.history.as_ref().and_then(|rule| rule.broker.upgrade())
             && !self.followers().is_empty()
         {
-            // These histories began before messages of other brokers arrived.
+            // These histories have begun before messages of other brokers arrived.
             broker.begin_epoch();
         }
         for (subscriber, id) in asked.into_iter().flatten() {
             let operation = subscriber.operations().of(Kind::Subscribe);
-            // Fails if the connection is closed, when no reply is needed.
+            // Sending fails if the connection is closed, in which case no reply is needed.
             let _ = subscriber.connection().send_now(|outbox| put(outbox, PacketId(id), operation, &[]));
         }
     }
@@ -190,7 +191,7 @@ impl Interest {
         malformed
     }
 
-    /// Charges the cached topics to the server's memory. Clears a large cache while the server is short of memory.
+    /// Charges the cached topics to the memory of the server. Clears a large cache if the server is short of memory.
     fn charge_topics(&self, arrivals: &mut Arrivals, broker: &BrokerShared) {
         let Arrivals { fanout, heard, charge } = arrivals;
         if fanout.memory() >= STEP && self.budget.is_short() {
@@ -203,7 +204,7 @@ impl Interest {
         }
     }
 
-    /// Processes one frame. Returns false if it is malformed.
+    /// Processes a frame. Returns `false` if it is malformed.
     fn take(&self, arrivals: &mut Arrivals, broker: &BrokerShared, own: u64, topic: &str, frame: &Bytes) -> bool {
         let Some((kind, stamp, body)) = Frame::decode(frame) else { return false };
         // The topic in the frame must be the topic of the bus. Otherwise a publisher with access to one topic could
@@ -212,7 +213,7 @@ impl Interest {
             return false;
         }
         if self.group.is_none() {
-            // Only one interest handles a message of a topic with a history, so that the history has a single order.
+            // Only one interest handles the messages of a topic with a history, so that the history has a single order.
             if stamp.origin == own || broker.histories.rule_of(topic) != self.history.as_ref().map(|rule| rule.place) {
                 return true;
             }
@@ -279,9 +280,9 @@ impl Source for Interest {
         &self.budget
     }
 
-    /// A connection whose matching subscriptions all have this pattern receives the message like any local one. A
+    /// A connection whose matching subscriptions all have this pattern receives the message like a local one. A
     /// connection with further matching patterns receives it by the ids of the subscriptions with this pattern, because
-    /// the other patterns have copies of their own.
+    /// it receives separate copies for the other patterns.
     fn route(&self, broker: &BrokerShared, topic: &str) -> Route {
         if self.history.is_some() {
             return Route::of_history(broker, topic);
@@ -320,7 +321,7 @@ impl Source for Interest {
     }
 }
 
-/// Subscriptions of a connection: those with the interest's pattern, and all that match a topic.
+/// Subscriptions of a connection: those with the pattern of the interest, and all that match a topic.
 struct Ids {
     subscriber: Arc<Subscriber>,
     here: Vec<u16>,

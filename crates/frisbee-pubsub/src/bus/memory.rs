@@ -1,5 +1,5 @@
-//! A backplane in memory for the brokers of one process, used in tests and in simulations, where it can be made to
-//! fail.
+//! An in-memory backplane for the brokers of one process. It is used in tests and in simulations, where it can be made
+//! to fail.
 
 use super::{Backplane, BackplaneError, Interest, Node, PendingInterest};
 use crate::topics::Trie;
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A bus in memory for the brokers of one process.
+/// An in-memory bus for the brokers of one process.
 ///
 /// ```
 /// use frisbee_pubsub::{Broker, Client, MemoryBus};
@@ -48,10 +48,10 @@ struct Members {
     nodes: BTreeMap<u64, Node>,
     /// Interests by member and number.
     interests: Trie<(u64, u64), Arc<Interest>>,
-    /// Number of messages sent to groups, the seed for selecting a member.
+    /// Number of messages sent to groups. It is the seed for the selection of a member.
     drawn: u64,
     is_away: bool,
-    /// Number of following frames to drop.
+    /// Number of frames that will be dropped next.
     lose: u64,
 }
 
@@ -61,7 +61,7 @@ impl MemoryBus {
         Self::default()
     }
 
-    /// Creates the backplane of a further broker.
+    /// Creates the backplane of another broker.
     pub fn member(&self) -> MemoryMember {
         let mut members = self.0.lock();
         members.next += 1;
@@ -80,7 +80,7 @@ impl MemoryBus {
         }
     }
 
-    /// Drops the next `count` frames, as a broken connection would.
+    /// Drops the next `count` frames, like a broken connection.
     pub fn lose(&self, count: u64) {
         self.0.lock().lose = count;
     }
@@ -88,7 +88,7 @@ impl MemoryBus {
 
 #[cfg(test)]
 impl MemoryBus {
-    /// Simulates that one member has reconnected.
+    /// Simulates that a member has reconnected.
     pub(crate) fn relink(&self, number: u64) {
         let node = self.0.lock().nodes.get(&number).cloned().expect("bus should have a member with this number");
         node.linked();
@@ -158,7 +158,7 @@ impl Members {
     }
 }
 
-/// Mixes the bits of a number. Groups with alternating messages must not always select the same members.
+/// Mixes the bits of a number, so that groups with alternating messages do not always select the same members.
 fn scattered(number: u64) -> u64 {
     let mut mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,4 +1,4 @@
-//! Brokers on a bus, without sockets: messages published by one and delivered by the others.
+//! Tests of brokers on a bus without sockets: messages that one publishes are delivered by the others.
 
 use super::counts::SequenceStamp;
 use super::frame::{Frame, hello};
@@ -60,7 +60,8 @@ fn overlapping_subscriptions_each_get_message_once() {
     assert!(alone.received().iter().eq((0..100).map(|number| format!("0:{number}")).collect::<Vec<_>>().iter()));
 }
 
-/// Regression: a publisher at one broker filled the caches of all patterns at another broker, uncharged.
+/// Regression: a publisher at one broker filled the caches of all patterns at another broker, and their memory was not
+/// charged.
 #[test]
 fn topics_of_interests_are_charged_and_forgotten_without_memory() {
     let (runtime, [a, b]) = brokers(&MemoryBus::new(), &Broker::builder());

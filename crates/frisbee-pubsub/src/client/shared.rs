@@ -1,4 +1,4 @@
-//! State of a client: its subscriptions and the callers that await replies.
+//! State of a client: its subscriptions, and the callers that wait for replies.
 
 use super::{ClientShared, ClientState, INBOX_MAX, OwnedConnection, PubSubError, RegisteredSubscription};
 use crate::inbox::{Entry, Inbox, Notice, Subscription};
@@ -33,7 +33,7 @@ impl ClientShared {
         current.as_ref().is_some_and(|current| current.is_same(connection))
     }
 
-    /// Returns the current connection unless it is the given one.
+    /// Returns the current connection unless it is `than`.
     #[cold]
     pub(crate) fn newer(&self, than: &Connection) -> Option<Connection> {
         self.connection.lock().clone().filter(|current| !current.is_same(than))
@@ -46,8 +46,8 @@ impl ClientShared {
         disconnected.map(|(id, entered)| entered.again(*id, pending)).collect()
     }
 
-    /// Returns a request that renews a subscription without its positions, because the broker accepts fewer. Returns
-    /// `None` if the subscription has no positions.
+    /// Returns a request that renews a subscription without its positions, for a broker that accepts fewer positions.
+    /// Returns `None` if the subscription has none.
     pub(crate) fn again_without_positions(&self, id: u16) -> Option<Resubscription> {
         let ClientState { inboxes, pending, .. } = &mut *self.inner.lock();
         let entered = inboxes.get_mut(&id)?;
@@ -68,7 +68,7 @@ impl ClientShared {
         subscription
     }
 
-    /// Registers a subscription before its request is sent, so that the first message finds it.
+    /// Registers a subscription before its request is sent, so that its first message is delivered.
     pub(crate) fn enter(
         self: &Arc<Self>,
         (pattern, group, follow): (&str, &str, Option<Box<Follow>>),
@@ -134,8 +134,8 @@ impl ClientShared {
     }
 
     /// Returns the inboxes of the subscriptions outside groups that match a topic. A subscription whose reply is
-    /// pending is excluded: the messages it would share with others on the connection could stop when those end, which
-    /// would leave a gap.
+    /// pending is excluded: it would share messages with other subscriptions of the connection, and these messages
+    /// could stop when those end, which would leave a gap.
     pub(crate) fn matching(&self, topic: &str) -> Vec<Arc<Inbox>> {
         let mut inboxes = Vec::new();
         let inner = self.inner.lock();
@@ -174,7 +174,7 @@ impl ClientShared {
         self.inner.lock().refused.get_or_insert_with(|| text.to_owned());
     }
 
-    /// Handles a report that `count` messages were lost, for one subscription or, with id 0, for the connection.
+    /// Handles a report that `count` messages were lost, either for one subscription or, with id 0, for the connection.
     pub(crate) fn handle_lag(&self, id: u16, count: u64) {
         let inner = self.inner.lock();
         let inboxes: Vec<_> = match id {
@@ -215,7 +215,7 @@ impl ClientShared {
     }
 
     /// Reports missing messages of a topic to the matching subscriptions that rely on positions, in order with the
-    /// connection's messages.
+    /// messages of the connection.
     pub(crate) fn handle_gap(&self, topic: &str, gap: PrecedingGap) {
         let mut inboxes = Vec::new();
         let inner = self.inner.lock();

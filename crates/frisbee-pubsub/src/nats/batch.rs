@@ -1,13 +1,13 @@
-//! Batches of several frames in one NATS message, which NATS then receives, parses and forwards once.
-//! `bus/frame.rs` describes the encoding.
+//! Batches of several frames in one NATS message, which NATS then receives, parses and forwards once. `bus/frame.rs`
+//! describes the encoding.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// Maximum size of a batch in bytes. NATS clients bound their queues by the number of messages, so batches are short.
+/// Maximum size of a batch in bytes. NATS clients limit their queues by the number of messages, so batches are short.
 /// This size is sufficient to make frames of about ten bytes cheap.
 pub(crate) const BATCH_MAX: usize = 2 * 1024;
 
-/// First byte of a batch, distinct from all kinds of frames.
+/// First byte of a batch. It differs from all kinds of frames.
 const BATCH: u8 = 4;
 
 /// Size of a length prefix in bytes.
@@ -28,13 +28,13 @@ impl Payload {
         }
     }
 
-    /// Appends a frame unless the payload would exceed `most` or [`BATCH_MAX`].
+    /// Appends a frame unless the payload would exceed `most` or [`BATCH_MAX`]. Returns whether the frame was appended.
     pub(crate) fn add(&mut self, frame: &[u8], most: usize) -> bool {
         if self.len() + LENGTH + frame.len() > most.min(BATCH_MAX) {
             return false;
         }
         if let Self::Frame(first) = self {
-            // Allocate double, so that the batch grows along with its charge.
+            // Allocate twice the size, so that the batch grows along with its charge.
             let mut frames = BytesMut::with_capacity(2 * (first.len() + frame.len() + 1 + 2 * LENGTH));
             frames.put_u8(BATCH);
             put(&mut frames, first);

@@ -1,7 +1,8 @@
-//! The connections to NATS, over which a broker subscribes, publishes and receives messages.
+//! Connections to NATS, over which a broker subscribes, publishes and receives messages.
 //!
-//! There are two. The first publishes and has most subscriptions; NATS does not echo its own messages to it. The second
-//! has the subscriptions of queue groups, whose members also receive the messages of their own broker.
+//! There are two connections. The first one publishes and has most subscriptions, and NATS does not echo its own
+//! messages to it. The second one has the subscriptions of queue groups, whose members also receive the messages of
+//! their own broker.
 
 use crate::nats::batch;
 use crate::nats::groups::{self, Groups};
@@ -23,7 +24,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
-/// Maximum number of NATS messages processed at once, equal to several reads.
+/// Maximum number of NATS messages processed at once. Equal to several reads.
 const PORTION: usize = 256;
 
 /// Maximum number of bytes delivered at once, because a slow subscriber loses whole batches. A single message may be
@@ -33,16 +34,17 @@ const PASSED_MAX: usize = 16 * 1024;
 /// Number of bytes after which the NATS client is flushed. Its queue holds 2048 messages of any size.
 const UNFLUSHED_MAX: usize = 1024 * 1024;
 
-/// Maximum pause between attempts to connect to NATS. It restores the bus within two seconds after a server restart.
+/// Maximum pause between attempts to connect to NATS. With it, the bus is restored within two seconds after a server
+/// restart.
 const PAUSE_MAX: Duration = Duration::from_millis(500);
 
-/// Minimum interval between replies to brokers that query their losses, and between this broker's own queries.
+/// Minimum interval between replies to brokers that query their losses, and between queries of this broker.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Timeout for NATS to activate a subscription. Afterwards the subscriber is notified regardless.
+/// Timeout for NATS to activate a subscription. After it, the subscriber is notified regardless.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Backplane of one broker, which NATS connects to others.
+/// Backplane of a broker that NATS connects to other brokers.
 ///
 /// If the connection to NATS is lost, it is retried indefinitely with all configured servers.
 pub struct NatsBus {
@@ -69,7 +71,7 @@ impl fmt::Debug for NatsBus {
     }
 }
 
-/// Returns the async-nats options of a [`NatsBus`] created by [`connect`](NatsBus::connect). A lost connection is
+/// Returns the async-nats options that [`connect`](NatsBus::connect) uses for a [`NatsBus`]. A lost connection is
 /// retried at least every half second.
 pub fn options() -> ConnectOptions {
     let pause = |attempts: usize| pause(attempts, Duration::from_millis(2), PAUSE_MAX);
@@ -79,8 +81,8 @@ pub fn options() -> ConnectOptions {
 impl NatsBus {
     /// Connects a broker to NATS on the bus with this name. Brokers with the same bus name exchange messages.
     ///
-    /// A name has 1 to 64 letters, digits, hyphens and underscores. All subjects of a bus start with its name and a
-    /// dot.
+    /// The name consists of 1 to 64 letters, digits, hyphens and underscores. All subjects of a bus start with its name
+    /// and a dot.
     ///
     /// # Errors
     /// If the name is invalid, or no server accepts the connections.
@@ -89,7 +91,7 @@ impl NatsBus {
     /// Dropping the future cancels the attempt.
     ///
     /// # Panics
-    /// If called outside of a tokio runtime.
+    /// Outside of a tokio runtime.
     pub async fn connect(name: &str, servers: impl ToServerAddrs) -> io::Result<Self> {
         Self::connect_with(name, servers, options()).await
     }
@@ -100,13 +102,13 @@ impl NatsBus {
     /// This method overrides `no_echo`, `event_callback` and `skip_subject_validation`.
     ///
     /// # Errors
-    /// Like [`connect`](Self::connect).
+    /// Same as [`connect`](Self::connect).
     ///
     /// # Cancel safety
-    /// Like [`connect`](Self::connect).
+    /// Same as [`connect`](Self::connect).
     ///
     /// # Panics
-    /// Like [`connect`](Self::connect).
+    /// Same as [`connect`](Self::connect).
     pub async fn connect_with(name: &str, servers: impl ToServerAddrs, options: ConnectOptions) -> io::Result<Self> {
         let subjects = Arc::new(Subjects::of(name)?);
         let servers: Vec<_> = servers.to_server_addrs()?.collect();
@@ -124,7 +126,7 @@ impl NatsBus {
             std::future::ready(())
         });
         let client = first.connect(&servers[..]).await.map_err(io::Error::other)?;
-        // Groups have no counts, so that losses cannot be queried.
+        // Messages of groups have no counts, so their losses cannot be queried.
         let slow = was_slow.clone();
         let second = options.event_callback(move |event| {
             handle_event(None, &slow, &event);
@@ -147,7 +149,7 @@ impl NatsBus {
         })
     }
 
-    /// Returns the maximum message size of NATS. Fails if a message of `length` bytes exceeds it or NATS is
+    /// Returns the maximum message size of NATS. Fails if a message of `length` bytes exceeds it, or if NATS is
     /// disconnected.
     fn room(&self, length: usize) -> Result<usize, BackplaneError> {
         let limit = self.client.max_payload();
@@ -264,13 +266,13 @@ async fn pump(client: Client, writer: Writer) {
         for waiting in portion.drain(..) {
             let charge = waiting.charge();
             unflushed += charge;
-            // The server's limit may have been lowered. Other brokers then detect the loss by their counts.
+            // The limit of the server may have been lowered. Other brokers then detect the loss by their counts.
             if let Err(error) = client.publish(waiting.subject, waiting.payload.into()).await {
                 tracing::debug!(%error, "message not published on the bus");
             }
             if unflushed > UNFLUSHED_MAX {
                 unflushed = 0;
-                // Fails if the client is closed, in which case publishing fails too.
+                // Flushing fails if the client is closed, in which case publishing fails as well.
                 let _ = client.flush().await;
             }
             writer.written(charge);
@@ -293,7 +295,7 @@ async fn receive_control(client: Client, subjects: Arc<Subjects>, node: Node, gr
 
 /// Delivers the messages of an interest until the task is aborted.
 async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: Arc<Interest>, joined: PendingInterest) {
-    // While NATS is disconnected, a subscriber can receive its own broker's messages and must not wait.
+    // While NATS is disconnected, a subscriber can receive the messages of its own broker and must not wait.
     let mut joined = (client.connection_state() == State::Connected).then_some(joined);
     let subscribing = async {
         let subject = subjects.of_topic(interest.pattern());
@@ -336,7 +338,7 @@ async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: A
 async fn settle(client: &Client, unused: &str) {
     if client.connection_state() == State::Connected {
         let asking = client.request(unused.to_owned(), Bytes::new());
-        // Any reply is sufficient. On a timeout, continue instead of blocking the subscriber.
+        // Any reply is sufficient. After a timeout, continue instead of blocking the subscriber.
         let _ = tokio::time::timeout(JOIN_TIMEOUT, asking).await;
     }
 }
@@ -382,7 +384,7 @@ mod tests {
         }
     }
 
-    /// Regression: messages were handed to the NATS client, which queues 2048 messages of any size.
+    /// Regression: messages were passed to the NATS client, which queues 2048 messages of any size.
     #[tokio::test]
     async fn messages_for_a_server_that_reads_nothing_are_refused() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be available");

@@ -1,8 +1,8 @@
-//! Durable topics, stored by NATS. A message is kept until a limit removes it, and each subscription receives it until
-//! it is acknowledged.
+//! Durable topics, which NATS stores. A message is kept until a limit removes it, and each subscription receives it
+//! until it is acknowledged.
 //!
-//! A [`DurableTopic`] is a JetStream stream. Brokers neither forward nor store its messages: programs publish to and
-//! read a durable topic as NATS clients.
+//! A [`DurableTopic`] is a JetStream stream. Brokers neither forward nor store its messages. Programs publish to a
+//! durable topic and read it as NATS clients.
 //!
 //! ```no_run
 //! use frisbee_pubsub::nats::durable::{DurableTopic, RecvError, Replay};
@@ -32,7 +32,7 @@
 //! # }
 //! ```
 //!
-//! docs/durable.md lists the guarantees.
+//! docs/durable.md describes the guarantees.
 
 mod delivery;
 mod error;
@@ -69,13 +69,13 @@ use tokio::time::{Instant, sleep, timeout};
 /// Maximum length of a message id in bytes, equal to that of a topic.
 const ID_MAX: usize = 255;
 
-/// Timeout of one request to NATS before it is repeated.
+/// Timeout of a request to NATS, after which it is repeated.
 const ATTEMPT: Duration = Duration::from_secs(2);
 
 /// Minimum and maximum pause before a request is repeated.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
 
-/// Payload of an empty JetStream request: `{}`.
+/// Payload of an empty JetStream request, which is `{}`.
 const NOTHING: BTreeMap<&str, &str> = BTreeMap::new();
 
 /// Status of NATS errors that are transient.
@@ -89,7 +89,7 @@ pub struct DurableTopic {
     shared: Arc<Shared>,
 }
 
-/// State shared by the handles of a topic.
+/// State that the handles of a topic share.
 #[derive(Debug)]
 struct Shared {
     client: Client,
@@ -100,7 +100,7 @@ struct Shared {
     prefix: String,
     pattern: String,
     payload_max: usize,
-    /// How long publishing is retried while there is no reply.
+    /// Duration for which publishing is retried while there is no reply.
     patience: Duration,
 }
 
@@ -133,16 +133,17 @@ impl StoredMessage {
     }
 
     /// Returns whether a message with this id was already stored. [`sequence`](Self::sequence) is then the number of
-    /// that message. Its payload may differ because NATS compares ids only.
+    /// that message. Its payload may differ, because NATS compares ids only.
     ///
-    /// The message may have been stored by this call to publish, if the connection was lost before NATS replied.
+    /// The message may have been stored by this same call of [`publish`](DurableTopic::publish), if the connection was
+    /// lost before NATS replied.
     pub fn is_duplicate(self) -> bool {
         self.is_duplicate
     }
 }
 
 impl DurableTopic {
-    /// Returns a builder for a durable topic of a bus: a single topic, or a pattern for several.
+    /// Returns a builder for a durable topic of a bus. The pattern is a single topic, or matches several.
     ///
     /// Durable topics use separate subjects and do not interfere with a broker bus of the same name.
     pub fn builder(bus: &str, pattern: &str) -> DurableTopicBuilder {
@@ -152,8 +153,8 @@ impl DurableTopic {
     /// Stores a message. Once this returns, NATS has stored it.
     ///
     /// Messages with the same id are stored once if they are published within
-    /// [`duplicate_window`](DurableTopicBuilder::duplicate_window). Publishing can therefore be retried safely: this
-    /// method does so for up to 10 s while NATS is disconnected or does not reply. After [`PublishError::Unknown`] the
+    /// [`duplicate_window`](DurableTopicBuilder::duplicate_window). Publishing can therefore be retried safely. This
+    /// method does so for up to 10 s while NATS is disconnected or does not reply. After [`PublishError::Unknown`], the
     /// caller should publish again with the same id. An id has 1 to 255 visible ASCII characters. Ids are shared by all
     /// topics of a pattern.
     ///
@@ -200,7 +201,7 @@ impl DurableTopic {
     }
 
     /// Returns a builder for a subscription with a name of 1 to 64 bytes. All readers that use the same name share one
-    /// subscription and its messages. A subscription remains without readers until it is
+    /// subscription and its messages. A subscription continues to exist without readers until it is
     /// [deleted](Self::delete_subscription).
     pub fn subscription(&self, name: &str) -> SubscriptionBuilder {
         SubscriptionBuilder::new(self.clone(), name)
@@ -210,7 +211,7 @@ impl DurableTopic {
     /// the subscription existed.
     ///
     /// # Errors
-    /// If NATS does not reply or does not permit it.
+    /// If NATS does not reply or does not permit the deletion.
     ///
     /// # Cancel safety
     /// If the future is dropped, the subscription may have been deleted.
@@ -265,7 +266,7 @@ impl DurableTopic {
     }
 }
 
-/// Reason why one attempt did not store a message.
+/// Reason for which an attempt has not stored a message.
 enum Failure {
     /// The message was not stored, and a retry would fail too.
     Refused(String),

@@ -1,5 +1,5 @@
-//! Tracks whether any broker on the bus has queue group members. NATS delivers each of its messages to one member, so
-//! that a batch would go to a single member as a whole. Frames are therefore sent individually while there may be
+//! Tracks whether any broker on the bus has queue group members. NATS delivers each NATS message to one member, so that
+//! a batch would be delivered to a single member as a whole. Frames are therefore sent individually while there may be
 //! members.
 //!
 //! Brokers announce their members periodically and on request. A lost announcement makes the distribution less even for
@@ -7,10 +7,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-/// Control frame of this single byte: the sending broker has queue group members.
+/// Control frame of this single byte. The sending broker has queue group members.
 const HAS_MEMBERS: u8 = 5;
 
-/// Control frame of this single byte: requests announcements from brokers with members.
+/// Control frame of this single byte. It requests announcements from brokers with members.
 const ASKS: u8 = 6;
 
 /// Number of ticks, about a second, within which other brokers announce members after a start or reconnect.
@@ -22,7 +22,7 @@ const HEARD_TICKS: u32 = 120;
 /// Number of ticks between the announcements of a broker, a third of their validity.
 const SAY_TICKS: u32 = 40;
 
-/// A broker's knowledge of queue group members.
+/// Knowledge of a broker about queue group members.
 #[derive(Debug)]
 pub(crate) struct Groups {
     /// Number of members at this broker.
@@ -59,7 +59,7 @@ impl Groups {
         self.elsewhere.load(Ordering::Relaxed) > 0 || self.here.load(Ordering::Relaxed) > 0
     }
 
-    /// Records a member at this broker. Returns whether it must be announced, because it is the first.
+    /// Records a member at this broker. Returns whether it must be announced because it is the first.
     pub(crate) fn enter(&self) -> bool {
         self.here.fetch_add(1, Ordering::Relaxed) == 0
     }
@@ -85,10 +85,10 @@ impl Groups {
         }
     }
 
-    /// Advances the timers; must be called by one task at each tick. Returns whether to announce members.
+    /// Advances the timers. Must be called by one task at each tick. Returns whether to announce members.
     pub(crate) fn tick(&self) -> bool {
         let left = self.elsewhere.load(Ordering::Relaxed);
-        // If an announcement arrives concurrently, it wins.
+        // An announcement that arrives concurrently takes precedence.
         let _ = self.elsewhere.compare_exchange(left, left.saturating_sub(1), Ordering::Relaxed, Ordering::Relaxed);
         let next = self.next.load(Ordering::Relaxed).saturating_sub(1);
         let is_due = next == 0 || self.asked.swap(false, Ordering::Relaxed);

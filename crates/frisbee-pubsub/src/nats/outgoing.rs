@@ -13,13 +13,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
-/// Maximum number of bytes queued for NATS: an eighth of a second at 1 Gbit/s. Further frames are rejected.
+/// Maximum number of bytes queued for NATS, which is an eighth of a second at 1 Gbit/s. Further frames are rejected.
 const WAITING_MAX: usize = 16 * 1024 * 1024;
 
 /// Charge for an unbatched frame in bytes, excluding its content.
 const FRAME_CHARGE: usize = 128;
 
-/// Maximum capacity of the drained queue that is kept for reuse, enough for the frames that arrive during a write.
+/// Maximum capacity of the drained queue that is kept for reuse. This is enough for the frames that arrive during a
+/// write.
 const KEPT: usize = 1024;
 
 /// Send queue of one broker.
@@ -49,9 +50,9 @@ pub(crate) struct QueuedMessage {
 /// Batching of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FrameOptions {
-    /// May be merged with queued frames of its topic into a message of at most this many bytes.
+    /// The frame may be merged with queued frames of its topic into a message of at most this many bytes.
     Others(usize),
-    /// Sent as a message of its own.
+    /// The frame is sent as a separate message.
     Nobody,
 }
 
@@ -223,7 +224,7 @@ mod tests {
         let count = (0..100).take_while(|_| outgoing.publish("a", frame.clone(), MOST).is_ok()).count();
         assert_eq!(count, WAITING_MAX >> 20);
         assert!(outgoing.control("\x03".into()).is_err());
-        // Frames that would be merged into a queued message are rejected too.
+        // Frames that would be merged into a queued message are rejected as well.
         assert!(outgoing.publish("a", "\x01".into(), MOST).is_err());
         taken(&writer).await;
         assert!(outgoing.publish("a", "\x01".into(), MOST).is_ok());

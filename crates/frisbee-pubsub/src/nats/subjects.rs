@@ -1,7 +1,7 @@
 //! NATS subjects of a bus, and names of its queue groups.
 //!
-//! A topic is used as a subject unchanged, after the name of the bus, because its tokens are valid NATS tokens. Group
-//! names are arbitrary and therefore escaped.
+//! A topic is used as a subject unchanged, behind the name of the bus, because its tokens are valid NATS tokens. Group
+//! names are arbitrary and are therefore escaped.
 
 use std::fmt::Write;
 use std::io;
@@ -9,7 +9,7 @@ use std::io;
 /// Maximum length of a bus name in bytes.
 const NAME_MAX: usize = 64;
 
-/// The subjects of one bus.
+/// Subjects of a bus.
 #[derive(Clone, Debug)]
 pub(crate) struct Subjects {
     /// Subject prefix of topics.

@@ -1,4 +1,5 @@
-//! Topics with a history at brokers on a bus. Each broker records the messages of all brokers in its own order.
+//! Tests of topics with a history at brokers on a bus. Each broker records the messages of all brokers in its own
+//! order.
 
 use super::histories::{epoch, follow, publish, shown};
 use super::*;
@@ -93,7 +94,7 @@ fn bus_outage_begins_an_epoch_and_is_stated() {
     let before = epoch(&b);
     bus.set_away(true);
     publish(&mut at_a, "a.b", 2..=2);
-    // Only the broker where this topic was published knows it.
+    // Only the broker at which this topic was published knows it.
     publish(&mut at_a, "a.c", 1..=1);
     bus.set_away(false);
     assert_ne!(epoch(&b), before);
@@ -101,7 +102,7 @@ fn bus_outage_begins_an_epoch_and_is_stated() {
     assert_eq!(stated[0], "=0", "an answer with another epoch: {stated:?}");
     let next = NextOffset { epoch: before, offset: 2 };
     publish(&mut at_b, "a.b", 3..=3);
-    // In the new epoch, starting with the message that the other broker has counted.
+    // Numbers of the new epoch start with the message that the other broker has counted.
     assert_eq!(resumed(&b, &runtime, "a.b", next), ["=1", "1@a.b:2", "1:3"]);
     assert_eq!(shown(&mut plain), ["0:1", "-1", "0:3"]);
 }

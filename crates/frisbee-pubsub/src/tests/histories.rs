@@ -1,4 +1,4 @@
-//! Topics with a history: what a subscriber receives from it, and where the live stream starts.
+//! Tests of topics with a history: which messages a subscriber receives from it, and where the live stream starts.
 
 use super::*;
 use crate::History;
@@ -12,7 +12,8 @@ use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// Returns the packets of this batch and the following ones: `=` for replies, `@topic:offset`, `id:payload`, `-lost`.
+/// Returns the packets of this batch and the following ones: `=` for replies, `@topic:offset` for positions,
+/// `id:payload` for messages, and `-lost` for losses.
 pub(super) fn shown(member: &mut Member) -> Vec<String> {
     let mut shown = Vec::new();
     loop {
@@ -57,7 +58,7 @@ pub(super) fn publish(member: &mut Member, topic: &str, numbers: impl IntoIterat
     member.run_batch();
 }
 
-/// Regression: the callback was called with the histories locked, and querying their memory deadlocked.
+/// Regression: the callback was called while the histories were locked, and querying their memory deadlocked.
 #[test]
 fn permission_of_a_history_may_depend_on_its_memory() {
     let slot = Arc::new(OnceLock::<Broker>::new());
@@ -201,7 +202,7 @@ fn histories_are_bounded_and_charged_until_they_are_replaced() {
     assert!(broker.history_memory() < 1000, "one message is longer than all that may be kept");
 }
 
-/// Regression: topics with short messages, each of 300 bytes, exceeded the limit.
+/// Regression: topics with short messages, which take 300 bytes each, exceeded the limit.
 #[test]
 fn many_topics_stay_within_memory_of_histories() {
     let settings = Broker::builder().history(">", History::last(1)).history_memory_max(20_000);
@@ -253,7 +254,8 @@ fn publisher_of_many_topics_evicts_its_own() {
     assert_eq!(publish(1, 3..100), [4, 4]);
 }
 
-/// Regression: readers that took nothing kept each message of a history that was replaced meanwhile, uncharged.
+/// Regression: readers that took no messages kept each replaced message of a history alive, and its memory was not
+/// charged.
 #[test]
 fn long_messages_are_charged_once_until_their_readers_end() {
     const LONG: usize = 100_000;
@@ -269,7 +271,7 @@ fn long_messages_are_charged_once_until_their_readers_end() {
     }
     writer.publish("a", vec![b'x'; LONG]);
     writer.run_batch();
-    // Both readers have the last message, and one that nobody else has any more.
+    // Both readers hold the last message, and one that only they hold.
     assert!((3 * LONG..3 * LONG + 50_000).contains(&held(&writer)), "{}", held(&writer));
     first.vanish();
     second.vanish();

@@ -1,5 +1,5 @@
-//! Subscriptions with a history over connections that break. Each message arrives once and in order, or is reported as
-//! missing.
+//! Tests of subscriptions with a history over connections that break. Each message arrives once and in order, or is
+//! reported as missing.
 
 use frisbee::{Acceptor, BODY_MAX_LEAST, Config, SendError, Server, memory};
 use frisbee_pubsub::{Broker, BrokerBuilder, Client, History, MemoryBus, PubSubError, RecvError, Start, Subscription};
@@ -12,12 +12,12 @@ use tokio::time::timeout;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A connection path to a broker that can be interrupted.
+/// Path to a broker that can be interrupted.
 #[derive(Clone)]
 struct Line(Arc<Mutex<State>>);
 
 struct State {
-    /// The reachable broker; `None` while there is none.
+    /// The reachable broker. `None` while there is none.
     acceptor: Option<Acceptor<Broker>>,
     serving: Vec<AbortHandle>,
 }
@@ -55,7 +55,7 @@ impl Line {
 }
 
 fn acceptor(broker: BrokerBuilder) -> Acceptor<Broker> {
-    Server::builder().build(broker.build()).expect("settings should be valid")
+    Server::builder().build(broker.build()).expect("settings of the broker's server should be valid")
 }
 
 /// Creates a second path to the same broker.
@@ -77,7 +77,7 @@ async fn publish(client: &Client, topic: &str, numbers: std::ops::RangeInclusive
 
 /// Returns the next message as a number, or the receive error.
 async fn next(subscription: &mut Subscription) -> Result<u64, RecvError> {
-    let message = timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout")?;
+    let message = timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout")?;
     Ok(std::str::from_utf8(message.payload()).expect("payload should be UTF-8").parse().expect("text should parse"))
 }
 
@@ -233,7 +233,7 @@ async fn position_is_a_start() {
         client.subscribe_from("kept.a", Start::Oldest).await.expect("broker should accept the subscription");
     let third = timeout(PATIENCE, oldest.recv())
         .await
-        .expect("future should complete within the timeout")
+        .expect("message should arrive within the timeout")
         .expect("no message should be missing");
     let mut position = third.position().expect("message should have a position in its history");
     assert_eq!((third.payload().as_ref(), position.offset), (&b"3"[..], 3));
@@ -252,7 +252,7 @@ async fn position_is_a_start() {
     assert!(client.subscribe_from("kept.*", Start::After(position)).await.is_err());
 }
 
-/// Several publisher threads, subscriptions that come and go on one connection, and random disconnects.
+/// Several threads publish, subscriptions are created and dropped on one connection, and connections break at random.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn messages_under_load_arrive_once_or_are_stated() {
     const MESSAGES: u64 = 20_000;
@@ -289,7 +289,7 @@ async fn messages_under_load_arrive_once_or_are_stated() {
         let topics = if at == 2 { 2 } else { 1 };
         let (mut last, mut received, mut missing) = ([0; 2], 0, 0);
         while received + missing < topics * MESSAGES {
-            match timeout(PATIENCE, subscription.recv()).await.expect("future should complete within the timeout") {
+            match timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout") {
                 Ok(message) => {
                     let topic = usize::from(message.topic().ends_with('1'));
                     let number: u64 = std::str::from_utf8(message.payload()).unwrap().parse().unwrap();
@@ -314,7 +314,10 @@ async fn messages_under_load_arrive_once_or_are_stated() {
 #[tokio::test]
 async fn positions_beyond_the_limits_of_a_broker_are_forgotten() {
     let config = Config::default().body_max(BODY_MAX_LEAST);
-    let least = Server::builder().config(config).build(kept(1).build()).expect("settings should be valid");
+    let least = Server::builder()
+        .config(config)
+        .build(kept(1).build())
+        .expect("settings of the broker's server should be valid");
     for (topics, next_broker) in [(100, least), (10, acceptor(kept(1).history_topics_max(4)))] {
         let line = Line::new(kept(1));
         let client = line.client().await;
@@ -339,7 +342,7 @@ async fn positions_beyond_the_limits_of_a_broker_are_forgotten() {
 async fn message_too_long_for_the_broker_fails_on_a_new_connection() {
     let least = Server::builder().config(Config::default().body_max(BODY_MAX_LEAST));
     let line = Line::new(Broker::builder());
-    line.set(Some(least.build(Broker::new()).expect("settings should be valid")));
+    line.set(Some(least.build(Broker::new()).expect("settings of the broker's server should be valid")));
     let client = line.client().await;
     let long = || vec![0; BODY_MAX_LEAST as usize];
     let publisher = client.publisher("a").expect("topic should be valid");

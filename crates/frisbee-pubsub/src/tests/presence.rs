@@ -1,4 +1,4 @@
-//! Presence: the list of a topic's subscribers and its changes.
+//! Tests of presence: the list of a topic's subscribers, and its changes.
 
 use frisbee::{Acceptor, Server, memory};
 use frisbee_pubsub::{Broker, Client, Presence, PresenceEvent, PubSubError, RecvError, Start, TopicUse};
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A broker that names connections by a value set before they subscribe.
+/// A broker that names connections by a value that is set before they subscribe.
 struct Rooms {
     acceptor: Acceptor<Broker>,
     name: Arc<Mutex<Option<String>>>,
@@ -31,7 +31,8 @@ impl Rooms {
                 TopicUse::Subscribe(pattern) => !pattern.ends_with("closed"),
                 _ => true,
             });
-        let acceptor = Server::builder().build(broker.build()).expect("settings should be valid");
+        let acceptor =
+            Server::builder().build(broker.build()).expect("settings of the broker's server should be valid");
         Self { acceptor, name, serving: Arc::default() }
     }
 

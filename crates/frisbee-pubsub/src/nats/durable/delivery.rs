@@ -1,4 +1,4 @@
-//! A delivered message and its acknowledgement.
+//! Delivered messages and their acknowledgement.
 
 use super::{ATTEMPT, AckError, PAUSES, Shared, error};
 use async_nats::client::{Request, RequestErrorKind};
@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 
 /// A delivered message. It is delivered again unless its reader [acknowledges](Self::ack) it in time.
 ///
-/// A message dropped without acknowledgement is delivered again after the acknowledgement timeout.
+/// A message that is dropped without acknowledgement is delivered again after the acknowledgement timeout.
 #[must_use = "a message that is not acknowledged comes again"]
 pub struct Delivery {
     pub(super) shared: Arc<Shared>,
@@ -40,7 +40,8 @@ impl fmt::Debug for Delivery {
 impl Delivery {
     /// Returns the topic.
     ///
-    /// Other NATS clients can publish to the subjects of a durable topic, so it may exceed the limits of broker topics.
+    /// Other NATS clients can publish to the subjects of a durable topic, so the topic may exceed the limits of broker
+    /// topics.
     pub fn topic(&self) -> &str {
         self.subject.strip_prefix(&*self.shared.prefix).unwrap_or_default()
     }
@@ -55,14 +56,14 @@ impl Delivery {
         self.headers.as_ref().and_then(|headers| headers.get(NATS_MESSAGE_ID)).map(async_nats::HeaderValue::as_str)
     }
 
-    /// Returns the sequence number of the message in its durable topic, starting at 1. It is the same for each
-    /// delivery.
+    /// Returns the sequence number of the message in its durable topic, starting at 1. It is the same for all
+    /// deliveries.
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
 
-    /// Returns the number of deliveries of the message, starting at 1. If it is above 1, the message may have been
-    /// processed by another reader, or was lost in transit.
+    /// Returns the number of deliveries of the message, starting at 1. If it is greater than 1, another reader may have
+    /// processed the message, or an earlier delivery was lost in transit.
     pub fn attempt(&self) -> u64 {
         self.attempt
     }
@@ -72,11 +73,11 @@ impl Delivery {
         self.stored_at
     }
 
-    /// Acknowledges the message as processed. Once this returns `Ok`, NATS has recorded it, and the message is not
-    /// delivered again.
+    /// Acknowledges that the message was processed. Once this returns `Ok`, NATS has recorded the acknowledgement, and
+    /// the message is not delivered again.
     ///
-    /// A killed NATS server may lose its most recent acknowledgements. A reader that must not process a message twice
-    /// should store the [sequence](Self::sequence) or the [id](Self::id) with its results.
+    /// A NATS server that is killed may lose its most recent acknowledgements. A reader that must not process a message
+    /// twice should store the [sequence](Self::sequence) or the [id](Self::id) together with its results.
     ///
     /// While NATS is disconnected, the request is retried until the acknowledgement timeout.
     ///
@@ -89,7 +90,7 @@ impl Delivery {
         self.acknowledge(AckKind::Ack).await
     }
 
-    /// Rejects the message, so that it is delivered again after `after`.
+    /// Rejects the message. It is delivered again after `after`.
     ///
     /// # Errors
     /// If NATS has not confirmed the rejection.
@@ -100,7 +101,7 @@ impl Delivery {
         self.acknowledge(nak(after)).await
     }
 
-    /// Discards the message: it was not processed, but is never delivered to this subscription again.
+    /// Discards the message. It counts as not processed, but is never delivered to this subscription again.
     ///
     /// # Errors
     /// If NATS has not confirmed the request.
@@ -111,7 +112,7 @@ impl Delivery {
         self.acknowledge(AckKind::Term).await
     }
 
-    /// Restarts the acknowledgement timeout of a message that takes longer to process.
+    /// Restarts the acknowledgement timeout of a message whose processing takes longer.
     ///
     /// # Errors
     /// If NATS has not confirmed the request.
@@ -131,12 +132,12 @@ impl Delivery {
         let _: Result<(), AckError> = self.nak(Duration::ZERO).await;
     }
 
-    /// Returns whether the message has waited so long that its reader would have little time left.
+    /// Returns whether the message was queued for so long that its reader would have little time left.
     pub(super) fn is_stale(&self) -> bool {
         self.since.elapsed() > self.ack_timeout / 2
     }
 
-    /// Sends an acknowledgement until NATS confirms it, at least once.
+    /// Sends an acknowledgement, and repeats it until NATS confirms it or the acknowledgement timeout expires.
     async fn acknowledge(&self, kind: AckKind) -> Result<(), AckError> {
         let mut pause = PAUSES.0;
         loop {

@@ -25,9 +25,9 @@ pub(super) fn chain(error: &dyn Error) -> String {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// A setting is invalid, for this reason.
+    /// A setting is invalid for this reason.
     Invalid(String),
-    /// The topic exists with different settings. Each entry states NATS's value and the requested one. Nothing was
+    /// The topic exists with different settings. Each entry states the value at NATS and the requested one. Nothing was
     /// changed.
     ///
     /// Open the topic with its current settings, or change them with the NATS tools.
@@ -39,7 +39,7 @@ pub enum OpenError {
 /// Failure of a JetStream request.
 #[derive(Debug)]
 pub(super) enum JetStreamFailure {
-    /// JetStream rejected the request.
+    /// JetStream has rejected the request.
     Refused(JetStreamError),
     /// There was no reply.
     Silent(RequestError),
@@ -96,10 +96,10 @@ pub enum PublishError {
         /// Maximum size: [`DurableTopic::payload_max`](super::DurableTopic::payload_max).
         limit: usize,
     },
-    /// NATS rejected the message or could not be reached, so it was not stored. For example, the topic is
+    /// NATS has rejected the message or could not be reached, so the message was not stored. For example, the topic is
     /// [full](super::FullTopicPolicy::Refuse).
     NotStored(String),
-    /// NATS did not reply, so the outcome is unknown. Publish again with the same id.
+    /// NATS has not replied, so the outcome is unknown. Publish again with the same id.
     Unknown(String),
 }
 
@@ -146,9 +146,9 @@ impl fmt::Display for RecvError {
 
 impl Error for RecvError {}
 
-/// NATS has not confirmed an acknowledgement.
+/// Error of an acknowledgement that NATS has not confirmed.
 ///
-/// NATS may or may not have received it. If not, the message is delivered again.
+/// NATS may or may not have received the acknowledgement. If it has not, the message is delivered again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AckError(pub(super) String);
 

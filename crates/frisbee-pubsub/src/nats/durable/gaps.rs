@@ -1,7 +1,7 @@
 //! Detection of removed messages from the metadata of deliveries.
 //!
 //! Each delivery carries two numbers: the stream sequence of its message, and the delivery sequence of the
-//! subscription, which counts deliveries to all readers. Between two first deliveries both numbers grow equally unless
+//! subscription, which counts deliveries to all readers. Between two first deliveries, both numbers grow equally unless
 //! messages were removed. Deliveries to other readers count as first deliveries, so a gap is never overstated.
 
 /// Position of a subscription.
@@ -26,12 +26,12 @@ impl GapTracker {
         Self { last: from, again: 0 }
     }
 
-    /// Records a first delivery, or a position reported by NATS. Returns the number of messages removed since the last
-    /// one.
+    /// Records a first delivery, or a position that NATS has reported. Returns the number of messages removed since the
+    /// last one.
     pub(super) fn reach(&mut self, place: StreamPosition) -> u64 {
         let Self { last, again } = *self;
-        // The sequence never decreases, even if a killed server forgot its last deliveries, because this reader has
-        // received them.
+        // The sequence never decreases, even if a killed server has forgotten its last deliveries, because this reader
+        // has received them.
         *self = Self::new(StreamPosition { sequence: place.sequence.max(last.sequence), ..place });
         let Some(deliveries) = place.delivery.checked_sub(last.delivery) else { return 0 };
         let sequences = place.sequence.saturating_sub(last.sequence);

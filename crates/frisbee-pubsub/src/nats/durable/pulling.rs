@@ -20,16 +20,16 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 /// Lifetime of a pull request at NATS.
 const EXPIRES: Duration = Duration::from_secs(30);
 
-/// Interval of the heartbeats that NATS sends for a waiting request.
+/// Interval of the heartbeats that NATS sends for a pending request.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// Silence after which a pull request is considered lost.
+/// Duration of silence after which a pull request is considered lost.
 const SILENCE: Duration = Duration::from_millis(2500);
 
 /// Interval of the connection checks.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Header at the end of a request with the number of messages that it did not deliver.
+/// Header at the end of a request. It contains the number of messages that the request has not delivered.
 const PENDING_MESSAGES: &str = "Nats-Pending-Messages";
 
 /// Status with which NATS ends a pull request because of a conflict. The status text names the conflict.
@@ -43,11 +43,11 @@ pub(super) enum Item {
     Behind(u64, Delivery),
     /// Number of messages removed.
     Lagged(u64),
-    /// The subscription ended, for this reason.
+    /// The subscription has ended for this reason.
     Gone(String),
 }
 
-/// Whether the reader is waiting for a message.
+/// Whether the reader waits for a message.
 #[derive(Debug, Default)]
 pub(super) struct Demand {
     waits: AtomicBool,
@@ -73,19 +73,19 @@ pub(super) struct Puller {
     gaps: GapTracker,
     demand: Arc<Demand>,
     items: mpsc::Sender<Item>,
-    /// Number of messages requested from NATS that have not arrived.
+    /// Number of messages that were requested from NATS and have not arrived.
     asked: usize,
     /// Number of messages that NATS had for the subscription at its last delivery.
     pending: u64,
     /// Time of the last packet from NATS.
     heard: Instant,
-    /// Number of connections made so far.
+    /// Number of connections so far.
     connects: u64,
     /// Whether the position of the subscription must be queried first.
     is_lost: bool,
 }
 
-/// The subscription has ended, for this reason.
+/// The subscription has ended for this reason.
 struct SubscriptionEnded(String);
 
 impl Puller {
@@ -117,14 +117,14 @@ impl Puller {
     pub(super) async fn run(mut self, inbox: String, mut subscriber: Subscriber) {
         match self.pull(inbox, &mut subscriber).await {
             Err(SubscriptionEnded(reason)) => {
-                // Fails if the reader was dropped.
+                // Sending fails if the reader was dropped.
                 let _ = self.items.send(Item::Gone(reason)).await;
             }
             Ok(()) => self.return_rest(subscriber).await,
         }
     }
 
-    /// Runs until the reader is dropped. It is not cancelled, because that could lose a received message.
+    /// Runs until the reader is dropped. The task is not cancelled, because that could lose a received message.
     async fn pull(&mut self, inbox: String, subscriber: &mut Subscriber) -> Result<(), SubscriptionEnded> {
         let (mut ticks, demand, items) = (interval(TICK), self.demand.clone(), self.items.clone());
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -154,7 +154,7 @@ impl Puller {
     }
 
     /// Returns messages in transit to a dropped reader, so that other readers receive them. Stops at the heartbeat that
-    /// NATS sends when others have received them. NATS drops a request whose subscriber is gone.
+    /// NATS sends once others have received them. NATS drops a request whose subscriber no longer exists.
     async fn return_rest(&mut self, mut subscriber: Subscriber) {
         while self.asked > 0
             && self.pending > 0
@@ -177,13 +177,13 @@ impl Puller {
 
     /// Queries the position of the subscription.
     async fn find_place(&mut self) -> Result<(), Option<SubscriptionEnded>> {
-        // A request sent as the connection is lost gets no reply.
+        // A request that is sent while the connection is being lost receives no reply.
         let Ok(found) = timeout(ATTEMPT, info(&self.shared, &self.name)).await else { return Err(None) };
         match found {
             Ok(found) => {
                 let missed = self.gaps.reach(StreamPosition::of(&found));
                 if missed > 0 {
-                    // Fails if the reader was dropped, which also ends this task.
+                    // Sending fails if the reader was dropped, which also ends this task.
                     let _ = self.items.send(Item::Lagged(missed)).await;
                 }
                 Ok(())
@@ -266,7 +266,7 @@ impl Puller {
                 missed => Item::Behind(missed, delivery),
             }
         };
-        // Cleared before the reader receives the message, because the reader sets it again when it wants another.
+        // Cleared before the reader receives the message, because the reader sets it again when it wants another one.
         self.demand.end();
         if let Err(SendError(Item::Message(unread) | Item::Behind(_, unread))) = self.items.send(item).await {
             unread.give_back().await;

@@ -12,30 +12,30 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Maximum length of a stream name, because NATS creates a directory with it.
+/// Maximum length of a stream name. NATS creates a directory with this name.
 const NAME_MAX: usize = 255;
 
-/// Space reserved for message headers: the id, and those of NATS.
+/// Space reserved for message headers, which are the id and those of NATS.
 const HEADERS_MAX: usize = 1024;
 
-/// Default maximum payload. With headers it stays below NATS's default limit of 1 MiB.
+/// Default maximum size of a payload. With headers, it stays below the default limit of NATS, which is 1 MiB.
 const PAYLOAD_MAX: usize = 1_000_000;
 
 /// Default maximum size of a stream: 1 GiB, which is large for messages but small for a disk.
 const BYTES_MAX: u64 = 1 << 30;
 
-/// Default duplicate window, equal to NATS's own. A publisher can be restarted within it.
+/// Default duplicate window. Equal to the default of NATS. A publisher can be restarted within it.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 
-/// Default time for which publishing is retried, if ids are remembered for as long.
+/// Default duration for which publishing is retried, if ids are remembered for as long.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Storage of messages at NATS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Storage {
-    /// Files. NATS has written a message to its file when it confirms it, but the operating system flushes it to disk
-    /// later. Stored messages survive a crash of NATS, but a crash of the machine only on other
+    /// Files. When NATS confirms a message, it has written the message to its file, but the operating system flushes it
+    /// to disk later. Stored messages survive a crash of NATS. They survive a crash of the machine only on other
     /// [replicas](DurableTopicBuilder::replicas).
     #[default]
     File,
@@ -48,7 +48,7 @@ pub enum Storage {
 #[non_exhaustive]
 pub enum FullTopicPolicy {
     /// Removes the oldest messages, whether or not they were read. Subscriptions are notified of the number of messages
-    /// they missed.
+    /// that they have missed.
     #[default]
     DropOldest,
     /// Rejects the new message with [`PublishError::NotStored`](super::PublishError::NotStored).
@@ -57,7 +57,7 @@ pub enum FullTopicPolicy {
 
 /// Builder of a [`DurableTopic`].
 ///
-/// The first client to open the topic creates it. Later ones must use the same settings.
+/// The first client that opens the topic creates it. Later clients must use the same settings.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct DurableTopicBuilder {
@@ -95,13 +95,15 @@ impl DurableTopicBuilder {
         self
     }
 
-    /// Sets the number of cluster servers that store each message, 1 to 5. Defaults to 1. With 3, one server may fail.
+    /// Sets the number of cluster servers that store each message, from 1 to 5. Defaults to 1. With 3, one server may
+    /// fail.
     pub fn replicas(mut self, replicas: usize) -> Self {
         self.replicas = replicas;
         self
     }
 
-    /// Sets the maximum age of messages. Older ones are removed, read or not. Unlimited by default.
+    /// Sets the maximum age of messages. Older messages are removed, whether or not they were read. Unlimited by
+    /// default.
     pub fn age_max(mut self, age: Duration) -> Self {
         self.age_max = Some(age);
         self
@@ -113,20 +115,21 @@ impl DurableTopicBuilder {
         self
     }
 
-    /// Sets the maximum total size of the stream in bytes, including NATS's per-message overhead. Defaults to 1 GiB.
+    /// Sets the maximum total size of the stream in bytes, including the per-message overhead of NATS. Defaults to 1
+    /// GiB.
     pub fn bytes_max(mut self, bytes: u64) -> Self {
         self.bytes_max = bytes;
         self
     }
 
-    /// Sets the maximum payload size in bytes. Defaults to 1 000 000. NATS's own limit, 1 MiB unless configured, must
-    /// be at least 1024 bytes larger to leave space for headers.
+    /// Sets the maximum size of a payload in bytes. Defaults to 1 000 000. The limit of NATS, which is 1 MiB unless
+    /// configured, must be at least 1024 bytes larger to leave space for headers.
     pub fn payload_max(mut self, bytes: usize) -> Self {
         self.payload_max = bytes;
         self
     }
 
-    /// Sets how long NATS remembers message ids. Defaults to two minutes, or [`age_max`](Self::age_max) if that is
+    /// Sets how long NATS remembers message ids. Defaults to two minutes, or to [`age_max`](Self::age_max) if that is
     /// less.
     pub fn duplicate_window(mut self, window: Duration) -> Self {
         self.duplicate_window = Some(window);
@@ -143,8 +146,8 @@ impl DurableTopicBuilder {
     /// JetStream.
     ///
     /// # Errors
-    /// [`OpenError::Invalid`] if a setting is invalid, [`OpenError::Differs`] if the topic exists with different
-    /// settings.
+    /// Returns [`OpenError::Invalid`] if a setting is invalid, and [`OpenError::Differs`] if the topic exists with
+    /// different settings.
     ///
     /// # Cancel safety
     /// If the future is dropped, the topic may have been created.
@@ -243,7 +246,7 @@ async fn find(shared: &Shared, wanted: &Config) -> Result<Config, OpenError> {
     match shared.context.create_stream(wanted).await {
         Ok(created) => Ok(created.cached_info().config.clone()),
         Err(refused) => match info().await {
-            // Another client created it concurrently.
+            // Another client has created the stream concurrently.
             Ok(found) => Ok(found.config),
             Err(_) => Err(OpenError::Nats(format!("NATS rejected the stream: {}", super::error::chain(&refused)))),
         },

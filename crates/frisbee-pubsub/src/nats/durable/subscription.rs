@@ -15,14 +15,14 @@ use tokio::sync::mpsc;
 /// Maximum length of a subscription name in bytes.
 const NAME_MAX: usize = 64;
 
-/// Default acknowledgement timeout, equal to NATS's own.
+/// Default acknowledgement timeout. Equal to the default of NATS.
 const ACK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Default maximum number of unacknowledged messages, enough for tens of readers with ten messages each.
+/// Default maximum number of unacknowledged messages. This is enough for tens of readers with ten messages each.
 const IN_FLIGHT_MAX: usize = 256;
 
-/// Maximum number of prefetched messages. NATS allows this many per request by default in its largest accounts, and
-/// more gains nothing.
+/// Maximum number of prefetched messages. NATS permits this many per request by default in its largest accounts, and
+/// more gain nothing.
 const PREFETCH_MAX: usize = 1024;
 
 /// Start of a new subscription.
@@ -31,13 +31,13 @@ const PREFETCH_MAX: usize = 1024;
 pub enum Replay {
     /// The oldest stored message.
     All,
-    /// The first message stored after the subscription was opened.
+    /// The first message that is stored after the subscription was opened.
     #[default]
     New,
     /// The message with this sequence number, from 1. If it was removed, [`RecvError::Lagged`] reports the number of
     /// missing messages.
     Sequence(u64),
-    /// The first message stored at this time or later, by the clock of NATS.
+    /// The first message that is stored at this time or later, by the clock of NATS.
     Time(SystemTime),
 }
 
@@ -87,11 +87,11 @@ impl SubscriptionBuilder {
     }
 
     /// Sets how many messages this reader requests in advance, up to 1024. Defaults to none, so that the reader waits
-    /// for each message to be transmitted.
+    /// until each message has been transmitted.
     ///
     /// The acknowledgement timeout of prefetched messages runs while they are queued. Choose a number that can be
     /// processed within half of [`ack_timeout`](Self::ack_timeout). A message that is queued for longer is returned to
-    /// NATS, which increments its [attempt](Delivery::attempt). Each may take
+    /// NATS, which increments its [attempt](Delivery::attempt). Each message may occupy
     /// [`payload_max`](DurableTopic::payload_max) bytes of memory.
     pub fn prefetch(mut self, messages: usize) -> Self {
         self.prefetch = messages;
@@ -101,14 +101,14 @@ impl SubscriptionBuilder {
     /// Opens the subscription, and creates it if it does not exist.
     ///
     /// # Errors
-    /// [`OpenError::Invalid`] if a setting is invalid, [`OpenError::Differs`] if the subscription exists with a
-    /// different [`ack_timeout`](Self::ack_timeout) or [`in_flight_max`](Self::in_flight_max).
+    /// Returns [`OpenError::Invalid`] if a setting is invalid, and [`OpenError::Differs`] if the subscription exists
+    /// with a different [`ack_timeout`](Self::ack_timeout) or [`in_flight_max`](Self::in_flight_max).
     ///
     /// # Cancel safety
     /// If the future is dropped, the subscription may have been created.
     ///
     /// # Panics
-    /// If called outside of a tokio runtime.
+    /// Outside of a tokio runtime.
     pub async fn open(self) -> Result<Subscription, OpenError> {
         let wanted = self.config()?;
         let shared = self.topic.shared.clone();
@@ -163,7 +163,7 @@ impl SubscriptionBuilder {
         Ok(pull::Config { durable_name, deliver_policy, ack_policy, ack_wait, max_ack_pending, ..Default::default() })
     }
 
-    /// Returns the NATS consumer, creating it if necessary, and its position.
+    /// Returns the NATS consumer and its position. Creates the consumer if necessary.
     async fn find(
         &self,
         shared: &Shared,
@@ -186,7 +186,7 @@ impl SubscriptionBuilder {
         let found = info(shared, name).await?;
         let mut place = StreamPosition::of(&found);
         if let (Replay::Sequence(first), 0) = (self.replay, place.delivery) {
-            // Messages removed since then are missing, although NATS does not report them.
+            // Messages that were removed since then are missing, although NATS does not report them.
             place.sequence = place.sequence.min(first.saturating_sub(1));
         }
         Ok((found, place))
@@ -222,13 +222,13 @@ fn differences(wanted: &pull::Config, found: &Info) -> Vec<String> {
 
 /// Reader of a durable topic. Its messages must be [acknowledged](Delivery::ack).
 ///
-/// Readers with the same name share the messages. If NATS is disconnected, the subscription continues once it is back:
-/// acknowledgements are kept, and unacknowledged messages are delivered again.
+/// Readers with the same name share the messages. If NATS is disconnected, the subscription continues once it is
+/// connected again: acknowledgements are kept, and unacknowledged messages are delivered again.
 #[derive(Debug)]
 pub struct Subscription {
     name: String,
     items: mpsc::Receiver<Item>,
-    /// The message after a gap that was just reported.
+    /// Message after a gap that was just reported.
     next: Option<Delivery>,
     demand: Arc<Demand>,
     runtime: Handle,
@@ -241,7 +241,8 @@ impl Subscription {
     /// See [`RecvError`].
     ///
     /// # Cancel safety
-    /// Safe: a message is removed only when the future completes. Requested messages are kept for the next call.
+    /// A message is removed only when the future resolves, so dropping the future loses no message. Requested messages
+    /// are kept for the next call.
     pub async fn recv(&mut self) -> Result<Delivery, RecvError> {
         loop {
             let delivery = match self.next.take() {
