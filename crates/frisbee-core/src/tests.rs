@@ -1,4 +1,4 @@
-//! Hand-offs in virtual time: scripted ones, and ten thousand seeded random races.
+//! Tests of hand-offs in virtual time: scripted ones, and ten thousand random races with fixed seeds.
 
 use bytes::{Bytes, BytesMut};
 use frisbee_core::{
@@ -28,7 +28,7 @@ impl End {
         Self { core: connection(role, now), inbox: BytesMut::new(), events: Vec::new() }
     }
 
-    /// Reads up to `count` bytes of the input. Bytes after a hand-off stay in the inbox.
+    /// Reads up to `count` bytes of the input. Bytes after a hand-off remain in the inbox.
     fn read(&mut self, count: usize, now: Instant) -> Result<(), CloseReason> {
         if self.core.has_left() {
             return Ok(());
@@ -54,7 +54,7 @@ impl End {
         self.core.handle_written(bytes.len(), now);
     }
 
-    /// Appends bytes of the new owner after those of the protocol.
+    /// Appends bytes of the next owner after those of the protocol.
     fn write_raw(&mut self, to: &mut Self, bytes: &[u8]) {
         assert!(self.core.is_handed_off(), "it has no owner yet");
         to.inbox.extend_from_slice(bytes);
@@ -65,7 +65,7 @@ impl End {
     }
 }
 
-/// Returns two native ends that know each other, with nothing in flight.
+/// Returns two native ends that have exchanged HELLO, with no bytes in transit.
 fn pair(now: Instant) -> (End, End) {
     let (mut client, mut server) = (End::new(Role::Client, now), End::new(Role::Server, now));
     for _ in 0..2 {
@@ -137,7 +137,7 @@ fn client_sends_nothing_while_hand_off_is_pending() {
     client.core.request_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
     client.core.outbox().push(PacketId(2), GATEWAY, Bytes::from_static(b"behind")).unwrap();
     client.write(&mut server, usize::MAX, now);
-    // A PING and a packet that the router replies to cross the request.
+    // A PING, and a packet to which the router replies, are in transit at the same time as the request.
     server.core.handle_timeout(now + 3 * SECOND).unwrap();
     server.core.outbox().push(PacketId(9), GATEWAY, Bytes::from_static(b"crossing")).unwrap();
     server.write(&mut client, usize::MAX, now);
@@ -178,8 +178,8 @@ fn ping_that_crossed_the_request_is_not_answered() {
         server.core.answer_hand_off(answer, &Bytes::new(), now).unwrap();
         server.write(&mut client, usize::MAX, now);
         client.read(usize::MAX, now).unwrap();
-        // A reply would arrive after the hand-off reply: as a stray PONG after a refusal, or among the new owner's
-        // bytes after an acceptance.
+        // A reply would arrive after the hand-off reply: as a stray PONG after a refusal, or among the bytes of the
+        // next owner after an acceptance.
         client.write(&mut server, usize::MAX, now);
         assert!(server.inbox.is_empty(), "{answer:?}: {:?}", server.inbox);
         assert!(client.core.outbox().is_empty(), "{answer:?}");
@@ -261,7 +261,7 @@ fn partly_written_cancel_is_completed_first() {
 fn no_cancel_is_sent_to_a_server_without_support() {
     let now = Instant::now();
     let mut client = End::new(Role::Client, now);
-    // The server's HELLO has no items.
+    // The HELLO of the server has no items.
     client.inbox.extend_from_slice(&[0, 0x0F, 0, 0, 0, 3, 0, 0, 0, 5, b'f', b'r', b'i', b's', 1]);
     client.read(usize::MAX, now).unwrap();
     client.core.request_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
@@ -403,15 +403,15 @@ fn a_connection_is_left_between_packets_only() {
     assert_eq!(server.inbox, "raw");
 }
 
-/// Returns the bytes that an end sends as the new owner.
+/// Returns the bytes that an end sends as the next owner.
 fn raw_of(role: Role) -> Vec<u8> {
     let first = if role == Role::Client { 1 } else { 101 };
-    // Starts with bytes that look like a packet, so that a stray one would be noticed.
+    // The bytes start with what looks like a packet, so that a stray one would be noticed.
     [&[0, 0x0F, 0, first, 0, 1, 0, 0, 0, 0], vec![first; 50].as_slice()].concat()
 }
 
-/// Runs one random race of calls, PINGs, server packets, a hand-off, a reply and closes, over a wire that splits
-/// anywhere. Returns how it ended.
+/// Runs one random race of calls, PINGs, packets of the server, a hand-off, a reply and closes, over a wire that splits
+/// at any byte. Returns how the race has ended.
 fn race(seed: u64) -> &'static str {
     let mut dice = fastrand::Rng::with_seed(seed);
     let mut now = Instant::now();
@@ -490,7 +490,7 @@ fn race(seed: u64) -> &'static str {
             }
         }
     }
-    // Every byte arrives eventually, in every run.
+    // Every byte arrives eventually in every run.
     for _ in 0..4 {
         client.write(&mut server, usize::MAX, now);
         server.read(usize::MAX, now).unwrap();
@@ -516,7 +516,7 @@ fn race(seed: u64) -> &'static str {
             let raw = raw_of(if at == 0 { Role::Server } else { Role::Client });
             let expected = if raw_written[1 - at] { &raw[..] } else { &[] };
             if at == 1 && abandoned && end.inbox == CANCEL[..] {
-                continue; // It crossed the reply, and nothing follows it.
+                continue; // The CANCEL was sent before the reply arrived, and nothing follows it.
             }
             assert_eq!(end.inbox, expected, "seed {seed}: no byte is lost, none is added");
         }

@@ -1,4 +1,4 @@
-//! Promises of the crate: bytes, verdicts, limits, errors, presence, views.
+//! Tests of the guarantees of this crate: encoded bytes, limits, errors, presence, and views.
 
 mod errors;
 mod limits;

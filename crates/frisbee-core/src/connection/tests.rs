@@ -1,4 +1,4 @@
-//! Replies and timeouts of a connection, in virtual time.
+//! Tests of replies and timeouts of a connection in virtual time.
 
 use super::*;
 use crate::{BODY_MAX_LEAST, HelloError};
@@ -114,7 +114,7 @@ fn throttled_peer_does_not_count_as_silent() {
     assert!(!connection.is_resting(), "it costs 74 bytes");
     feed(&mut connection, &PONG.repeat(14), start).unwrap();
     assert!(connection.is_resting());
-    // The time in which 1110 bytes shrink to an eighth of 1000, and a further sixteenth of 1000.
+    // This is the time in which 1110 bytes decay to an eighth of 1000, and that of a further sixteenth of 1000.
     let over = start + Duration::from_millis(985 + 62);
     for due in [SECOND / 4, SECOND / 2, 3 * SECOND / 4].map(|after| start + after) {
         assert!(connection.next_timeout().is_some_and(|next| next <= over));
@@ -143,7 +143,7 @@ fn half_closed_peer_is_pinged_and_never_times_out() {
     }
 }
 
-/// Transfers everything one end sends to the other and returns the events there.
+/// Transfers all pending bytes of one end to the other, and returns the events of the other end.
 fn exchange(from: &mut Connection, to: &mut Connection, now: Instant) -> Vec<Event> {
     let mut wire = from.outbox().take_bytes();
     let count = wire.len();
@@ -167,7 +167,7 @@ fn two_of_ours_recognise_each_other_and_hear_of_their_limits() {
     assert!(matches!(&exchange(&mut client, &mut server, now)[..], [Event::Control(packet)] if packet.id.0 == 3));
 }
 
-/// Covers both header forms, because an old header is recognized by its fields.
+/// Covers both header formats, because an old header is recognized by its fields.
 #[test]
 fn a_hello_may_be_longer_than_the_body_limit_of_its_receiver() {
     let now = Instant::now();
@@ -210,7 +210,7 @@ fn hello_is_the_first_packet_of_both_ends() {
     assert_eq!(answer[39..], PONG[..]);
 }
 
-/// A server may have to send at any time: by its own timers, or by handles as soon as it reports that it sends.
+/// A server may have to send at any time, either by its own timers, or by handles as soon as it reports that it sends.
 #[test]
 fn server_sends_hello_first_at_every_split() {
     let start = Instant::now();
@@ -262,7 +262,7 @@ fn pong_before_hello_marks_a_go_peer() {
     assert_eq!(server.outbox().take_bytes(), PONG);
 }
 
-/// Regression: the peer was treated as a compat peer, which lost its deadlines and metadata.
+/// Regression: the peer was treated as a compat peer, so that its deadlines and metadata were lost.
 #[test]
 fn malformed_hello_closes_and_never_makes_a_go_peer() {
     let now = Instant::now();
@@ -413,7 +413,7 @@ fn a_peer_that_is_not_listened_to_is_neither_silent_nor_slow() {
         feed(&mut connection, &[PING, partial].concat(), start).unwrap();
         connection.set_listening(false, start + SECOND);
         pass(&mut connection, start + 50 * SECOND).unwrap();
-        // It may notice as late again, and the operating system has buffered some of the bytes.
+        // The peer may need as long again to notice, and the operating system has buffered some of the bytes.
         let again = start + 51 * SECOND;
         connection.set_listening(true, again);
         connection.handle_read(1000, again);
@@ -437,7 +437,7 @@ fn a_peer_that_takes_written_bytes_counts_as_alive() {
     let left = connection.outbox().len();
     connection.handle_written(left, start + 60 * SECOND);
     connection.handle_timeout(start + 69 * SECOND).unwrap();
-    // Bytes that the operating system buffers immediately prove nothing about the peer.
+    // Bytes that the operating system buffers at once prove nothing about the peer.
     connection.outbox().push(PacketId(1), Operation::FIRST_USER, Bytes::from(vec![0; 1000])).unwrap();
     connection.handle_written(1010, start + 69 * SECOND);
     let over = connection.handle_timeout(start + 70 * SECOND).unwrap_err();

@@ -1,4 +1,4 @@
-//! Packets decoded from pieces of every size.
+//! Tests of decoding packets that arrive in pieces of every size.
 
 use super::*;
 use crate::{Outbox, PacketId};
@@ -128,7 +128,7 @@ fn a_packet_that_lies_whole_in_a_chunk_is_not_copied() {
 
 #[test]
 fn the_short_way_takes_no_packet_out_of_the_middle_of_another() {
-    // From its third byte on, this looks like a header of operation 10 without a body.
+    // The bytes from the third one on look like a header of operation 10 without a body.
     let header = [0, 0x0F, 0, 0x0F, 0, 18, 0, 10, 0, 0];
     let mut decoder = Decoder::new(HeaderForm::Current, crate::BODY_MAX);
     assert_eq!(decoder.next(&mut Bytes::from_static(&[0, 0x0F])), Ok(None));
@@ -181,7 +181,7 @@ fn reused_buffers_are_given_for_received_bytes_like_new_ones() {
         let most = if round == 0 { FIRST_CAPACITY + GROWTH * TRUSTED_FROM } else { FIRST_CAPACITY + (1 << 20) };
         assert!(grown <= 4096 + most, "{grown} bytes in round {round}");
         let packet = decoder.next(&mut whole).unwrap().unwrap();
-        // Dropped memory is reused in the next round.
+        // Released memory is reused in the next round.
         assert!(packet.body.len() == 1 << 20 && packet.body.iter().all(|byte| *byte == round));
     }
 }

@@ -1,4 +1,4 @@
-//! Order of bytes, independent of how they are written, and memory use.
+//! Tests of the outbox: the order of bytes, regardless of how they are written, and memory use.
 
 use super::*;
 

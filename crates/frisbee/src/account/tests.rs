@@ -16,12 +16,12 @@ fn of(budget: &Arc<Budget>, last: u8) -> Arc<Account> {
     Arc::new(Account::of_peer(budget, CallerKey::of_address(IpAddr::from([10, 0, 0, last]))))
 }
 
-/// Takes as many pieces as the account allows.
+/// Charges pieces until the account permits no more. Returns the number of pieces.
 fn fill(account: &Account, piece: usize) -> usize {
     std::iter::repeat_with(|| account.take(piece)).take_while(|taken| *taken).count() * piece
 }
 
-/// Whether it was woken.
+/// A waker that records whether it was woken.
 #[derive(Default)]
 struct Woken(AtomicBool);
 
@@ -51,7 +51,7 @@ fn resized_charge_is_given_back_in_full() {
     let budget = budget(100_000);
     let account = Arc::new(Account::alone(budget.clone()));
     let stats = Stats(budget);
-    let mut charge = MemoryCharge::try_new(&account, 1000).expect("there is room");
+    let mut charge = MemoryCharge::try_new(&account, 1000).expect("charge should be within the memory limit");
     assert!(MemoryCharge::try_new(&account, 100_000).is_none());
     for bytes in [5000, 200, 0, 7000] {
         charge.resize(bytes);
@@ -88,7 +88,7 @@ fn traffic_is_counted_for_connections_of_servers_alone() {
     let account = of(&budget, 1);
     account.count(Traffic::Read, 3);
     Account::alone(budget.clone()).count(Traffic::Read, 5);
-    account.traffic().expect("it is a server's").add(Traffic::Written, 9);
+    account.traffic().expect("account of a server should count traffic").add(Traffic::Written, 9);
     let stats = Stats(budget.clone());
     assert_eq!((stats.bytes_read(), stats.bytes_written()), (3, 9));
     assert!(Account::alone(budget).traffic().is_none());
@@ -97,7 +97,7 @@ fn traffic_is_counted_for_connections_of_servers_alone() {
 #[test]
 fn caller_is_forgotten_with_last_connection() {
     let budget = budget(64 * MIB);
-    let address = |text: &str| CallerKey::of_address(text.parse().expect("text should parse"));
+    let address = |text: &str| CallerKey::of_address(text.parse().expect("test address should be valid"));
     let peers = ["2001:db8::1", "2001:db8::ffff:1", "::ffff:10.0.0.1", "10.0.0.1"].map(address);
     let keys = peers.into_iter().chain([CallerKey::Unknown, CallerKey::User(1), CallerKey::User(1)]);
     let mut accounts: Vec<_> = keys.map(|key| Account::of_peer(&budget, key)).collect();
@@ -114,7 +114,7 @@ fn lone_caller_takes_three_quarters_of_memory() {
     let [first, second] = [of(&budget, 1), of(&budget, 1)];
     assert_eq!(fill(&first, 4096), 48 * MIB);
     assert!(first.is_over() && !second.has_room(16 * 1024));
-    // Others of this address continue as long as they hold little, and those of other addresses have shares.
+    // Others of this address continue as long as they hold little memory, and other addresses have separate shares.
     assert!(!second.is_over() && second.has_room(8 * 1024));
     assert!(of(&budget, 2).has_room(900 * 1024));
 }
@@ -148,7 +148,7 @@ fn connections_of_one_caller_leave_room_for_others() {
     assert_eq!(connect(3).collect::<Vec<_>>().len(), 192);
 }
 
-/// The free memory that a new caller finds after greedy ones, one after the other.
+/// Computes the free memory that a new caller finds after several greedy callers in sequence.
 #[test]
 fn new_caller_finds_room_after_greedy_ones() {
     for (greedy, least, most) in [(1, 900, 1000), (8, 560, 660), (32, 120, 160)] {
@@ -231,7 +231,7 @@ fn released_memory_wakes_one_waiter_of_each_caller() {
     };
     hog.release(MIB / 4);
     assert_eq!(woken(&waiters), [true, false, true]);
-    // A task that takes its memory wakes the next one, and so does one that ends instead.
+    // A task that takes its memory wakes the next one, as does one that ends instead.
     let (waiter, wake) = &mut waiters[0];
     let Poll::Ready(charge) = poll(waiter, wake) else { panic!("there should be room") };
     assert_eq!(woken(&waiters), [false, true, true]);
@@ -263,7 +263,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// The parts equal the whole, reservations leave the part for replies, and all memory returns.
+    /// The parts add up to the total, reservations leave the part for replies, and all memory is released.
     #[test]
     fn reservations_obey_the_laws_of_the_account(steps in steps()) {
         let budget = budget(MIB);
@@ -307,5 +307,5 @@ proptest! {
     }
 }
 
-/// The divisor of all memory for replies.
+/// Divisor of the total memory for replies.
 const REPLIES_PART_OF_TESTS: usize = 64;

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 pub(super) const LIMIT: Duration = Duration::from_secs(20);
 
-/// Returns a server that echoes one line in capitals to clients whose first byte is a letter.
+/// Returns a server that echoes one line in upper case to clients whose first byte is a letter.
 fn shouting() -> ServerBuilder {
     Server::builder().adapter(
         |beginning| beginning[0].is_ascii_alphabetic(),
@@ -38,7 +38,7 @@ async fn call(address: SocketAddr) {
         async { None }
     });
     let connection = Client::builder().connect(address, answered).await.expect("server should accept the connection");
-    connection.send(&Packet::new(PacketId(1), operation, "hi")).await.expect("message should be sent");
+    connection.send(&Packet::new(PacketId(1), operation, "hi")).await.expect("packet should be sent");
     assert_eq!(reply.recv().await.as_deref(), Some(&b"hi"[..]));
 }
 
@@ -46,14 +46,14 @@ async fn say(address: SocketAddr, words: &[&[u8]]) -> Vec<u8> {
     let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     socket.set_nodelay(true).expect("socket should be TCP");
     for words in words {
-        socket.write_all(words).await.expect("write should succeed");
+        socket.write_all(words).await.expect("server should accept the bytes");
         tokio::task::yield_now().await;
     }
     let mut received = Vec::new();
     tokio::time::timeout(LIMIT, socket.read_to_end(&mut received))
         .await
-        .expect("future should complete within the timeout")
-        .expect("socket should be readable");
+        .expect("server should close the connection within the timeout")
+        .expect("client should be able to read");
     received
 }
 
@@ -101,7 +101,7 @@ async fn frames_are_not_offered_to_adapters() {
         let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
         here.write_all(first).await.unwrap();
         let mut answer = vec![0; first.len()];
-        here.read_exact(&mut answer).await.expect("peer should send the expected bytes");
+        here.read_exact(&mut answer).await.expect("server should send its answer");
         assert_eq!(answer, first);
         drop(here);
         serving.await.unwrap();
@@ -117,9 +117,9 @@ async fn adapter_connection_is_open_until_its_handler_returns() {
         .adapter(
             |_| true,
             move |_transport, _context| {
-                let proceed = proceed.lock().unwrap().take().expect("there should be one connection");
+                let proceed = proceed.lock().unwrap().take().expect("adapter should be called once");
                 async {
-                    proceed.await.expect("test should continue");
+                    proceed.await.expect("test should continue the adapter");
                     Ok(())
                 }
             },
@@ -183,7 +183,7 @@ async fn stop_notifies_adapters_and_waits_for_them() {
     let mut rest = Vec::new();
     socket.read_to_end(&mut rest).await.unwrap();
     assert_eq!(rest, b" bye");
-    tokio::time::timeout(LIMIT, serving).await.expect("future should complete within the timeout").unwrap().unwrap();
+    tokio::time::timeout(LIMIT, serving).await.expect("server should shut down within the timeout").unwrap().unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -250,9 +250,9 @@ async fn adapter_sees_attachments_until_it_returns() {
     let proceed = std::sync::Mutex::new(Some(proceed));
     let serve = move |_transport, context: crate::AdapterContext| {
         shows.send(context.connection().attachments().get::<Attached>().is_some()).ok();
-        let proceed = proceed.lock().unwrap().take().expect("there should be one connection");
+        let proceed = proceed.lock().unwrap().take().expect("adapter should be called once");
         async {
-            proceed.await.expect("test should continue");
+            proceed.await.expect("test should continue the adapter");
             Ok(())
         }
     };
@@ -262,13 +262,13 @@ async fn adapter_sees_attachments_until_it_returns() {
     here.write_all(b"x").await.unwrap();
     assert_eq!(shown.recv().await, Some(true));
     assert!(ended.try_recv().is_err(), "the adapter still serves");
-    proceeds.send(()).expect("receiver should be waiting");
+    proceeds.send(()).expect("adapter should wait for the test");
     serving.await.unwrap();
     assert_eq!(ended.recv().await, Some(()));
 }
 
 /// Regression: the later bytes of a fragmented header were offered to adapters. If one accepted them, it did not
-/// receive the connection, but the connection's attachments were dropped, such as the client's principal.
+/// receive the connection, but the attachments of the connection were dropped, such as the principal of the client.
 #[tokio::test]
 async fn header_in_pieces_is_not_offered_to_adapters() {
     let (ends, mut ended) = mpsc::unbounded_channel();
@@ -278,7 +278,7 @@ async fn header_in_pieces_is_not_offered_to_adapters() {
     let (mut here, there) = tokio::io::duplex(1);
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
     here.write_all(&[0, 15, 0, 1, 0, 0, 0, 0, 0, 0]).await.unwrap();
-    here.read_exact(&mut [0; 10]).await.expect("peer should send the expected bytes");
+    here.read_exact(&mut [0; 10]).await.expect("server should send a packet header");
     assert!(ended.try_recv().is_err(), "the connection goes on");
     drop(here);
     serving.await.unwrap();

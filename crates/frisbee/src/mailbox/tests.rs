@@ -1,4 +1,4 @@
-//! Notifications between handles and the driver, without a connection.
+//! Tests of notifications between handles and the driver, without a connection.
 
 use super::*;
 use crate::account::{Budget, CallerKey};
@@ -13,7 +13,7 @@ fn mailbox(backlog_max: usize) -> Mailbox {
     Mailbox::new(crate::BODY_MAX, backlog_max, Arc::new(Account::of_peer(&budget, CallerKey::Unknown)))
 }
 
-/// Writes like a sender that does not wait. Returns whether there was room.
+/// Writes like a sender that does not wait. Returns whether the mailbox had space.
 fn sends_now(mailbox: &Mailbox, fill: impl FnOnce(&mut Outbox)) -> bool {
     let sent = mailbox.poll_write(None, &mut Place::default(), fill);
     sent.map(|sent| sent.expect("connection should be open")).is_ready()
@@ -323,8 +323,8 @@ fn handle_packets_are_charged_until_collected() {
     assert_eq!((mailbox.lock().outbox.memory(), mailbox.account.charged()), (0, 0));
 }
 
-/// A waker may be the last reference to a task whose destructor uses the connection, which would deadlock under the
-/// lock.
+/// A waker may be the last reference to a task whose destructor uses the connection. With the lock held, this would
+/// deadlock.
 #[test]
 fn wakers_are_woken_and_dropped_without_the_lock() {
     let mailbox = Arc::new(mailbox(100));

@@ -1,4 +1,4 @@
-//! A server's router that echoes each packet, and a client that waits for the echo.
+//! A router that echoes each packet, and a client that waits for the echo.
 
 use crate::{Client, Connection, Handlers, Operation, Packet, PacketId};
 use bytes::Bytes;
@@ -30,7 +30,7 @@ impl EchoClient {
     /// Sends a text and returns the reply.
     pub(crate) async fn ask(&mut self, text: &'static str) -> Bytes {
         let packet = Packet::new(PacketId(1), Operation::FIRST_USER, text);
-        self.connection.send(&packet).await.expect("message should be sent");
-        self.answers.recv().await.expect("channel should stay open")
+        self.connection.send(&packet).await.expect("packet should be sent");
+        self.answers.recv().await.expect("server should echo the packet")
     }
 }

@@ -1,4 +1,4 @@
-//! Wakers for tests that count their wake-ups.
+//! Wakers for tests, which count their wake-ups.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! How calls begin, end and expire, as pure state.
+//! Tests of how calls begin, end and expire, without a connection.
 
 use super::*;
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn reply(calls: &mut Calls, ticket: CallTicket) -> Vec<u8> {
     }
 }
 
-/// Gives a call up; whether a CANCEL is to be sent.
+/// Abandons a call. Returns whether a CANCEL must be sent.
 fn cancels(calls: &mut Calls, ticket: CallTicket) -> bool {
     let mut cancelled = None;
     calls.abandon(ticket, |id, operation| cancelled = Some((id, operation)));

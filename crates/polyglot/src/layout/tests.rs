@@ -1,4 +1,4 @@
-//! Descriptions and plans of hostile and of edited schemas.
+//! Tests of descriptions and translation plans for hostile and for edited schemas.
 
 use super::*;
 use crate::{DecodeReason, Form, Nesting};
@@ -144,7 +144,7 @@ fn nesting_of_copied_and_skipped_messages_is_limited() {
         let body = |levels| [b"\x08\x00".repeat(levels), vec![0]].concat();
         assert!(translate(&plan, &body(100), LIMITS).is_ok());
         assert_eq!(translate(&plan, &body(101), LIMITS), Err(DecodeReason::NestingTooDeep { max: 100 }));
-        // Lists in lists would be a recursion without a level.
+        // Lists in lists would be a recursion that no nesting limit counts.
         let nested = [&b"\x08\x00"[..], &b"\x01\x01\x0a\x01".repeat(100_000)].concat();
         translate(&plan, &nested, LIMITS).unwrap_err();
     }
@@ -173,7 +173,7 @@ fn body_cut_anywhere_is_refused() {
     let plan = plan(&from, &to);
     assert_eq!(translate(&plan, body, LIMITS).unwrap(), expected);
     for cut in 1..body.len() {
-        translate(&plan, &body[..cut], LIMITS).expect_err("cut body should be refused");
+        translate(&plan, &body[..cut], LIMITS).expect_err("truncated body should be refused");
     }
 }
 
@@ -195,7 +195,7 @@ fn refusal_names_the_field_at_both_ends() {
 
 #[test]
 fn plan_with_too_many_pairs_or_fields_is_refused() {
-    // Each message of one end meets each of the other.
+    // Each message of one schema is paired with each message of the other.
     let product = |step: u32| {
         let count = 100;
         let messages = (0..count).map(|of| {
@@ -209,7 +209,7 @@ fn plan_with_too_many_pairs_or_fields_is_refused() {
     let error = Plan::new(&product(1), &product(2), &[(0, 0)], Form::Extended).unwrap_err();
     assert_eq!(error, PlanError::Pairs);
 
-    // Many small messages become one large one.
+    // Many small messages are translated into one large message.
     let large: Vec<Field> = (1..=10_000).map(|number| implicit(number, Type::Bool)).collect();
     let small = (0..20).map(|_| TypeLayout::Message(vec![implicit(1, Type::Int32)]));
     let many = (1..=20).map(|number| field(number, Shape::Optional, Type::Message(number))).collect();

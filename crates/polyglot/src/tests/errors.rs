@@ -1,4 +1,4 @@
-//! Errors have a reason, a position and a field, and a failed read moves nothing.
+//! Tests of errors: each has a reason, a position and a field, and a failed read does not advance the decoder.
 
 use std::collections::HashMap;
 
@@ -68,7 +68,7 @@ fn errors_are_one_pointer_wide_and_can_cross_threads() {
 
 #[test]
 fn a_failed_read_of_one_value_does_not_move_the_cursor() {
-    // One good value of each kind, then each kind with a defect after its kind byte.
+    // One valid value of each kind, then each kind with an invalid byte after its kind byte.
     let inputs = [
         "00",
         "01070a00",
@@ -134,6 +134,6 @@ fn a_failed_read_of_one_value_does_not_move_the_cursor() {
         .filter(|&success| success)
         .count();
     }
-    // Fifteen good values; bytes and strings have two readers, and a nil is also an empty map.
+    // There are fifteen valid values. Bytes and strings have two readers, and a nil is also an empty map.
     assert_eq!(successes, 15 + 2 + 1);
 }

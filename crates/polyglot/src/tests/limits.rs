@@ -1,4 +1,4 @@
-//! Nothing is believed that the input cannot justify.
+//! Tests of limits: memory is allocated only in proportion to the input.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -145,7 +145,7 @@ fn maps_and_boxes_count_too() {
     assert!(limited(2 * size_of::<Deep>() - 1).is_err());
 }
 
-/// Decodes with so much memory as is needed, and with a byte less.
+/// Decodes with exactly the required memory, and with one byte less.
 #[track_caller]
 fn expect_needs<T>(bytes: &[u8], needed: usize, decode: impl Fn(&mut Decoder<'_>) -> Result<T, DecodeError>) {
     assert!(decode(&mut Decoder::new(bytes).with_container_memory(needed)).is_ok());
@@ -262,7 +262,7 @@ fn gathered_bytes_join_to_the_plain_encoding() {
     assert_eq!(joined(&out[1..], 1, &bulk), encode(&message, Form::Flat));
 }
 
-/// An encoding with its gathered parts at their positions, which count from `before` bytes before it.
+/// Returns an encoding with its shared parts inserted at their positions, which count from `before` bytes before it.
 fn joined(out: &[u8], before: usize, bulk: &[Bulk]) -> Vec<u8> {
     let mut joined = Vec::new();
     let mut from = 0;
@@ -291,7 +291,7 @@ fn copier_receives_long_strings_unchanged() {
 
 #[test]
 fn a_failed_encoding_sets_nothing_aside() {
-    /// Bytes in front of messages that nest too deep.
+    /// A message with bytes in front of messages that are nested too deeply.
     #[derive(Default)]
     struct Both(Bytes, Deep);
     impl polyglot::Fields for Both {
@@ -310,7 +310,7 @@ fn a_failed_encoding_sets_nothing_aside() {
     assert_eq!((out.len(), bulk.len()), (1, 1));
 }
 
-/// A server lets longer bodies take more than the default.
+/// A server permits longer bodies to use more memory than the default.
 #[test]
 fn undecoded_message_has_the_memory_limit_of_its_decoder() {
     let message = One { v: vec![true; 100] };
@@ -326,7 +326,7 @@ fn undecoded_message_has_the_memory_limit_of_its_decoder() {
     assert_eq!(undecoded(99).unwrap_err().reason(), &DecodeReason::ContainerMemory { needed: 100, left: 99 });
 }
 
-/// Long ones are copied in pieces.
+/// Long strings are copied in pieces.
 #[test]
 fn long_strings_keep_characters_whole_at_any_offset() {
     for before in 0..10 {
@@ -334,7 +334,7 @@ fn long_strings_keep_characters_whole_at_any_offset() {
         let mut bytes = Vec::new();
         Encoder::new(&mut bytes).string(&text).unwrap();
         assert!(Decoder::new(&bytes).string().unwrap() == text, "{before} bytes before");
-        // All bytes but the first of a character, without it.
+        // All bytes of a character except the first, which is missing.
         let content = bytes.len() - text.len();
         for at in BULK_MIN - 4..=BULK_MIN {
             let mut bad = bytes.clone();
@@ -345,7 +345,7 @@ fn long_strings_keep_characters_whole_at_any_offset() {
     }
 }
 
-/// Long ones are checked in another way than short ones.
+/// Long strings are validated by other code than short ones.
 #[test]
 fn strings_of_every_length_have_to_be_utf8_from_end_to_end() {
     for length in [30, BULK_MIN - 1, BULK_MIN, BULK_MIN + 1, 4 * BULK_MIN] {

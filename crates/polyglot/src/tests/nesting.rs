@@ -1,4 +1,4 @@
-//! How deep messages nest is a setting, and no setting is deeper than a stack carries.
+//! Tests of the nesting limit: it is configurable, and its maximum fits the default stack size.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +10,7 @@ use polyglot::{
 
 use crate::tests::schema::{Deep, DeepView, Inner, encode, hex};
 
-/// A body of as many [`Deep`] messages, one in the other.
+/// Returns a body of `count` [`Deep`] messages, each nested in the previous one.
 fn levels(count: u32) -> Vec<u8> {
     [&[0x08, 0x00].repeat(count as usize)[..], &[0x00]].concat()
 }
@@ -103,12 +103,12 @@ fn a_raw_message_is_looked_at_by_the_limit_it_was_received_by() {
     let shallow = received(NESTING_MAX);
     assert_eq!(too_deep(&shallow.decode().unwrap_err()), Some(NESTING_MAX));
     assert_eq!(too_deep(&shallow.view().unwrap_err()), Some(NESTING_MAX));
-    // One's own goes as deep as can be encoded.
+    // A message of this program may be as deep as can be encoded.
     let own = Undecoded::new(&Deep::levels(NESTING_CEILING)).unwrap();
     assert_eq!(own.decode().unwrap(), Deep::levels(NESTING_CEILING));
 }
 
-/// Fields of every costly shape, and two ways for the message to contain itself.
+/// A message with fields of every costly type, which contains itself in two ways.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Wide {
     text: String,
@@ -201,7 +201,7 @@ impl<'a> MessageView<'a> for NamedView<'a> {
     }
 }
 
-/// Runs a test on a thread with the default stack of threads.
+/// Runs a test on a thread with the default stack size of threads.
 fn on_a_usual_stack(test: fn()) {
     std::thread::Builder::new().stack_size(2 << 20).spawn(test).unwrap().join().unwrap();
 }
@@ -218,7 +218,7 @@ fn deepest_messages_fit_the_stack_of_a_thread() {
             let read: Wide = decode(Decoder::new(&body).with_nesting(Nesting::new(NESTING_CEILING))).unwrap();
             assert!(read.clone() == message);
             assert!(format!("{read:?}").len() > body.len());
-            // An error at the deepest level is propagated through all levels.
+            // The error at the deepest level is propagated through all levels.
             let error =
                 decode::<Wide>(Decoder::new(&body).with_nesting(Nesting::new(NESTING_CEILING - 1))).unwrap_err();
             assert_eq!(too_deep(&error), Some(NESTING_CEILING - 1));

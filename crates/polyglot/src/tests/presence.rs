@@ -1,4 +1,4 @@
-//! Absent, default and unknown values in both forms.
+//! Tests of absent, default and unknown values in both formats.
 
 use bytes::Bytes;
 #[cfg(feature = "prost-types")]
@@ -93,7 +93,7 @@ fn an_encoder_knows_when_the_flat_form_loses_presence() {
         let message = OneOf { choice, after: false };
         assert_eq!(loses_presence(&message, Form::Flat), default, "{message:?}");
         assert!(!loses_presence(&message, Form::Extended));
-        // And it is right: other values round trip.
+        // The result is correct: other values round-trip.
         assert_eq!(decode::<OneOf>(&encode(&message, Form::Flat)).unwrap() == message, !default);
     }
 }
@@ -137,7 +137,7 @@ fn undeclared_enum_number_is_written_as_itself() {
         let mut bytes = Vec::new();
         Encoder::new(&mut bytes).with_form(form).field_as::<Index<Sparse>>("v", &number).map(|()| bytes)
     };
-    // Known values are indexes, and so are numbers that represent unknown indexes.
+    // Known values are encoded as indexes, and so are numbers that represent unknown indexes.
     assert_eq!(encoded(-5, Form::Extended).unwrap(), [0x0a, 2]);
     assert_eq!(encoded(i32::MIN + 9, Form::Extended).unwrap(), [0x0a, 9]);
     assert_eq!(encoded(7, Form::Extended).unwrap(), [0x0c, 14]);
@@ -159,7 +159,7 @@ fn undeclared_enum_number_is_written_as_itself() {
     assert_eq!(again.sparses, numbers.sparses);
 }
 
-/// `12` is reserved for the mark of stored messages, and the others for later forms of bodies.
+/// `12` is reserved for the mark of stored messages, and the other values are reserved for later formats of bodies.
 #[test]
 fn reserved_beginning_of_a_body_is_refused() {
     for first in 0x12..=0x1f {
@@ -170,7 +170,7 @@ fn reserved_beginning_of_a_body_is_refused() {
 
 #[test]
 fn undeclared_enum_number_is_an_error_with_the_field() {
-    // i32::MIN + 2 would encode index 2, which the schema knows.
+    // `i32::MIN + 2` would encode index 2, which the schema knows.
     for number in [7, i32::MAX, i32::MIN + 2] {
         let numbers = Everything { sparses: vec![0, number], ..Everything::default() };
         let error = encode_root(&numbers, &mut Encoder::new(&mut Vec::new())).unwrap_err();

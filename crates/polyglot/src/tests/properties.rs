@@ -1,4 +1,4 @@
-//! For all messages and all bytes.
+//! Property tests for all messages and for arbitrary bytes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,7 +13,7 @@ fn inner() -> impl Strategy<Value = Inner> {
     any::<i32>().prop_map(|n| Inner { n })
 }
 
-/// A declared number of the enum, or one that encodes an unknown index.
+/// Generates a declared number of the enum, or one that encodes an unknown index.
 fn sparse() -> impl Strategy<Value = i32> {
     prop_oneof![Just(0), Just(1000), Just(-5), Just(10), (4_u32..1 << 20).prop_map(|index| i32::MIN + index as i32)]
 }
@@ -33,7 +33,8 @@ fn blob() -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 0..200)
 }
 
-/// Numbers of all lengths: uniform ones would nearly all have the longest varint.
+/// Generates numbers with varints of all lengths. Uniformly distributed numbers would almost all have the longest
+/// varint.
 fn number() -> impl Strategy<Value = u64> {
     (any::<u64>(), 0..64_u32).prop_map(|(value, shift)| value >> shift)
 }
@@ -88,7 +89,8 @@ prop_compose! {
     }
 }
 
-/// A message after a round trip in the flat form: absent options are defaults, members that are defaults are absent.
+/// Returns a message as it is after a round trip in the flat format: absent options are defaults, and members that are
+/// defaults are absent.
 fn flattened(message: &Everything) -> Everything {
     fn flat(one_of: &OneOf) -> OneOf {
         let default = match &one_of.choice {
@@ -108,7 +110,8 @@ fn flattened(message: &Everything) -> Everything {
     }
 }
 
-/// Equal, NaN included: the encodings are the same. Maps with a hasher are left out and compared by value.
+/// Returns whether two messages are equal, where NaN equals NaN. Their encodings are compared. Maps with a hasher are
+/// excluded from them and compared by value.
 fn same(left: &Everything, right: &Everything) -> bool {
     fn floats(map: &HashMap<String, f32>) -> BTreeMap<&str, u32> {
         map.iter().map(|(key, value)| (&**key, value.to_bits())).collect()
@@ -177,7 +180,7 @@ proptest! {
         let mut alone = Decoder::new(&bytes);
         decode_root::<Everything>(&mut alone)?;
         prop_assert_eq!(left - decoder.container_memory(), left - alone.container_memory());
-        // A cut one is the same error.
+        // A truncated message causes the same error.
         let cut = &bytes[..bytes.len() / 2];
         let alone = decode_root::<Everything>(&mut Decoder::new(cut)).map_err(|error| error.to_string()).map(drop);
         let error = over.decode_root_over(&mut Decoder::new(cut)).map_err(|error| error.to_string());
@@ -213,7 +216,7 @@ proptest! {
             bytes[at] = byte;
         }
         if let Ok(Root::Message(read)) = decode_root::<Everything>(&mut Decoder::new(&bytes)) {
-            // Accepted messages can be encoded.
+            // Messages that were accepted can be encoded.
             encode(&read, Form::Extended);
         }
     }
@@ -259,7 +262,7 @@ proptest! {
         if cut { bytes.truncate(at) } else { bytes[at] = byte }
         let owned = decode_root::<Order>(&mut Decoder::new(&bytes));
         let view = view_root::<OrderView<'_>>(&mut Decoder::new(&bytes));
-        // A view has the index of an enum unchanged, which an owned message may be unable to keep.
+        // A view keeps the index of an enum unchanged, whereas an owned message may be unable to represent it.
         let kept = !matches!(&owned, Err(error) if error.to_string().contains("cannot be preserved"));
         prop_assert!(!kept || owned.is_ok() == view.is_ok(), "{:?} {:?}", owned, view);
     }

@@ -1,4 +1,4 @@
-//! Messages as generated code would implement them, and shorthands for the tests.
+//! Messages for tests, implemented like generated code, and helper functions.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,7 +8,7 @@ use polyglot::{
     Root,
 };
 
-/// Implements [`Fields`] for a struct with fields in wire order; `as E` marks those of an enum type.
+/// Implements [`Fields`] for a struct with fields in wire order. `as E` marks fields of an enum type.
 macro_rules! message {
     ($type:ty, $name:literal, $($field:ident $(as $codec:ty)?),*) => {
         impl Fields for $type {
@@ -50,7 +50,7 @@ macro_rules! message {
 pub(crate) struct Nothing {}
 message!(Nothing, "vec.Nothing",);
 
-/// A message of one field.
+/// A message with one field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct One<T> {
     pub(crate) v: T,
@@ -154,7 +154,7 @@ impl Oneof for Choice {
     }
 }
 
-/// A oneof with members on both sides of another field: messages come last.
+/// A message with a oneof that has members on both sides of another field. Messages are encoded last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct OneOf {
     pub(crate) choice: Option<Choice>,
@@ -221,7 +221,7 @@ pub(crate) struct Order {
 }
 message!(Order, "vec.Order", s, i, e as Index<Sparse>, b, r, rs, m, mm);
 
-/// A field of every shape.
+/// A message with a field of every type.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Everything {
     pub(crate) bool: bool,

@@ -1,4 +1,4 @@
-//! Bytes that the Go original wrote, and its verdicts on bad ones.
+//! Test vectors: bytes that the Go implementation has encoded, and its results for invalid ones.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -103,7 +103,7 @@ fn fields_follow_the_order_of_the_wire() {
 
 #[test]
 fn flat_oneof_encodes_every_member_at_its_position() {
-    // As Go writes it, with one more member, an enum, after the word.
+    // This is the encoding of Go, with an enum as a further member after the string.
     both_ways(&OneOf { choice: Some(Choice::Number(5)), after: true }, "08000c0a050a000a00070100");
     both_ways(&OneOf { choice: None, after: false }, "08000c00050a000a00070000");
     both_ways(&OneOf { choice: Some(Choice::Inner(Inner { n: 1 })), after: false }, "08000c00050a000a00070008000c02");
@@ -192,7 +192,7 @@ fn padded_varints_are_accepted_and_surplus_bits_dropped() {
 fn varints_that_are_too_long_are_refused() {
     refused::<One<u32>>("08000affffffffff01", &DecodeReason::VarintTooLong { kind: Kind::U32 });
     refused::<One<u64>>("08000bffffffffffffffffffff01", &DecodeReason::VarintTooLong { kind: Kind::U64 });
-    // Go reads this one as empty bytes and does not move on.
+    // Go decodes this as empty bytes and does not advance.
     refused::<One<Vec<u8>>>("0800040affffffffff01", &DecodeReason::VarintTooLong { kind: Kind::Bytes });
     assert!(Decoder::new(&hex("0980808001")).u16().is_err());
 }

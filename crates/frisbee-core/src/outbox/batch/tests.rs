@@ -1,4 +1,4 @@
-//! Joined messages are decoded unchanged, with anything in between.
+//! Tests of batches: merged messages are decoded unchanged, with any packets between them.
 
 use super::*;
 use crate::{Batch, BatchSize, Decoder, HeaderForm, TooLong};

@@ -1,5 +1,5 @@
-//! Tests of one end of a stream without a connection's task: its effects on the outbox and on memory, and the handling
-//! of received packets.
+//! Tests of one end of a stream without the task of a connection: its effects on the outbox and on memory, and how
+//! received packets are handled.
 
 use super::*;
 use crate::account::{Budget, Stats};
@@ -87,7 +87,7 @@ fn poll(stream: &mut Stream) -> Poll<Option<Bytes>> {
     stream.poll_recv(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Returns the length of the message that is ready.
+/// Returns the length of the next message, which must be ready.
 fn read(stream: &mut Stream) -> usize {
     match poll(stream) {
         Poll::Ready(Some(message)) => message.len(),
@@ -152,16 +152,16 @@ async fn empty_message_passes_to_native_peer_only() {
     assert!(matches!(stream.try_send(&empty), Err(TrySendError::Failed(SendError::Empty))));
     assert!(matches!(stream.send(&empty).await, Err(SendError::Empty)));
     assert!(matches!(sender.send(&empty).await, Err(SendError::Empty)));
-    stream.try_send(&Bytes::from_static(b"x")).expect("stream should have credit");
+    stream.try_send(&Bytes::from_static(b"x")).expect("stream should have credit for the message");
     assert_eq!(end.sent(), [(Operation::STREAM, Bytes::from_static(b"x"))]);
     let (_, receiver) = stream.split();
     assert!(!sender.is_native() && !receiver.is_native());
 
     let (end, stream) = End::new(&native(1000));
     let (sender, id) = (stream.sender(), stream.id());
-    stream.try_send(&empty).expect("stream should have credit");
+    stream.try_send(&empty).expect("stream should have credit for the message");
     assert_eq!((end.sent(), id), (vec![(Operation::STREAM, empty.clone())], PacketId(7)));
-    sender.send(&empty).await.expect("message should be sent");
+    sender.send(&empty).await.expect("empty message should be sent");
     assert_eq!(end.sent().len(), 1);
     assert!(stream.is_native() && sender.is_native() && stream.split().1.is_native());
 }
@@ -215,7 +215,7 @@ async fn batched_messages_are_charged_like_single_ones() {
     assert_eq!(end.receive_batch(&[5]), None);
 }
 
-/// Regression: the last message retained the packet of the whole batch, which was megabytes with 128 KiB charged.
+/// Regression: the last message kept the packet of the whole batch alive, which was megabytes with 128 KiB charged.
 #[tokio::test]
 async fn unread_message_of_a_batch_keeps_no_other() {
     let (end, mut stream) = End::new(&native(100));
@@ -241,7 +241,7 @@ async fn message_without_memory_ends_its_stream_and_is_counted() {
             0 => end.comes(200_000),
             1 => end.receive_batch(&[5, 200_000]).expect("stream should accept the batch"),
             _ => {
-                // Each batch is charged, until no memory is left.
+                // Each batch is charged until the memory is exhausted.
                 let signals =
                     std::iter::repeat_with(|| end.receive_batch(&[1000; 100]).expect("stream should accept the batch"));
                 signals
@@ -329,7 +329,7 @@ async fn client_awaiting_hand_off_opens_no_stream_but_server_may() {
     }
 }
 
-/// Regression: an unlimited number of openings was queued, each as long as a message may be.
+/// Regression: an unlimited number of openings was queued, each as long as the maximum message.
 #[tokio::test]
 async fn opening_of_stream_waits_for_room_and_memory() {
     let budget = Arc::new(Budget::new(MIB, 0));
@@ -339,7 +339,7 @@ async fn opening_of_stream_waits_for_room_and_memory() {
     connection.0.mailbox.lock().peer = native(0);
     let first = Bytes::from(vec![1; 1000]);
     let (woken, waker) = task();
-    // Without memory, 4 KiB may wait in addition to the packet that exceeds them.
+    // Without memory, 4 KiB may be queued in addition to the packet that exceeds them.
     for (held, most) in [(0, 65), (MIB, 5)] {
         let _held = other.charge(held);
         connection.0.mailbox.lock().outbox.take_bytes();
@@ -568,12 +568,12 @@ async fn longest_message_of_a_batch_follows_memory() {
             packet.put_slice(&vec![3; length]);
             packet.finish()
         });
-        batch.flush().expect("flush should succeed");
+        batch.flush().expect("batch should be sent");
         drop(end.sent());
         put.is_ok()
     };
     let short = shortage();
-    stream.try_send(&Bytes::from_static(b"short")).expect("stream should have room");
+    stream.try_send(&Bytes::from_static(b"short")).expect("stream should have space for the message");
     let mut batch = stream.sender().batch();
     assert!(!send(&mut batch, 5000));
     drop(short);
@@ -595,14 +595,14 @@ async fn streams_keep_no_buffer_between_batches() {
             assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
             batch.put(|mut packet| {
                 packet.put_slice(&[3; 3000]);
-                packet.finish().expect("value should be within the limit");
+                packet.finish().expect("message should be within the limit");
             });
         }
-        batch.flush().expect("flush should succeed");
+        batch.flush().expect("batch should be sent");
         assert!(end.shared.handle_credit(&[0x80, 0x80, 0x40]));
         assert!(!end.sent().is_empty());
         assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
-        batch.flush().expect("flush should succeed");
+        batch.flush().expect("batch should be sent");
     }
     assert_eq!(batches.iter().map(StreamBatch::memory).sum::<usize>(), 0, "bytes of idle streams");
 }
@@ -616,7 +616,7 @@ async fn batched_messages_are_sent_at_once_and_reserve_credit() {
     let put = |batch: &mut StreamBatch, length: usize| {
         batch.put(|mut packet| {
             packet.put_slice(&vec![3; length]);
-            packet.finish().expect("value should be within the limit");
+            packet.finish().expect("message should be within the limit");
         });
     };
     assert!(batch.is_empty());
@@ -626,7 +626,7 @@ async fn batched_messages_are_sent_at_once_and_reserve_credit() {
     assert!(full(&stream.try_send(&Bytes::from_static(b"x"))), "it holds all credit");
     let ((woken, waker), mut waiter) = (task(), sender.waiter());
     assert!(waiter.poll_send(&mut Context::from_waker(&waker), |_| ()).is_pending());
-    batch.flush().expect("flush should succeed");
+    batch.flush().expect("batch should be sent");
     assert_eq!((woken.count(), batch.len(), batch.is_empty()), (1, 0, true));
     let sent = end.sent();
     assert_eq!((sent.len(), sent[0].0, sender.bytes().sent), (1, Operation::BATCH, sent[0].1.len() as u64 + 10));
@@ -639,7 +639,7 @@ async fn batched_messages_are_sent_at_once_and_reserve_credit() {
 
     let mut batch = sender.batch();
     assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
-    batch.flush().expect("flush should succeed");
+    batch.flush().expect("batch should be sent");
     assert_eq!(end.shared.view().credit, Some(10_000 - 3 * 164), "nothing was put");
     assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
     put(&mut batch, 9_444);
@@ -663,7 +663,7 @@ async fn large_batch_is_sent_and_waits_for_connection_room() {
     while batch.poll_ready(&mut context).is_ready() && put < 1000 {
         batch.put(|mut packet| {
             packet.put_slice(&[4; 1000]);
-            packet.finish().expect("value should be within the limit");
+            packet.finish().expect("message should be within the limit");
         });
         put += 1;
     }
@@ -696,10 +696,10 @@ async fn a_message_where_it_waits_has_its_length_and_its_bytes() {
 async fn bytes_are_written_as_messages_and_read_across_them() {
     let (end, stream) = End::new(&native(1 << 20));
     let mut io = stream.into_io();
-    assert_eq!(io.write(b"").await.expect("write should succeed"), 0);
+    assert_eq!(io.write(b"").await.expect("empty write should succeed"), 0);
     assert!(end.sent().is_empty());
-    assert_eq!(io.write(&[9; 100_000]).await.expect("write should succeed"), 64 * 1024);
-    io.flush().await.expect("flush should succeed");
+    assert_eq!(io.write(&[9; 100_000]).await.expect("stream should accept a part of the bytes"), 64 * 1024);
+    io.flush().await.expect("stream should be flushed");
     assert_eq!(end.sent(), [(Operation::STREAM, vec![9; 64 * 1024].into())]);
     let _ = end.comes(3);
     let _ = end.comes(0);
@@ -707,17 +707,17 @@ async fn bytes_are_written_as_messages_and_read_across_them() {
     let mut buffer = [0; 2];
     let mut lengths = Vec::new();
     for _ in 0..4 {
-        lengths.push(io.read(&mut buffer).await.expect("read should succeed"));
+        lengths.push(io.read(&mut buffer).await.expect("stream should be readable"));
     }
     assert_eq!(lengths, [2, 1, 2, 2]);
     io.shutdown().await.expect("stream should shut down");
     assert_eq!(end.sent(), [(Operation::END, Bytes::new())]);
     assert_eq!(
-        io.write(b"x").await.expect_err("this direction should have ended").kind(),
+        io.write(b"x").await.expect_err("write after the shutdown should fail").kind(),
         std::io::ErrorKind::BrokenPipe
     );
     assert!(end.shared.handle_end(b""));
-    assert_eq!(io.read(&mut buffer).await.expect("read should succeed"), 0);
+    assert_eq!(io.read(&mut buffer).await.expect("stream should return the end"), 0);
 }
 
 #[tokio::test]

@@ -40,7 +40,7 @@ fn calls(connection: &Connection) -> usize {
         .map_or(0, |slots| slots.all.iter().filter(|slot| slot.call.is_some()).count())
 }
 
-/// Spawns a job for a call that waits for a permit and then sends whether it may answer.
+/// Spawns a job for a call. The job waits for a permit and then sends whether it may reply.
 fn answer_when_permitted(connection: &Connection, permits: &Arc<Semaphore>, sender: &mpsc::UnboundedSender<bool>) {
     let (permits, sender) = (permits.clone(), sender.clone());
     let spawned = connection.spawn_call(Some(CALL), 0, Placement::Runtime, |task: Task| {
@@ -48,7 +48,7 @@ fn answer_when_permitted(connection: &Connection, permits: &Arc<Semaphore>, send
             permits.acquire().await.expect("semaphore should be open").forget();
             let mut answered = false;
             task.answer(|_| answered = true).expect("connection should be open");
-            sender.send(answered).expect("receiver should be waiting");
+            sender.send(answered).expect("test should wait for the result");
         })
     });
     assert!(spawned);
@@ -62,7 +62,7 @@ async fn a_task_that_is_done_does_the_next_job() {
         let sender = sender.clone();
         connection.spawn(async move {
             tokio::task::yield_now().await;
-            sender.send(tokio::task::id()).expect("receiver should be waiting");
+            sender.send(tokio::task::id()).expect("test should wait for the task id");
         });
         settle().await;
         assert_eq!(connection.running(), 0);
@@ -132,7 +132,7 @@ async fn aborted_task_is_dropped_and_others_go_on() {
     assert!(aborted.abort() && aborted.is_finished());
     settle().await;
     assert_eq!((Arc::strong_count(&first), Arc::strong_count(&second)), (1, 2));
-    // The slot of the aborted task has a new one.
+    // The slot of the aborted task is used by a new one.
     let third = spawn(&first);
     assert!(!aborted.abort() && !third.is_finished() && !other.is_finished());
     assert_eq!(connection.running(), 2);
@@ -200,7 +200,7 @@ async fn job_frees_its_slot_with_its_answer() {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let running = connection.clone();
     assert!(connection.spawn_call(None, 0, Placement::Runtime, |task| Box::pin(async move {
-        task.answer(|_| sender.send(running.running()).expect("receiver should be waiting"))
+        task.answer(|_| sender.send(running.running()).expect("test should wait for the count"))
             .expect("connection should be open");
         pending::<()>().await;
     })));
@@ -208,7 +208,7 @@ async fn job_frees_its_slot_with_its_answer() {
     assert_eq!(receiver.recv().await, Some(0));
 }
 
-/// The connection stays idle while a cancelled job is still being polled, and then receives the next call.
+/// The connection stays idle while a cancelled job is still being polled. It then receives the next call.
 #[tokio::test]
 async fn job_outliving_its_slot_does_not_affect_next_call() {
     let connection = connection();
@@ -223,7 +223,7 @@ async fn job_outliving_its_slot_does_not_affect_next_call() {
             answer_when_permitted(&peer, &went_on, &second);
             let mut answered = false;
             task.answer(|_| answered = true).expect("connection should be open");
-            second.send(answered).expect("receiver should be waiting");
+            second.send(answered).expect("test should wait for the result");
         })
     });
     assert!(spawned);
@@ -278,12 +278,12 @@ async fn job_outlasting_its_slot_delays_next_only_until_its_end() {
             tokio::task::yield_now().await;
             drop(task);
             first.acquire().await.expect("semaphore should be open").forget();
-            sender.send(1).expect("receiver should be waiting");
+            sender.send(1).expect("test should wait for the value");
         })
     });
     assert!(spawned);
     settle().await;
-    connection.spawn(async move { second.send(2).expect("receiver should be waiting") });
+    connection.spawn(async move { second.send(2).expect("test should wait for the value") });
     settle().await;
     permits.add_permits(1);
     assert_eq!((receiver.recv().await, receiver.recv().await), (Some(1), Some(2)));
@@ -305,12 +305,12 @@ async fn job_panicking_after_answer_does_not_fail_next() {
     });
     assert!(spawned);
     settle().await;
-    connection.spawn(async move { sender.send(()).expect("receiver should be waiting") });
+    connection.spawn(async move { sender.send(()).expect("test should wait for the job") });
     permits.add_permits(1);
     assert_eq!(receiver.recv().await, Some(()));
 }
 
-/// Takes a slot and returns it with its idle task.
+/// Takes a slot, and returns it with its idle task.
 fn begin(work: &Tasks, on_worker: bool) -> (super::JobSlotId, Option<Arc<Carrier>>) {
     match work.begin(None, None, on_worker) {
         JobStart::Yes { id: slot, spare, on_worker: is_there } => {

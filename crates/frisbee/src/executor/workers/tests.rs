@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// Maximum time to wait for an event.
+/// Maximum duration for which a test waits for an event.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn worker() -> Worker {
@@ -33,15 +33,15 @@ fn until(is: impl Fn() -> bool) {
     }
 }
 
-/// Spawns a task that blocks its thread until the result is dropped, and waits until it runs.
+/// Spawns a task that blocks its thread until the returned sender is dropped. Waits until the task runs.
 fn block(worker: &Worker) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let (starts, started) = mpsc::channel();
     spawn(worker, async move {
-        starts.send(()).expect("receiver should be waiting");
+        starts.send(()).expect("test should wait for the task");
         let _ = released.recv();
     });
-    started.recv_timeout(PATIENCE).expect("channel should receive a message in time");
+    started.recv_timeout(PATIENCE).expect("task should start in time");
     release
 }
 
@@ -75,11 +75,11 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
     });
     // Each task blocks the thread that has taken over from the previous one.
     let blocks: Vec<_> = (0..3).map(|_| block(&worker)).collect();
-    go.send(()).expect("receiver should be waiting");
+    go.send(()).expect("task should wait for the signal");
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(1), "which was there before");
-    std::io::Write::write_all(&mut peer, &[2]).expect("connection should be open");
+    std::io::Write::write_all(&mut peer, &[2]).expect("reader should keep the connection open");
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2), "which waits for its socket");
-    spawn(&worker, async move { sender.send(3).expect("receiver should be waiting") });
+    spawn(&worker, async move { sender.send(3).expect("test should wait for the value") });
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(3), "which is new");
     drop(blocks);
 }
@@ -125,19 +125,19 @@ fn a_task_that_held_up_its_thread_goes_on_in_the_next_one() {
     let (sender, threads) = mpsc::channel();
     let (go, gone) = oneshot::channel::<()>();
     spawn(&worker, async move {
-        sender.send(thread::current().id()).expect("receiver should be waiting");
+        sender.send(thread::current().id()).expect("test should wait for the thread id");
         let _ = released.recv();
         let _ = gone.await;
-        sender.send(thread::current().id()).expect("receiver should be waiting");
+        sender.send(thread::current().id()).expect("test should wait for the thread id");
     });
-    let first = threads.recv_timeout(PATIENCE).expect("channel should receive a message in time");
+    let first = threads.recv_timeout(PATIENCE).expect("task should send its thread id in time");
     // This task runs on the thread that takes over.
     let blocks = block(&worker);
     drop((release, blocks));
-    go.send(()).expect("receiver should be waiting");
-    let _ = threads.recv_timeout(PATIENCE).expect("channel should receive a message in time");
+    go.send(()).expect("task should wait for the signal");
+    let _ = threads.recv_timeout(PATIENCE).expect("task should send its thread id in time");
     let (sender, thread) = mpsc::channel();
-    spawn(&worker, async move { sender.send(thread::current().id()).expect("receiver should be waiting") });
+    spawn(&worker, async move { sender.send(thread::current().id()).expect("test should wait for the thread id") });
     assert_ne!(thread.recv_timeout(PATIENCE), Ok(first), "the first one has ended");
 }
 
@@ -161,7 +161,7 @@ fn no_task_is_polled_twice_at_one_time_and_no_wake_up_is_lost() {
             Poll::Ready(())
         })
     });
-    let waker = wakers.recv_timeout(PATIENCE).expect("channel should receive a message in time");
+    let waker = wakers.recv_timeout(PATIENCE).expect("task should send its waker in time");
     let wakers: Vec<_> = (0..2)
         .map(|_| {
             let (waker, woken) = (waker.clone(), woken.clone());
@@ -173,7 +173,7 @@ fn no_task_is_polled_twice_at_one_time_and_no_wake_up_is_lost() {
             })
         })
         .collect();
-    is_done.recv_timeout(PATIENCE).expect("channel should receive a message in time");
+    is_done.recv_timeout(PATIENCE).expect("task should end in time");
     wakers.into_iter().for_each(|thread| thread.join().expect("thread should not panic"));
 }
 
@@ -191,12 +191,12 @@ fn dropped_worker_drops_tasks_and_blocking_one_on_return() {
     let blocking = Arc::new(());
     let holder = blocking.clone();
     spawn(&worker, async move {
-        starts.send(()).expect("receiver should be waiting");
+        starts.send(()).expect("test should wait for the task");
         let _ = released.recv();
         let _holder = holder;
         pending::<()>().await;
     });
-    started.recv_timeout(PATIENCE).expect("channel should receive a message in time");
+    started.recv_timeout(PATIENCE).expect("task should start in time");
     drop(worker);
     until(|| Arc::strong_count(&blocks) == 1);
     assert_eq!(Arc::strong_count(&blocking), 2, "it is being polled");
@@ -222,7 +222,7 @@ impl Drop for LastHandle {
     }
 }
 
-/// Regression: a finished task was dropped with its lock held, which the end of its worker takes as well.
+/// Regression: a finished task was dropped while its lock was held. The end of its worker takes the same lock.
 #[test]
 fn finished_task_may_end_its_worker_as_it_is_dropped() {
     let worker = Arc::new(worker());
@@ -242,12 +242,12 @@ fn finished_task_may_end_its_worker_as_it_is_dropped() {
     spawn(
         &worker,
         poll_fn(move |context| {
-            let _ = &last; // Captured, so that it is dropped with the task and not when the task returns.
+            let _ = &last; // Captured so that it is dropped with the task and not when the task returns.
             gone.as_mut().poll(context).map(drop)
         }),
     );
     drop(worker);
-    go.send(()).expect("receiver should be waiting");
+    go.send(()).expect("task should wait for the signal");
     assert_eq!(ended.recv(), Ok(Ok(())), "the other tasks are dropped");
 }
 
@@ -262,8 +262,8 @@ fn a_task_that_panics_is_dropped_and_the_others_go_on() {
     });
     until(|| Arc::strong_count(&blocks) == 1);
     let (sender, ready) = mpsc::channel();
-    spawn(&worker, async move { sender.send(()).expect("receiver should be waiting") });
-    ready.recv_timeout(PATIENCE).expect("channel should receive a message in time");
+    spawn(&worker, async move { sender.send(()).expect("test should wait for the task") });
+    ready.recv_timeout(PATIENCE).expect("task should run in time");
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn a_task_that_is_woken_last_lets_sockets_come_first() {
     let worker = worker();
     let (sender, ready) = mpsc::channel();
     spawn(&worker, async move {
-        // The timer is due at once, but only a poll of the timers notices.
+        // The timer is due at once, but is noticed only by a poll of the timers.
         let mut timer = pin!(tokio::time::sleep(Duration::from_millis(1)));
         assert!(poll_fn(|context| Poll::Ready(timer.as_mut().poll(context).is_pending())).await);
         thread::sleep(Duration::from_millis(3));
@@ -285,7 +285,7 @@ fn a_task_that_is_woken_last_lets_sockets_come_first() {
             timer.as_mut().poll(context)
         })
         .await;
-        sender.send(polls).expect("receiver should be waiting");
+        sender.send(polls).expect("test should wait for the count");
     });
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2));
     assert!(!wake_last(Waker::noop()), "this thread is no worker's");
@@ -311,7 +311,7 @@ fn blocking_task_woken_last_resumes_on_sleeping_thread() {
         }),
     );
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(1));
-    // Only a thread that has taken over can be asleep now.
+    // Only a thread that has taken over can be asleep at this point.
     until(|| worker.is_asleep());
     drop(release);
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2));
@@ -355,7 +355,7 @@ fn woken_task_is_polled_before_most_continuing_ones() {
         );
     }
     for _ in 0..10 {
-        let wait = waits.recv_timeout(PATIENCE).expect("channel should receive a message in time");
+        let wait = waits.recv_timeout(PATIENCE).expect("task should send its delay in time");
         assert!(wait < 8, "{wait} polls of {GOING_ON} others came first");
     }
 }

@@ -1,4 +1,4 @@
-//! Invariants of the queue for random sequences of events.
+//! Tests of the queue's invariants for random sequences of events.
 
 use super::*;
 use crate::tests::wake_counter::{WakeCounter, task};
@@ -13,7 +13,7 @@ struct Taker {
     place: PermitPlace,
     woken: Arc<WakeCounter>,
     waker: Waker,
-    /// The number of wake-ups at the last poll.
+    /// Number of wake-ups at the last poll.
     seen: usize,
     waits: bool,
     holds: bool,
@@ -26,7 +26,7 @@ struct World {
     permits: usize,
     now: Instant,
     grants: usize,
-    /// The tasks in the order of their first grants or permits.
+    /// Tasks in the order of their first grants or permits.
     served: Vec<usize>,
 }
 
@@ -51,7 +51,7 @@ impl World {
         woken.into_iter().for_each(Waker::wake);
     }
 
-    /// Polls a task that requests a permit. Returns whether it has one afterwards.
+    /// Polls a task that requests a permit. Returns whether the task has one afterwards.
     fn poll(&mut self, index: usize) -> bool {
         let free = self.free();
         let taker = &mut self.takers[index];
@@ -90,7 +90,7 @@ impl World {
         assert!(self.queue.granted() <= self.free(), "a permit is granted once");
         let wakes = self.takers.iter().map(|taker| taker.woken.count()).sum::<usize>();
         assert!(wakes <= self.grants, "{wakes} wake-ups by {} grants", self.grants);
-        // No permit is unused while a task waits that has not been woken.
+        // No permit is unused while a pending task has not been woken.
         let asleep = self.takers.iter().filter(|taker| taker.waits && taker.seen == taker.woken.count()).count();
         assert!(asleep == 0 || self.free() == self.queue.granted(), "a permit is idle and {asleep} tasks sleep");
     }
@@ -115,7 +115,7 @@ proptest! {
             }
             world.check();
         }
-        // Every waiting task gets a permit if holders release theirs and woken tasks are polled.
+        // Every pending task gets a permit if holders release theirs and woken tasks are polled.
         let mut left: BTreeSet<_> = (0..6).filter(|index| world.takers[*index].waits).collect();
         for _ in 0..100 {
             for index in 0..6 {
@@ -137,7 +137,7 @@ proptest! {
 }
 
 /// Regression: a task that released a permit and requested the next one got it before woken tasks, so that two of six
-/// tasks took turns.
+/// tasks alternated.
 #[test]
 fn permits_go_to_waiters_in_order_of_arrival() {
     let mut world = World::new(6, 2);
@@ -173,7 +173,7 @@ fn missed_grant_goes_to_next_task_and_its_first_is_passed_over() {
     assert!(!world.poll(2));
     world.wait(MS);
     assert!(world.poll(2), "the first one is never polled");
-    // The task is not granted a permit again until it is polled.
+    // The task is granted no further permit until it is polled.
     world.release(2);
     assert!(world.poll(0));
     assert!(!world.poll(1), "its turn comes next");

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 use tokio::io::{AsyncWriteExt, DuplexStream, ReadBuf, duplex};
 
-/// A router that counts packets.
+/// Router that counts packets.
 #[derive(Clone, Default)]
 struct Sink(Arc<AtomicUsize>);
 
@@ -84,7 +84,7 @@ impl DrivenClient {
         assert!(polled.is_pending());
     }
 
-    /// Returns the number of packets that have reached the peer since the last call.
+    /// Returns the number of packets that have arrived at the peer since the last call.
     fn reached(&mut self) -> usize {
         let mut buffer = [0; 4096];
         let mut read = ReadBuf::new(&mut buffer);
@@ -93,14 +93,15 @@ impl DrivenClient {
         read.filled().len() / bytes().len()
     }
 
-    /// Receives `count` packets, sends one, and returns how many packets reach the peer in each of the next two turns.
+    /// Receives `count` packets, sends one, and returns how many packets arrive at the peer in each of the next two
+    /// turns.
     async fn sent_after_arrivals(&mut self, count: usize) -> [usize; 2] {
-        self.peer.write_all(&bytes().repeat(count)).await.expect("write should succeed");
+        self.peer.write_all(&bytes().repeat(count)).await.expect("client should accept the packets");
         self.poll();
         self.handle
             .send_now(|outbox| outbox.forward(&packet()))
             .expect("connection should be open")
-            .expect("value should be within the limit");
+            .expect("packet should be within the limit");
         [(); 2].map(|()| {
             self.poll();
             self.reached()
@@ -120,14 +121,14 @@ async fn single_packet_is_written_at_once_and_several_in_one_write() {
 #[tokio::test]
 async fn immediate_close_stops_routing() {
     let mut driven = DrivenClient::new();
-    driven.peer.write_all(&bytes()).await.expect("write should succeed");
+    driven.peer.write_all(&bytes()).await.expect("client should accept the packet");
     driven.handle.abort();
     let DrivenClient { running, sink, .. } = driven;
     assert!(matches!(running.await.done(), Ok(CloseReason::Local)));
     assert_eq!(sink.0.load(Ordering::Relaxed), 0);
 }
 
-/// A transport that accepts writes but whose peer reads nothing, like a stalled socket of a ring.
+/// A transport that accepts writes although its peer reads nothing, like a stalled socket of a ring.
 struct StalledTransport;
 
 impl AsyncRead for StalledTransport {
@@ -157,7 +158,7 @@ async fn transport_that_cannot_flush_is_not_handed_over() {
         handle
             .send_now(|outbox| outbox.forward(&packet()))
             .expect("connection should be open")
-            .expect("value should be within the limit");
+            .expect("packet should be within the limit");
         let start = now();
         let transport = tokio::spawn(async move {
             if raw {
@@ -173,7 +174,7 @@ async fn transport_that_cannot_flush_is_not_handed_over() {
     }
 }
 
-/// A timer that must not be set.
+/// A timer that panics when it is set.
 struct UnsetTimer(Instant);
 
 impl Timer for UnsetTimer {
@@ -202,7 +203,7 @@ async fn transport_is_handed_over_without_a_timer() {
     transport.await.expect("task should not panic").expect("transport should be handed over");
 }
 
-/// A socket whose unread bytes the runtime has not noticed yet when a write fails.
+/// A socket with unread bytes that the runtime has not noticed when a write fails.
 struct Reset {
     unread: &'static [u8],
     has_failed: bool,
@@ -250,7 +251,7 @@ async fn final_packets_of_server_are_read_after_write_failure() {
         handle
             .send_now(|outbox| outbox.forward(&packet()))
             .expect("connection should be open")
-            .expect("value should be within the limit");
+            .expect("packet should be within the limit");
         let reason = running.await.done().ok().expect("connection should have ended");
         assert_eq!((reason.kind(), sink.0.load(Ordering::Relaxed)), (kind, routed), "{reason}");
     }
@@ -297,7 +298,7 @@ async fn nothing_is_read_or_parsed_after_a_read_error() {
             handle
                 .send_now(|outbox| outbox.forward(&packet()))
                 .expect("connection should be open")
-                .expect("value should be within the limit");
+                .expect("packet should be within the limit");
             let reason = running.await.done().ok().expect("connection should have ended");
             let CloseReason::Io { kind, .. } = reason else { panic!("{reason}") };
             let expected = if write_fails { io::ErrorKind::BrokenPipe } else { io::ErrorKind::InvalidData };

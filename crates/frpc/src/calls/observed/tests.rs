@@ -1,4 +1,4 @@
-//! Counting of observed calls, as pure state.
+//! Tests of counting observed calls, without a connection.
 
 use super::super::Body;
 use super::*;
@@ -14,19 +14,19 @@ static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 1, b"", "");
 static ADD: Method = Method::new(&LAYOUT, "Add", 10);
 static GET: Method = Method::new(&LAYOUT, "Get", 11);
 
-/// The beginning of a message, and an error.
+/// The first bytes of a message, and those of an error.
 const MESSAGE: &[u8] = &[8, 0];
 const ERROR: &[u8] = &[6, 5, 1, b'x'];
 
 impl Calls {
-    /// Whether the call of a ticket is observed and has not been counted.
+    /// Returns whether the call of a ticket is observed and has not been counted.
     fn is_uncounted(&self, ticket: CallTicket) -> bool {
         let Some(observed) = &self.observed else { return false };
         observed.records.get(usize::from(ticket.slot)).is_some_and(|record| !record.is_counted())
     }
 }
 
-/// Adds up what is reported, by name and code.
+/// An observer that adds up what is reported, by name and code.
 #[derive(Clone, Default)]
 struct Batches(Arc<Mutex<Reported>>);
 
@@ -92,7 +92,7 @@ impl Observed {
         ticket
     }
 
-    /// A turn, so much later, with these replies to these calls.
+    /// Runs a turn that starts `later` after the previous one, with these replies to calls.
     fn answer(&mut self, later: Duration, answered: &[(CallTicket, Operation, &'static [u8])]) -> Option<LateReplies> {
         self.now += later;
         let packet = |&(ticket, operation, body): &(CallTicket, Operation, _)| Packet {
@@ -192,7 +192,7 @@ fn late_replies_are_counted_after_lock_release() {
     assert!(observed.answer(Duration::from_millis(1), &[]).is_none());
 }
 
-/// Samples no call.
+/// An observer that samples no calls.
 struct NoSamples;
 
 impl Observer for NoSamples {

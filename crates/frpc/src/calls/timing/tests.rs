@@ -6,7 +6,7 @@ use std::task::Waker;
 
 const CALLED: Operation = Operation::FIRST_USER;
 
-/// Keeps the events of a server.
+/// An observer that stores the events of a server.
 #[derive(Default, Debug)]
 pub(crate) struct Events(Mutex<Vec<ServerEvent>>);
 
@@ -17,12 +17,12 @@ impl ServerObserver for Events {
 }
 
 impl Events {
-    /// The events since the last look.
+    /// Returns the events since the last call.
     pub(crate) fn take(&self) -> Vec<ServerEvent> {
         std::mem::take(&mut *self.0.lock())
     }
 
-    /// The duration and the end of the last call that was measured.
+    /// Returns the duration and the end of the last call that was measured.
     pub(crate) fn measured(&self) -> Option<(Duration, MeasuredEnd)> {
         self.0.lock().iter().rev().find_map(|event| match event {
             ServerEvent::Measured { took, end, .. } => Some((*took, *end)),

@@ -1,4 +1,4 @@
-//! Attempts by a dialler that fails, in virtual time.
+//! Tests of attempts by a connector that fails, in virtual time.
 
 use super::*;
 use crate::client::links::Links;
@@ -8,11 +8,11 @@ use std::sync::atomic::AtomicUsize;
 use tokio::io::DuplexStream;
 use tokio::runtime::Handle;
 
-/// A connector that fails each time, and counts how often.
+/// A connector that fails each time and counts its attempts.
 #[derive(Default)]
 struct FailingConnector {
     attempts: AtomicUsize,
-    /// How long an attempt takes.
+    /// Duration of an attempt.
     takes: Duration,
     panics: bool,
     is_single: bool,
@@ -132,14 +132,14 @@ async fn dialler_panic_is_a_failure_and_exhaustion_is_final() {
     assert_eq!(failing.attempts(), 1);
 }
 
-/// Regression: both wait for one attempt, but only the one that had polled last was woken.
+/// Regression: both callers waited for the same attempt, but only the one that had polled last was woken.
 #[tokio::test(start_paused = true)]
 async fn first_attempt_and_a_call_meanwhile_both_end() {
     let failing = Arc::new(FailingConnector { takes: TIMEOUT / 10, ..FailingConnector::default() });
     let links = Links::by(factory(), dialler(&failing), None);
     let both = async { tokio::join!(links.dial(), links.connect(now())) };
     let (first, call) =
-        tokio::time::timeout(10 * TIMEOUT, both).await.expect("all tasks should complete within the timeout");
+        tokio::time::timeout(10 * TIMEOUT, both).await.expect("attempt and call should end within the timeout");
     assert!(first.is_err() && call.is_err());
 }
 

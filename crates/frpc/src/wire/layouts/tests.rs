@@ -1,4 +1,4 @@
-//! Layouts, and peers that send them, for tests here and elsewhere.
+//! Tests of layouts, and peers with layouts for tests of other modules.
 
 use super::*;
 use frisbee::tlv::put_item;
@@ -13,7 +13,7 @@ pub(crate) fn peer_with_layouts(kind: u8, layouts: &[&'static Layout]) -> PeerKi
     for layout in layouts {
         put_item(&mut hello, kind, &layout.item());
     }
-    PeerKind::Native(Arc::new(Hello::decode(&hello.into()).expect("it is one")))
+    PeerKind::Native(Arc::new(Hello::decode(&hello.into()).expect("HELLO should be valid")))
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn malformed_item_for_calls_is_named() {
         malformed_item(&Hello::decode(&hello.into()).expect("core should accept it"))
     };
     let item = SECOND.item();
-    // Cut between operations it is one with fewer of them.
+    // If it is cut between operations, the item is valid and has fewer operations.
     let whole = item.len() - 4;
     for kind in [OFFERED, CALLED] {
         assert!((0..whole).all(|end| named(&[(kind, &item[..end])]) == Some(kind)));

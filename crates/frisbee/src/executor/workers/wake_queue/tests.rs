@@ -6,7 +6,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// Maximum time to wait for an event.
+/// Maximum duration for which a test waits for an event.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn runtime(threads: usize) -> Runtime {
@@ -25,7 +25,7 @@ fn start_busy(runtime: &Runtime, count: usize, at_poll: impl Fn(usize, &[AtomicU
             None,
             Box::pin(poll_fn(move |context| {
                 if !std::mem::replace(&mut is_started, true) {
-                    sender.send(context.waker().clone()).expect("receiver should be waiting");
+                    sender.send(context.waker().clone()).expect("test should wait for the waker");
                     return Poll::Pending;
                 }
                 polls[number].fetch_add(1, Ordering::Relaxed);
@@ -36,8 +36,8 @@ fn start_busy(runtime: &Runtime, count: usize, at_poll: impl Fn(usize, &[AtomicU
         );
     }
     let wakers: Vec<_> =
-        (0..count).map(|_| started.recv_timeout(PATIENCE).expect("channel should receive a message in time")).collect();
-    // A task of the runtime wakes them, so that none runs before all are woken.
+        (0..count).map(|_| started.recv_timeout(PATIENCE).expect("connections should start in time")).collect();
+    // A task of the runtime wakes the connections, so that none runs before all are woken.
     drop(runtime.spawn(async move { wakers.into_iter().for_each(Waker::wake) }));
 }
 
@@ -48,7 +48,7 @@ fn thousand_busy_connections_run_in_turn() {
     start_busy(&runtime, 1000, move |number, polls| {
         if polls[number].load(Ordering::Relaxed) == 50 {
             let fewest = polls.iter().map(|polls| polls.load(Ordering::Relaxed)).min();
-            let _ = sender.send(fewest.expect("there should be connections"));
+            let _ = sender.send(fewest.expect("test should have connections"));
         }
     });
     assert_eq!(fewest.recv_timeout(PATIENCE), Ok(49), "polls of the others when the first had 50");
@@ -58,7 +58,7 @@ fn thousand_busy_connections_run_in_turn() {
 fn wakes_from_other_threads_are_not_lost() {
     const WAKES: usize = 2000;
     let runtime = runtime(2);
-    // The second group starts after the tasks of the queue have ended with the first one.
+    // The second group starts after the tasks of the queue have ended together with the first group.
     for _ in 0..2 {
         let (connections, ends): (Vec<_>, Vec<_>) = (0..2 * DIRECT_MAX)
             .map(|_| {
@@ -71,7 +71,7 @@ fn wakes_from_other_threads_are_not_lost() {
                 });
                 let driving = async move {
                     driving.await;
-                    sender.send(()).expect("receiver should be waiting");
+                    sender.send(()).expect("test should wait for the connection");
                 };
                 spawn(runtime.handle(), None, Box::pin(driving));
                 (seen, over)
@@ -93,7 +93,7 @@ fn wakes_from_other_threads_are_not_lost() {
             }
         });
         for over in &ends {
-            over.recv_timeout(PATIENCE).expect("channel should receive a message in time");
+            over.recv_timeout(PATIENCE).expect("connections should end in time");
         }
     }
 }

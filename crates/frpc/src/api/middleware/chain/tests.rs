@@ -34,7 +34,7 @@ fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// A call that has begun within a chain.
+/// Begins a call within a chain.
 fn begun<A, B, F>(
     chain: &Arc<Chain>,
     request: Request<A>,
@@ -61,12 +61,12 @@ async fn double(request: Request<u32>) -> Outcome<u32> {
     Ok(Response::new(2 * request.into_inner()))
 }
 
-/// Where the box of the outermost middleware is.
+/// Returns the address of the outermost middleware's box.
 fn outermost<T>(around: &PooledCall<T>) -> Option<usize> {
     around.outermost.as_ref().map(|outermost| (&raw const **outermost).addr())
 }
 
-/// Where the boxes of a call that has ended are, from the outermost.
+/// Returns the addresses of the boxes of a call that has ended, from the outermost to the innermost.
 fn boxes<T>(around: &mut PooledCall<T>) -> Vec<usize> {
     let mut found = outermost(around).into_iter().collect::<Vec<_>>();
     let last = around
@@ -122,7 +122,7 @@ fn boxes_that_are_kept_hold_nothing_of_a_call() {
     let in_handler = canary.clone();
     let handler = move |request: Request<Arc<()>>| {
         let message = request.into_inner();
-        // Holds both for as long as it exists, unlike the future of an async function.
+        // Holds both as long as it exists, unlike the future of an async function.
         std::future::poll_fn(move |_| {
             let _ = &in_handler;
             Poll::Ready(Ok(Response::new(message.clone())))
@@ -199,7 +199,7 @@ fn a_call_leaves_its_boxes_to_the_chain_if_it_has_ended_well() {
     assert_eq!(boxes(&mut served), first);
 }
 
-/// Middleware that returns the response that is here, and leaves its own.
+/// Middleware that exchanges its response for the stored one, if there is one.
 #[derive(Clone, Default)]
 struct Exchanges(Arc<Shared<Option<CallResponse>>>);
 
@@ -299,7 +299,8 @@ fn metadata_and_extensions_pass_through_middleware() {
     assert_eq!(ended(&mut around).unwrap().into_inner(), "outer.inner.", "nothing is left of the call before");
 }
 
-/// A task continued the call after the middleware had returned, and the status said that it had not run.
+/// Regression: a task continued the call after the middleware had returned, and the status stated that the call had not
+/// run.
 #[test]
 fn call_continued_after_its_middleware_may_have_run() {
     let kept = Arc::new(Shared::new(None));
@@ -310,9 +311,9 @@ fn call_continued_after_its_middleware_may_have_run() {
         std::future::ready(Err(Status::aborted("early")))
     });
     let chain = chain.present().expect("chain should contain middleware");
-    let status = ended(&mut begun(&chain, Request::new(1), double)).expect_err("the middleware fails");
+    let status = ended(&mut begun(&chain, Request::new(1), double)).expect_err("middleware should fail");
     assert!(status.may_have_run(), "the call has not been dropped");
-    let (call, next) = kept.lock().unwrap().take().expect("the middleware kept it");
+    let (call, next) = kept.lock().unwrap().take().expect("middleware should have kept the call");
     assert!(matches!(poll(&mut Box::pin(next.run(call))), Poll::Ready(Ok(_))));
 }
 
