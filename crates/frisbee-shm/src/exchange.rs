@@ -278,6 +278,6 @@ fn flag(wait: WaitEvent) -> Word {
 }
 
 #[cfg(all(test, frisbee_loom))]
-mod models;
+mod model_tests;
 #[cfg(all(test, not(frisbee_loom)))]
 mod tests;
