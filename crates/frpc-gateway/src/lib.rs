@@ -43,6 +43,8 @@ mod locks;
 mod mailbox;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "http")]
+mod rewound;
 mod scratch;
 #[cfg(feature = "http")]
 mod streams;

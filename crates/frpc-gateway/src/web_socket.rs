@@ -11,31 +11,30 @@ mod sending;
 mod transport;
 mod upgrade;
 
-pub use client::{WebSocket, connect, connect_io};
+pub use client::{connect, connect_io};
+pub use transport::WebSocket;
 pub(crate) use upgrade::{Subprotocol, Upgrade, UpgradeRefusal, UpgradeRequest, VERSION};
 
 use crate::Gateway;
 use crate::json_rpc::Session;
+use crate::rewound::RewoundTransport;
 use frame::{CloseCode, Role};
-use frisbee::{CloseReason, ProtocolError};
+use frisbee::{CloseReason, ProtocolError, RawTransport};
 use frpc::{AdapterContext, Config, Metadata};
 use messages::{Echo, JsonRpcMessages};
 use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
-use transport::{Binary, Ending};
+use transport::Ending;
 
 /// Serves a connection after its upgrade was granted. `metadata` is added to all JSON-RPC calls.
-pub(crate) async fn serve<T>(
+pub(crate) async fn serve(
     gateway: &Gateway,
     upgrade: Upgrade,
     metadata: Metadata,
-    transport: T,
+    transport: RewoundTransport<RawTransport>,
     context: &AdapterContext,
-) -> io::Result<()>
-where
-    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
+) -> io::Result<()> {
     match upgrade.subprotocol {
         Subprotocol::Frames => serve_frames(transport, context).await,
         Subprotocol::JsonRpc => {
@@ -62,13 +61,10 @@ pub fn accept(key: &[u8]) -> String {
 }
 
 /// Serves native frames.
-async fn serve_frames<T>(transport: T, context: &AdapterContext)
-where
-    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
+async fn serve_frames(transport: RewoundTransport<RawTransport>, context: &AdapterContext) {
     let stops = context.clone();
     let goodbye = move || if stops.is_stopping() { CloseCode::GOING_AWAY } else { CloseCode::NORMAL };
-    let (binary, mut back) = Binary::new(transport, Role::Server, Arc::new(goodbye));
+    let (binary, mut back) = WebSocket::new(transport, Role::Server, Arc::new(goodbye));
     let reason = match context.serve_frames(binary).await {
         // The server stopped while waiting for the first packet.
         CloseReason::NoFirstHeader if context.is_stopping() => CloseReason::Shutdown,

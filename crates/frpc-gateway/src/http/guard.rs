@@ -4,80 +4,13 @@
 use super::exchange::Exchange;
 use super::half_close::Probe;
 use super::head::{self, BodyFraming, FIELDS_MAX, Head, Malformed};
+use crate::rewound::copy_available;
 use bytes::{Buf as _, BytesMut};
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-
-/// A transport whose first bytes have already been read.
-#[derive(Debug)]
-pub(crate) struct RewoundTransport<T> {
-    early: BytesMut,
-    io: T,
-}
-
-impl<T> RewoundTransport<T> {
-    pub(crate) fn new(early: BytesMut, io: T) -> Self {
-        Self { early, io }
-    }
-
-    pub(crate) fn into_parts(self) -> (BytesMut, T) {
-        (self.early, self.io)
-    }
-}
-
-impl<T: AsyncRead + Unpin> AsyncRead for RewoundTransport<T> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        if self.early.is_empty() {
-            return Pin::new(&mut self.io).poll_read(context, buffer);
-        }
-        copy_available(&mut self.early, usize::MAX, buffer);
-        if self.early.is_empty() {
-            self.early = BytesMut::new();
-        }
-        Poll::Ready(Ok(()))
-    }
-}
-
-/// Copies as many bytes as fit, up to `max`, and returns their number.
-fn copy_available(from: &mut BytesMut, max: usize, to: &mut ReadBuf<'_>) -> usize {
-    let count = from.len().min(to.remaining()).min(max);
-    to.put_slice(from.get(..count).unwrap_or_default());
-    from.advance(count);
-    count
-}
-
-impl<T: AsyncWrite + Unpin> AsyncWrite for RewoundTransport<T> {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(context, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write_vectored(context, slices)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.io.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(context)
-    }
-}
 
 impl<T: AsyncWrite + Unpin> AsyncWrite for Guard<T> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
@@ -293,6 +226,7 @@ mod tests {
     use super::super::half_close::CONTINUE;
     use super::super::head::HEAD_MAX;
     use super::*;
+    use crate::rewound::RewoundTransport;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     async fn passed(input: &str) -> (String, Option<Malformed>) {

@@ -3,13 +3,14 @@
 use super::answer::Answer;
 use super::calls::ResponseOptions;
 use super::exchange::{Deadline, InProgress};
-use super::guard::{Guard, RewoundTransport};
+use super::guard::Guard;
 use super::head::Malformed;
 use super::service::{Reply, Service};
 use super::written;
 use crate::charge::CHARGED_MIN;
 use crate::clock::now;
 use crate::driver::{AdapterDriver, LazyTimer, drain};
+use crate::rewound::RewoundTransport;
 use crate::web_socket::Upgrade;
 use bytes::{Bytes, BytesMut};
 use frisbee::{MemoryCharge, RawTransport};

@@ -1,27 +1,19 @@
 //! The WebSocket client, for servers that are only reachable this way, for example through HTTP proxies.
 
 use super::frame::{CloseCode, Role};
-use super::transport::Binary;
+use super::transport::WebSocket;
 use super::upgrade::{Subprotocol, accept};
+use crate::rewound::RewoundTransport;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::BytesMut;
 use frisbee::RawTransport;
-use std::fmt;
-use std::io::{self, IoSlice};
-use std::pin::Pin;
+use std::io;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// Maximum size of the upgrade response in bytes, equal to what HTTP servers usually accept for a request.
 const ANSWER_MAX: usize = 8 * 1024;
-
-/// A WebSocket connection that carries native frames, as a byte transport.
-///
-/// It is read and written like a socket; each write is a message. [`poll_shutdown`](AsyncWrite::poll_shutdown) performs
-/// the closing handshake. Dropping it closes the transport without one.
-pub struct WebSocket<T>(Binary<PrefixedTransport<T>>);
 
 /// Connects to a server that serves [WebSocket](crate::Gateway::web_socket), by a URL such as `ws://server:8080/`.
 ///
@@ -95,15 +87,14 @@ where
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         match read_answer(&answer, &key)? {
-            Some(length) => break answer.split_off(length).freeze(),
+            Some(length) => break answer.split_off(length),
             None if answer.len() >= ANSWER_MAX => return Err(refused("its answer is too long")),
             None => {}
         }
     };
     let goodbye = Arc::new(|| CloseCode::NORMAL);
     // Closing with a handshake is left to the owner, who calls shutdown.
-    let (binary, _) = Binary::new(PrefixedTransport { early, io }, Role::Client, goodbye);
-    Ok(WebSocket(binary))
+    Ok(WebSocket::new(RewoundTransport::new(early, io), Role::Client, goodbye).0)
 }
 
 /// Returns the length of the response if it is complete and grants the upgrade.
@@ -139,82 +130,4 @@ fn read_answer(answer: &[u8], key: &str) -> io::Result<Option<usize>> {
 
 fn refused(text: &str) -> io::Error {
     io::Error::other(format!("the server refused WebSocket: {text}"))
-}
-
-impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for WebSocket<T> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(context, buffer)
-    }
-}
-
-impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WebSocket<T> {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(context, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write_vectored(context, slices)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.0.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(context)
-    }
-}
-
-impl<T> fmt::Debug for WebSocket<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WebSocket").finish_non_exhaustive()
-    }
-}
-
-/// A transport whose first bytes have already been read.
-struct PrefixedTransport<T> {
-    early: Bytes,
-    io: T,
-}
-
-impl<T: AsyncRead + Unpin> AsyncRead for PrefixedTransport<T> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        if self.early.is_empty() {
-            return Pin::new(&mut self.io).poll_read(context, buffer);
-        }
-        let count = self.early.len().min(buffer.remaining());
-        buffer.put_slice(&self.early[..count]);
-        self.early.advance(count);
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl<T: AsyncWrite + Unpin> AsyncWrite for PrefixedTransport<T> {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(context)
-    }
 }

@@ -4,6 +4,7 @@ use super::frame::{CloseCode, Decoder, Event, Fault, Kind, Role};
 use super::sending::FrameSender;
 use crate::clock::now;
 use crate::driver::{LINGER, drain};
+use crate::rewound::RewoundTransport;
 use std::fmt;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -21,14 +22,20 @@ pub(crate) type Ending = (CloseCode, String);
 /// Returns the close code to send when the owner drops the transport.
 pub(crate) type Goodbye = Arc<dyn Fn() -> CloseCode + Send + Sync>;
 
-/// A WebSocket connection as a byte transport. Each write is a message.
-pub(crate) struct Binary<T> {
+/// A WebSocket connection that carries native frames, as a byte transport.
+///
+/// It is read and written like a socket; each write is a message. [`poll_shutdown`](AsyncWrite::poll_shutdown) performs
+/// the closing handshake. Dropping it closes the transport without one.
+pub struct WebSocket<T> {
     /// `None` once the connection has been returned.
-    wire: Option<WebSocketState<T>>,
+    wire: Option<BinaryState<T>>,
     goodbye: Goodbye,
     /// Returns the connection when its owner is done, so that it is closed with a handshake.
-    back: Option<oneshot::Sender<WebSocketState<T>>>,
+    back: Option<oneshot::Sender<BinaryState<T>>>,
 }
+
+/// The state of a connection whose upgrade may have been read together with its first frames.
+type BinaryState<T> = WebSocketState<RewoundTransport<T>>;
 
 /// A transport with the state of its WebSocket connection.
 pub(crate) struct WebSocketState<T> {
@@ -168,20 +175,24 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
     }
 }
 
-impl<T: AsyncRead + AsyncWrite + Unpin> Binary<T> {
+impl<T: AsyncRead + AsyncWrite + Unpin> WebSocket<T> {
     /// Wraps a transport after the handshake. The receiver resolves to the connection when the owner drops the wrapper.
-    pub(crate) fn new(io: T, end: Role, goodbye: Goodbye) -> (Self, oneshot::Receiver<WebSocketState<T>>) {
+    pub(crate) fn new(
+        io: RewoundTransport<T>,
+        end: Role,
+        goodbye: Goodbye,
+    ) -> (Self, oneshot::Receiver<BinaryState<T>>) {
         let (back, returned) = oneshot::channel();
         // Message sizes are unlimited, because native frames have limits of their own.
         (Self { wire: Some(WebSocketState::new(io, end, u64::MAX)), goodbye, back: Some(back) }, returned)
     }
 
-    fn wire(&mut self) -> io::Result<&mut WebSocketState<T>> {
+    fn wire(&mut self) -> io::Result<&mut BinaryState<T>> {
         self.wire.as_mut().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 }
 
-impl<T> Drop for Binary<T> {
+impl<T> Drop for WebSocket<T> {
     fn drop(&mut self) {
         if let (Some(wire), Some(back)) = (self.wire.take(), self.back.take()) {
             // Fails if the future that awaits it was dropped, which closes the connection without a reason.
@@ -190,7 +201,7 @@ impl<T> Drop for Binary<T> {
     }
 }
 
-impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Binary<T> {
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for WebSocket<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -200,7 +211,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Binary<T> {
     }
 }
 
-impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Binary<T> {
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WebSocket<T> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let wire = self.wire()?;
         wire.sending.poll_data(context, Pin::new(&mut wire.io), &[IoSlice::new(bytes)])
@@ -229,8 +240,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Binary<T> {
     }
 }
 
-impl<T> fmt::Debug for Binary<T> {
+impl<T> fmt::Debug for WebSocket<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Binary").finish_non_exhaustive()
+        f.debug_struct("WebSocket").finish_non_exhaustive()
     }
 }
