@@ -25,7 +25,7 @@ pub(crate) fn root(
     descriptor: &MessageDescriptor,
     from: &mut Decoder<'_>,
 ) -> Result<Root<DynamicMessage>, DecodeError> {
-    let named = |error: DecodeError| error.of_message(descriptor.full_name());
+    let named = |error: DecodeError| error.in_message(descriptor.full_name().to_owned());
     if from.peek() == Some(Kind::Error) {
         let text = from.error_text().map_err(|error| named(error.into()))?;
         return Ok(Root::Error(text.to_owned()));
@@ -55,10 +55,10 @@ impl Reader<'_> {
             return Ok(None);
         }
         match from.peek() {
-            Some(Kind::Error) => return Err(DecodeError::new("error in place of a message", at)),
+            Some(Kind::Error) => return Err(DecodeError::new("error in place of a message".to_owned(), at)),
             Some(Kind::U8) => {}
             Some(found) => return Err(DecodeError::new(format!("message expected, found {found}"), at)),
-            None => return Err(DecodeError::new("message expected", at)),
+            None => return Err(DecodeError::new("message expected".to_owned(), at)),
         }
         let Some(levels) = self.levels.checked_sub(1) else {
             return Err(DecodeError::new(format!("messages nest deeper than {}", self.codec.nesting_max), at));
@@ -71,13 +71,15 @@ impl Reader<'_> {
         let mut set = 0_usize;
         for field in &layout.fields {
             let read = self.field(&layout, field, &mut is_flat, from);
-            let Some((field, value)) = read.map_err(|error| error.in_field(field.descriptor.name()))? else { continue };
+            let Some((field, value)) = read.map_err(|error| error.in_field(field.descriptor.name().to_owned()))? else {
+                continue;
+            };
             if set.is_multiple_of(6) {
                 self.charge(NODE, from)?;
             }
             set = set.saturating_add(1);
             if message.try_set_field(&field.descriptor, value).is_err() {
-                return Err(DecodeError::new("the value does not fit the field", from.position()));
+                return Err(DecodeError::new("the value does not fit the field".to_owned(), from.position()));
             }
         }
         self.levels = self.levels.saturating_add(1);
@@ -135,7 +137,7 @@ impl Reader<'_> {
                     let key = self.value(key, from).map_err(named)?;
                     let value = self.value(of, from).map_err(named)?;
                     let Some(key) = key.into_map_key() else {
-                        return Err(DecodeError::new("the key of a map has another type", from.position()));
+                        return Err(DecodeError::new("the key of a map has another type".to_owned(), from.position()));
                     };
                     map.insert(key, value);
                 }
@@ -159,7 +161,7 @@ impl Reader<'_> {
         let index = usize::try_from(before).ok().and_then(|before| members?.get(before));
         match index.and_then(|index| layout.fields.get(*index)) {
             Some(found @ Field { shape: Shape::Member { of, .. }, .. }) => {
-                let value = self.value(of, from).map_err(|error| error.in_field(found.descriptor.name()))?;
+                let value = self.value(of, from).map_err(|error| error.in_field(found.descriptor.name().to_owned()))?;
                 Ok(Some((found, value)))
             }
             _ => Err(DecodeError::new(format!("the oneof has no member {member}"), at)),

@@ -6,8 +6,8 @@ use polyglot::{Encoder, Form, Kind, NESTING_CEILING};
 use prost_reflect::{DynamicMessage, MapKey, ReflectMessage as _, Value};
 
 pub(crate) fn message(codec: &Codec, message: &DynamicMessage, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-    let name = message.descriptor().full_name().to_owned();
-    Writer { codec, depth: 0 }.message(message, to).map_err(|error| error.of_message(&name))
+    let written = Writer { codec, depth: 0 }.message(message, to);
+    written.map_err(|error| error.in_message(message.descriptor().full_name().to_owned()))
 }
 
 struct Writer<'a> {
@@ -25,7 +25,8 @@ impl Writer<'_> {
         let layout = self.codec.layout(&message.descriptor());
         to.message_head();
         for field in &layout.fields {
-            self.field(message, &layout, field, to).map_err(|error| error.in_field(field.descriptor.name()))?;
+            self.field(message, &layout, field, to)
+                .map_err(|error| error.in_field(field.descriptor.name().to_owned()))?;
         }
         self.depth = self.depth.saturating_sub(1);
         Ok(())
@@ -67,7 +68,7 @@ impl Writer<'_> {
             Shape::List(of) => {
                 let value = message.get_field(&field.descriptor);
                 let list = value.as_list().ok_or_else(mismatch)?;
-                to.list(of.kind(), list.len()).map_err(EncodeError::of_value)?;
+                to.list(of.kind(), list.len())?;
                 for (at, element) in list.iter().enumerate() {
                     self.value(of, element, to).map_err(|error| error.in_element(at))?;
                 }
@@ -76,7 +77,7 @@ impl Writer<'_> {
             Shape::Map(key, of) => {
                 let value = message.get_field(&field.descriptor);
                 let map = value.as_map().ok_or_else(mismatch)?;
-                to.map(key.kind(), of.kind(), map.len()).map_err(EncodeError::of_value)?;
+                to.map(key.kind(), of.kind(), map.len())?;
                 // Sorted, so that equal messages have the same encoding.
                 let mut entries: Vec<_> = map.iter().collect();
                 entries.sort_by(|one, other| one.0.cmp(other.0));
@@ -119,8 +120,8 @@ impl Writer<'_> {
             (Element::U64, Value::U64(value)) => to.u64(*value),
             (Element::F32, Value::F32(value)) => to.f32(*value),
             (Element::F64, Value::F64(value)) => to.f64(*value),
-            (Element::String, Value::String(value)) => to.string(value).map_err(EncodeError::of_value)?,
-            (Element::Bytes, Value::Bytes(value)) => to.shared(value).map_err(EncodeError::of_value)?,
+            (Element::String, Value::String(value)) => to.string(value)?,
+            (Element::Bytes, Value::Bytes(value)) => to.shared(value)?,
             (Element::Enum(indexes), Value::EnumNumber(number)) => {
                 if !indexes.encode(*number, to) {
                     return Err(EncodeError::new(format!("`{}` has no number {number}", indexes.name)));
@@ -143,8 +144,8 @@ fn absent(of: &Element, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         Element::U64 => to.u64(0),
         Element::F32 => to.f32(0.0),
         Element::F64 => to.f64(0.0),
-        Element::String => to.string("").map_err(EncodeError::of_value)?,
-        Element::Bytes => to.bytes(&[]).map_err(EncodeError::of_value)?,
+        Element::String => to.string("")?,
+        Element::Bytes => to.bytes(&[])?,
         // In proto3, the first value of an enum is 0.
         Element::Enum(indexes) => to.u32(indexes.index_of(0).unwrap_or(0)),
         Element::Message(_) => to.nil(),
@@ -175,7 +176,7 @@ fn map_key(key: &MapKey, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         MapKey::I64(key) => to.i64(*key),
         MapKey::U32(key) => to.u32(*key),
         MapKey::U64(key) => to.u64(*key),
-        MapKey::String(key) => to.string(key).map_err(EncodeError::of_value)?,
+        MapKey::String(key) => to.string(key)?,
     }
     Ok(())
 }

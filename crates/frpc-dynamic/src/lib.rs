@@ -48,7 +48,6 @@ extern crate self as frpc_dynamic;
 mod body;
 mod decode;
 mod encode;
-mod error;
 mod json;
 #[doc(hidden)]
 pub mod layout;
@@ -58,14 +57,34 @@ pub mod schema;
 
 pub use body::Body;
 pub use decode::MEMORY_MAX;
-pub use error::{DecodeError, EncodeError};
 pub use json::{JsonError, from_json, from_json_positional, to_json, to_json_pretty};
 pub use prost_reflect::{self, DescriptorPool, DynamicMessage, MessageDescriptor};
 pub use protobuf::to_protobuf;
 
 use layout::{Layout, Layouts};
-use polyglot::{Decoder, Encoder, Form, NESTING_CEILING, NESTING_MAX, Root};
+use polyglot::{Decoder, Encoder, Form, NESTING_CEILING, NESTING_MAX, PathError, Root};
 use std::sync::Arc;
+
+/// The error of a message that cannot be encoded.
+///
+/// ```
+/// # use frpc_dynamic::{Codec, DynamicMessage};
+/// # use prost_reflect::{DescriptorPool, Value};
+/// # let schema = "syntax = \"proto3\"; message Paint { Color color = 1; } enum Color { RED = 0; }";
+/// # let file = protox::file::File::from_source("paint.proto", schema)?;
+/// # let set = prost_reflect::prost_types::FileDescriptorSet { file: vec![file.into()] };
+/// # let pool = DescriptorPool::from_file_descriptor_set(set)?;
+/// # let mut paint = DynamicMessage::new(pool.get_message_by_name("Paint").ok_or("no such message")?);
+/// // enum Color { RED = 0; }
+/// paint.set_field_by_name("color", Value::EnumNumber(7));
+/// let error = Codec::new().body(&paint).unwrap_err();
+/// assert_eq!(error.to_string(), "in field `color` of `Paint`: `Color` has no number 7");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type EncodeError = PathError<String, ()>;
+
+/// The error of invalid input, with its offset. Either the peer is faulty, or the schemas differ.
+pub type DecodeError = PathError<String, usize>;
 
 /// Reads and writes messages by their descriptors, in the Polyglot encoding.
 ///

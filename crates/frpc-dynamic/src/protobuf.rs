@@ -52,7 +52,7 @@ impl Codec {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn decode_protobuf(&self, descriptor: &MessageDescriptor, bytes: &[u8]) -> Result<DynamicMessage, DecodeError> {
-        let named = |error: DecodeError| error.of_message(descriptor.full_name());
+        let named = |error: DecodeError| error.in_message(descriptor.full_name().to_owned());
         let mut walk = Walk { input: bytes.len(), left: self.memory_max, max: self.memory_max };
         walk.message(descriptor, bytes, NESTING).map_err(named)?;
         DynamicMessage::decode(descriptor.clone(), bytes).map_err(|error| named(DecodeError::new(error.to_string(), 0)))
@@ -81,7 +81,7 @@ impl Walk {
         // Decoding also rejects messages that nest too deep.
         let Some(levels) = levels.checked_sub(1) else { return Ok(()) };
         while !from.is_empty() {
-            let malformed = |_| DecodeError::new("malformed field", self.input);
+            let malformed = |_| DecodeError::new("malformed field".to_owned(), self.input);
             let (number, wire_type) = decode_key(&mut from).map_err(malformed)?;
             let length = match wire_type {
                 WireType::Varint => from.iter().position(|byte| *byte < 0x80).map(|last| last.saturating_add(1)),
@@ -89,11 +89,11 @@ impl Walk {
                 WireType::ThirtyTwoBit => Some(4),
                 WireType::LengthDelimited => usize::try_from(decode_varint(&mut from).map_err(malformed)?).ok(),
                 WireType::StartGroup | WireType::EndGroup => {
-                    return Err(DecodeError::new("groups are not supported", self.offset(from)));
+                    return Err(DecodeError::new("groups are not supported".to_owned(), self.offset(from)));
                 }
             };
             let Some((content, rest)) = length.and_then(|length| from.split_at_checked(length)) else {
-                return Err(DecodeError::new("field ends beyond the message", self.offset(from)));
+                return Err(DecodeError::new("field ends beyond the message".to_owned(), self.offset(from)));
             };
             let is_delimited = wire_type == WireType::LengthDelimited;
             self.field(descriptor.get_field(number).as_ref(), content, is_delimited, levels)?;

@@ -17,6 +17,13 @@ use crate::{Kind, NESTING_CEILING};
 /// ```
 pub type DecodeError = PathError<DecodeReason, usize>;
 
+/// Codecs without generated code have texts as reasons.
+impl From<DecodeError> for PathError<String, usize> {
+    fn from(error: DecodeError) -> Self {
+        Self::new(error.reason().to_string(), error.offset())
+    }
+}
+
 /// Reason why input cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -172,6 +179,12 @@ impl fmt::Display for DecodeReason {
 /// assert_eq!(error.to_string(), "in field `color`: enum paint.Color has no number 7");
 /// ```
 pub type EncodeError = PathError<EncodeReason, ()>;
+
+impl From<EncodeError> for PathError<String, ()> {
+    fn from(error: EncodeError) -> Self {
+        Self::new(error.reason().to_string())
+    }
+}
 
 /// Reason why a value cannot be encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
