@@ -3,13 +3,14 @@
 
 use crate::payload::{MessageType, frisbee_codec};
 use frpc::Status;
-use frpc::codegen::{Layout, Method, Schema as Embedded};
+use frpc::codegen::{Layout, Method, MethodDescription, Schema as Embedded, ServiceDescription};
 use frpc_dynamic::{Codec, DescriptorPool};
 use frpc_reflection::{ServerSchema, v1};
 use parking_lot::Mutex;
 use prost_reflect::MethodDescriptor;
+use prost_reflect::prost_types::method_options::IdempotencyLevel;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// Operation of the first method, unless another schema uses it.
 pub(crate) const FIRST_OPERATION: u16 = 10;
@@ -44,25 +45,6 @@ pub(crate) struct Callable {
     pub(crate) reply: MessageType,
 }
 
-/// The wire properties of a service.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct ServiceDescription {
-    service: String,
-    layout: Vec<u8>,
-    names: String,
-    /// The operations of all methods of the layout. A server may offer only some of them.
-    operations: Vec<u16>,
-    methods: Vec<MethodDescription>,
-}
-
-/// The wire properties of a method.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct MethodDescription {
-    name: String,
-    operation: u16,
-    is_idempotent: bool,
-}
-
 impl Schema {
     /// Parses a `.proto` file and assigns operations from `first` on.
     ///
@@ -78,8 +60,7 @@ impl Schema {
         let builder = if first > FIRST_OPERATION { builder.operation_base(&file, first) } else { builder };
         let loaded = builder.load_fds(compiler.file_descriptor_set()).map_err(|error| invalid(&error))?;
         let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| invalid(&error))?;
-        let descriptions: Vec<_> =
-            loaded.layouts.iter().map(|layout| (ServiceDescription::of(layout, &pool), codec)).collect();
+        let descriptions: Vec<_> = loaded.layouts.iter().map(|layout| (described(layout, &pool), codec)).collect();
         Self::of(&pool, loaded.descriptors, &descriptions)
     }
 
@@ -107,7 +88,7 @@ impl Schema {
                 #[allow(unreachable_patterns)] // Codecs of later versions.
                 _ => return None,
             };
-            Some(ServiceDescription::described(service).map(|known| (known, codec)))
+            Some(service.description().map(|known| (known, codec)))
         });
         let known: Option<Vec<_>> = known.collect();
         let known = known.ok_or_else(|| refused("a number of a service is out of range"))?;
@@ -123,7 +104,7 @@ impl Schema {
         let mut names = Vec::new();
         for (known, codec) in known {
             let Some(service) = pool.get_service_by_name(&known.service) else { continue };
-            let (layout, constants) = leak(known)?;
+            let (layout, constants) = known.leak().map_err(Status::internal)?;
             for (method, known) in constants.iter().zip(&known.methods) {
                 let Some(descriptor) = service.methods().find(|method| method.name() == known.name) else { continue };
                 let message = |descriptor| MessageType { descriptor, codec: *codec };
@@ -249,66 +230,27 @@ impl MessageType {
     }
 }
 
-impl ServiceDescription {
-    fn of(layout: &frpc_build::Layout, pool: &DescriptorPool) -> Self {
-        let service = pool.get_service_by_name(layout.service());
-        let method = |(name, operation): (&str, u16)| {
-            let method = service.as_ref().and_then(|service| service.methods().find(|method| method.name() == name));
-            // Both `IDEMPOTENT` and `NO_SIDE_EFFECTS` count as idempotent.
-            let options = method.and_then(|method| method.method_descriptor_proto().options.clone());
-            let is_idempotent = options.is_some_and(|options| options.idempotency_level() as i32 > 0);
-            MethodDescription { name: name.to_owned(), operation, is_idempotent }
-        };
-        Self {
-            service: layout.service().to_owned(),
-            layout: layout.description().to_vec(),
-            names: layout.names().to_owned(),
-            operations: layout.methods().map(|(_, operation)| operation).collect(),
-            methods: layout.methods().map(method).collect(),
+/// Returns the wire properties of a service in `pool`.
+fn described(layout: &frpc_build::Layout, pool: &DescriptorPool) -> ServiceDescription {
+    let service = pool.get_service_by_name(layout.service());
+    let method = |(name, operation): (&str, u16)| {
+        let method = service.as_ref().and_then(|service| service.methods().find(|method| method.name() == name));
+        let options = method.and_then(|method| method.method_descriptor_proto().options.clone());
+        let level = options.map_or(IdempotencyLevel::IdempotencyUnknown, |options| options.idempotency_level());
+        MethodDescription {
+            name: name.to_owned(),
+            operation,
+            is_idempotent: level != IdempotencyLevel::IdempotencyUnknown,
+            is_without_side_effects: level == IdempotencyLevel::NoSideEffects,
         }
-    }
-
-    /// Converts the properties from reflection. Returns `None` if a number is out of range.
-    fn described(service: &v1::Service) -> Option<Self> {
-        let method = |method: &v1::Method| {
-            Some(MethodDescription {
-                name: method.name.clone(),
-                operation: u16::try_from(method.operation).ok().filter(|operation| *operation >= 10)?,
-                is_idempotent: method.idempotency() != v1::Idempotency::Unknown,
-            })
-        };
-        Some(Self {
-            service: service.name.clone(),
-            layout: service.layout.to_vec(),
-            names: String::new(),
-            operations: service.operations.iter().map(|it| u16::try_from(*it).ok()).collect::<Option<_>>()?,
-            methods: service.methods.iter().map(method).collect::<Option<_>>()?,
-        })
-    }
-}
-
-type Constants = (&'static Layout, &'static [Method]);
-
-/// Returns the constants of a service like in generated code. They are leaked once per layout.
-///
-/// # Errors
-/// If the operations do not match the layout.
-fn leak(known: &ServiceDescription) -> Result<Constants, Status> {
-    static CONSTANTS: Mutex<Option<HashMap<ServiceDescription, Constants>>> = Mutex::new(None);
-    let mut constants = CONSTANTS.lock();
-    let constants = constants.get_or_insert_default();
-    if let Some(constants) = constants.get(known) {
-        return Ok(*constants);
-    }
-    let layout = Layout::leak(&known.service, known.operations.clone(), &known.layout, &known.names)
-        .map_err(Status::internal)?;
-    let method = |known: &MethodDescription| {
-        let method = Method::new(layout, known.name.clone().leak(), known.operation);
-        if known.is_idempotent { method.idempotent() } else { method }
     };
-    let leaked: Constants = (layout, known.methods.iter().map(method).collect::<Vec<_>>().leak());
-    constants.insert(known.clone(), leaked);
-    Ok(leaked)
+    ServiceDescription {
+        service: layout.service().to_owned(),
+        layout: layout.description().to_vec(),
+        names: layout.names().to_owned(),
+        operations: layout.methods().map(|(_, operation)| operation).collect(),
+        methods: layout.methods().map(method).collect(),
+    }
 }
 
 fn invalid(error: &dyn std::fmt::Display) -> Status {

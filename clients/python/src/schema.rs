@@ -4,14 +4,12 @@
 use crate::decode;
 use crate::encode::{self, refused};
 use crate::plan::Plans;
-use frpc::codegen::{Layout, Method};
+use frpc::codegen::{Layout, Method, MethodDescription, ServiceDescription};
 use frpc::polyglot::{Encoder, Form, Message};
 use frpc_dynamic::DescriptorPool;
 use frpc_reflection::{ServerSchema, v1};
-use parking_lot::Mutex;
-use prost_reflect::{
-    Cardinality, EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor, ServiceDescriptor,
-};
+use prost_reflect::prost_types::method_options::IdempotencyLevel;
+use prost_reflect::{Cardinality, EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor};
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -33,25 +31,6 @@ pub(crate) struct Callable {
     pub(crate) descriptor: MethodDescriptor,
     pub(crate) layout: &'static Layout,
     pub(crate) method: &'static Method,
-}
-
-/// The wire layout of a service.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct ServiceDescription {
-    service: String,
-    layout: Vec<u8>,
-    names: String,
-    /// The operations of all methods of the layout. A server may offer only some of them.
-    operations: Vec<u16>,
-    methods: Vec<MethodDescription>,
-}
-
-/// The wire layout of a method.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct MethodDescription {
-    name: String,
-    operation: u16,
-    idempotent: bool,
 }
 
 /// A service of a generated module: its name and the description of its layout, and of each method its name and
@@ -92,7 +71,7 @@ impl Schema {
     #[staticmethod]
     fn embedded(files: Vec<u8>, services: Vec<Embedded>) -> PyResult<Self> {
         let pool = DescriptorPool::decode(&*files).map_err(refused)?;
-        let known: Vec<ServiceDescription> = services.into_iter().map(ServiceDescription::embedded).collect();
+        let known: Vec<ServiceDescription> = services.into_iter().map(embedded).collect();
         Self::of(&pool, files, &known)
     }
 
@@ -226,7 +205,7 @@ impl Schema {
     fn loaded(loaded: frpc_build::LoadedProtos) -> PyResult<Self> {
         let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(refused)?;
         let known: Vec<ServiceDescription> =
-            loaded.layouts.iter().map(|layout| ServiceDescription::of(layout, &pool)).collect();
+            loaded.layouts.iter().map(|layout| described(layout, &pool)).collect();
         Self::of(&pool, loaded.descriptors, &known)
     }
 
@@ -234,7 +213,7 @@ impl Schema {
     pub(crate) fn of_server(shown: &ServerSchema) -> PyResult<Self> {
         let pool = frpc_dynamic::schema::pool(&shown.files).map_err(refused)?;
         let readable = shown.services.iter().filter(|service| service.codec() == v1::Codec::Polyglot);
-        let known: Option<Vec<ServiceDescription>> = readable.map(ServiceDescription::described).collect();
+        let known: Option<Vec<ServiceDescription>> = readable.map(v1::Service::description).collect();
         let known = known.ok_or_else(|| refused("the server describes its services by numbers that cannot be"))?;
         Self::of(&pool, shown.files.to_vec(), &known)
     }
@@ -244,7 +223,7 @@ impl Schema {
         let mut methods = Vec::new();
         for service in pool.services() {
             let Some(known) = known.get(service.full_name()) else { continue };
-            let (layout, constants) = leak(known)?;
+            let (layout, constants) = known.leak().map_err(refused)?;
             let mut declared: HashMap<String, MethodDescriptor> =
                 service.methods().map(|method| (method.name().to_owned(), method)).collect();
             for (constant, known) in constants.iter().zip(&known.methods) {
@@ -260,77 +239,40 @@ impl Schema {
     }
 }
 
-impl ServiceDescription {
-    fn of(layout: &frpc_build::Layout, pool: &DescriptorPool) -> Self {
-        let service = pool.get_service_by_name(layout.service());
-        let declared: HashMap<String, MethodDescriptor> = service
-            .iter()
-            .flat_map(ServiceDescriptor::methods)
-            .map(|method| (method.name().to_owned(), method))
-            .collect();
-        let method = |(name, operation): (&str, u16)| {
-            let method = declared.get(name);
-            // Both `IDEMPOTENT` and `NO_SIDE_EFFECTS` count as idempotent.
-            let options = method.and_then(|method| method.method_descriptor_proto().options.clone());
-            let idempotent = options.is_some_and(|options| options.idempotency_level() as i32 > 0);
-            MethodDescription { name: name.to_owned(), operation, idempotent }
-        };
-        Self {
-            service: layout.service().to_owned(),
-            layout: layout.description().to_vec(),
-            names: layout.names().to_owned(),
-            operations: layout.methods().map(|(_, operation)| operation).collect(),
-            methods: layout.methods().map(method).collect(),
+/// Returns the wire properties of a service in `pool`.
+fn described(layout: &frpc_build::Layout, pool: &DescriptorPool) -> ServiceDescription {
+    let service = pool.get_service_by_name(layout.service());
+    let method = |(name, operation): (&str, u16)| {
+        let method = service.as_ref().and_then(|service| service.methods().find(|method| method.name() == name));
+        let options = method.and_then(|method| method.method_descriptor_proto().options.clone());
+        let level = options.map_or(IdempotencyLevel::IdempotencyUnknown, |options| options.idempotency_level());
+        MethodDescription {
+            name: name.to_owned(),
+            operation,
+            is_idempotent: level != IdempotencyLevel::IdempotencyUnknown,
+            is_without_side_effects: level == IdempotencyLevel::NoSideEffects,
         }
-    }
-
-    fn embedded((service, layout, methods): Embedded) -> Self {
-        let method = |(name, operation, idempotent)| MethodDescription { name, operation, idempotent };
-        let methods: Vec<_> = methods.into_iter().map(method).collect();
-        let operations = methods.iter().map(|method| method.operation).collect();
-        Self { service, layout, names: String::new(), operations, methods }
-    }
-
-    /// Converts the layout of a service from reflection. Returns `None` if a number is out of range.
-    fn described(service: &v1::Service) -> Option<Self> {
-        let method = |method: &v1::Method| {
-            Some(MethodDescription {
-                name: method.name.clone(),
-                operation: u16::try_from(method.operation).ok().filter(|operation| *operation >= 10)?,
-                idempotent: method.idempotency() != v1::Idempotency::Unknown,
-            })
-        };
-        Some(Self {
-            service: service.name.clone(),
-            layout: service.layout.to_vec(),
-            names: String::new(),
-            operations: service.operations.iter().map(|it| u16::try_from(*it).ok()).collect::<Option<_>>()?,
-            methods: service.methods.iter().map(method).collect::<Option<_>>()?,
-        })
+    };
+    ServiceDescription {
+        service: layout.service().to_owned(),
+        layout: layout.description().to_vec(),
+        names: layout.names().to_owned(),
+        operations: layout.methods().map(|(_, operation)| operation).collect(),
+        methods: layout.methods().map(method).collect(),
     }
 }
 
-/// Constants of known services. Channels and servers require them in the form of generated code.
-static CONSTANTS: Mutex<Option<HashMap<ServiceDescription, Constants>>> = Mutex::new(None);
-
-type Constants = (&'static Layout, &'static [Method]);
-
-/// Returns the constants of a service. They are leaked, once per layout.
-fn leak(known: &ServiceDescription) -> PyResult<Constants> {
-    let mut constants = CONSTANTS.lock();
-    let constants = constants.get_or_insert_default();
-    if let Some(constants) = constants.get(known) {
-        return Ok(*constants);
-    }
-    let layout =
-        Layout::leak(&known.service, known.operations.clone(), &known.layout, &known.names).map_err(refused)?;
-    let method = |known: &MethodDescription| {
-        let method = Method::new(layout, known.name.clone().leak(), known.operation);
-        if known.idempotent { method.idempotent() } else { method }
+/// Returns the wire properties of a service of a generated module.
+fn embedded((service, layout, methods): Embedded) -> ServiceDescription {
+    let method = |(name, operation, is_idempotent)| MethodDescription {
+        name,
+        operation,
+        is_idempotent,
+        is_without_side_effects: false,
     };
-    let leaked: Constants = (layout, known.methods.iter().map(method).collect::<Vec<_>>().leak());
-    constants.insert(known.clone(), leaked);
-    Ok(leaked)
+    let methods: Vec<_> = methods.into_iter().map(method).collect();
+    let operations = methods.iter().map(|method| method.operation).collect();
+    ServiceDescription { service, layout, names: String::new(), operations, methods }
 }
 
 /// A schema whose messages are bound to Python classes.

@@ -5,7 +5,7 @@
 
 use crate::arguments::{Numbering, SourceArguments};
 use crate::failure::Failure;
-use frpc::codegen::{Layout, Method};
+use frpc::codegen::{Layout, Method, MethodDescription, ServiceDescription};
 use frpc_dynamic::{Codec, DescriptorPool, MessageDescriptor};
 use prost_reflect::prost_types::MethodOptions;
 use prost_reflect::prost_types::method_options::IdempotencyLevel;
@@ -87,7 +87,7 @@ fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     };
     let loaded = loaded.map_err(|error| Failure::new(error.to_string()))?;
     let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| Failure::new(error.to_string()))?;
-    let descriptions: Vec<ServiceDescription> = loaded.layouts.iter().map(ServiceDescription::of).collect();
+    let descriptions: Vec<_> = loaded.layouts.iter().map(|layout| described(layout, &pool)).collect();
     Schema::of(pool, &descriptions)
 }
 
@@ -100,34 +100,25 @@ fn includes(source: &SourceArguments) -> Vec<PathBuf> {
     vec![folder.unwrap_or(Path::new(".")).to_owned()]
 }
 
-/// The wire properties of a service, from any source.
-pub(crate) struct ServiceDescription {
-    /// The full name.
-    pub(crate) service: String,
-    /// The encoded description of its layout, and the names of its types and fields.
-    pub(crate) layout: Vec<u8>,
-    pub(crate) names: String,
-    /// The operations of all methods of the layout. A server may offer only some of them.
-    pub(crate) operations: Vec<u16>,
-    pub(crate) methods: Vec<MethodDescription>,
-}
-
-/// The wire properties of a method.
-pub(crate) struct MethodDescription {
-    pub(crate) name: String,
-    pub(crate) operation: u16,
-}
-
-impl ServiceDescription {
-    fn of(layout: &frpc_build::Layout) -> Self {
-        let method = |(name, operation): (&str, u16)| MethodDescription { name: name.to_owned(), operation };
-        Self {
-            service: layout.service().to_owned(),
-            layout: layout.description().to_vec(),
-            names: layout.names().to_owned(),
-            operations: layout.methods().map(|(_, operation)| operation).collect(),
-            methods: layout.methods().map(method).collect(),
+/// Returns the wire properties of a service in `pool`.
+fn described(layout: &frpc_build::Layout, pool: &DescriptorPool) -> ServiceDescription {
+    let service = pool.get_service_by_name(layout.service());
+    let method = |(name, operation): (&str, u16)| {
+        let method = service.as_ref().and_then(|service| service.methods().find(|method| method.name() == name));
+        let level = method.map_or(IdempotencyLevel::IdempotencyUnknown, |method| Callable::idempotency(&method));
+        MethodDescription {
+            name: name.to_owned(),
+            operation,
+            is_idempotent: level != IdempotencyLevel::IdempotencyUnknown,
+            is_without_side_effects: level == IdempotencyLevel::NoSideEffects,
         }
+    };
+    ServiceDescription {
+        service: layout.service().to_owned(),
+        layout: layout.description().to_vec(),
+        names: layout.names().to_owned(),
+        operations: layout.methods().map(|(_, operation)| operation).collect(),
+        methods: layout.methods().map(method).collect(),
     }
 }
 
@@ -141,23 +132,15 @@ impl Schema {
         let descriptions: HashMap<&str, _> = descriptions.iter().map(|it| (it.service.as_str(), it)).collect();
         for descriptor in pool.services() {
             let Some(described) = descriptions.get(descriptor.full_name()) else { continue };
-            let all = described.operations.clone();
-            let layout =
-                Layout::leak(&described.service, all, &described.layout, &described.names).map_err(Failure::new)?;
-            let found: HashMap<&str, _> = described.methods.iter().map(|it| (it.name.as_str(), it)).collect();
+            let (layout, constants) = described.leak().map_err(Failure::new)?;
+            let found: HashMap<&str, _> =
+                described.methods.iter().zip(constants).map(|(it, method)| (it.name.as_str(), (it, method))).collect();
             let mut methods = Vec::new();
-            for method in descriptor.methods() {
-                let Some(found) = found.get(method.name()) else { continue };
-                let operation = found.operation;
+            for descriptor in descriptor.methods() {
+                let Some((described, method)) = found.get(descriptor.name()) else { continue };
+                let operation = described.operation;
                 operations.entry(operation).or_insert((services.len(), methods.len()));
-                let mut made = Method::new(layout, leak_str(method.name()), operation);
-                made = match Callable::idempotency(&method) {
-                    IdempotencyLevel::NoSideEffects => made.without_side_effects(),
-                    IdempotencyLevel::Idempotent => made.idempotent(),
-                    IdempotencyLevel::IdempotencyUnknown => made,
-                };
-                let made = &*Box::leak(Box::new(made));
-                methods.push(Callable { descriptor: method, operation, method: made });
+                methods.push(Callable { descriptor, operation, method });
             }
             services.push(Service { descriptor, layout, methods });
         }
@@ -215,10 +198,6 @@ impl Schema {
         let names: Vec<_> = self.services.iter().map(|service| service.descriptor.full_name()).collect();
         if names.is_empty() { "it has no services".to_owned() } else { format!("it has: {}", names.join(", ")) }
     }
-}
-
-fn leak_str(name: &str) -> &'static str {
-    name.to_owned().leak()
 }
 
 /// Returns a schema whose messages `M0` to `M19999` each contain the next one, as a hostile server could send it.

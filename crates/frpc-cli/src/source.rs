@@ -2,7 +2,7 @@
 
 use crate::arguments::{ServerArguments, SourceArguments};
 use crate::failure::Failure;
-use crate::schema::{self, MethodDescription, Schema, ServiceDescription};
+use crate::schema::{self, Schema};
 use crate::show::note;
 use crate::target::Target;
 use frpc_reflection::{ServerSchema, v1};
@@ -40,43 +40,10 @@ async fn fetch(target: &Target) -> Result<Schema, Failure> {
     let shown = fetched.map_err(|status| refused(&status.to_string()))?;
     let pool = frpc_dynamic::schema::pool(&shown.files);
     let pool = pool.map_err(|reason| Failure::new(format!("the schema of the server cannot be read: {reason}")))?;
-    let services: Option<Vec<ServiceDescription>> =
-        shown.services.iter().filter(|service| is_readable(service)).map(services).collect();
+    // Native bodies of other codecs cannot be decoded.
+    let readable = shown.services.iter().filter(|service| service.codec() == v1::Codec::Polyglot);
+    let services: Option<Vec<_>> = readable.map(v1::Service::description).collect();
     let services =
         services.ok_or_else(|| Failure::new("the server describes its services by numbers that cannot be"))?;
     Schema::of(pool, &services)
-}
-
-/// Returns whether this command can decode the service's native bodies.
-fn is_readable(service: &v1::Service) -> bool {
-    service.codec() == v1::Codec::Polyglot
-}
-
-/// Converts a server's description of a service. Returns `None` if a number is out of range.
-fn services(service: &v1::Service) -> Option<ServiceDescription> {
-    let method = |method: &v1::Method| {
-        Some(MethodDescription {
-            name: method.name.clone(),
-            operation: u16::try_from(method.operation).ok().filter(|operation| *operation >= 10)?,
-        })
-    };
-    Some(ServiceDescription {
-        service: service.name.clone(),
-        layout: service.layout.to_vec(),
-        names: String::new(),
-        operations: service.operations.iter().map(|operation| u16::try_from(*operation).ok()).collect::<Option<_>>()?,
-        methods: service.methods.iter().map(method).collect::<Option<_>>()?,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reserved_operations_are_refused() {
-        let methods = vec![v1::Method { operation: 9, ..v1::Method::default() }];
-        let service = v1::Service { methods, ..v1::Service::default() };
-        assert!(services(&service).is_none(), "the protocol reserves it");
-    }
 }

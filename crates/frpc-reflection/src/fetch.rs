@@ -1,7 +1,8 @@
 //! The client side: fetching the schema of a server.
 
-use crate::v1::{FilesRequest, ListRequest, ReflectionClient, Service};
+use crate::v1::{FilesRequest, Idempotency, ListRequest, Method, ReflectionClient, Service};
 use bytes::{Bytes, BytesMut};
+use frpc::codegen::{MethodDescription, ServiceDescription};
 use frpc::{Channel, Request, Status};
 use prost::Message as _;
 use std::time::Duration;
@@ -92,6 +93,29 @@ impl ServerSchema {
     }
 }
 
+impl Service {
+    /// Returns the wire properties of the service, by which channels can call it. Returns `None` if a number is out of
+    /// range.
+    pub fn description(&self) -> Option<ServiceDescription> {
+        let method = |method: &Method| {
+            Some(MethodDescription {
+                name: method.name.clone(),
+                // The protocol reserves smaller operations.
+                operation: u16::try_from(method.operation).ok().filter(|operation| *operation >= 10)?,
+                is_idempotent: method.idempotency() != Idempotency::Unknown,
+                is_without_side_effects: method.idempotency() == Idempotency::NoSideEffects,
+            })
+        };
+        Some(ServiceDescription {
+            service: self.name.clone(),
+            layout: self.layout.to_vec(),
+            names: String::new(),
+            operations: self.operations.iter().map(|it| u16::try_from(*it).ok()).collect::<Option<_>>()?,
+            methods: self.methods.iter().map(method).collect::<Option<_>>()?,
+        })
+    }
+}
+
 /// Fetches the services with their etag. Returns `None` if the etag equals `etag_before`.
 async fn services(client: &ReflectionClient, etag_before: &str) -> Result<Option<(String, Vec<Service>)>, Status> {
     let mut pieces = client.list(bounded_call(ListRequest { etag: etag_before.to_owned() })).await?.into_inner();
@@ -151,7 +175,7 @@ fn bounded(length: usize) -> Result<(), Status> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::v1::{FilesPiece, ListPiece, Method, Reflection, ReflectionServer};
+    use crate::v1::{FilesPiece, ListPiece, Reflection, ReflectionServer};
     use frpc::{Code, Response, ResponseSender, ResponseStream, Server};
     use tokio::sync::mpsc;
 
@@ -201,6 +225,12 @@ mod tests {
             .await
             .expect("fetch should time out");
         assert_eq!(fetched.unwrap_err().code(), Code::DeadlineExceeded);
+    }
+
+    #[test]
+    fn reserved_operations_are_refused() {
+        let methods = vec![Method { operation: 9, ..Method::default() }];
+        assert_eq!(Service { methods, ..Service::default() }.description(), None);
     }
 
     #[tokio::test]

@@ -3,6 +3,7 @@
 
 pub use crate::api::BoxFuture;
 pub use crate::client::unary::UnaryCall;
+pub use crate::schema::description::{MethodDescription, ServiceDescription};
 pub use crate::schema::embedded::Schema;
 pub use crate::schema::layout::{Client, Layout};
 pub use crate::schema::method::Method;
