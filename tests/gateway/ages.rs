@@ -1,4 +1,4 @@
-//! Connections of the gateway at servers that limit the age of connections, in virtual time.
+//! Tests of the maximum connection age with gateway protocols, in virtual time.
 
 use crate::gateway::greeter::{PATIENCE, all, post};
 use crate::gateway::stop::{Overheard, goodbyes};
@@ -21,7 +21,7 @@ use tokio::time::Instant;
 
 const AGE: Duration = Duration::from_secs(60);
 
-/// When connections that were made at zero are drained.
+/// The time range in which connections opened at time zero are drained.
 const DRAINED: std::ops::Range<Duration> = Duration::from_secs(54)..Duration::from_secs(67);
 
 fn server(gated: &Gated, age: Duration) -> Acceptor {
@@ -50,7 +50,7 @@ fn call(id: u8, method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"interop.Interop/{method}","params":{params}}}"#)
 }
 
-/// Opens the gate when all connections have been drained.
+/// Opens the gate after all connections have been drained.
 fn open_later(gated: &Gated) {
     let gated = gated.clone();
     tokio::spawn(async move {
@@ -64,7 +64,7 @@ async fn aged_http1_connections_close_after_their_responses() {
     let gated = Gated::shut();
     let server = server(&gated, AGE);
     let started = Instant::now();
-    // An idle one on the fast path, and one whose client waits for a response; with `expect` both are served by hyper.
+    // Tests an idle connection and one with a pending response. Without `expect` the fast path serves them, with it hyper.
     for fields in ["", "expect: 100-continue\r\n"] {
         let mut idle = dial(&server);
         idle.write_all(post("/interop.Interop/Add", fields, "{\"a\":1}").as_bytes())

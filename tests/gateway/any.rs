@@ -1,4 +1,4 @@
-//! `Any` in protocols with JSON: content of the types that the services of the server have.
+//! Tests of `Any` in JSON protocols. Its content may have any type in the schema of the server's services.
 
 use crate::gateway::greeter::{PATIENCE, post, rest};
 use crate::gateway::support::Client;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-/// Returns its request, and for a name an `Any` of that type.
+/// A service that returns its request, or an `Any` of the type that a name states.
 struct Echo;
 
 impl Echoes for Echo {
@@ -19,7 +19,7 @@ impl Echoes for Echo {
         if let Some(any) = &all.any
             && any.type_url.ends_with("/json.All")
         {
-            // A message that arrived as JSON is in protobuf's encoding.
+            // Content received as JSON is converted to protobuf's encoding.
             let content: All =
                 prost::Message::decode(&*any.value).map_err(|error| Status::internal(error.to_string()))?;
             all.small = content.small;
@@ -45,7 +45,7 @@ impl Echoes for Echo {
     }
 }
 
-/// A list of two million values without a kind, which take far more than the four megabytes of their encoding.
+/// Returns a list of two million empty values, which decode to far more than their encoded size of four megabytes.
 fn bomb() -> Vec<u8> {
     assert!(size_of::<ProtoValue>() >= 32);
     [0x0a, 0].repeat(2 << 20)
@@ -65,7 +65,7 @@ async fn by_json_rpc(params: &Value) -> Value {
     client.json().await
 }
 
-/// The first line and the body of a response of Connect.
+/// Makes a call by Connect and returns the status line and the body of the response.
 async fn by_connect(message: &Value) -> (String, Value) {
     let server = builder().gateway(Gateway::new().http(Http::new().connect())).bind("127.0.0.1:0").await;
     let server = server.expect("loopback port should be free");
@@ -112,7 +112,7 @@ async fn any_of_unknown_type_fails_with_its_name() {
     assert_eq!((line.as_str(), &body["code"]), ("HTTP/1.1 400 Bad Request", &json!("invalid_argument")));
     assert!(body["message"].as_str().is_some_and(|text| text.contains(named)), "{body}");
 
-    // One that a handler has made.
+    // An `Any` created by a handler.
     let reply = by_json_rpc(&json!({"name": "other.Stranger"})).await;
     assert_eq!(reply["error"]["code"], -32603, "{reply}");
     assert!(reply["error"]["message"].as_str().is_some_and(|text| text.contains(named)), "{reply}");

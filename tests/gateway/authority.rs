@@ -1,10 +1,10 @@
-//! The host of a request over HTTP/2, byte by byte: `:authority`, and a field `host` in addition to it.
+//! Tests of `:authority` and `host` in HTTP/2 requests that are encoded by hand.
 
 use crate::gateway::greeter::{Open, all, builder};
 use samples::greet::GreeterServer;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
-/// Numbers in HPACK's static table: of fields with their values, and of names.
+/// Indices in HPACK's static table: fields with values first, then names.
 const POST: u8 = 3;
 const HTTP: u8 = 6;
 const HTTPS: u8 = 7;
@@ -15,7 +15,7 @@ const PATH: u8 = 4;
 const CONTENT_TYPE: u8 = 31;
 const HOST: u8 = 38;
 
-/// Types of frames.
+/// Frame types.
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
@@ -26,18 +26,18 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// A field of the static table.
+/// Encodes a field as an index of the static table.
 fn indexed(number: u8) -> Vec<u8> {
     vec![0x80 | number]
 }
 
-/// A field whose name is in the static table, with this value.
+/// Encodes a field with an indexed name and a literal value.
 fn field(name: u8, value: &str) -> Vec<u8> {
     let name = if name < 15 { vec![name] } else { vec![15, name - 15] };
     [name, vec![value.len() as u8], value.into()].concat()
 }
 
-/// The type and the payload of the frame that answers a call of this authority, with further fields.
+/// Makes a call with an authority and further fields. Returns the type and payload of the first frame of the response.
 async fn answer(
     mut socket: impl AsyncRead + AsyncWrite + Unpin,
     scheme: u8,
@@ -101,7 +101,7 @@ async fn host_of_http2_is_the_authority_but_for_case_and_default_port() {
     }
 }
 
-/// Clients of gRPC send the path of a Unix socket. Over TCP it is no name of the server.
+/// gRPC clients may send the path of a Unix socket as the authority. Over TCP it is not a valid host.
 #[tokio::test]
 async fn socket_path_is_an_authority_over_unix_sockets_alone() {
     let (builder, host, _events) = builder(all());

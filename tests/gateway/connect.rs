@@ -1,4 +1,4 @@
-//! The Connect protocol, in addition to its conformance suite: limits, middleware, and gRPC-Web in JSON.
+//! Tests of the Connect protocol beyond its conformance suite: limits, middleware, and gRPC-Web with JSON.
 
 use crate::gateway::greeter::{Closed, Open, all, greet, post};
 use frpc::Config;
@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 
 const CLOSE: &str = "connection: close\r\n";
 
-/// A request whose body is bytes, of another content type.
+/// Builds a request with a binary body of the given content type.
 fn bytes(path: &str, content_type: &str, fields: &str, body: &[u8]) -> Vec<u8> {
     let head = post(path, &format!("{CLOSE}{fields}"), "").replace("application/json", content_type);
     let head = head.replace("content-length: 0", &format!("content-length: {}", body.len()));

@@ -1,8 +1,8 @@
-//! The document that `rpc.discover` answers with, and the schemas in it.
+//! Tests of the document returned by `rpc.discover` and the schemas in it.
 //!
-//! They are judged by Python with the package `jsonschema`: that of `FRISBEE_PYTHON`, or `python3`. Without it these tests
-//! say so and pass, unless `FRISBEE_REQUIRE_JSONSCHEMA` is set. `.ci/openrpc` also has the document judged by the schema of
-//! OpenRPC, whose place is in `OPENRPC_SCHEMA`.
+//! Python's package `jsonschema` validates the schemas. The interpreter is `FRISBEE_PYTHON`, or `python3`. If the package is
+//! missing, these tests print a note and pass, unless `FRISBEE_REQUIRE_JSONSCHEMA` is set. In `.ci/openrpc` the document is
+//! also validated by OpenRPC's schema, whose path is in `OPENRPC_SCHEMA`.
 
 use crate::gateway::support::{Client, server};
 use frisbee_tests::json::{All, Echoes, EchoesServer};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::process::Command;
 use std::{env, fs};
 
-/// Returns its request.
+/// A service that returns its request.
 struct Echo;
 
 impl Echoes for Echo {
@@ -56,7 +56,7 @@ fn method<'a>(document: &'a Value, name: &str) -> &'a Value {
     methods.iter().find(|method| method["name"] == name).expect("document should contain the method")
 }
 
-/// A message with every field.
+/// Returns a message with all fields set.
 fn full() -> Value {
     json!({
         "flag": true, "small": -5, "largeNumber": "-9007199254740993", "count": 7, "largeCount": "18446744073709551615",
@@ -117,7 +117,8 @@ async fn a_document_that_exceeds_the_limit_of_replies_is_an_error() {
     assert_eq!(client.json().await["error"]["code"], -32008);
 }
 
-/// Reads a file with the document, and messages that have and do not have schemas in it. Prints the examined ones.
+/// Python program that validates the document, and messages that should or should not match its schemas. Prints the
+/// validated messages.
 const JUDGE: &str = r##"
 import json, os, sys
 import jsonschema
@@ -150,7 +151,7 @@ if "OPENRPC_SCHEMA" in os.environ:
 print(" ".join(said))
 "##;
 
-/// What Python says of messages and the schemas of a document, `None` without the package.
+/// Validates messages by the schemas of a document. Returns Python's output, or `None` if the package is missing.
 fn judged(document: &Value) -> Option<String> {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let file = folder.path().join("given.json");

@@ -1,4 +1,4 @@
-//! A server with a gateway, and requests of HTTP as bytes.
+//! A server with a gateway, and HTTP requests as bytes.
 
 use frpc::details::ErrorInfo;
 use frpc::{
@@ -12,10 +12,10 @@ use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-/// The longest wait for an event that is due soon.
+/// Maximum time to wait for an event that should occur soon.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A greeter that does as the name says: `wait` waits for a permit, `panic` panics, and an empty name fails.
+/// A greeter that waits for a permit if the name is `wait`, panics if it is `panic`, and fails if it is empty.
 pub(crate) struct Host {
     began: mpsc::UnboundedSender<()>,
     dropped: mpsc::UnboundedSender<()>,
@@ -70,7 +70,7 @@ impl Greeter for Host {
     }
 }
 
-/// A server that listens.
+/// A listening server.
 pub(crate) struct Open {
     pub(crate) address: String,
     pub(crate) began: mpsc::UnboundedReceiver<()>,
@@ -81,12 +81,12 @@ pub(crate) struct Open {
     served: JoinHandle<Result<(), frpc::Error>>,
 }
 
-/// All protocols over HTTP.
+/// Returns the settings with all HTTP protocols enabled.
 pub(crate) fn all() -> Http {
     Http::new().connect().grpc().health()
 }
 
-/// A builder of a server, and the channel for events of its handlers.
+/// Returns a server builder, its service, and receivers of handler events.
 pub(crate) fn builder(http: Http) -> (ServerBuilder, Host, [mpsc::UnboundedReceiver<()>; 2]) {
     let (host, events) = host();
     (Server::builder().gateway(Gateway::new().json_rpc().http(http)), host, events)
@@ -106,7 +106,7 @@ impl Open {
         Self::behind(Gateway::new().json_rpc().http(http), settings).await
     }
 
-    /// With these protocols.
+    /// Starts a server with a gateway.
     pub(crate) async fn behind(gateway: Gateway, settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
         let (host, [began, dropped]) = host();
         let gate = host.gate.clone();
@@ -125,14 +125,14 @@ impl Open {
         TcpStream::connect(&self.address).await.expect("server should accept the connection")
     }
 
-    /// Sends bytes, and returns all that comes until the server ends the connection.
+    /// Sends bytes and returns everything received until the server closes the connection.
     pub(crate) async fn exchange(&self, bytes: impl AsRef<[u8]>) -> String {
         let mut socket = self.connect().await;
         socket.write_all(bytes.as_ref()).await.expect("write should succeed");
         rest(&mut socket).await
     }
 
-    /// Begins to stop the server.
+    /// Begins the shutdown of the server.
     pub(crate) fn stop(&mut self) {
         drop(self.stop.take());
     }
@@ -143,7 +143,7 @@ impl Open {
     }
 }
 
-/// All that comes until the peer ends the connection.
+/// Returns everything received until the peer closes the connection.
 pub(crate) async fn rest(socket: &mut TcpStream) -> String {
     let mut response = Vec::new();
     let read = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut response))
@@ -153,7 +153,7 @@ pub(crate) async fn rest(socket: &mut TcpStream) -> String {
     String::from_utf8_lossy(&response).into_owned()
 }
 
-/// A request by POST with a body of JSON, which may have further fields.
+/// Builds a POST request with a JSON body and further header fields.
 pub(crate) fn post(path: &str, fields: &str, body: &str) -> String {
     let length = body.len();
     format!(
@@ -162,12 +162,12 @@ pub(crate) fn post(path: &str, fields: &str, body: &str) -> String {
     )
 }
 
-/// A call of `Greet`, after which the client wants no more.
+/// Builds a call of `Greet` with `connection: close`.
 pub(crate) fn greet(fields: &str, name: &str) -> String {
     post("/greet.Greeter/Greet", &format!("connection: close\r\n{fields}"), &format!("{{\"name\":\"{name}\"}}"))
 }
 
-/// The next item, which comes soon.
+/// Returns the next item, which should arrive soon.
 pub(crate) async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
     tokio::time::timeout(PATIENCE, items.recv())
         .await
@@ -175,7 +175,7 @@ pub(crate) async fn soon<T>(items: &mut mpsc::UnboundedReceiver<T>) -> T {
         .expect("sender should not be dropped")
 }
 
-/// Denies every call.
+/// Middleware that denies every call.
 pub(crate) struct Closed;
 
 impl Middleware for Closed {

@@ -1,4 +1,4 @@
-//! Clients that make a server hold too much for them through gateways over HTTP, and a native client.
+//! Tests of HTTP clients that try to exhaust the server's memory while a native client is served.
 
 use crate::gateway::greeter::{Open, PATIENCE, all, post};
 use bytes::Bytes;
@@ -12,21 +12,21 @@ use std::io::Write as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// Calls natively at the same time.
+/// Checks that native calls succeed.
 async fn expect_service(server: &Open) {
     let client = GreeterClient::connect(&*server.address).await.expect("server should accept the connection");
     let greeting = client.greet(Name { name: "Ada".to_owned() }).await.expect("call should succeed");
     assert_eq!(greeting.get_ref().text, "Hello, Ada!");
 }
 
-/// A message of so many bytes, compressed.
+/// Returns a compressed message of `length` bytes.
 fn bomb(length: usize) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&vec![b' '; length]).expect("write should succeed");
     encoder.finish().expect("connection in memory should succeed")
 }
 
-/// The head of a call whose body has so many bytes.
+/// Returns the head of a call whose body has `length` bytes.
 fn head(content_type: &str, fields: &str, length: usize) -> String {
     let head = post("/greet.Greeter/Greet", fields, "").replace("application/json", content_type);
     head.replace("content-length: 0", &format!("content-length: {length}"))
@@ -76,7 +76,7 @@ async fn unread_http2_responses_are_charged_to_client() {
     let server = Open::new(all()).await;
     let io = TokioIo::new(TcpStream::connect(&server.address).await.expect("server should accept the connection"));
     let mut builder = http2::Builder::new(TokioExecutor::new());
-    // No stream may bring more than the beginning.
+    // Limits each stream to the beginning of its response.
     builder.initial_stream_window_size(1024).initial_connection_window_size(1 << 20);
     let (mut client, connection) = builder.handshake(io).await.expect("server should speak HTTP/2");
     let connection = tokio::spawn(connection);

@@ -1,4 +1,4 @@
-//! Requests of HTTP/1.1: where they end, which are refused, and what becomes of them when a server stops.
+//! Tests of HTTP/1.1 requests: their framing, their rejection, and their completion during shutdown.
 
 use crate::gateway::greeter::{Open, PATIENCE, all, builder, greet, post, rest, soon};
 use crate::gateway::web_socket;
@@ -22,7 +22,7 @@ async fn requests_that_come_together_are_answered_in_their_order() {
     assert_eq!(response.matches("connection: close").count(), 1);
 }
 
-/// A response without what differs from one time and connection to the next.
+/// Returns a response without the parts that depend on time and connection.
 fn timeless(response: &str) -> String {
     let lines = response.split_inclusive("\r\n");
     lines.filter(|line| !line.starts_with("date: ") && *line != "connection: close\r\n").collect()
@@ -57,7 +57,7 @@ async fn requests_with_repeated_head_are_answered_independently() {
     assert_eq!(timeless(&response), alone + &timeless(&server.exchange(greet("", "last")).await));
 }
 
-/// Responses in the order in which a client reads them: the status of each, and its body as long as its head says.
+/// Parses consecutive responses. Returns the status of each and a body of the length that its head states.
 fn responses(mut bytes: &str) -> Vec<(u16, &str)> {
     let mut responses = Vec::new();
     while !bytes.is_empty() {
@@ -87,7 +87,7 @@ async fn json_rpc_posts_get_one_response_each() {
     ];
     let mut socket = server.connect().await;
     socket.write_all(requests.concat().as_bytes()).await.expect("write should succeed");
-    // That of the notification, and the first that waits.
+    // Handlers of the notification and of the first waiting call.
     for _ in 0..2 {
         soon(&mut server.began).await;
     }
@@ -114,7 +114,7 @@ async fn a_request_that_comes_byte_by_byte_is_answered() {
 #[tokio::test]
 async fn ambiguous_heads_are_refused_on_both_paths() {
     let server = Open::new(all()).await;
-    // The second is for hyper, before whose eyes the third comes.
+    // hyper serves the second request, and the third arrives before hyper has answered it.
     let expect =
         post("/greet.Greeter/Greet", "content-encoding: identity\r\nexpect: 100-continue\r\n", "{\"name\":\"a\"}");
     for before in [String::new(), expect] {
@@ -144,7 +144,7 @@ async fn a_request_that_is_refused_by_its_head_may_be_sent_to_its_end() {
     let mut status = [0; 12];
     here.read_exact(&mut status).await.expect("peer should send the expected bytes");
     assert_eq!(&status, b"HTTP/1.1 501");
-    // The client does not know of the answer yet. One that cannot write would not look for it.
+    // A client that cannot write would not read the response, so the write must succeed.
     here.write_all(body.as_bytes()).await.expect("write should succeed");
     here.shutdown().await.expect("socket should shut down");
     let mut rest = String::new();
@@ -153,7 +153,7 @@ async fn a_request_that_is_refused_by_its_head_may_be_sent_to_its_end() {
     serving.await.expect("task should not panic");
 }
 
-/// The head of the next response.
+/// Reads the head of the next response.
 async fn next_head(socket: &mut TcpStream) -> String {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -298,7 +298,7 @@ async fn stopping_server_answers_calls_then_closes_connections() {
     let mut byte = [0];
     used.read_exact(&mut byte).await.expect("peer should send the expected bytes");
     server.stop();
-    // An idle one is closed at once, and one with calls after their responses.
+    // An idle connection is closed immediately, and one with calls in flight after their responses.
     assert!(rest(&mut used).await.ends_with("{\"text\":\"Hello, Ada!\"}"));
     server.gate.add_permits(sockets.len());
     for socket in &mut sockets {
@@ -309,7 +309,7 @@ async fn stopping_server_answers_calls_then_closes_connections() {
     server.stopped().await;
 }
 
-/// The answer to these bytes of a client, in virtual time.
+/// Sends a request and stays silent. Returns the response and the virtual time until the connection was closed.
 async fn silent_behind(request: &[u8]) -> (String, Duration) {
     let (builder, host, _events) = builder(all());
     let server = builder.add_service(GreeterServer::new(host)).build().expect("services should not overlap");
@@ -335,7 +335,7 @@ async fn slow_requests_are_given_up_by_the_times_of_native_packets() {
     let (response, elapsed) = silent_behind(head).await;
     assert!(response.starts_with("HTTP/1.1 408 ") && response.contains("body"), "{response}");
     assert!(elapsed >= config.least_rate_window && elapsed < 2 * config.least_rate_window, "{elapsed:?}");
-    // A method that takes one message waited for it without a limit, and for the end of its body.
+    // Regression: a method with a single request waited without a limit for the message and for the end of its body.
     for body in ["", "9\r\n\0\0\0\0\u{4}null\r\n"] {
         let head =
             "POST /greet.Greeter/Greet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/grpc-web+json\r\n";
@@ -359,7 +359,7 @@ async fn fragment_in_target_is_refused_on_either_path() {
     }
 }
 
-/// Regression: hyper rejects some of these characters, so that it depended on the path of a request whether it ran.
+/// Regression: hyper rejects some of these characters, so only requests on the fast path were handled.
 #[tokio::test]
 async fn delimiters_in_target_are_refused_on_either_path() {
     let server = Open::new(all()).await;
@@ -441,7 +441,7 @@ async fn empty_content_is_not_decompressed() {
     let server = Open::new(all()).await;
     let gzip = "connection: close\r\ncontent-encoding: gzip\r\n";
     let proto = post("/greet.Greeter/Greet", gzip, "").replace("application/json", "application/proto");
-    // The empty message has an empty name, which the greeter refuses.
+    // The empty message has an empty name, which the greeter rejects.
     assert!(server.exchange(proto).await.contains("the name is empty"));
     let fields = "connection: close\r\ngrpc-encoding: gzip\r\n";
     let web = post("/greet.Greeter/Greet", fields, "\u{1}\0\0\0\0").replace("application/json", "application/grpc-web");
@@ -484,7 +484,7 @@ async fn responses_are_readable_with_credentials_only_if_set() {
     }
 }
 
-/// A server whose times are longer than the clock can state.
+/// Starts a server whose timeouts exceed the range of the clock.
 async fn timeless_server() -> Open {
     let config = Config::default()
         .ping_interval(Duration::MAX)
@@ -501,7 +501,7 @@ async fn times_beyond_the_clock_end_no_connection() {
     let mut server = timeless_server().await;
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{"name":"Ada"}}"#;
     for fields in ["", "expect: 100-continue\r\n", "connect-timeout-ms: 9999999999\r\n"] {
-        // In pieces, so that the head and the body have a deadline each.
+        // Sent in pieces, so that head and body each have a deadline.
         let mut socket = server.connect().await;
         let (first, rest_of_it) = (post("/greet.Greeter/Greet", fields, "{\"name\":\"Ada\"}"), greet(fields, "Bob"));
         for piece in [&first[..20], &first[20..first.len() - 5], &first[first.len() - 5..], &rest_of_it] {
@@ -511,7 +511,7 @@ async fn times_beyond_the_clock_end_no_connection() {
         let response = rest(&mut socket).await;
         assert!(response.contains("Hello, Ada!") && response.contains("Hello, Bob!"), "{fields}: {response}");
         while server.began.try_recv().is_ok() {}
-        // Half-closed while the handler waits.
+        // Half-closes the connection while the handler waits.
         let mut socket = server.connect().await;
         socket.write_all(greet(fields, "wait").as_bytes()).await.expect("write should succeed");
         socket.shutdown().await.expect("socket should shut down");

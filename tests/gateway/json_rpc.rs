@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0 on a connection of its own.
+//! Tests of JSON-RPC 2.0 on dedicated connections.
 
 use crate::gateway::support::{Client, Closed, PATIENCE, server};
 use frisbee_tests::gated::Gated;
@@ -20,12 +20,12 @@ fn sum(id: impl Into<Value>, total: i64) -> Value {
     json!({"jsonrpc": "2.0", "id": id.into(), "result": {"total": total.to_string(), "count": "2"}})
 }
 
-/// The code of an error, and the id that it belongs to.
+/// Returns the code and the id of an error reply.
 fn error(reply: &Value) -> (i64, Value) {
     (reply["error"]["code"].as_i64().expect("reply should be an error"), reply["id"].clone())
 }
 
-/// The only reply to a message.
+/// Sends a message and returns its only reply.
 async fn answer(server: &Acceptor, message: impl AsRef<[u8]>) -> Value {
     let mut client = Client::new(server);
     client.say(message).await;
@@ -141,7 +141,7 @@ async fn notifications_are_called_and_get_no_reply_even_if_they_fail() {
     assert_eq!(client.rest().await, Vec::<String>::new());
 }
 
-/// Regression: responses were answered with errors for their ids, so that two such servers answered each other forever.
+/// Regression: responses were answered with errors, so that two such servers exchanged errors forever.
 #[tokio::test]
 async fn response_is_never_answered() {
     let mut client = Client::new(&open());
@@ -172,7 +172,7 @@ async fn batch_gets_one_answer_with_all_replies() {
 #[tokio::test]
 async fn a_batch_with_one_bad_element_that_is_no_json_runs_nothing() {
     let text = format!("[{},{{\"jsonrpc\": \"2.0\", \"method\"]", add(1, 1, 1));
-    // Its brackets match; nothing else does.
+    // Invalid JSON whose brackets still match.
     let text = text.replace("\"method\"]", "\"method\"}]");
     assert_eq!(error(&answer(&open(), text).await), (-32700, Value::Null));
 }
@@ -196,10 +196,10 @@ async fn the_replies_of_a_batch_have_one_limit_and_errors_count_in_it() {
     let few: Vec<_> = (0..200).map(describe).collect();
     let replies = answer(&server, json!(few).to_string()).await;
     assert_eq!(replies.as_array().map(Vec::len), Some(200));
-    // Errors in their place have no room either.
+    // The errors that would replace the replies exceed the limit too.
     let many: Vec<_> = (0..900).map(describe).collect();
     assert_eq!(error(&answer(&server, json!(many).to_string()).await), (-32008, Value::Null));
-    // A long one is replaced, and a short one after it fits.
+    // A long reply is replaced by an error, and the short reply after it fits.
     let payload = "A".repeat(30_000);
     let echo = |id: usize| json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/EchoPayload", "params": {"data": payload}});
     let mut mixed: Vec<_> = (0..220).map(describe).collect();
@@ -301,7 +301,7 @@ async fn a_client_gets_no_more_items_than_it_has_given_credit_for() {
     client.say(request.to_string()).await;
     assert_eq!(client.json().await, item(1, &json!({"value": "1"})));
     assert_eq!(client.json().await, item(1, &json!({"value": "2"})));
-    // It is blocked, while others continue.
+    // The stream has no credit left, but other calls continue.
     client.say(add(2, 1, 1).to_string()).await;
     assert_eq!(client.json().await, sum(2, 2));
     client.say(notice("rpc.credit", &json!({"id": 1, "items": 3}))).await;
@@ -345,13 +345,13 @@ async fn bidirectional_stream_runs_until_both_directions_end() {
     }
     client.say(notice("rpc.end", &json!({"id": 1}))).await;
     assert_eq!(client.json().await, json!({"jsonrpc": "2.0", "id": 1, "result": null}));
-    // It is over: late items change nothing.
+    // The call has ended, so later items are ignored.
     client.say(notice("rpc.item", &json!({"id": 1, "item": {"value": "late"}}))).await;
     client.say(add(2, 1, 1).to_string()).await;
     assert_eq!(client.json().await, sum(2, 2));
 }
 
-/// Opens a stream whose handler takes nothing, as it waits for a permit that never comes.
+/// Opens a stream whose handler reads no items because it waits for a permit that is never granted.
 async fn open_sleeping(client: &mut Client) {
     client.say(json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/Chat"}).to_string()).await;
 }
@@ -360,7 +360,7 @@ async fn open_sleeping(client: &mut Client) {
 async fn items_beyond_credit_end_only_their_stream() {
     let mut client = Client::new(&open());
     open_sleeping(&mut client).await;
-    // In one write, so that the handler has taken none.
+    // Sent in a single write, so that the handler has not read any item.
     let items: String = (0..17).map(|_| notice("rpc.item", &json!({"id": 1, "item": {"value": "x"}}))).collect();
     client.say(items).await;
     let reply = loop {
@@ -429,7 +429,7 @@ async fn server_stop_answers_2000_calls_in_progress_and_closes() {
         .await
         .expect("server should read the request");
     let mut lines = tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(socket));
-    // All have begun when the last one, which does not wait, is answered.
+    // The last call does not wait, so its reply implies that all calls have started.
     let first = lines.next_line().await.expect("line should be readable").expect("call should succeed");
     assert_eq!(serde_json::from_str::<Value>(&first).expect("text should be valid JSON"), sum("last", 2));
     stop.send(()).expect("receiver should be waiting");
@@ -515,7 +515,7 @@ mod hostile {
             assert_eq!(error(&client.json().await), (-32600, Value::Null));
             assert_eq!(client.rest().await, Vec::<String>::new());
         }
-        // As deep as allowed, and in unused params.
+        // Nested to the limit, in unused params.
         let deep = format!("{}{}", "[".repeat(199), "]".repeat(199));
         let message = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"interop.Interop/Nothing","params":{deep}}}"#);
         assert_eq!(error(&answer(&open(), message).await), (-32601, json!(1)));
@@ -567,7 +567,7 @@ mod hostile {
         let text = json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/Fail", "params": [data]}).to_string();
         let began = tokio::time::Instant::now();
         let mut sent = 0;
-        // The transport takes no more when the server reads no more.
+        // The transport fills up once the server stops reading.
         while tokio::time::timeout(Duration::from_secs(1), client.say(&text)).await.is_ok() {
             sent += text.len();
             assert!(sent < 4 << 20, "the server reads on");

@@ -1,4 +1,4 @@
-//! The page of metrics: access, contents, and that Prometheus can read it.
+//! Tests of the metrics page: access control, values, and the Prometheus format.
 
 use crate::gateway::greeter::{Open, all, greet, soon};
 use frisbee_tests::until;
@@ -15,7 +15,7 @@ fn get(host: &str) -> String {
     format!("GET /metrics HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n")
 }
 
-/// A server with the page, which has answered calls in several protocols.
+/// Starts a server with a metrics page and makes calls in several protocols.
 async fn called() -> Open {
     let counters = Counters::new();
     let server = Open::with(all().metrics(&counters), |builder| builder.batch_observer(counters.clone())).await;
@@ -35,7 +35,7 @@ async fn called() -> Open {
     server
 }
 
-/// The values of a page by name and labels. Each metric has a type, and each value belongs to one.
+/// Parses the values of a page by name and labels. Checks that each metric has a type and each value a metric.
 fn values(page: &str) -> BTreeMap<&str, f64> {
     let mut types = HashSet::new();
     let mut values = BTreeMap::new();
@@ -87,7 +87,7 @@ async fn page_has_calls_of_all_protocols_and_server_counts() {
     assert_eq!(closed.map(|(_, count)| count).sum::<f64>(), server.stats.opened() as f64 - 1.0);
 }
 
-/// The page of a server as it is now.
+/// Fetches the current metrics page.
 async fn page(server: &Open) -> String {
     let response = server.exchange(get("localhost")).await;
     response.split_once("\r\n\r\n").expect("response should have a head and a body").1.to_owned()
@@ -108,7 +108,7 @@ async fn page_has_server_traffic_and_channel_servers() {
     for _ in 0..2 {
         soon(&mut server.began).await;
     }
-    // Both verses have come, read or not, but for their end perhaps.
+    // Both messages have been sent; the end of the stream may still be pending.
     until("the call that waits is alone", || counters.snapshot().servers.iter().all(|load| load.in_progress == 1))
         .await;
     let text = page(&server).await;
@@ -128,7 +128,7 @@ async fn page_has_server_traffic_and_channel_servers() {
     pending.await.expect("task should not panic").expect("call should succeed");
     drop(client);
     assert!(counters.snapshot().servers.is_empty(), "the channel is gone");
-    // From here on one connection of HTTP is all that moves bytes.
+    // From here on only one HTTP connection transfers bytes.
     until("all connections have ended", || server.stats.open() == 0).await;
     let before = (server.stats.bytes_read(), server.stats.bytes_written());
     let response = server.exchange(get("localhost")).await;

@@ -1,5 +1,4 @@
-//! Connections through a load balancer that states the client's address, and protocols that TLS offers in addition to
-//! frames.
+//! Tests of the PROXY protocol, and of ALPN protocols other than frames.
 
 use crate::gateway::greeter::{PATIENCE, greet, rest};
 use crate::gateway::support::Client;
@@ -22,7 +21,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-/// Returns the address of its caller.
+/// A service that returns the address of its caller.
 struct Mirror;
 
 impl Greeter for Mirror {
@@ -48,14 +47,14 @@ async fn serve(builder: ServerBuilder) -> (SocketAddr, Stats) {
     (address, stats)
 }
 
-/// The address that the headers below state.
+/// The client address in the headers below.
 const STATED: &str = "192.0.2.7:4711";
 
 const LINE: &[u8] = b"PROXY TCP4 192.0.2.7 10.0.0.1 4711 443\r\n";
 
 const BINARY: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x10\xc0\0\x02\x07\x0a\0\0\x01\x12\x67\x01\xbb\x04\0\x01\0";
 
-/// A check by the proxy itself.
+/// Header of a health check by the proxy (`LOCAL`).
 const LOCAL: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0";
 
 async fn connect(address: SocketAddr, header: &[u8]) -> std::io::Result<TcpStream> {
@@ -69,7 +68,7 @@ async fn secure(config: Arc<ClientConfig>, socket: TcpStream) -> TlsStream<TcpSt
     tokio_rustls::TlsConnector::from(config).connect(name, socket).await.expect("server should accept the connection")
 }
 
-/// The caller's address in a handler, by JSON-RPC on this transport.
+/// Makes a call by JSON-RPC and returns the caller's address as seen by the handler.
 async fn address_by_json_rpc(mut io: impl AsyncRead + AsyncWrite + Unpin) -> String {
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{}}"#;
     io.write_all(call.as_bytes()).await.expect("write should succeed");
@@ -117,7 +116,7 @@ async fn connection_without_proxy_header_is_closed_and_counted() {
         let mut socket = connect(address, bytes).await.expect("server should accept the connection");
         let mut answer = Vec::new();
         let ended = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut answer)).await;
-        // It may be reset, since received bytes were left unread.
+        // The connection may be reset because the server left bytes unread.
         let _ = ended.expect("server should close the connection");
         assert_eq!(answer, b"");
     }

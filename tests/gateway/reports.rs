@@ -1,4 +1,4 @@
-//! Public bug reports about other gateways, tried at this one. Where there is a number, it is that of the report.
+//! Regression tests for public bug reports about other gateways, identified by repository and number.
 
 use crate::gateway::greeter::{Open, all, greet, post};
 use bytes::Bytes;

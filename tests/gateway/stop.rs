@@ -1,4 +1,4 @@
-//! What becomes of calls in flight when a server with all protocols stops.
+//! Tests of calls in flight during the shutdown of a server with all protocols.
 
 use crate::gateway::greeter::{Open, PATIENCE, all, post, rest, soon};
 use crate::gateway::web_socket::{BINARY, CLOSE, Client, FRAMES, JSON_RPC, TEXT, frame};
@@ -28,16 +28,16 @@ use tokio::task::JoinSet;
 /// The operation of `Greet`.
 const GREET: u16 = 10;
 
-/// Calls of each kind of connection that carries many at once.
+/// Number of calls on each connection that multiplexes calls.
 const MANY: u16 = 330;
 
-/// Calls of each protocol on a connection of HTTP/2, which has 256 streams.
+/// Number of calls of each protocol on an HTTP/2 connection, which has 256 streams.
 const STREAMS: usize = 175;
 
-/// Connections of each protocol over HTTP/1, with one call each.
+/// Number of HTTP/1 connections of each protocol, with one call each.
 const SINGLE: usize = 110;
 
-/// The calls that are in flight when the server stops.
+/// Total number of calls in flight when the server stops.
 const CALLS: usize = 4 * MANY as usize + 2 * STREAMS + 3 * SINGLE;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -68,7 +68,7 @@ async fn a_stop_loses_none_of_2000_calls_over_all_protocols() {
         .expect("write should succeed");
     soon(&mut server.began).await;
     server.stop();
-    // The stop has begun when the connection without a call in flight ends. Others may not have noticed it yet.
+    // The idle connection closes when the shutdown begins. Other connections may not have noticed it yet.
     rest(&mut idle).await;
     server.gate.add_permits(CALLS);
     let answered = async {
@@ -82,13 +82,13 @@ async fn a_stop_loses_none_of_2000_calls_over_all_protocols() {
     server.stopped().await;
 }
 
-/// Requests as frames of a compat peer, one for each id.
+/// Returns request frames of a compat peer, one for each id.
 fn frames() -> Vec<u8> {
     let body = encoded(&Name { name: "wait".to_owned() });
     (1..=MANY).flat_map(|id| packet(id, GREET, &body)).collect()
 }
 
-/// The ids of the replies among the packets in `bytes`. Each reply says that its handler has run.
+/// Counts the replies in `bytes`, and checks that each reports a completed handler.
 fn replies(bytes: &[u8]) -> usize {
     let expected = encoded(&Greeting { text: "waited".to_owned() });
     let mut decoder = Decoder::new(HeaderForm::Current, BODY_MAX);
@@ -111,7 +111,7 @@ async fn native(address: SocketAddr) -> usize {
     replies(&bytes)
 }
 
-/// Native frames over WebSocket.
+/// Makes calls by native frames over WebSocket and counts the replies.
 async fn native_in_messages(address: SocketAddr) -> usize {
     let (mut client, _) = Client::connect_with(address, FRAMES).await;
     client.send(&frame(true, BINARY, &frames())).await;
@@ -128,19 +128,19 @@ async fn native_in_messages(address: SocketAddr) -> usize {
     }
 }
 
-/// A call by JSON-RPC.
+/// Returns a JSON-RPC call.
 fn line(id: u16) -> String {
     json!({"jsonrpc": "2.0", "id": id, "method": "greet.Greeter/Greet", "params": {"name": "wait"}}).to_string()
 }
 
-/// The id of a reply that says that its handler has run.
+/// Returns the id of a reply, and checks that it reports a completed handler.
 fn id(reply: &[u8]) -> u64 {
     let reply: Value = serde_json::from_slice(reply).expect("bytes should be valid JSON");
     assert_eq!(reply["result"]["text"], "waited", "{reply}");
     reply["id"].as_u64().expect("text should be a number")
 }
 
-/// JSON-RPC over TCP.
+/// Makes calls by JSON-RPC over TCP and counts the replies.
 async fn lines(address: SocketAddr) -> usize {
     let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     socket.write_all((1..=MANY).map(line).collect::<String>().as_bytes()).await.expect("write should succeed");
@@ -152,7 +152,7 @@ async fn lines(address: SocketAddr) -> usize {
     ids.len()
 }
 
-/// JSON-RPC over WebSocket.
+/// Makes calls by JSON-RPC over WebSocket and counts the replies.
 async fn texts(address: SocketAddr) -> usize {
     let (mut client, _) = Client::connect_with(address, JSON_RPC).await;
     for number in 1..=MANY {
@@ -165,12 +165,12 @@ async fn texts(address: SocketAddr) -> usize {
             assert_eq!(payload[..2], 1001_u16.to_be_bytes());
             return ids.len();
         }
-        // A busy machine lets the client seem silent, so that it is sent a PING.
+        // On a busy machine the client may seem silent, so the server may send a PING.
         assert!(opcode != TEXT || ids.insert(id(&payload)), "one reply for each request");
     }
 }
 
-/// One request over HTTP/1.1, from a client that would send more.
+/// Makes one request over a persistent HTTP/1.1 connection.
 async fn single(address: SocketAddr, request: String) -> usize {
     let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     socket.write_all(request.as_bytes()).await.expect("write should succeed");
@@ -179,7 +179,7 @@ async fn single(address: SocketAddr, request: String) -> usize {
     response.matches("\"text\":\"waited\"").count()
 }
 
-/// Calls as streams of one connection of HTTP/2.
+/// Makes calls as streams of one HTTP/2 connection.
 async fn streams(address: SocketAddr, content_type: &'static str, body: &'static [u8]) -> usize {
     let overheard = Arc::default();
     let io = Overheard {
@@ -208,20 +208,20 @@ async fn streams(address: SocketAddr, content_type: &'static str, body: &'static
         }
         answered += usize::from(body.to_bytes().windows(6).any(|text| text == b"waited"));
     }
-    // The server has no more work, and ends the connection although the client would send more.
+    // The server closes the idle connection although the client keeps it open.
     ended.await.expect("task should not panic").expect("connection should end regularly");
     assert!(goodbyes(&overheard.lock()) > 0, "GOAWAY was sent");
     drop(client);
     answered
 }
 
-/// The number of frames of the type GOAWAY.
+/// Counts the GOAWAY frames.
 pub(crate) fn goodbyes(mut frames: &[u8]) -> usize {
     let mut goodbyes = 0;
     while let [a, b, c, kind, rest @ ..] = frames {
         goodbyes += usize::from(*kind == 7);
         let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
-        // Flags and the number of the stream precede the payload.
+        // Flags and the stream id precede the payload.
         frames = rest.get(5 + length..).unwrap_or_default();
     }
     goodbyes

@@ -1,4 +1,4 @@
-//! A server with a gateway, and clients that speak in lines.
+//! A server with a gateway, and clients that exchange lines.
 
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::service::Service;
@@ -9,16 +9,16 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
 
-/// The longest wait for an event that is due soon.
+/// Maximum time to wait for an event that should occur soon.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server of the interop schema.
+/// Creates a server of the interop schema with a gateway.
 pub(crate) fn server(gateway: Gateway, settings: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Acceptor {
     let builder = Server::builder().add_service(InteropServer::new(Service)).gateway(gateway);
     settings(builder).build().expect("settings should be valid")
 }
 
-/// A client in memory.
+/// A client on an in-memory transport.
 pub(crate) struct Client {
     reader: BufReader<ReadHalf<DuplexStream>>,
     writer: WriteHalf<DuplexStream>,
@@ -26,7 +26,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Of a transport that holds so many bytes in each direction.
+    /// Connects by a transport that buffers `room` bytes in each direction.
     pub(crate) fn with_room(server: &Acceptor, room: usize) -> Self {
         let (here, there) = tokio::io::duplex(room);
         let server = server.clone();
@@ -46,12 +46,12 @@ impl Client {
             .expect("connection should be open");
     }
 
-    /// Ends the client's direction.
+    /// Shuts down the client's sending half.
     pub(crate) async fn end(&mut self) {
         self.writer.shutdown().await.expect("socket should shut down");
     }
 
-    /// The next line without its end; empty when there is none.
+    /// Returns the next line without its line feed, or an empty string at the end of input.
     pub(crate) async fn line(&mut self) -> String {
         let mut line = String::new();
         let reading = self.reader.read_line(&mut line);
@@ -63,13 +63,13 @@ impl Client {
         line
     }
 
-    /// The next line, as JSON.
+    /// Returns the next line, parsed as JSON.
     pub(crate) async fn json(&mut self) -> Value {
         let line = self.line().await;
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line:?}"))
     }
 
-    /// The lines until the server closes.
+    /// Returns the remaining lines until the server closes the connection.
     pub(crate) async fn rest(&mut self) -> Vec<String> {
         let mut rest = String::new();
         let reading = self.reader.read_to_string(&mut rest);
@@ -80,7 +80,7 @@ impl Client {
         rest.lines().map(str::to_owned).collect()
     }
 
-    /// Waits for the end of the connection, and says why it came.
+    /// Waits until the connection closes and returns the reason.
     pub(crate) async fn closed(self) -> frpc::CloseReason {
         let Self { reader, writer, serving } = self;
         let served = tokio::time::timeout(PATIENCE, serving)
@@ -92,7 +92,7 @@ impl Client {
     }
 }
 
-/// Denies every call.
+/// Middleware that denies every call.
 pub(crate) struct Closed;
 
 impl frpc::Middleware for Closed {

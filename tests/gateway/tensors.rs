@@ -1,4 +1,4 @@
-//! Tensors and images through the gateway, and between native peers.
+//! Tests of tensors and images through the gateway and between native peers.
 
 use crate::gateway::greeter::{PATIENCE, post, rest};
 use frpc::tensor::{Image, Tensor};
@@ -8,7 +8,7 @@ use samples::model::{Description, Model, ModelClient, ModelServer, Scaling};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-/// Scales by copying, and gives a tensor back as it has come if the factor is zero.
+/// A service that scales a copy of a tensor, or returns the received tensor if the factor is zero.
 struct Scale;
 
 impl Model for Scale {
@@ -28,7 +28,7 @@ impl Model for Scale {
     }
 }
 
-/// The address of a server with a gateway.
+/// Starts a server with a gateway and returns its address.
 async fn serve() -> String {
     let gateway = Gateway::new().json_rpc().http(Http::new().connect());
     let builder = Server::builder().add_service(ModelServer::new(Scale)).gateway(gateway);
@@ -38,7 +38,7 @@ async fn serve() -> String {
     address
 }
 
-/// The body of the response to a Connect call, after its status.
+/// Makes a Connect call. Returns whether it succeeded, and the body of the response.
 async fn call(address: &str, method: &str, json: &str) -> (bool, String) {
     let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     let request = post(&format!("/model.Model/{method}"), "connection: close\r\n", json);
@@ -71,7 +71,7 @@ async fn tensor_accepts_lists_base64_and_npy_and_has_one_output() {
         (r#"{"dtype":"float32","shape":[3],"data":"AACAPw=="}"#, "the tensor takes 12 bytes"),
         (r#"{"dtype":"object","shape":[1],"data":"AACAPwAAAEA="}"#, "unsupported dtype"),
         (r#"[[1],2]"#, "lists at the same depth have different shapes"),
-        // A handler's own error is the caller's fault as well.
+        // An error that the handler reports for the caller's argument.
         (r#"[1,2]"#, "the tensor has elements of int64, not float32"),
     ] {
         let (is_ok, body) = call(&address, "Scale", &format!(r#"{{"tensor":{tensor},"factor":2}}"#)).await;

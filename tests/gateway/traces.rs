@@ -1,4 +1,4 @@
-//! The position in a trace that callers in each protocol state.
+//! Tests of trace contexts that callers send in each protocol.
 
 use crate::gateway::greeter::{Open, PATIENCE, all, post};
 use crate::gateway::web_socket::{Client, JSON_RPC, TEXT, frame};
@@ -15,12 +15,12 @@ use tonic_prost::ProstCodec;
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
 
-/// The context that callers state. It is not sampled, which decides nothing.
+/// Returns the callers' trace context. It is not sampled, which the server ignores.
 fn traceparent() -> String {
     format!("00-{TRACE}-{PARENT}-00")
 }
 
-/// A server with all protocols whose calls are spans, and these.
+/// Starts a server with all protocols that exports spans. Returns it with the exporter.
 async fn traced() -> (Open, InMemorySpanExporter) {
     let exporter = InMemorySpanExporter::default();
     let provider = SdkTracerProvider::builder().with_simple_exporter(exporter.clone()).build();
@@ -29,7 +29,7 @@ async fn traced() -> (Open, InMemorySpanExporter) {
     (Open::behind(gateway, |builder| builder.observer(telemetry)).await, exporter)
 }
 
-/// Expects the spans of two calls, of `Greet` and of `Recite`, both in the caller's trace.
+/// Checks that `Greet` and `Recite` each have a span in the caller's trace.
 async fn expect_spans(exporter: &InMemorySpanExporter) {
     let spans = || exporter.get_finished_spans().expect("exporter should not be shut down");
     until("both calls have ended", || spans().len() >= 2).await;
@@ -45,7 +45,7 @@ async fn expect_spans(exporter: &InMemorySpanExporter) {
     assert_eq!(names, ["greet.Greeter/Greet", "greet.Greeter/Recite"]);
 }
 
-/// A POST of one enveloped message, after which the client wants no more.
+/// Builds a POST request of one enveloped message with `connection: close`.
 fn enveloped(method: &str, kind: &str) -> Vec<u8> {
     let message = b"{\"name\":\"Ada\"}";
     let length = message.len() as u32;
@@ -118,7 +118,7 @@ async fn connect_get_call_is_span_in_caller_trace() {
     );
 }
 
-/// A call of JSON-RPC that states the context as metadata.
+/// Builds a JSON-RPC call with the trace context as metadata.
 fn json_rpc(method: &str) -> String {
     let metadata = format!("{{\"traceparent\":\"{}\"}}", traceparent());
     format!(
@@ -129,7 +129,7 @@ fn json_rpc(method: &str) -> String {
 
 #[tokio::test]
 async fn json_rpc_http_call_is_span_in_caller_trace() {
-    // Stated as a field of HTTP, or as metadata of the message.
+    // Sent as an HTTP header field, or as metadata of the message.
     let fields = format!("connection: close\r\ntraceparent: {}\r\n", traceparent());
     let bare = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"greet.Greeter/Greet\",\"params\":{\"name\":\"Ada\"}}";
     for request in [post("/", &fields, bare), post("/", "connection: close\r\n", &json_rpc("Greet"))] {

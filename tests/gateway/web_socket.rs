@@ -1,4 +1,4 @@
-//! WebSocket: native frames in its messages, and the rules of the protocol.
+//! Tests of WebSocket: native frames in its messages, and its protocol rules.
 
 use bytes::Bytes;
 use frisbee::tls::rustls::pki_types::ServerName;
@@ -43,7 +43,7 @@ async fn channel(address: SocketAddr) -> Channel {
     Channel::builder().connect_with_connector(connector).await.expect("connector should return a connection")
 }
 
-/// Calls of every size, many at one time.
+/// Checks that concurrent calls of all sizes succeed.
 async fn expect_service(channel: Channel) {
     let client = InteropClient::new(channel);
     let sum = client.add(AddRequest { a: 20, b: 22 }).await.expect("call should succeed").into_inner();
@@ -66,7 +66,7 @@ async fn expect_service(channel: Channel) {
     assert_eq!(counted, (1..=1000).collect::<Vec<_>>());
 }
 
-/// A client of WebSocket that sends the frames of a test.
+/// A WebSocket client that sends frames encoded by the test.
 pub(crate) struct Client<T = TcpStream>(pub(crate) T);
 
 impl Client {
@@ -76,7 +76,7 @@ impl Client {
         client
     }
 
-    /// Requests an upgrade with further fields, and returns the head of the answer.
+    /// Requests an upgrade with further header fields, and returns the head of the response.
     pub(crate) async fn connect_with(address: SocketAddr, fields: &str) -> (Self, String) {
         Self::connect_over(TcpStream::connect(address).await.expect("server should accept the connection"), fields)
             .await
@@ -101,7 +101,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
         self.0.write_all(bytes).await.expect("write should succeed");
     }
 
-    /// The next frame: whether it is the last of its message, its opcode, its payload.
+    /// Reads the next frame. Returns whether it is the last of its message, its opcode and its payload.
     pub(crate) async fn frame(&mut self) -> (bool, u8, Vec<u8>) {
         let reading = async {
             let [first, second] = [self.0.read_u8().await?, self.0.read_u8().await?];
@@ -120,7 +120,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
             .expect("message should be complete")
     }
 
-    /// The code with which the server closes, after the preceding frames have been read. Answers it.
+    /// Reads frames until the server closes. Replies to the close frame and returns its code.
     pub(crate) async fn closed(&mut self) -> u16 {
         let payload = loop {
             let (_, opcode, payload) = self.frame().await;
@@ -128,7 +128,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
                 break payload;
             }
         };
-        // The server may have closed it.
+        // The server may have closed the connection already.
         let _ = self.0.write_all(&frame(true, CLOSE, &payload[..2])).await;
         let mut rest = Vec::new();
         let ended = tokio::time::timeout(PATIENCE, self.0.read_to_end(&mut rest)).await;
@@ -136,7 +136,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
         u16::from_be_bytes([payload[0], payload[1]])
     }
 
-    /// Expects bytes in binary messages.
+    /// Checks that the next binary messages contain these bytes.
     async fn expect(&mut self, bytes: &[u8]) {
         let mut received = Vec::new();
         while received.len() < bytes.len() {
@@ -148,7 +148,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
     }
 }
 
-/// A frame of a client.
+/// Encodes a client frame.
 pub(crate) fn frame(is_last: bool, opcode: u8, payload: &[u8]) -> Vec<u8> {
     const MASK: [u8; 4] = [7, 77, 177, 17];
     let mut frame = vec![opcode | if is_last { 0x80 } else { 0 }];
@@ -168,14 +168,14 @@ pub(crate) fn frame(is_last: bool, opcode: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// A call of a compat peer, and the answer to it.
+/// Returns a call of a compat peer and the expected reply.
 fn call() -> (Bytes, Bytes) {
     let request = encoded(&AddRequest { a: 20, b: 22 });
     let reply = encoded(&Sum { total: 42, count: 2 });
     (packet(1, ADD, &request).into(), packet(1, ADD, &reply).into())
 }
 
-/// A server that is not the first to speak, however busy the machine is.
+/// Returns settings of a server that never sends first, even on a busy machine.
 fn patient() -> ServerBuilder {
     let hour = Duration::from_secs(3600);
     Server::builder().config(Config::default().ping_interval(hour).idle_timeout(hour).body_max(1 << 20))
@@ -327,7 +327,7 @@ async fn a_stop_ends_web_sockets_with_their_calls_answered() {
     assert_eq!(stats.open(), 0);
 }
 
-/// The next text as JSON.
+/// Reads the next text message as JSON.
 async fn json<T: AsyncRead + AsyncWrite + Unpin>(client: &mut Client<T>) -> Value {
     let (is_last, opcode, payload) = client.frame().await;
     assert_eq!((is_last, opcode), (true, TEXT));
@@ -358,7 +358,7 @@ async fn texts_are_messages_of_json_rpc() {
 
 #[tokio::test]
 async fn long_texts_are_read_in_any_number_of_frames() {
-    // Characters of two to four bytes, so that some are cut, and further than one read reaches.
+    // Characters of two to four bytes, longer than one read, so that some characters are split.
     let call = |number: usize| {
         let id = format!("{number} {}", "ü€🦀x".repeat(15_000));
         format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"interop.Interop/Add","params":{{"a":20,"b":22}}}}"#)
@@ -419,7 +419,7 @@ async fn binary_or_overlong_messages_close_json_rpc_with_code() {
     ];
     for (bytes, code) in cases {
         let (mut client, _) = Client::connect_with(address, JSON_RPC).await;
-        // The server may close before it has read all.
+        // The server may close the connection before it has read everything.
         let _ = client.0.write_all(&bytes).await;
         assert_eq!(client.closed().await, code);
     }
@@ -428,7 +428,7 @@ async fn binary_or_overlong_messages_close_json_rpc_with_code() {
     }
 }
 
-/// A client of JSON-RPC in memory, whose time the test may stop.
+/// Returns an in-memory JSON-RPC client for tests with paused time.
 async fn in_memory(builder: ServerBuilder) -> (Client<tokio::io::DuplexStream>, tokio::task::JoinHandle<CloseReason>) {
     let gateway = Gateway::new().web_socket().json_rpc();
     let acceptor = builder.add_service(InteropServer::new(Service)).gateway(gateway).build().unwrap();
