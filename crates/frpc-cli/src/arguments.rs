@@ -28,6 +28,8 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Print the schema of a service, method, message or enum as a .proto file that compiles.
     Describe(DescribeArguments),
+    /// Compare two schemas: print each change and whether peers of both versions understand each other.
+    Diff(DiffArguments),
     /// Call a method.
     Call(CallArguments),
     /// Make many calls and measure their latency.
@@ -172,6 +174,14 @@ pub(crate) struct DescribeArguments {
     /// Full name of a service, method, message or enum. Default: everything.
     #[arg(value_parser = name)]
     pub(crate) symbols: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArguments {
+    /// The earlier schema: a .proto file, a descriptor set, or the address of a server that describes itself.
+    pub(crate) before: String,
+    /// The later schema.
+    pub(crate) after: String,
 }
 
 #[derive(Debug, Args)]

@@ -12,6 +12,7 @@ mod call;
 mod conformance;
 mod decode;
 mod describe;
+mod diff;
 mod failure;
 mod gateway;
 mod input;
@@ -73,6 +74,7 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
             let schema = source::schema(&source, &server).await?;
             describe::describe(&describe, &schema, screen)
         }),
+        Command::Diff(arguments) => on_runtime(diff::diff(&arguments, &source, &server, screen)),
         Command::Call(call) if call.udp.is_some() => on_runtime(udp::call(&call, &source, screen)),
         Command::Call(call) => on_runtime(async {
             let schema = Arc::new(source::schema(&source, &server).await?);

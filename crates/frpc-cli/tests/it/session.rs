@@ -221,6 +221,32 @@ fn page_commands_print_documented_output() {
 }
 
 #[test]
+fn diff_names_changes_that_break_peers() {
+    let [old, new] = ["old", "new"].map(|version| format!("../tests/proto/evolution/{version}/shop.proto"));
+    let output = run("", &["diff", &old, &new, "--json"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let text = String::from_utf8(output.stdout).expect("output should be UTF-8");
+    let lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("lines should be JSON")).collect();
+    let items = |is_safe: bool| {
+        let found = lines.iter().filter(move |line| line["safe"] == is_safe);
+        found.map(|line| line["item"].as_str().expect("lines should have an item")).collect::<Vec<_>>()
+    };
+    assert_eq!(items(false), ["shop.Shop/Cancel", "shop.Amount.cents = 1"]);
+    for item in ["shop.Shop/Quote", "shop.Order.note = 4", "shop.Size.depth = 3", "shop.Color.GREEN = 1"] {
+        assert!(items(true).contains(&item), "{item} is not in {text}");
+    }
+    let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(reported.contains("2 changes break peers of the other version"), "{reported}");
+
+    assert_eq!(stdout(&run("", &["diff", &old, &old])), "");
+    // The example serves more than this file.
+    let address = greeter();
+    let added = stdout(&run("", &["diff", "proto/greet.proto", &address]));
+    assert!(!added.is_empty() && added.lines().all(|line| line.starts_with("safe ")), "{added}");
+}
+
+#[test]
 fn methods_of_all_four_kinds_can_be_called() {
     let address = calculator();
     let call = |arguments: &[&str]| {

@@ -104,6 +104,12 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// Returns the number of the field.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.fields[0].number
+    }
+
     /// Returns a description of the field and its type at both peers.
     ///
     /// `own` is the local description, and `names` contains the names of its types and fields. `own_writes` must be

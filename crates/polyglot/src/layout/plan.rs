@@ -257,6 +257,17 @@ impl Plan {
         Ok(Self { extended, flat, roots: roots.iter().copied().zip(found).collect() })
     }
 
+    /// Returns the fields that cannot be translated in either direction, of two messages without those in their fields.
+    ///
+    /// # Errors
+    ///
+    /// If the plan would exceed its limits.
+    pub fn refusals(from: &Description, to: &Description, root: (u32, u32)) -> Result<Vec<Refusal>, PlanError> {
+        let mut builder = Builder::new(Side::new(from, Form::Extended), Side::new(to, Form::Extended));
+        let _ = builder.pair(root.0, root.1)?;
+        Ok(builder.edges(root.0, root.1)?.1)
+    }
+
     /// Returns the approximate memory of the plan in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
@@ -284,7 +295,7 @@ pub(super) struct Pair {
     users: Vec<usize>,
     /// Whether both types have the same encoding, including nested messages.
     pub(super) is_same: bool,
-    refusal: Option<Refusal>,
+    refusals: Vec<Refusal>,
 }
 
 /// A connection between a field of the writer and the field with the same number of the reader.
@@ -334,7 +345,7 @@ impl Builder {
         let mut at = 0;
         while let Some(pair) = self.pairs.get(at) {
             let (from, to) = (pair.from, pair.to);
-            let (edges, refusal) = self.edges(from, to)?;
+            let (edges, refusals) = self.edges(from, to)?;
             for edge in &edges {
                 if let Some(inner) = edge.pair()
                     && let Some(inner) = self.pairs.get_mut(inner as usize)
@@ -343,7 +354,7 @@ impl Builder {
                 }
             }
             if let Some(pair) = self.pairs.get_mut(at) {
-                (pair.edges, pair.refusal) = (edges, refusal);
+                (pair.edges, pair.refusals) = (edges, refusals);
             }
             at = at.wrapping_add(1); // Below the number of pairs.
         }
@@ -369,13 +380,13 @@ impl Builder {
         }
         let pair = self.pairs.len() as u32;
         let (edges, users) = (Vec::new(), Vec::new());
-        self.pairs.push(Pair { from, to, edges, users, is_same: true, refusal: None });
+        self.pairs.push(Pair { from, to, edges, users, is_same: true, refusals: Vec::new() });
         self.index.insert((from, to), pair);
         Ok(pair)
     }
 
     /// Returns an edge for each field that both types have, and the first refusal.
-    fn edges(&mut self, from: u32, to: u32) -> Result<(Vec<Edge>, Option<Refusal>), PlanError> {
+    fn edges(&mut self, from: u32, to: u32) -> Result<(Vec<Edge>, Vec<Refusal>), PlanError> {
         let fields = |side: &Side, node| side.items(node).iter().map(|item| item.fields.len()).sum::<usize>();
         let parts = fields(&self.from, from).saturating_add(fields(&self.to, to));
         self.parts = self.parts.checked_sub(parts).ok_or(PlanError::Parts)?;
@@ -396,15 +407,15 @@ impl Builder {
             }
         }
         let mut edges = Vec::with_capacity(found.len());
-        let mut refusal = None;
+        let mut refusals = Vec::new();
         for (item, member, field, place, (slot, into, reader, reader_place)) in found {
             let Some(change) = self.change((&field, place), (&reader, reader_place))? else {
-                refusal.get_or_insert(Refusal { types: [from, to], fields: [field, reader] });
+                refusals.push(Refusal { types: [from, to], fields: [field, reader] });
                 continue;
             };
             edges.push(Edge { item, member, slot, into, number: field.number, change });
         }
-        Ok((edges, refusal))
+        Ok((edges, refusals))
     }
 
     /// Returns how to convert between two fields, or `None` if they are incompatible.
@@ -466,7 +477,7 @@ impl Builder {
             if std::mem::replace(is_seen, true) {
                 continue;
             }
-            if let Some(refusal) = &pair.refusal {
+            if let Some(refusal) = pair.refusals.first() {
                 return Err(refusal.clone());
             }
             open.extend(pair.edges.iter().filter_map(Edge::pair));

@@ -1,0 +1,192 @@
+//! `frpc diff`: the changes between two schemas, and whether peers of both can call each other.
+
+use crate::arguments::{DiffArguments, ServerArguments, SourceArguments};
+use crate::failure::Failure;
+use crate::schema::{Schema, Service};
+use crate::show::Screen;
+use crate::source;
+use frpc::polyglot::layout::{self, Description, Field, Plan, TypeLayout};
+use prost_reflect::{DescriptorPool, EnumDescriptor, Kind, MessageDescriptor};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::PathBuf;
+
+pub(crate) async fn diff(
+    arguments: &DiffArguments,
+    source: &SourceArguments,
+    server: &ServerArguments,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let before = load(&arguments.before, source, server).await?;
+    let after = load(&arguments.after, source, server).await?;
+    let mut report = Report { screen, breaks: 0 };
+    let mut open: VecDeque<_> =
+        before.pool.all_messages().filter_map(|one| Some((one.clone(), by_name(&after.pool, &one)?))).collect();
+    compare_services(&before.services, &after.services, &mut open, &mut report)?;
+    let mut seen = BTreeSet::new();
+    while let Some((old, new)) = open.pop_front() {
+        if seen.insert((old.full_name().to_owned(), new.full_name().to_owned())) && !old.is_map_entry() {
+            compare_messages(&old, &new, &mut open, &mut report)?;
+        }
+    }
+    for old in before.pool.all_enums() {
+        if let Some(new) = after.pool.get_enum_by_name(old.full_name()) {
+            compare_enums(&old, &new, &mut report)?;
+        }
+    }
+    match report.breaks {
+        0 => Ok(()),
+        1 => Err(Failure::new("1 change breaks peers of the other version")),
+        breaks => Err(Failure::new(format!("{breaks} changes break peers of the other version"))),
+    }
+}
+
+/// Loads a schema from a .proto file, a descriptor set or a server.
+async fn load(name: &str, source: &SourceArguments, server: &ServerArguments) -> Result<Schema, Failure> {
+    let path = PathBuf::from(name);
+    let (proto, descriptor_set) = match path.extension() {
+        Some(extension) if extension == "proto" => (vec![path], None),
+        _ if path.is_file() => (Vec::new(), Some(path)),
+        _ => (Vec::new(), None),
+    };
+    let source = SourceArguments { proto, descriptor_set, ..source.clone() };
+    source::schema(&source, &ServerArguments { server: Some(name.to_owned()), ..server.clone() }).await
+}
+
+fn by_name(pool: &DescriptorPool, message: &MessageDescriptor) -> Option<MessageDescriptor> {
+    pool.get_message_by_name(message.full_name())
+}
+
+/// Prints changes, and counts those that break peers.
+struct Report<'a> {
+    screen: &'a Screen,
+    breaks: usize,
+}
+
+impl Report<'_> {
+    fn add(&mut self, is_safe: bool, item: &str, change: &str) -> Result<(), Failure> {
+        self.breaks += usize::from(!is_safe);
+        if self.screen.json {
+            let line = json!({ "safe": is_safe, "item": item, "change": change });
+            return self.screen.json_line(&line.to_string());
+        }
+        self.screen.line(&format!("{} {item}: {change}", if is_safe { "safe  " } else { "breaks" }))
+    }
+}
+
+/// Compares services by name, and adds the messages of their methods to those to compare.
+fn compare_services(
+    before: &[Service],
+    after: &[Service],
+    messages: &mut VecDeque<(MessageDescriptor, MessageDescriptor)>,
+    report: &mut Report<'_>,
+) -> Result<(), Failure> {
+    for old in before {
+        let name = old.descriptor.full_name();
+        let Some(new) = after.iter().find(|new| new.descriptor.full_name() == name) else {
+            report.add(false, name, "service removed, calls fail with Unimplemented")?;
+            continue;
+        };
+        for method in &old.methods {
+            let (item, old) = (method.name(), &method.descriptor);
+            let Some(new) = new.methods.iter().find(|new| new.descriptor.name() == old.name()) else {
+                report.add(false, &item, "method removed, calls fail with Unimplemented")?;
+                continue;
+            };
+            let streams =
+                |method: &prost_reflect::MethodDescriptor| (method.is_client_streaming(), method.is_server_streaming());
+            if streams(old) != streams(&new.descriptor) {
+                report.add(false, &item, "streams changed, calls fail with FailedPrecondition")?;
+            }
+            if method.operation != new.operation {
+                report.add(true, &item, "operation changed, which Go peers need `compat_layout` for")?;
+            }
+            for (old, new) in [(old.input(), new.request()), (old.output(), new.reply())] {
+                if old.full_name() != new.full_name() {
+                    report.add(true, &item, &format!("type {} became {}", old.full_name(), new.full_name()))?;
+                }
+                messages.push_back((old, new));
+            }
+        }
+        let is_known = |name: &str| old.methods.iter().any(|old| old.descriptor.name() == name);
+        for method in new.methods.iter().filter(|new| !is_known(new.descriptor.name())) {
+            report.add(true, &method.name(), "method added")?;
+        }
+    }
+    for new in after {
+        let name = new.descriptor.full_name();
+        if !before.iter().any(|old| old.descriptor.full_name() == name) {
+            report.add(true, name, "service added")?;
+        }
+    }
+    Ok(())
+}
+
+/// Compares the fields of two messages by number, and adds the messages in them to those to compare.
+fn compare_messages(
+    old: &MessageDescriptor,
+    new: &MessageDescriptor,
+    messages: &mut VecDeque<(MessageDescriptor, MessageDescriptor)>,
+    report: &mut Report<'_>,
+) -> Result<(), Failure> {
+    let (before, after) = (describe(old)?, describe(new)?);
+    let refused = Plan::refusals(&before, &after, (0, 0)).map_err(|error| Failure::new(error.to_string()))?;
+    let (before, after) = (fields(&before), fields(&after));
+    for found in old.fields() {
+        let (number, name) = (found.number(), found.name());
+        let item = format!("{}.{name} = {number}", old.full_name());
+        let Some(other) = new.get_field(number) else {
+            let is_reserved = new.reserved_ranges().any(|range| range.contains(&number));
+            let advice = if is_reserved { "" } else { "; reserve its number, so that it is not used again" };
+            report.add(true, &item, &format!("field removed{advice}"))?;
+            continue;
+        };
+        let [was, is] = [&before, &after].map(|of| of.get(&number).map(ToString::to_string).unwrap_or_default());
+        if refused.iter().any(|refusal| refusal.number() == number) {
+            report.add(false, &item, &format!("{was} became {is}, methods with it fail with FailedPrecondition"))?;
+        } else if was != is {
+            report.add(true, &item, &format!("{was} became {is}"))?;
+        }
+        if name != other.name() {
+            report.add(true, &item, &format!("renamed to {}, also in JSON", other.name()))?;
+        }
+        if let (Kind::Message(old), Kind::Message(new)) = (found.kind(), other.kind()) {
+            messages.push_back((old, new));
+        }
+    }
+    for found in new.fields().filter(|found| old.get_field(found.number()).is_none()) {
+        report.add(true, &format!("{}.{} = {}", new.full_name(), found.name(), found.number()), "field added")?;
+    }
+    Ok(())
+}
+
+fn describe(message: &MessageDescriptor) -> Result<Description, Failure> {
+    let files: Vec<_> = message.parent_pool().file_descriptor_protos().collect();
+    let described = layout::Schema::new(files).message(message.full_name());
+    Ok(described.map_err(|error| Failure::new(error.to_string()))?.description)
+}
+
+/// Returns the fields of the described message by number.
+fn fields(description: &Description) -> BTreeMap<u32, Field> {
+    let fields = match description.types.first() {
+        Some(TypeLayout::Message(fields)) => fields.as_slice(),
+        _ => &[],
+    };
+    fields.iter().map(|field| (field.number, *field)).collect()
+}
+
+/// Compares the values of two enums by number.
+fn compare_enums(old: &EnumDescriptor, new: &EnumDescriptor, report: &mut Report<'_>) -> Result<(), Failure> {
+    for value in old.values() {
+        let item = format!("{}.{} = {}", old.full_name(), value.name(), value.number());
+        match new.get_value(value.number()) {
+            None => report.add(true, &item, "value removed")?,
+            Some(_) if new.values().any(|new| new.name() == value.name() && new.number() == value.number()) => {}
+            Some(other) => report.add(true, &item, &format!("renamed to {}, also in JSON", other.name()))?,
+        }
+    }
+    for value in new.values().filter(|value| old.get_value(value.number()).is_none()) {
+        report.add(true, &format!("{}.{} = {}", new.full_name(), value.name(), value.number()), "value added")?;
+    }
+    Ok(())
+}
