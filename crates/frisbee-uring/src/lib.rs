@@ -13,12 +13,24 @@
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 
+#[cfg(not(feature = "tokio-uring"))]
 mod ring;
+#[cfg(not(feature = "tokio-uring"))]
 mod socket;
+#[cfg(not(feature = "tokio-uring"))]
 mod sockets;
+#[cfg(not(feature = "tokio-uring"))]
 mod timer;
+#[cfg(not(feature = "tokio-uring"))]
 mod worker;
+#[cfg(not(feature = "tokio-uring"))]
+pub use {
+    socket::Socket,
+    timer::Timer,
+    worker::{Spawner, Worker, probe},
+};
 
-pub use socket::Socket;
-pub use timer::Timer;
-pub use worker::{Spawner, Worker, probe};
+#[cfg(feature = "tokio-uring")]
+mod tokio_uring;
+#[cfg(feature = "tokio-uring")]
+pub use tokio_uring::{Socket, Spawner, Timer, Worker, probe};

@@ -77,9 +77,9 @@ impl Worker {
         self.shared.lock().has_ended
     }
 
-    /// Returns a handle to spawn tasks while the worker lives.
-    pub fn spawner(&self) -> Spawner {
-        Spawner(Arc::downgrade(&self.shared))
+    /// Returns a handle to spawn tasks while the worker lives. `None` if its tasks cannot enter a tokio runtime.
+    pub fn spawner(&self) -> Option<Spawner> {
+        Some(Spawner(Arc::downgrade(&self.shared)))
     }
 }
 

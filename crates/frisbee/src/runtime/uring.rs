@@ -209,7 +209,9 @@ impl Rings {
                     (_, None) => return tracing::error!(target: "frisbee::worker", "a ring worker has no timers"),
                 };
                 let watching = watch.enter(engine.culprit());
-                engine.set_home(RingHome { ring, watch, number: watching.number });
+                if let Some(ring) = ring {
+                    engine.set_home(RingHome { ring, watch, number: watching.number });
+                }
                 (watching, Box::pin(Driver::new(socket, engine, None, timer, BusyPoll::new(busy_poll)).run()))
             };
             let ended = poll_fn(|context| {
