@@ -59,6 +59,11 @@ impl Worker {
         let _ = self.tasks.send(Box::new(move || Box::pin(make())));
     }
 
+    /// Returns whether the thread has ended. New tasks are then dropped unpolled.
+    pub fn has_ended(&self) -> bool {
+        self.tasks.is_closed()
+    }
+
     /// Returns `None`, because tasks already run within a tokio runtime and cannot enter another one.
     pub fn spawner(&self) -> Option<Spawner> {
         None
