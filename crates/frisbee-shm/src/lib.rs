@@ -63,6 +63,7 @@ mod ring;
 mod sleep;
 #[cfg_attr(frisbee_loom, allow(dead_code))]
 mod wakers;
+mod words;
 
 #[cfg(not(frisbee_loom))]
 mod bell;
@@ -74,6 +75,7 @@ mod connect;
 mod handshake;
 #[cfg(all(any(test, feature = "hostile"), not(frisbee_loom)))]
 #[cfg_attr(not(feature = "hostile"), allow(dead_code, unreachable_pub))]
+#[path = "testing/hostile.rs"]
 pub mod hostile;
 #[cfg(not(frisbee_loom))]
 mod listener;

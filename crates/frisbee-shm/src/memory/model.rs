@@ -1,5 +1,6 @@
 //! Memory for loom models: rings of a few bytes, whose data loom checks for races.
 
+pub(crate) use crate::words::{End, Word};
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::AtomicU32;
 use std::sync::Arc;
@@ -7,32 +8,6 @@ use tokio::io::ReadBuf;
 
 /// Size of a ring in the head.
 pub(crate) const SMALL: u32 = 1;
-
-/// An end of the connection. Replaces [`crate::memory::End`] when the code is model checked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
-    Client,
-    Server,
-}
-
-impl End {
-    pub(crate) fn other(self) -> Self {
-        match self {
-            Self::Client => Self::Server,
-            Self::Server => Self::Client,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Word {
-    Written = 0,
-    Read = 1,
-    Closed = 2,
-    WantsData = 3,
-    WantsRoom = 4,
-    Ring = 5,
-}
 
 /// Memory of a model. Both threads hold a clone.
 #[derive(Clone, Debug)]
