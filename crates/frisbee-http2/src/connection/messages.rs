@@ -380,28 +380,6 @@ impl Connection {
         Ok(data.is_end)
     }
 
-    /// Returns the stream to which the next bytes of the input belong, and their number. A driver may read up to this
-    /// number directly into the buffer of the body and report them to [`handle_body`](Self::handle_body) instead of
-    /// passing them to [`poll_event`](Self::poll_event).
-    pub fn body_missing(&self) -> Option<(StreamKey, usize)> {
-        match self.reading {
-            Reading::Data(data) if data.padding.is_some() && self.failed.is_none() && self.events.is_empty() => {
-                self.streams.get(data.stream).map(|_| (data.stream, data.left as usize))
-            }
-            _ => None,
-        }
-    }
-
-    /// Accounts for bytes of a body that the driver has read itself, at most as many as
-    /// [`body_missing`](Self::body_missing) returned. Returns whether they end the message.
-    pub fn handle_body(&mut self, count: usize) -> bool {
-        let Reading::Data(data) = self.reading else { return false };
-        self.received = self.received.saturating_add(count as u64);
-        self.batch = self.batch.saturating_add(count);
-        // The state was checked by the frame header, and no frame has followed.
-        self.advance_body(data, count).unwrap_or(false)
-    }
-
     /// Returns flow-control credit for bytes of a body that the caller has processed.
     pub fn consume(&mut self, stream: StreamKey, count: usize) {
         let size = self.stream_window;

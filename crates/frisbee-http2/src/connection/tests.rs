@@ -281,20 +281,6 @@ fn wrong_order_of_sending_is_an_error() {
 }
 
 #[test]
-fn body_is_read_into_the_buffer_of_the_driver() {
-    let mut end = End::server();
-    let stream = end.open(1, 0);
-    let body = data(1, END_STREAM, [7; 100]);
-    assert_eq!(end.connection.body_missing(), None);
-    assert_eq!(end.feed(&body[..9 + 40]).map(|events| events.len()), Ok(1));
-    assert_eq!(end.connection.body_missing(), Some((stream, 60)));
-    assert!(!end.connection.handle_body(59));
-    assert!(end.connection.handle_body(1));
-    assert_eq!(end.connection.body_missing(), None);
-    assert_eq!(end.feed(&frame(kind::PING, 0, 0, [0; 8])), Ok(Vec::new()));
-}
-
-#[test]
 fn early_response_asks_the_client_to_stop() {
     let mut end = End::server();
     let stream = end.open(1, 0);
