@@ -20,7 +20,6 @@ use crate::clock::now;
 use batch::Batches;
 use bytes::Bytes;
 use frisbee::MemoryCharge;
-use frpc::json::DecodeError;
 use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterMethod, AdapterSlot, AdapterTask, CallKind, Code};
 use frpc::{Metadata, Response, Status};
 use ids::CallIds;
@@ -278,7 +277,8 @@ impl Session {
 
     /// Appends an error that belongs to no request.
     pub(super) fn refuse(&mut self, refusal: FramingError) {
-        self.inner.refuse(refusal);
+        let code = if refusal == FramingError::NotJson { reply::PARSE_ERROR } else { reply::INVALID_REQUEST };
+        self.inner.refuse(code, &refusal.to_string());
     }
 
     /// Like [`refuse`](Self::refuse), but with a status.
@@ -340,7 +340,7 @@ impl MessageBatch<'_> {
             && refusal != FramingError::NotJson
         {
             self.context.waste(message.len());
-            return self.inner.refuse(refusal);
+            return self.inner.refuse(reply::INVALID_REQUEST, &refusal.to_string());
         }
         self.handle_framed(message);
     }
@@ -362,7 +362,7 @@ impl MessageBatch<'_> {
             Ok(Message::Batch(items)) => self.handle_batch(items, message),
             Err(error) => {
                 self.context.waste(message.len());
-                self.inner.refuse_text(&error);
+                self.inner.refuse(reply::PARSE_ERROR, &error.to_string());
             }
         }
     }
@@ -683,21 +683,11 @@ impl Inner {
     }
 
     /// Appends an error that belongs to no request.
-    fn refuse(&mut self, refusal: FramingError) {
-        if !self.answers_invalid {
-            return;
+    fn refuse(&mut self, code: i32, text: &str) {
+        if self.answers_invalid {
+            reply::error(&mut self.output, reply::NO_ID, code, text);
+            self.output.push(b'\n');
         }
-        let code = if refusal == FramingError::NotJson { reply::PARSE_ERROR } else { reply::INVALID_REQUEST };
-        reply::error(&mut self.output, reply::NO_ID, code, &refusal.to_string());
-        self.output.push(b'\n');
-    }
-
-    fn refuse_text(&mut self, error: &DecodeError) {
-        if !self.answers_invalid {
-            return;
-        }
-        reply::error(&mut self.output, reply::NO_ID, reply::PARSE_ERROR, &error.to_string());
-        self.output.push(b'\n');
     }
 }
 
