@@ -222,7 +222,7 @@ impl ConnectTask {
                 NextStep::Pause(end) => tokio::time::sleep_until(end).await,
                 NextStep::Attempt => {
                     if let Err(error) = self.dial().await {
-                        self.fail(error.to_string(), false);
+                        self.fail_dial(&error);
                     }
                 }
             }
@@ -296,6 +296,17 @@ impl ConnectTask {
         }
     }
 
+    /// Records an attempt that established no connection. The pauses do not grow while this process has no descriptor
+    /// for a socket, because such attempts cost the server nothing, and calls succeed as soon as there is one.
+    fn fail_dial(&self, error: &frisbee::Error) {
+        if let frisbee::Error::Connect { source, .. } = error
+            && is_out_of_descriptors(source)
+        {
+            self.progress.lock().failures.count = 0;
+        }
+        self.fail(error.to_string(), false);
+    }
+
     /// Records a failed attempt.
     fn fail(&self, why: String, is_misdirected: bool) {
         let pause = self.progress.lock().failures.fail(Instant::now(), is_misdirected);
@@ -334,7 +345,7 @@ impl Task {
             && let Err(Err(error)) = outcome.send(self.making.dial().await)
         {
             // No caller has waited for the outcome of the first attempt.
-            self.making.fail(error.to_string(), false);
+            self.making.fail_dial(&error);
         }
         self.making.attempt().await;
         self.is_over = true;
@@ -348,6 +359,13 @@ impl Drop for Task {
             self.making.changed.notify_waiters();
         }
     }
+}
+
+/// Returns whether the process or the system has no free file descriptor.
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    cfg!(unix) && matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
 }
 
 /// Guard that counts a caller waiting for a connection.

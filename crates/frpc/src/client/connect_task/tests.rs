@@ -16,6 +16,8 @@ struct FailingConnector {
     takes: Duration,
     panics: bool,
     is_single: bool,
+    /// The error number of the system, instead of a refusal.
+    errno: Option<i32>,
 }
 
 impl FailingConnector {
@@ -27,7 +29,7 @@ impl FailingConnector {
         self.attempts.fetch_add(1, Ordering::Relaxed);
         assert!(!self.panics, "as the test wants");
         tokio::time::sleep(self.takes).await;
-        Err(io::ErrorKind::ConnectionRefused.into())
+        Err(self.errno.map_or(io::ErrorKind::ConnectionRefused.into(), io::Error::from_raw_os_error))
     }
 }
 
@@ -75,6 +77,19 @@ async fn other_protocol_is_redialled_after_half_longest_pause() {
     assert!(pauses.iter().all(|pause| (PAUSE_MAX / 2..=PAUSE_MAX).contains(pause)), "{pauses:?}");
     assert!(pauses.iter().any(|pause| *pause > PAUSE_MAX.mul_f64(0.9)));
     assert!(pauses.iter().any(|pause| *pause < PAUSE_MAX.mul_f64(0.6)));
+}
+
+/// Regression: after a time without descriptors, calls failed with the error of the last attempt although there were
+/// descriptors again.
+#[cfg(unix)]
+#[tokio::test(start_paused = true)]
+async fn pauses_do_not_grow_without_descriptors() {
+    let failing = Arc::new(FailingConnector { errno: Some(24), ..FailingConnector::default() });
+    let making = making(&failing);
+    let waited = tokio::time::timeout(Duration::from_secs(30), making.make(Instant::now(), None)).await;
+    assert!(waited.is_err(), "no attempt should succeed");
+    let next = making.progress.lock().failures.next_attempt.expect("the last attempt should have failed");
+    assert!(next.saturating_duration_since(Instant::now()) <= PAUSE_FIRST);
 }
 
 #[tokio::test(start_paused = true)]
