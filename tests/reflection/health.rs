@@ -4,13 +4,14 @@ use super::support::catalog::ShopServer;
 use super::support::{House, PATIENCE, builder, connect};
 use frisbee_tests::raw::{Raw, encoded, packet};
 use frpc::codegen::{BoxFuture, Lifecycle, Methods, Service};
-use frpc::{Acceptor, Code, Server, Streaming};
+use frpc::{Acceptor, Code, Server, ServerBuilder, Streaming};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use frpc_reflection::health_v1::{HealthCheckRequest, HealthCheckResponse, HealthClient, HealthListRequest};
 use frpc_reflection::{Health, ServingStatus};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
@@ -269,6 +270,29 @@ async fn readyz_agrees_with_the_status_of_the_server() {
     assert_eq!(open.ready().await, "HTTP/1.1 503 Service Unavailable");
     health.set_serving("");
     assert_eq!(open.ready().await, "HTTP/1.1 200 OK");
+}
+
+/// Regression: the port was closed at once, so no probe ever saw the 503.
+#[tokio::test]
+async fn readyz_is_503_until_drain_delay_has_passed() {
+    for health in [None, Some(Health::new())] {
+        let gateway = Gateway::new().http(Http::new().health());
+        let builder = Server::builder().drain_delay(Duration::from_secs(3600)).gateway(gateway);
+        let builder = health.into_iter().fold(builder, ServerBuilder::add_service);
+        let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
+        let address = server.local_addr().to_string();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let served = tokio::spawn(server.serve_with_shutdown(async move { drop(stopped.await) }));
+        let open = Open { address, stop, served };
+        assert_eq!(open.ready().await, "HTTP/1.1 200 OK");
+        let Open { address, stop, served } = open;
+        stop.send(()).expect("server should be running");
+        let (stop, _stopped) = oneshot::channel();
+        let open = Open { address, stop, served };
+        let refused = async { while open.ready().await != "HTTP/1.1 503 Service Unavailable" {} };
+        tokio::time::timeout(PATIENCE, refused).await.expect("probe should see the shutdown");
+        open.served.abort();
+    }
 }
 
 /// A health service whose server also notifies another object of its stop, such as a registration in a registry.

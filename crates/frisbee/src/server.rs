@@ -236,6 +236,13 @@ settings! {
     /// first second, because thousands of clients may reconnect at once.
     silent_max: usize = SILENT_MAX;
 
+    /// Sets how long the server still accepts connections after [a shutdown](Server::serve_with_shutdown) has begun.
+    /// Defaults to zero.
+    ///
+    /// A program that reports meanwhile that it is not ready loses no client: load balancers stop choosing it before
+    /// its socket closes. [`shutdown_timeout`](Self::shutdown_timeout) begins after this time.
+    drain_delay: Duration = Duration::ZERO, with "humantime_serde";
+
     /// Sets the timeout for connections to finish in a shutdown. Defaults to 20 s, because orchestrators kill a process
     /// after 30 s.
     shutdown_timeout: Duration = Duration::from_secs(20), with "humantime_serde";
@@ -501,8 +508,9 @@ impl<R: Protocol, L: Listener> Server<R, L> {
         self.serve_with_shutdown(pending()).await
     }
 
-    /// Serves until `shutdown` resolves. The server then stops accepting, waits for the work in progress of its
-    /// connections, and closes each connection when it is idle.
+    /// Serves until `shutdown` resolves. The server then stops accepting after
+    /// [`drain_delay`](ServerBuilder::drain_delay), waits for the work in progress of its connections, and closes each
+    /// connection when it is idle.
     ///
     /// # Errors
     /// Same as [`serve`](Self::serve).
@@ -510,7 +518,8 @@ impl<R: Protocol, L: Listener> Server<R, L> {
     /// # Cancel safety
     /// Same as [`serve`](Self::serve).
     pub async fn serve_with_shutdown(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
-        let ServerBuilder { settings: ServerSettings { workers, io_backend, .. }, threads, .. } = self.builder;
+        let ServerBuilder { settings: ServerSettings { workers, io_backend, drain_delay, .. }, threads, .. } =
+            self.builder;
         let rings = self.takes_rings().then_some(workers);
         let pool = WorkerPool::start(workers, threads, io_backend, rings).map_err(Error::Workers)?;
         let (listener, host) = self.into_host();
@@ -525,6 +534,9 @@ impl<R: Protocol, L: Listener> Server<R, L> {
             None => drop(host.runtime.spawn(accepting)),
         }
         shutdown.await;
+        if !drain_delay.is_zero() {
+            tokio::time::sleep(drain_delay).await;
+        }
         drop(listening);
         host.drain().await;
         Ok(())

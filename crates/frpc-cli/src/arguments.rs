@@ -287,6 +287,9 @@ pub(crate) struct GatewayArguments {
     /// Time limit for calls in progress after SIGTERM or SIGINT.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
     pub(crate) drain: Duration,
+    /// Time for which connections are still accepted after SIGTERM or SIGINT, while `/readyz` answers 503.
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0s")]
+    pub(crate) drain_delay: Duration,
 }
 
 #[derive(Debug, Args)]

@@ -47,6 +47,7 @@ pub(crate) async fn gateway(
     let embedded = &*Box::leak(Box::new(codegen::Schema::new(visible(&schema, &services).leak())));
     let mut builder = Server::builder()
         .shutdown_timeout(arguments.drain)
+        .drain_delay(arguments.drain_delay)
         .batch_observer(counters.clone())
         .add_service(Reflection::new())
         .add_service(health.clone())

@@ -76,8 +76,9 @@ macro_rules! serve {
                 self.serve_until(stopped).await
             }
 
-            /// Serves connections until `shutdown` completes. The server then stops accepting connections, waits for
-            /// the calls in progress, and closes each connection when it is idle.
+            /// Serves connections until `shutdown` completes. The server then stops accepting connections after
+            /// [`drain_delay`](crate::ServerBuilder::drain_delay), waits for the calls in progress, and closes each
+            /// connection when it is idle.
             ///
             /// ```
             /// # async fn example(server: frpc::Server) -> Result<(), Box<dyn std::error::Error>> {

@@ -19,6 +19,7 @@ use frisbee::{Connection, MountError, Mounts, Operation, Protocol as _};
 use polyglot::Nesting;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Builder of a [`ServiceOffer`].
 #[derive(Clone, Default)]
@@ -74,6 +75,8 @@ pub(crate) struct ServiceOffer {
     pub(crate) load: Arc<Load>,
     /// Configuration of which messages to compress in outgoing calls. Set if this end supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
+    /// Whether a shutdown has begun.
+    is_stopping: AtomicBool,
 }
 
 impl OfferBuilder {
@@ -133,6 +136,7 @@ impl OfferBuilder {
             access,
             load: Arc::default(),
             packing: this.packing,
+            is_stopping: AtomicBool::new(false),
         }))
     }
 }
@@ -193,14 +197,15 @@ impl ServiceOffer {
 
     /// Runs the shutdown hooks of the services one after the other.
     pub(crate) async fn stopping(&self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
         for lifecycle in &self.lifecycles {
             lifecycle.stopping().await;
         }
     }
 
-    /// Returns whether all services are ready for calls.
+    /// Returns whether no shutdown has begun and all services are ready for calls.
     pub(crate) fn is_ready(&self) -> bool {
-        self.lifecycles.iter().all(|lifecycle| lifecycle.is_ready())
+        !self.is_stopping.load(Ordering::Relaxed) && self.lifecycles.iter().all(|lifecycle| lifecycle.is_ready())
     }
 }
 

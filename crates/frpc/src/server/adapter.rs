@@ -113,8 +113,8 @@ impl AdapterMethods {
         self.offer.terms.nesting.levels()
     }
 
-    /// Returns whether all services are ready for calls. Always `true` without a [health
-    /// service](crate::codegen::Lifecycle).
+    /// Returns whether no shutdown has begun and all services are [ready](crate::codegen::Lifecycle::is_ready) for
+    /// calls.
     pub fn is_ready(&self) -> bool {
         self.offer.is_ready()
     }

@@ -95,6 +95,11 @@ forwarded_setters! { ServerBuilder:
     /// balancer may have access to the port**; see [`frisbee::ServerBuilder::proxy_protocol`].
     proxy_protocol();
 
+    /// Sets how long the server still accepts connections after a shutdown has begun. Defaults to zero. Meanwhile
+    /// health services report NOT_SERVING and `/readyz` of a gateway answers 503, so that load balancers stop choosing
+    /// this server before its socket closes; see [`frisbee::ServerBuilder::drain_delay`].
+    drain_delay(time: Duration);
+
     /// Sets the maximum duration of a graceful shutdown. Connections that are still open then are closed. Defaults to
     /// 20 s.
     shutdown_timeout(timeout: Duration);
