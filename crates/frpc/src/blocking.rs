@@ -55,7 +55,7 @@ pub struct Blocking<C> {
 ///
 /// # Panics
 /// If called from async code, which must not block.
-pub fn connect<C>(address: impl Into<String>, make: impl FnOnce(Channel) -> C) -> Result<Blocking<C>, Error> {
+pub fn connect<C>(address: impl ToString, make: impl FnOnce(Channel) -> C) -> Result<Blocking<C>, Error> {
     connect_using(|| Channel::connect(address), make)
 }
 

@@ -274,7 +274,7 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
                 Self { channel }
             }
             /// Connects to a server at `host:port`, and creates a client.
-            pub async fn connect(address: impl ::core::convert::Into<::std::string::String>) -> ::core::result::Result<Self, ::frpc::Error> {
+            pub async fn connect(address: impl ::std::string::ToString) -> ::core::result::Result<Self, ::frpc::Error> {
                 ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
             }
             #accessor

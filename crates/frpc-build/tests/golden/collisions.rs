@@ -395,7 +395,7 @@ impl EchoClient_ {
     }
     /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
-        address: impl ::core::convert::Into<::std::string::String>,
+        address: impl ::std::string::ToString,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
@@ -549,7 +549,7 @@ impl SClient {
     }
     /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
-        address: impl ::core::convert::Into<::std::string::String>,
+        address: impl ::std::string::ToString,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
@@ -667,7 +667,7 @@ impl SAClient {
     }
     /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
-        address: impl ::core::convert::Into<::std::string::String>,
+        address: impl ::std::string::ToString,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
@@ -788,7 +788,7 @@ impl SelfClient {
     }
     /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
-        address: impl ::core::convert::Into<::std::string::String>,
+        address: impl ::std::string::ToString,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }

@@ -594,7 +594,7 @@ impl FirstClient {
     }
     /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
-        address: impl ::core::convert::Into<::std::string::String>,
+        address: impl ::std::string::ToString,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
@@ -744,7 +744,7 @@ impl SecondClient {
     }
     /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
-        address: impl ::core::convert::Into<::std::string::String>,
+        address: impl ::std::string::ToString,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
@@ -862,7 +862,7 @@ impl SilentClient {
     }
     /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
-        address: impl ::core::convert::Into<::std::string::String>,
+        address: impl ::std::string::ToString,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }

@@ -325,7 +325,7 @@ impl ItemsClient {
     }
     /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
-        address: impl ::core::convert::Into<::std::string::String>,
+        address: impl ::std::string::ToString,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }
@@ -449,7 +449,7 @@ impl OrdersClient {
     }
     /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
-        address: impl ::core::convert::Into<::std::string::String>,
+        address: impl ::std::string::ToString,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }

@@ -2384,7 +2384,7 @@ impl VecDummyClient {
     }
     /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
-        address: impl ::core::convert::Into<::std::string::String>,
+        address: impl ::std::string::ToString,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }

@@ -326,7 +326,7 @@ impl EventsClient {
     }
     /// Connects to a server at `host:port`, and creates a client.
     pub async fn connect(
-        address: impl ::core::convert::Into<::std::string::String>,
+        address: impl ::std::string::ToString,
     ) -> ::core::result::Result<Self, ::frpc::Error> {
         ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
     }

@@ -33,7 +33,8 @@ const CONNECTOR: &str = "the server";
 
 impl Channel {
     /// Connects to `host:port`, or on Unix to a socket path such as `unix:/run/service.sock`. On Linux, with the
-    /// feature `shm`, the address `unix+shm:/run/service.sock` also offers shared memory to the server.
+    /// feature `shm`, the address `unix+shm:/run/service.sock` also offers shared memory to the server. The
+    /// address may be a text or a [`SocketAddr`](std::net::SocketAddr).
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -48,7 +49,7 @@ impl Channel {
     ///
     /// # Cancel safety
     /// Dropping the future cancels the attempt and closes a connection that is already open.
-    pub async fn connect(address: impl Into<String>) -> Result<Self, Error> {
+    pub async fn connect(address: impl ToString) -> Result<Self, Error> {
         Self::builder().connect(address).await
     }
 
@@ -264,8 +265,8 @@ impl ChannelBuilder {
     ///
     /// # Cancel safety
     /// Dropping the future cancels the attempt and closes a connection that is already open.
-    pub async fn connect(self, address: impl Into<String>) -> Result<Channel, Error> {
-        self.connect_using(Dialler::address(address.into())?).await
+    pub async fn connect(self, address: impl ToString) -> Result<Channel, Error> {
+        self.connect_using(Dialler::address(address.to_string())?).await
     }
 
     /// Connects through a function that returns a transport, which may be any byte stream. The function is called again
@@ -323,8 +324,9 @@ impl ChannelBuilder {
     ///
     /// # Panics
     /// Outside of a tokio runtime, which drives the connection.
-    pub fn connect_lazy(self, address: impl Into<String>) -> Result<Channel, Error> {
-        self.connect_lazy_by(Dialler::address(address.into())?)
+    #[expect(clippy::needless_pass_by_value, reason = "texts and addresses are passed alike")]
+    pub fn connect_lazy(self, address: impl ToString) -> Result<Channel, Error> {
+        self.connect_lazy_by(Dialler::address(address.to_string())?)
     }
 
     /// Creates a channel over the transports of a [connector](Self::connect_with_connector) without connecting, like
