@@ -12,6 +12,7 @@ use crate::schema::method::Method;
 use frisbee::{Attachments, Connection};
 use innermost::InnermostCall;
 use polyglot::Message;
+use std::net::SocketAddr;
 #[cfg(feature = "tls")]
 use std::sync::Arc;
 use std::time::Duration;
@@ -267,6 +268,12 @@ impl Call {
     /// Returns the connection of the call at a server. Returns `None` at a client.
     pub fn connection(&self) -> Option<&Connection> {
         self.parts.origin.connection()
+    }
+
+    /// Returns the address of the caller at a server, over every protocol of its port, if the transport has one; see
+    /// [`Request::remote_addr`](crate::Request::remote_addr).
+    pub fn remote_addr(&self) -> Option<SocketAddr> {
+        self.parts.origin.transport.as_ref()?.peer_addr()
     }
 
     /// Returns the attachments of the call's connection at a server; see
