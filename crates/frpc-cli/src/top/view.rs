@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthChar as _;
 const HEAD: usize = 5;
 
 /// Widths of the connection columns. The peer takes the remaining width.
-const WIDTHS: [usize; 9] = [7, 0, 8, 6, 6, 6, 7, 7, 7];
+const WIDTHS: [usize; 9] = [7, 0, 8, 6, 7, 6, 7, 7, 7];
 
 /// Index of the peer column.
 const PEER: usize = 1;
@@ -23,7 +23,7 @@ const HEADINGS: [(&str, Option<Column>); 9] = [
     ("peer", Some(Column::Peer)),
     ("kind", None),
     ("age", Some(Column::Age)),
-    ("calls", Some(Column::Calls)),
+    ("active", Some(Column::Calls)),
     ("oldest", Some(Column::Oldest)),
     ("streams", Some(Column::Streams)),
     ("queued", Some(Column::Queued)),
@@ -79,7 +79,14 @@ fn connections_table(board: &TopView, room: (usize, usize)) -> Vec<ScreenLine> {
     let rows = board.rows();
     let headings = HEADINGS.map(|(name, column)| heading(board, name, column));
     let mark = board.mark(&rows);
-    table(headings, with_rest(WIDTHS, PEER, room.0), rows.into_iter().map(row_cells), mark, room.1)
+    let widths = with_rest(WIDTHS, PEER, room.0);
+    let shown = rows.into_iter().map(|row| {
+        let mut cells = row_cells(row);
+        // The port distinguishes the connections of one host.
+        cells[PEER] = methods::short(&cells[PEER], widths[PEER]);
+        cells
+    });
+    table(headings, widths, shown, mark, room.1)
 }
 
 /// Renders the table of methods with their statistics.
@@ -407,12 +414,19 @@ mod tests {
         assert_eq!(lines[1], "1 workers, 4 tasks, 1 ready, 100.0 turns/s, 13 pending calls");
         assert_eq!(lines[2], "calls: 1000.0/s, 3.5 errors/s; 3010 have ended, 10 of them failed");
         assert_eq!(lines[3], "closed: closed_by_peer 7");
-        assert_eq!(lines[5], "number  peer               kind     age    calls↓ oldest streams queued  memory");
-        assert_eq!(lines[6], "2       10.0.0.2:2000      native   1m01   9      0ms    0       0       0");
+        assert_eq!(lines[5], "number  peer              kind     age    active↓ oldest streams queued  memory");
+        assert_eq!(lines[6], "2       10.0.0.2:2000     native   1m01   9       0ms    0       0       0");
         assert!(
             lines[23].starts_with("q quit  m methods  enter look  < > sort  r reverse  / filter  p pause"),
             "{lines:?}"
         );
+    }
+
+    /// Regression: the ports of peers were cut off.
+    #[test]
+    fn narrow_screen_keeps_ports_of_peers() {
+        let lines = drawn(&board(), 70, 24);
+        assert!(lines[6].starts_with("2       …2:2000 native "), "{lines:?}");
     }
 
     /// Regression test: columns were counted as characters, so wide characters shifted the following cells.
