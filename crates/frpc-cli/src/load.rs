@@ -38,6 +38,9 @@ const CALLERS_CLOSED: usize = 10;
 /// Default number of callers of an open loop, which limits the calls in flight.
 const CALLERS_OPEN: usize = 1000;
 
+/// Reconnect timeout of calls. A load at a server that has gone away ends this late.
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Interval between progress lines.
 const PROGRESS: Duration = Duration::from_millis(500);
 
@@ -69,7 +72,7 @@ pub(crate) async fn load(
     let target = Target::new(server)?;
     let mut channels = Vec::new();
     for _ in 0..arguments.connections.get() {
-        channels.push(target.connect(target.builder(), None).await?);
+        channels.push(target.connect(target.builder().reconnect_timeout(RECONNECT_TIMEOUT), None).await?);
     }
     let names = methods.iter().map(|method| method.callable.name()).collect();
     let calls = Arc::new(Calls {
