@@ -1,5 +1,6 @@
 /** The result of a call: its status, metadata and messages. */
 
+import { Code } from "frisbee-rpc";
 import { copyButton, fill, h, highlighted } from "./dom.js";
 import { asText, toHex } from "./json.js";
 import { metadataList } from "./metadata.js";
@@ -49,11 +50,17 @@ function status(run: Run): (Node | string | false)[] {
   ];
 }
 
+/** Whether a status with this code is usually the answer of the handler, which has then run. */
+function isAnswer(code: Code): boolean {
+  return code !== Code.CANCELLED && code !== Code.DEADLINE_EXCEEDED && code !== Code.UNAVAILABLE;
+}
+
 function details({ status }: Run): HTMLElement {
   const bytes = status?.details ?? new Uint8Array();
   return h("div", { className: "block failure" },
     h("p", {}, status?.message ?? ""),
-    h("p", { className: "muted" }, status?.mayHaveRun ? "It may have run." : "It has not run."),
+    status && !(status.mayHaveRun && isAnswer(status.code)) &&
+      h("p", { className: "muted" }, status.mayHaveRun ? "It may have run." : "It has not run."),
     bytes.length > 0 && h("h3", {}, `Details, ${bytes.length} bytes`),
     bytes.length > 0 && h("pre", { className: "code" }, asText(bytes) ?? toHex(bytes.subarray(0, 4096))),
     status && Object.keys(status.metadata).length > 0 && h("h3", {}, "Metadata"),

@@ -170,7 +170,7 @@ if (!open) {
     await go(page, "desk.Desk/Fail");
     await act(page, `type(field("code"), "5"); type(field("text"), "no <i>such</i> thing"); button("Call").click();`);
     await ended(page, "NOT_FOUND 5");
-    assert.match(await see(page, `shown(".failure")`), /^no <i>such<\/i> thingIt may have run\.Details, 5 bytesbytes$/);
+    assert.match(await see(page, `shown(".failure")`), /^no <i>such<\/i> thingDetails, 5 bytesbytes$/);
     await go(page, "desk.Desk/Wait");
     await act(page, `type(field("millis"), "60000"); type(field("deadline"), "50"); button("Call").click();`);
     await ended(page, "DEADLINE_EXCEEDED 4");
