@@ -80,7 +80,7 @@ impl frisbee_reply {
             details: Bytes::copy_from_slice(status.details()),
             may_have_run: status.may_have_run(),
         };
-        Self { outcome: Err(Box::new(failure)), metadata: status.metadata().and_then(entries) }
+        Self { outcome: Err(Box::new(failure)), metadata: entries(status.metadata()) }
     }
 
     /// Creates the failure of an unsent call.

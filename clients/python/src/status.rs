@@ -19,11 +19,9 @@ pub(crate) fn raised(py: Python<'_>, status: &Status) -> PyErr {
 
 pub(crate) fn exception<'py>(py: Python<'py>, status: &Status) -> PyResult<Bound<'py, PyAny>> {
     let metadata = PyDict::new(py);
-    if let Some(own) = status.metadata() {
-        let (texts, binary) = shown(py, own)?;
-        metadata.update(texts.as_mapping())?;
-        metadata.update(binary.as_mapping())?;
-    }
+    let (texts, binary) = shown(py, status.metadata())?;
+    metadata.update(texts.as_mapping())?;
+    metadata.update(binary.as_mapping())?;
     let details = PyBytes::new(py, status.details());
     class(py)?.call1((status.code() as i32, status.message(), details, metadata, status.may_have_run()))
 }

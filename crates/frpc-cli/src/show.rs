@@ -83,9 +83,7 @@ impl Screen {
             return;
         }
         if let Failure::Status(status) = failure {
-            if let Some(metadata) = status.metadata() {
-                self.metadata("<", metadata);
-            }
+            self.metadata("<", status.metadata());
             if self.json {
                 let value = json!({
                     "code": status.code().name(),

@@ -46,7 +46,7 @@ pub(crate) fn trailers(outcome: Result<(), &Status>, metadata: &Metadata) -> Vec
     }
     trailers.extend(fields::fields(metadata, ""));
     if let Err(status) = outcome {
-        trailers.extend(status.metadata().map(|metadata| fields::fields(metadata, "")).unwrap_or_default());
+        trailers.extend(fields::fields(status.metadata(), ""));
     }
     trailers
 }

@@ -333,7 +333,7 @@ fn connect_end(outcome: Result<(), &Status>, trailers: &Metadata) -> Vec<u8> {
     }
     let mut fields = fields::fields(trailers, "");
     if let Err(status) = outcome {
-        fields.extend(status.metadata().map(|metadata| fields::fields(metadata, "")).unwrap_or_default());
+        fields.extend(fields::fields(status.metadata(), ""));
     }
     if !fields.is_empty() {
         out.extend_from_slice(if outcome.is_err() { b",\"metadata\":{" } else { b"\"metadata\":{" });

@@ -88,11 +88,10 @@ pub(crate) fn fields<T>(response: &Response<T>) -> Vec<(Cow<'static, str>, Strin
 
 /// Converts the status of a failed call to an HTTP response.
 pub(crate) fn failure(status: &Status) -> Answer {
-    let fields = status.metadata().map(|metadata| named(fields::fields(metadata, "")).collect());
     Answer {
         status: error::http_status(status.code()),
         content_type: Some(JSON),
-        fields: fields.unwrap_or_default(),
+        fields: named(fields::fields(status.metadata(), "")).collect(),
         body: error::of_status(status),
     }
 }

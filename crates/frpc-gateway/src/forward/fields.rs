@@ -183,13 +183,10 @@ impl ForwardFields {
                 }
                 Ok(response)
             }
-            Err(status) => Err(match status.metadata().cloned() {
-                Some(mut metadata) => {
-                    self.adapt_trailers(&mut metadata);
-                    status.with_metadata(metadata)
-                }
-                None => status,
-            }),
+            Err(mut status) => {
+                self.adapt_trailers(status.metadata_mut());
+                Err(status)
+            }
         }
     }
 

@@ -85,9 +85,9 @@ pub(crate) fn put_status(out: &mut Vec<u8>, status: &Status) {
         out.extend_from_slice(b",\"details\":");
         put(out, &bytes::Bytes::copy_from_slice(status.details()));
     }
-    if let Some(metadata) = status.metadata() {
+    if !status.metadata().is_empty() {
         out.extend_from_slice(b",\"metadata\":");
-        put_metadata(out, metadata);
+        put_metadata(out, status.metadata());
     }
     out.push(b'}');
 }

@@ -18,7 +18,7 @@ use std::fmt;
 /// assert_eq!(status.code(), Code::NotFound);
 /// assert_eq!(status.message(), "no such user");
 /// assert_eq!(status.details()[..], [1, 2, 3]);
-/// assert_eq!(status.metadata().unwrap().get("shard"), Some("north"));
+/// assert_eq!(status.metadata().get("shard"), Some("north"));
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Status(Box<StatusInner>);
@@ -76,9 +76,22 @@ impl Status {
         &self.0.details
     }
 
-    /// Returns the metadata, or `None` if it is empty.
-    pub fn metadata(&self) -> Option<&Metadata> {
-        Some(&self.0.metadata).filter(|metadata| !metadata.is_empty())
+    /// Returns the metadata, which may be empty.
+    pub fn metadata(&self) -> &Metadata {
+        &self.0.metadata
+    }
+
+    /// Returns the metadata for changes.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut status = frpc::Status::unavailable("the shard is moving");
+    /// status.metadata_mut().insert("retry-after", "3")?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.0.metadata
     }
 
     /// Returns whether the call may have run on the server. If not, it is safe to retry.
@@ -158,8 +171,8 @@ impl fmt::Debug for Status {
         if !self.details().is_empty() {
             debug.field("details", &self.0.details);
         }
-        if let Some(metadata) = self.metadata() {
-            debug.field("metadata", metadata);
+        if !self.metadata().is_empty() {
+            debug.field("metadata", self.metadata());
         }
         debug.field("may_have_run", &self.may_have_run()).finish()
     }

@@ -273,7 +273,7 @@ pub(crate) fn put_failure(
     let rich = style == Form::Extended;
     let put = |outbox: &mut Outbox, text: &str, whole: bool| {
         let mut packet = outbox.packet(id, operation);
-        let metadata = status.metadata().filter(|_| rich && whole);
+        let metadata = Some(status.metadata()).filter(|metadata| rich && whole && !metadata.is_empty());
         let in_prefix = status.in_prefix().filter(|_| rich);
         let in_prefix = in_prefix.map(|(code, details)| (code, if whole { details } else { &[] }));
         let refused = is_refused && rich;

@@ -261,7 +261,7 @@ pub(crate) fn trailers(status: &Status, refused: bool, max: usize) -> Vec<u8> {
         // A failure with the code `Ok` must still be recognized as a failure.
         let code = if status.code() == Code::Ok { Code::Unknown } else { status.code() };
         let code_and_details = (code, if whole { status.details() } else { &[] });
-        let metadata = status.metadata().filter(|_| whole);
+        let metadata = Some(status.metadata()).filter(|metadata| whole && !metadata.is_empty());
         put_all(
             &mut items,
             PrefixFields { metadata, status: Some(code_and_details), refused, ..PrefixFields::default() },
