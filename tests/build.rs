@@ -33,6 +33,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let proto = format!("{folder}/versions.proto");
         frpc_build::configure().out_dir(out).compile_protos(&[proto], &[folder])?;
     }
+    for version in ["v1", "v2", "v3"] {
+        let out = Path::new(&env::var("OUT_DIR")?).join(version);
+        fs::create_dir_all(&out)?;
+        let folder = format!("../examples/evolve/proto/{version}");
+        frpc_build::configure().out_dir(out).compile_protos(&[format!("{folder}/shop.proto")], &[folder])?;
+    }
     for (version, schema) in [("old", "shop"), ("new", "shop"), ("interop", "interop")] {
         let out = Path::new(&env::var("OUT_DIR")?).join(version);
         fs::create_dir_all(&out)?;

@@ -2,6 +2,9 @@
 //! again.
 
 #[allow(dead_code, reason = "the program has a main function")]
+#[path = "../../examples/evolve/main.rs"]
+mod evolve;
+#[allow(dead_code, reason = "the program has a main function")]
 #[path = "../../examples/fleet/main.rs"]
 mod fleet;
 #[allow(dead_code, reason = "the program has a main function")]

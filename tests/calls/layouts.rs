@@ -478,6 +478,41 @@ async fn calls_held_for_a_layout_are_bounded() {
     }
 }
 
+/// More than the process caches, so most are evicted while their connections still call.
+#[tokio::test]
+async fn thousand_clients_with_descriptions_of_their_own_are_served() {
+    let mut clients = Vec::new();
+    for at in 0..1100 {
+        let unknown = description(&format!("Own{at}"));
+        let mut raw = hostile(&[item("shop.Shop", &unknown)]).await;
+        raw.write(&packet(1, 40, &[0])).await;
+        raw.write(&packet(2, 3, &unknown)).await;
+        clients.push(raw);
+    }
+    for id in 1..=2 {
+        for raw in &mut clients {
+            if id == 2 {
+                raw.write(&packet(2, 40, &[0])).await;
+            }
+            let replied = reply(raw).await.expect("the connection should stay open");
+            assert_eq!((replied.id, &replied.body[..1]), (PacketId(id), &[0x08][..]), "{replied:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn changed_streaming_refuses_its_method_alone() {
+    let changed = b"\x01\x01\x00\x00\x02\x03Buy\x02\x00\x00\x06Refund\x00\x00\x00\x09shop.Shop";
+    let mut raw = hostile(&[item("shop.Shop", changed)]).await;
+    raw.write(&packet(1, 40, &[0])).await;
+    raw.write(&packet(2, 3, changed)).await;
+    let (code, text) = refused(&mut raw, 1).await;
+    assert_eq!(code, Code::FailedPrecondition, "{text}");
+    assert!(text.starts_with("method Buy streams differently here and at the peer"), "{text}");
+    raw.write(&packet(3, 41, &[0])).await;
+    assert_eq!(reply(&mut raw).await.expect("the connection should stay open").id, PacketId(3));
+}
+
 #[tokio::test(start_paused = true)]
 async fn operation_of_two_services_is_refused() {
     let unknown = description("Twice");
