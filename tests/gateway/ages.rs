@@ -64,7 +64,7 @@ async fn aged_http1_connections_close_after_their_responses() {
     let gated = Gated::shut();
     let server = server(&gated, AGE);
     let started = Instant::now();
-    // Tests an idle connection and one with a pending response. Without `expect` the fast path serves them, with it hyper.
+    // An idle connection and one with a pending response, both on the fast path or, with `expect`, both on hyper.
     for fields in ["", "expect: 100-continue\r\n"] {
         let mut idle = dial(&server);
         idle.write_all(post("/interop.Interop/Add", fields, "{\"a\":1}").as_bytes())

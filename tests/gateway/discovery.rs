@@ -1,8 +1,8 @@
 //! Tests of the document returned by `rpc.discover` and the schemas in it.
 //!
-//! Python's package `jsonschema` validates the schemas. The interpreter is `FRISBEE_PYTHON`, or `python3`. If the package is
-//! missing, these tests print a note and pass, unless `FRISBEE_REQUIRE_JSONSCHEMA` is set. In `.ci/openrpc` the document is
-//! also validated by OpenRPC's schema, whose path is in `OPENRPC_SCHEMA`.
+//! Python's package `jsonschema` validates the schemas. The interpreter is `FRISBEE_PYTHON`, or `python3`. If the
+//! package is missing, these tests print a note and pass, unless `FRISBEE_REQUIRE_JSONSCHEMA` is set. In `.ci/openrpc`
+//! the document is also validated by OpenRPC's schema, whose path is in `OPENRPC_SCHEMA`.
 
 use crate::gateway::support::{Client, server};
 use frisbee_tests::json::{All, Echoes, EchoesServer};

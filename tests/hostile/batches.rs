@@ -1,4 +1,4 @@
-//! Batches of messages that are none, or come where none may.
+//! Tests of malformed and misplaced batches.
 
 use frisbee_tests::attacks::ADD;
 use frisbee_tests::interop::{AddRequest, Count, Range};
@@ -26,7 +26,7 @@ async fn streaming() -> Raw {
     peer
 }
 
-/// Whether the server still answers.
+/// Checks that the server still replies.
 async fn expect_sum(peer: &mut Raw) {
     peer.write(&packet(3, ADD, &encoded(&AddRequest { a: 20, b: 22 }))).await;
     let reply = peer.next().await.expect("connection should stay open");
@@ -43,7 +43,7 @@ async fn empty_or_inconsistent_batch_closes_connection() {
         let mut peer = streaming().await;
         peer.write(&packet(1, BATCH, body)).await;
         peer.closed().await;
-        // No stream is needed for that.
+        // A malformed batch closes the connection even without an open stream.
         let mut peer = Raw::connect(serve_interop().await).await;
         peer.write(&[hello(), packet(77, BATCH, body)].concat()).await;
         peer.closed().await;
@@ -53,7 +53,7 @@ async fn empty_or_inconsistent_batch_closes_connection() {
 #[tokio::test]
 async fn a_batch_for_a_stream_that_is_not_open_is_ignored() {
     let mut peer = streaming().await;
-    // One that never was, one of the other end, and one that is over.
+    // A stream that never existed, one in the peer's range, and one that has ended.
     for id in [2, 0x8000] {
         peer.write(&packet(id, BATCH, &[0, 0])).await;
     }

@@ -1,5 +1,5 @@
-//! Real faults: a proxy that delays, cuts, falls silent and flips bits, over sockets and, with more calls, in virtual
-//! time; no descriptors left, little memory, killed servers, stalled readers and slow writers.
+//! Tests of network and system faults: a proxy that delays, cuts, drops and corrupts bytes, over sockets and in virtual
+//! time; exhausted descriptors, little memory, killed servers, stalled readers and slow writers.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, SleepRequest};
 use frisbee_tests::raw::{Raw, header, packet};
@@ -17,7 +17,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWrite
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, ChildStdout, Command};
 
-/// The longest wait for an event that must happen.
+/// Maximum time to wait for an event that must happen.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 async fn soon<T>(what: &str, work: impl Future<Output = T>) -> T {
@@ -27,17 +27,17 @@ async fn soon<T>(what: &str, work: impl Future<Output = T>) -> T {
 /// Faults that a proxy applies to passing bytes.
 #[derive(Default)]
 struct Manner {
-    /// Waits so many milliseconds before each piece.
+    /// Delay in milliseconds before each write.
     delay: AtomicU64,
-    /// Cuts both directions after so many bytes; 0 is never.
+    /// Number of bytes after which both directions are cut. Never if 0.
     cut_behind: AtomicU64,
     /// Drops all bytes silently.
     silent: AtomicBool,
-    /// Flips a bit in one of so many bytes; 0 is never.
+    /// A bit is flipped in one of this many bytes. Never if 0.
     flip_one_in: AtomicU64,
 }
 
-/// A proxy in front of a server.
+/// Starts a proxy in front of a server and returns its address and faults.
 async fn proxy(server: SocketAddr) -> (SocketAddr, Arc<Manner>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address");
@@ -54,7 +54,7 @@ async fn proxy(server: SocketAddr) -> (SocketAddr, Arc<Manner>) {
     (address, manner)
 }
 
-/// A server with a proxy before it, both in memory and in virtual time, and what connects to them.
+/// Starts an in-memory server behind a proxy, and returns a connector to them.
 fn proxied(
     builder: ServerBuilder,
     manner: &Arc<Manner>,
@@ -72,7 +72,7 @@ fn proxied(
     (acceptor, connect)
 }
 
-/// Forwards the bytes of both ends, until one of them ends or is cut.
+/// Forwards bytes in both directions until either peer disconnects or the connection is cut.
 async fn relay<C, S>(client: C, server: S, manner: Arc<Manner>)
 where
     C: AsyncRead + AsyncWrite,
@@ -132,7 +132,7 @@ async fn behind_a_proxy_that_delays_every_call_succeeds() {
     assert_eq!(echo, payload);
 }
 
-/// Makes so many calls through connections that are cut after some hundred bytes.
+/// Makes `calls` calls over connections that are cut after some hundred bytes.
 async fn call_while_cut(client: &InteropClient, manner: &Manner, calls: i64) {
     let (mut succeeded, mut failed) = (0, 0);
     for a in 0..calls {
@@ -192,19 +192,19 @@ async fn a_network_that_falls_silent_is_noticed_by_both_ends() {
     client.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
 }
 
-/// Times that a test can wait for.
+/// Returns settings with short timeouts.
 fn quick() -> frisbee::Config {
     frisbee::Config::default().ping_interval(Duration::from_millis(100))
 }
 
-/// The settings of a channel and a server that notice a lost connection at once.
+/// Returns settings of a server and a channel that detect a lost connection quickly.
 fn wary() -> (ServerBuilder, ChannelBuilder) {
     let config = || quick().idle_timeout(Duration::from_millis(600)).least_rate_window(SECOND);
     let channel = Channel::builder().config(config()).timeout(Duration::from_millis(500));
     (Server::builder().config(config()), channel)
 }
 
-/// Makes so many calls and streams while bits are flipped, and one call after that; returns the number of successes.
+/// Makes calls and streams while bits are flipped, and one call afterwards. Returns the number of successes.
 async fn call_while_flipped(client: &InteropClient, manner: &Manner, rounds: i64) -> i64 {
     manner.flip_one_in.store(300, Ordering::Relaxed);
     let mut succeeded = 0;
@@ -245,7 +245,7 @@ async fn flipped_bits_never_hang_or_kill_client_or_server() {
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A server in a process of its own.
+/// A server in a separate process.
 struct Other {
     child: Child,
     address: SocketAddr,
@@ -253,7 +253,7 @@ struct Other {
 }
 
 impl Other {
-    /// How often accepting has failed.
+    /// Returns how often accepting a connection has failed.
     async fn not_accepted(&mut self) -> u64 {
         let input = self.child.stdin.as_mut().expect("pipe should be configured");
         input.write_all(b"\n").await.expect("write should succeed");
@@ -266,7 +266,7 @@ impl Other {
     }
 }
 
-/// Starts a server in a process of its own, under limits if they are given: `prlimit` options.
+/// Starts a server in a separate process, under the given limits (`prlimit` options).
 async fn child(limits: &[&str]) -> Other {
     let this = env!("CARGO_BIN_EXE_child");
     let mut command = if limits.is_empty() {
@@ -336,7 +336,7 @@ async fn server_without_descriptors_serves_and_recovers() {
     early.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed");
 }
 
-/// Takes all the descriptors of a server that has 64, and lets others wait for one. Each says so much.
+/// Opens more connections than a server with 64 descriptors can accept. Each sends `prefix`.
 async fn hoard(address: SocketAddr, prefix: &[u8]) -> Vec<TcpStream> {
     let mut hoard = Vec::new();
     for _ in 0..150 {
@@ -366,7 +366,7 @@ async fn a_server_with_little_memory_refuses_and_lives() {
     if !is_there("prlimit") {
         return;
     }
-    // Of address space: the program itself, its threads' stacks, and not the 300 MiB that come.
+    // The address space holds the program and its threads' stacks, but not the 300 MiB that the clients send.
     let Other { mut child, address, output: _output } = child(&["--as=700000000"]).await;
     let early = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     let mut peers = Vec::new();
@@ -374,7 +374,7 @@ async fn a_server_with_little_memory_refuses_and_lives() {
     for _ in 0..100 {
         let mut peer = Raw::connect(address).await;
         peer.write(&header(1, 17, 5 << 20)).await;
-        // Three of the five MiB that were promised.
+        // Sends three of the declared five MiB.
         for _ in 0..48 {
             let written = tokio::time::timeout(SECOND, peer.socket.write_all(&piece)).await;
             if !matches!(written, Ok(Ok(()))) {

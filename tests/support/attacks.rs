@@ -1,4 +1,4 @@
-//! Hostile peers: their bytes, their rates, and whether they read answers.
+//! Hostile peers: the bytes they send, their rates, and whether they read replies.
 //!
 //! They write bytes and share no code with the crates under attack, except for valid values. `hostile/siege.rs` runs
 //! them together with a healthy client that must see no error, `programs/siege.rs` measures the client's latencies.
@@ -17,18 +17,19 @@ use tokio::task::JoinSet;
 
 /// Operations of the interop schema.
 pub const ADD: u16 = 18;
-/// Waits as long as its request says.
+/// The method that sleeps for the requested time.
 pub const SLEEP: u16 = 19;
-/// Takes messages and answers each.
+/// The streaming method that replies to each message.
 pub const CHAT: u16 = 23;
 
-/// How long an attacker waits before it connects again, when it could not.
+/// Pause of an attacker after a failed attempt to connect.
 const REFUSED_PAUSE: Duration = Duration::from_millis(5);
 
-/// How long an attacker that has no share of a processor waits between two pieces.
+/// Pause between two writes of an attacker with [`Appetite::Little`].
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Lines that belong to another protocol, lengths beyond the limit, a PING with content: reasons to close.
+/// Returns inputs that must close the connection: lines of other protocols, lengths beyond the limit, a PING with a
+/// body.
 pub fn breaches() -> Vec<Vec<u8>> {
     vec![
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(),
@@ -39,8 +40,8 @@ pub fn breaches() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Requests of the interop schema that promise 2^32 elements or bytes and hold a few, end within a varint, or are no
-/// text: each one's operation and body.
+/// Malformed requests of the interop schema, each with its operation: they declare 2^32 elements or bytes and have only
+/// a few, end within a varint, or are not UTF-8.
 pub const FORGED: [(u16, &[u8]); 6] = [
     (ADD, &[8, 0, 0x0d, 0x80, 0x80, 0x80]),
     (12, &[8, 0, 1, 7, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]),
@@ -50,21 +51,21 @@ pub const FORGED: [(u16, &[u8]); 6] = [
     (16, &[8, 0, 5, 0x0a, 2, 0xc3, 0x28]),
 ];
 
-/// Which server is attacked.
+/// The kind of server that an attack targets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
-    /// One of the schema of the Go original's benchmark, such as the example `echo-server`.
+    /// A server of the schema of the Go benchmark, such as the example `echo-server`.
     Echo,
-    /// One of the interop schema, whose handlers wait and stream.
+    /// A server of the interop schema, whose handlers wait and stream.
     Interop,
-    /// One of the interop schema that speaks TLS.
+    /// A server of the interop schema with TLS.
     Tls,
 }
 
 /// The action of a peer after its last byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ending {
-    /// Stays, until it is closed.
+    /// Keeps the connection open until the server closes it.
     Stay,
     /// Closes its sending half and reads.
     HalfClose,
@@ -74,20 +75,20 @@ enum Ending {
     Reset,
 }
 
-/// A kind of hostile peer.
+/// A type of attack by hostile peers.
 #[derive(Clone, Debug)]
 pub struct Attack {
-    /// A few words.
+    /// Short description.
     pub name: &'static str,
-    /// The rows of `docs/promises.md`.
+    /// Row numbers of the threats that the attack covers.
     pub threats: &'static [u8],
     /// The target of an attack.
     pub target: Target,
     connections: usize,
-    /// The number of new ones in a second, in addition to permanent ones, if any.
+    /// Number of new connections per second, in addition to permanent ones.
     per_second: u32,
     opening: Vec<u8>,
-    /// The bytes of the connection of a number after its opening.
+    /// Returns the bytes that a connection writes after the opening, given its number.
     own: fn(usize) -> Vec<u8>,
     again: Vec<u8>,
     pause: Duration,
@@ -95,17 +96,17 @@ pub struct Attack {
     ending: Ending,
 }
 
-/// How much of a processor attackers may use.
+/// Processor time that attackers may use.
 #[derive(Clone, Copy, Debug)]
 pub enum Appetite {
-    /// This share of the thread's available time. Only Linux reports it.
+    /// A fraction of the thread's available processor time. Measured only on Linux.
     Share(f64),
-    /// Little: they wait between any two pieces.
+    /// Minimal: attackers pause after each write.
     Little,
 }
 
 impl Attack {
-    /// A peer that writes `opening` when it has connected, and stays.
+    /// Creates an attack whose peers connect, write `opening` and keep the connection open.
     fn new(name: &'static str, threats: &'static [u8], target: Target, opening: Vec<u8>) -> Self {
         Self {
             name,
@@ -122,12 +123,12 @@ impl Attack {
         }
     }
 
-    /// Sets how many there are.
+    /// Sets the number of permanent connections.
     fn connections(self, connections: usize) -> Self {
         Self { connections, ..self }
     }
 
-    /// Sets how many connect in a second, independent of earlier ones.
+    /// Sets the number of new connections per second, regardless of earlier ones.
     fn per_second(self, per_second: u32) -> Self {
         Self { connections: 0, per_second, ..self }
     }
@@ -142,12 +143,12 @@ impl Attack {
         Self { again, ..self }
     }
 
-    /// Sets how long to wait in between.
+    /// Sets the pause between repeated writes.
     fn every(self, pause: Duration) -> Self {
         Self { pause, ..self }
     }
 
-    /// Reads nothing.
+    /// Makes the peers never read.
     fn deaf(self) -> Self {
         Self { reads: false, ..self }
     }
@@ -156,7 +157,7 @@ impl Attack {
         Self { ending, ..self }
     }
 
-    /// Attacks until the future is dropped.
+    /// Runs the attack until the future is dropped.
     pub async fn run(self, address: SocketAddr, appetite: Appetite) {
         let diet = Arc::new(Diet { appetite, started: Instant::now(), used_before: used() });
         let attack = Arc::new(self);
@@ -184,7 +185,7 @@ impl Attack {
         peers.join_all().await;
     }
 
-    /// One connection to its end.
+    /// Runs one connection until it closes.
     async fn connect(&self, number: usize, address: SocketAddr, diet: &Diet) -> std::io::Result<()> {
         let socket = TcpStream::connect(address).await?;
         socket.set_nodelay(true)?;
@@ -221,14 +222,13 @@ impl Attack {
             }
             std::io::Result::Ok(())
         };
-        // It expects to be closed.
+        // The server is expected to close the connection.
         tokio::select! { _ = write => {}, _ = read => {} }
         Ok(())
     }
 }
 
-/// Keeps attackers from using more of the processor than they may, so that measurements show the work of the server on
-/// their bytes.
+/// Limits the processor time of attackers, so that measurements show the server's work on their bytes.
 struct Diet {
     appetite: Appetite,
     started: Instant,
@@ -252,15 +252,15 @@ impl Diet {
     }
 }
 
-/// How long this thread has been running on a processor.
+/// Returns the processor time of this thread.
 fn used() -> Duration {
     let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = times.split_whitespace().next().and_then(|time| time.parse().ok());
     Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
-/// Burns as much of a processor as attackers may, and sends nothing: its effect on a client is not caused by the
-/// server.
+/// Uses as much processor time as attackers may, without sending anything. The baseline for a client's latencies,
+/// because its effect is not caused by the server.
 pub async fn burn(appetite: Appetite) {
     let diet = Diet { appetite, started: Instant::now(), used_before: used() };
     loop {

@@ -1,21 +1,21 @@
-//! A service whose handlers wait for the test, and not for a time.
+//! A service whose handlers wait until the test releases them.
 
 use crate::interop::{Interop, SleepRequest};
 use frpc::{Request, Response, Status};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// As [`Service`](crate::service::Service), but a `Sleep` of more than zero waits for a permit of the gate.
+/// Like [`Service`](crate::service::Service), but a `Sleep` of more than zero waits for a permit.
 #[derive(Clone, Debug)]
 pub struct Gated(pub Arc<Semaphore>);
 
 impl Gated {
-    /// Waits for permits, which are absent at first.
+    /// Creates a service without permits.
     pub fn shut() -> Self {
         Self(Arc::new(Semaphore::new(0)))
     }
 
-    /// Releases all, now and later.
+    /// Releases all current and future calls.
     pub fn open(&self) {
         self.0.close();
     }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::task::JoinHandle;
 
-/// A client that calls all the time and must not see an error.
+/// A client that makes calls continuously, none of which may fail.
 pub struct Healthy {
     stop: Arc<AtomicBool>,
     calling: JoinHandle<usize>,
 }
 
 impl Healthy {
-    /// Begins to call.
+    /// Connects and starts to make calls.
     pub async fn connect(address: SocketAddr) -> Self {
         let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
         let stop = Arc::new(AtomicBool::new(false));
@@ -30,7 +30,7 @@ impl Healthy {
         Self { stop, calling }
     }
 
-    /// Ends, and returns whether all calls succeeded.
+    /// Stops and checks that all calls succeeded.
     pub async fn was_well(self) {
         self.stop.store(true, Ordering::Relaxed);
         let calls = self.calling.await.expect("healthy client should be served");

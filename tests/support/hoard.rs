@@ -1,4 +1,4 @@
-//! A service whose calls make a server hold much: long replies, endless streams, and requests that wait.
+//! A service whose calls use much server memory: long replies, endless streams, and waiting requests.
 
 use crate::interop::{Interop, Lists, Payload, Text};
 use crate::left_to_service;
@@ -8,27 +8,27 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Answers a payload with as many bytes as its number says, and a text in a chat with texts of as many bytes without end.
-/// Payloads wait until they are released, and lists for ever.
+/// Replies to a payload with the number of bytes that it states, and to a text in a chat with an endless stream of
+/// texts of that length. Payloads wait until they are released, and lists forever.
 #[derive(Clone, Debug)]
 pub struct Hoard {
-    /// Calls that have begun.
+    /// Number of calls that have started.
     pub started: Arc<AtomicUsize>,
-    /// Ended calls of payloads, for any reason.
+    /// Number of payload calls that have ended, for any reason.
     pub ended: Arc<AtomicUsize>,
     released: watch::Receiver<bool>,
     pause: Duration,
 }
 
 impl Hoard {
-    /// The service, and the sender that releases payloads. Each also waits for so long.
+    /// Creates the service and the sender that releases payloads. Each call first sleeps for `pause`.
     pub fn new(pause: Duration) -> (Self, watch::Sender<bool>) {
         let (release, released) = watch::channel(false);
         (Self { started: Arc::default(), ended: Arc::default(), released, pause }, release)
     }
 }
 
-/// Counts the end of a handler.
+/// Counts a handler as ended when dropped.
 struct Ending(Arc<AtomicUsize>);
 
 impl Drop for Ending {

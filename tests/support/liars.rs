@@ -1,4 +1,4 @@
-//! Clients of servers that a test speaks for, and that lie.
+//! Clients of misbehaving servers that a test controls byte by byte.
 
 use crate::interop::{AddRequest, Count, InteropClient, Range};
 use crate::raw::{Raw, packet};
@@ -9,7 +9,7 @@ use tokio::io::DuplexStream;
 /// Longer than any test takes.
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// A client, and the server that it believes in.
+/// Returns a client and the connection to it that the test controls as its server.
 pub async fn deceived(settings: impl FnOnce(ChannelBuilder) -> ChannelBuilder) -> (InteropClient, Raw) {
     let (address, accepted) = Raw::listen().await;
     let channel = settings(Channel::builder().calls::<InteropClient>())
@@ -19,31 +19,31 @@ pub async fn deceived(settings: impl FnOnce(ChannelBuilder) -> ChannelBuilder) -
     (InteropClient::new(channel), accepted.await)
 }
 
-/// As [`deceived`], through a pipe that holds 64 KiB, so that a server has said what its client has read.
+/// Like [`deceived`], through a pipe with a buffer of 64 KiB, so that the server's writes follow the client's reads.
 pub async fn deceived_through_a_pipe() -> (InteropClient, Raw<DuplexStream>) {
     let (here, there) = tokio::io::duplex(64 * 1024);
-    // A busy machine has as much time as it takes.
+    // No timeout, because the machine may be busy.
     let builder = Channel::builder().calls::<InteropClient>().peer_kind_timeout(HOUR).timeout(HOUR);
     let channel = builder.connect_io(here).await.expect("connection in memory should be accepted");
     (InteropClient::new(channel), Raw::over(there))
 }
 
-/// Adds 1 to a number at a server that may lie.
+/// Spawns a call of `Add` with `a` and 1 to the misbehaving server.
 pub fn calling(client: &InteropClient, a: i64) -> tokio::task::JoinHandle<Result<i64, Status>> {
     let client = client.clone();
     tokio::spawn(async move { client.add(AddRequest { a, b: 1 }).await.map(|sum| sum.into_inner().total) })
 }
 
-/// The code of a call that has to fail.
+/// Returns the code of a call that is expected to fail.
 ///
 /// # Panics
-/// If it has not failed.
+/// If the call succeeded.
 #[track_caller]
 pub fn code<T: std::fmt::Debug>(reply: Result<T, Status>) -> Code {
     reply.expect_err("call should fail").code()
 }
 
-/// Opens a stream of counts at a liar, and returns the liar's end.
+/// Opens a stream of counts at the misbehaving server. Returns the client's stream and its id.
 pub async fn streaming(client: &InteropClient, liar: &mut Raw, timeout: Duration) -> (frpc::Streaming<Count>, u16) {
     liar.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
     let mut request = Request::new(Range { from: 0, count: 1 });

@@ -1,5 +1,5 @@
-//! Shared by the integration tests: the generated schemas, a server of the interop schema, a peer that writes any
-//! bytes, and observations of the test's own process.
+//! Shared code of the integration tests: generated schemas, a server of the interop schema, a peer that writes
+//! arbitrary bytes, and measurements of the test's process.
 
 use frisbee::IoBackend;
 use std::net::SocketAddr;
@@ -66,7 +66,7 @@ pub mod versions {
     pub mod first {
         include!(concat!(env!("OUT_DIR"), "/first/versions.rs"));
     }
-    /// As [`first`], with views, and requests of `Say` as they came.
+    /// Like [`first`], with views, and with undecoded requests of `Say`.
     pub mod viewed {
         include!(concat!(env!("OUT_DIR"), "/viewed/versions.rs"));
     }
@@ -97,17 +97,17 @@ pub mod evolution {
     }
 }
 
-/// Serves the interop schema in the current runtime, for as long as that runs.
+/// Serves the interop schema until the current runtime shuts down.
 pub async fn serve_interop() -> SocketAddr {
     serve_interop_with(frpc::Server::builder()).await
 }
 
-/// As [`serve_interop`], with settings.
+/// Like [`serve_interop`], with settings.
 pub async fn serve_interop_with(builder: frpc::ServerBuilder) -> SocketAddr {
     serve(builder.add_service(interop::InteropServer::new(service::Service))).await
 }
 
-/// The backends that servers of this build can have.
+/// Returns the I/O backends that this build supports.
 pub fn backends() -> &'static [IoBackend] {
     if cfg!(all(feature = "uring", target_os = "linux")) {
         &[IoBackend::Tokio, IoBackend::Uring]
@@ -116,7 +116,7 @@ pub fn backends() -> &'static [IoBackend] {
     }
 }
 
-/// Serves in the current runtime, for as long as that runs.
+/// Starts a server that runs until the current runtime shuts down.
 pub async fn serve(builder: frpc::ServerBuilder) -> SocketAddr {
     let server = builder.bind("127.0.0.1:0").await.expect("server should bind to a free address");
     let address = server.local_addr();
@@ -126,14 +126,14 @@ pub async fn serve(builder: frpc::ServerBuilder) -> SocketAddr {
 
 /// A server in the current runtime that a test can stop or kill.
 pub struct Serving {
-    /// Where it listens.
+    /// The server's address.
     pub address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<Result<(), frpc::Error>>,
 }
 
 impl Serving {
-    /// Lets a server serve.
+    /// Starts a server.
     pub fn start(server: frpc::Server) -> Self {
         let address = server.local_addr();
         let (stop, stopped) = oneshot::channel();
@@ -141,25 +141,25 @@ impl Serving {
         Self { address, stop: Some(stop), task }
     }
 
-    /// Stops it, in good order.
+    /// Begins a graceful shutdown.
     pub fn stop(&mut self) {
         drop(self.stop.take());
     }
 
-    /// Ends it, and all its connections, at once.
+    /// Aborts the server and all its connections.
     pub fn kill(&self) {
         self.task.abort();
     }
 
-    /// Whether it has ended.
+    /// Returns whether the server has ended.
     pub fn is_over(&self) -> bool {
         self.task.is_finished()
     }
 
-    /// Waits for its end in good order.
+    /// Waits for a graceful shutdown.
     ///
     /// # Panics
-    /// If the stop takes more than 15 s: a server closes calls in progress after 20 s.
+    /// If the shutdown takes more than 15 s. After 20 s a server would close calls in progress.
     pub async fn stopped(self) {
         let stopped = tokio::time::timeout(Duration::from_secs(15), self.task).await;
         stopped
@@ -169,10 +169,10 @@ impl Serving {
     }
 }
 
-/// Waits for something that is bound to come.
+/// Waits until a condition holds.
 ///
 /// # Panics
-/// If it has not come within two minutes; a machine may be busy.
+/// If the condition does not hold within two minutes. The timeout is long because the machine may be busy.
 pub async fn until(what: &str, mut is: impl FnMut() -> bool) {
     let reached = async {
         while !is() {
@@ -182,7 +182,7 @@ pub async fn until(what: &str, mut is: impl FnMut() -> bool) {
     tokio::time::timeout(Duration::from_secs(120), reached).await.unwrap_or_else(|_| panic!("never: {what}"));
 }
 
-/// Two ends of a connection between which each byte takes so long.
+/// Returns the two ends of an in-memory connection with the given latency.
 pub fn far_apart(apart: Duration) -> (DuplexStream, DuplexStream) {
     const UNDER_WAY: usize = 4 << 20;
     let (here, near) = tokio::io::duplex(UNDER_WAY);
@@ -193,7 +193,7 @@ pub fn far_apart(apart: Duration) -> (DuplexStream, DuplexStream) {
     (here, there)
 }
 
-/// Carries bytes in order, each for so long.
+/// Forwards bytes in order with the given latency.
 async fn carry(
     mut from: impl AsyncRead + Unpin + Send + 'static,
     mut to: impl AsyncWrite + Unpin + Send + 'static,

@@ -1,4 +1,4 @@
-//! The service of `proto/extension.proto`, with a state that tests look at.
+//! The service of `proto/extension.proto`, with state that tests inspect.
 
 use crate::extension::{Chunk, Extension, ExtensionClient, ExtensionServer, Failure, Maybe, Time};
 use crate::serve;
@@ -24,17 +24,17 @@ pub struct Service {
 /// Finished and running handlers of a [`Service`].
 #[derive(Default)]
 pub struct State {
-    /// Handlers of `Wait` that have not ended.
+    /// Number of running handlers of `Wait`.
     pub waiting: AtomicI64,
     /// Releases the handlers of `Wait` that wait for [`UNTIL_RELEASED`].
     pub released: watch::Sender<bool>,
-    /// Messages that `Flood` has produced.
+    /// Number of messages that `Flood` has produced.
     pub flooded: AtomicU64,
-    /// Runs of `Get`.
+    /// Number of times that `Get` has run.
     pub gets: AtomicU64,
     /// The code with which `Get` and `Flood` fail, unless it is 0.
     pub broken: AtomicI32,
-    /// For `Ask`, which calls back.
+    /// Client with which `Ask` calls back.
     pub back: tokio::sync::OnceCell<ExtensionClient>,
 }
 
@@ -62,7 +62,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// Values received under `sent-`, to be returned under `got-`.
+/// Returns the received metadata with the prefix `sent-` of keys replaced by `got-`.
 fn returned(metadata: &Metadata) -> Metadata {
     let mut returned = Metadata::new();
     for (key, value) in metadata.iter() {
@@ -102,7 +102,7 @@ impl Extension for Service {
 
     async fn ask(&self, request: Request<Time>) -> Reply<Time> {
         let Some(back) = self.state.back.get() else {
-            // The nested call: its caller, as it was reported.
+            // The timeout of the nested call, as the server received it.
             let millis = request.timeout().map_or(0, |timeout| timeout.as_millis() as u64);
             return Ok(Response::new(Time { millis }));
         };
@@ -151,7 +151,7 @@ pub async fn start(service: Service) -> SocketAddr {
     serve(Server::builder().add_service(ExtensionServer::new(service))).await
 }
 
-/// A client of a new server, whose state can be seen.
+/// Starts a server and returns a client and the state of the service.
 pub async fn served() -> (ExtensionClient, Arc<State>) {
     let service = Service::default();
     let state = service.state.clone();

@@ -1,12 +1,12 @@
-//! Packed messages, made by hand: a HELLO that says that its sender unpacks, and bodies around frames of zstd.
+//! Packed messages encoded by hand: a HELLO that announces zstd, and bodies that contain zstd frames.
 
 use crate::raw::packet;
 use frisbee::tlv::{put_item, put_varint, take_varint};
 
-/// The type of the item in HELLO, and the way that there is.
+/// Type of the HELLO item for packed messages, and its only algorithm, zstd.
 const UNPACKS: (u8, u8) = (35, 1);
 
-/// The HELLO of a peer, which unpacks or does not, as a packet.
+/// Returns the HELLO packet of a peer that does or does not support packed messages.
 pub fn hello(unpacks: bool) -> Vec<u8> {
     let mut body = b"fris\x01".to_vec();
     if unpacks {
@@ -15,7 +15,7 @@ pub fn hello(unpacks: bool) -> Vec<u8> {
     packet(0, 3, &body)
 }
 
-/// A body that says that a frame is a message of so many bytes.
+/// Returns a packed body whose frame is declared to contain a message of `length` bytes.
 pub fn body(length: u64, frame: &[u8]) -> Vec<u8> {
     let mut body = vec![0x11];
     put_varint(&mut body, length);
@@ -23,14 +23,14 @@ pub fn body(length: u64, frame: &[u8]) -> Vec<u8> {
     body
 }
 
-/// The length that a packed body states, and its frame; `None` if it is not packed.
+/// Returns the declared length and the frame of a packed body, or `None` if the body is not packed.
 pub fn parts(body: &[u8]) -> Option<(usize, &[u8])> {
     let mut frame = body.strip_prefix(&[0x11])?;
     let length = take_varint(&mut frame)?;
     Some((usize::try_from(length).ok()?, frame))
 }
 
-/// The body of a message `interop.Text` of 1200 times the letter `a`, as docs/compression.md has it.
+/// The body of a message `interop.Text` of 1200 times the letter `a`, as in docs/compression.md.
 pub const EXAMPLE: &[u8] = b"\x11\xb6\x09\
     \x28\xb5\x2f\xfd\x60\xb6\x03\
     \x30\x00\x00\x08\x00\x05\x0a\xb0\x09\

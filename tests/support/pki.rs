@@ -20,7 +20,7 @@ impl Default for Authority {
 }
 
 impl Authority {
-    /// A new authority.
+    /// Creates an authority.
     pub fn new(name: &str) -> Self {
         let mut params = CertificateParams::new(Vec::new()).expect("certificate without names should be valid");
         params.distinguished_name.push(DnType::CommonName, name);
@@ -29,25 +29,25 @@ impl Authority {
         Self(CertifiedIssuer::self_signed(params, key).expect("key should match the certificate"))
     }
 
-    /// A certificate for a name that is valid now, and its key.
+    /// Issues a currently valid certificate for a name, with its key.
     pub fn issue(&self, name: &str) -> Identity {
         self.issue_until(name, 2100)
     }
 
-    /// A certificate for a name that is valid until the beginning of a year, and its key.
+    /// Issues a certificate for a name that is valid until the beginning of a year, with its key.
     pub fn issue_until(&self, name: &str, year: i32) -> Identity {
         let (certificate, key) = self.sign(name, year);
         let chain = vec![certificate.der().clone(), self.certificate()];
         Identity::new(chain, PrivateKeyDer::Pkcs8(key.serialize_der().into()))
     }
 
-    /// As [`issue`](Self::issue), as PEM: the certificate, and its key.
+    /// Like [`issue`](Self::issue), but returns certificate and key as PEM.
     pub fn issue_pem(&self, name: &str) -> (String, String) {
         let (certificate, key) = self.sign(name, 2100);
         (certificate.pem(), key.serialize_pem())
     }
 
-    /// A certificate with these alternative names and a common name, and its key.
+    /// Issues a certificate with alternative names and a common name, with its key.
     pub fn issue_names(&self, names: Vec<SanType>, common_name: &str) -> Identity {
         let mut params = CertificateParams::default();
         params.subject_alt_names = names;
@@ -69,32 +69,32 @@ impl Authority {
         (params.signed_by(&key, &self.0).expect("key should match the certificate"), key)
     }
 
-    /// The authority's own certificate.
+    /// Returns the authority's own certificate.
     pub fn certificate(&self) -> CertificateDer<'static> {
         self.0.der().clone()
     }
 
-    /// The authority's own certificate, as PEM.
+    /// Returns the authority's own certificate as PEM.
     pub fn pem(&self) -> String {
         self.0.pem()
     }
 
-    /// It alone.
+    /// Returns a set of trusted authorities that contains only this one.
     pub fn trusted(&self) -> Authorities {
         Authorities::new([self.certificate()]).expect("certificate should be a valid authority")
     }
 
-    /// A server for loopback without client authentication.
+    /// Returns server settings for loopback without client authentication.
     pub fn server(&self) -> ServerTls {
         ServerTls::new(self.issue("127.0.0.1")).expect("key should match the certificate")
     }
 
-    /// A server for loopback that requires a certificate of the same authority.
+    /// Returns server settings for loopback that require a client certificate of this authority.
     pub fn mutual_server(&self) -> ServerTls {
         ServerTls::mutual(self.issue("127.0.0.1"), self.trusted()).expect("key should match the certificate")
     }
 
-    /// What rustls needs for a client and a server for loopback.
+    /// Returns rustls configurations of a client and a server for loopback.
     pub fn configurations(&self) -> (Arc<ClientConfig>, Arc<ServerConfig>) {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let server = ServerConfig::builder_with_provider(provider.clone());
@@ -114,7 +114,8 @@ impl Authority {
         (Arc::new(client.with_root_certificates(roots).with_no_client_auth()), Arc::new(server))
     }
 
-    /// The configuration of rustls for a server on loopback that requests a certificate and admits clients without one.
+    /// Returns a rustls configuration of a server for loopback that requests, but does not require, a client
+    /// certificate.
     pub fn asking_configuration(&self) -> Arc<ServerConfig> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut roots = RootCertStore::empty();
@@ -130,7 +131,7 @@ impl Authority {
         Arc::new(server.expect("key should match the certificate"))
     }
 
-    /// The first flight of a TLS client. The server answers it with a signature, for any sender.
+    /// Returns the first flight of a TLS client. The server computes a signature in reply to it, whoever sends it.
     pub fn client_hello(&self) -> Vec<u8> {
         let (config, _) = self.configurations();
         let name = "localhost".try_into().expect("server name should be valid");
@@ -140,13 +141,13 @@ impl Authority {
         bytes
     }
 
-    /// A client that trusts this authority, and shows nothing.
+    /// Returns client settings that trust this authority and present no certificate.
     pub fn client(&self) -> ClientTls {
         ClientTls::new(self.trusted()).expect("TLS settings should be valid")
     }
 }
 
-/// Certificates and a key of PEM, for rustls.
+/// Parses certificates and a key in PEM for rustls.
 pub fn from_pem(certificates: &str, key: &str) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
     use rustls::pki_types::pem::PemObject;
     let chain = CertificateDer::pem_slice_iter(certificates.as_bytes()).collect::<Result<_, _>>();

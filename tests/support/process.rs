@@ -1,4 +1,4 @@
-//! Observations of the test's own process.
+//! Measurements of the test's own process.
 
 use std::any::type_name;
 use std::cell::Cell;
@@ -10,7 +10,8 @@ thread_local! {
     static PANICS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Panics on this thread since the first call. The runtime catches the panics of tasks, and they would not be noticed.
+/// Returns the number of panics on this thread since the first call. Counted because the runtime catches panics of
+/// tasks.
 pub fn panics() -> usize {
     static COUNTING: Once = Once::new();
     COUNTING.call_once(|| {
@@ -23,8 +24,8 @@ pub fn panics() -> usize {
     PANICS.get()
 }
 
-/// The memory of this process in KiB, where the system reports it: on Linux. Concurrent tests add to it, so limits have
-/// to be generous.
+/// Returns the resident memory of this process in KiB, on Linux only. Limits must be generous because concurrent tests
+/// run in the same process.
 pub fn resident_kib() -> Option<usize> {
     status("VmRSS:")
 }
@@ -42,12 +43,12 @@ fn status(name: &str) -> Option<usize> {
     line.trim().trim_end_matches(" kB").parse().ok()
 }
 
-/// Runs the calling test in a process of its own, one at a time. Returns `false` in that process.
+/// Runs the calling test in a separate process, one at a time. Returns `false` in that process.
 ///
-/// The type of a closure of the test has the path of the test in its name.
+/// The closure identifies the test, because its type name contains the test's path.
 ///
 /// # Panics
-/// If the test fails there.
+/// If the test fails in the other process.
 pub fn ran_alone<F>(_closure: F) -> bool {
     static TURN: Mutex<()> = Mutex::new(());
     const MARK: &str = "FRISBEE_ALONE";

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The longest wait for a peer. Events are due in milliseconds; a machine may be busy.
+/// Maximum time to wait for a peer. Events take milliseconds, but the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A bare connection.
@@ -23,18 +23,18 @@ pub struct Raw<T = TcpStream> {
     received: Bytes,
 }
 
-/// A transport that brings the same packet without end and accepts all writes.
+/// A transport whose reads return the same packet endlessly and that accepts all writes.
 #[derive(Debug)]
 pub struct Endless {
     packet: Vec<u8>,
-    /// The bytes read so far.
+    /// Number of bytes read so far.
     at: usize,
-    /// What one read brings at most.
+    /// Maximum number of bytes per read.
     at_once: usize,
 }
 
 impl Endless {
-    /// Brings the bytes of a packet, as many at once as the reader requests and no more than `at_once`.
+    /// Creates a transport that repeats a packet and returns at most `at_once` bytes per read.
     pub fn new(packet: &[u8], at_once: usize) -> Self {
         Self { packet: packet.to_vec(), at: 0, at_once }
     }
@@ -68,7 +68,7 @@ impl AsyncWrite for Endless {
     }
 }
 
-/// The bytes of a packet in the current form.
+/// Encodes a packet with the current header.
 pub fn packet(id: u16, operation: u16, body: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0, 0x0F];
     bytes.extend_from_slice(&id.to_be_bytes());
@@ -78,7 +78,7 @@ pub fn packet(id: u16, operation: u16, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The header of a packet that declares `length` bytes.
+/// Encodes the header of a packet with a body of `length` bytes.
 pub fn header(id: u16, operation: u16, length: u32) -> Vec<u8> {
     let mut bytes = packet(id, operation, &[]);
     bytes.truncate(6);
@@ -88,21 +88,21 @@ pub fn header(id: u16, operation: u16, length: u32) -> Vec<u8> {
 }
 
 impl Raw {
-    /// Listens on the loopback: at which address, and the first peer that comes there.
+    /// Listens on loopback. Returns the address and a future of the first connection.
     pub async fn listen() -> (String, impl Future<Output = Self>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
         let address = listener.local_addr().expect("socket should have a local address").to_string();
         (address, async move { Self::over(listener.accept().await.expect("client should connect").0) })
     }
 
-    /// Connects.
+    /// Connects to a server.
     pub async fn connect(address: SocketAddr) -> Self {
         Self::over(TcpStream::connect(address).await.expect("server should accept the connection"))
     }
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Raw<T> {
-    /// A peer on a transport.
+    /// Creates a peer on an existing transport.
     pub fn over(socket: T) -> Self {
         Self { socket, decoder: Decoder::new(HeaderForm::Current, BODY_MAX), received: Bytes::new() }
     }
@@ -112,7 +112,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Raw<T> {
         self.socket.write_all(bytes).await.expect("write should succeed");
     }
 
-    /// The next packet that is neither PING, PONG nor HELLO; `None` when the peer has closed.
+    /// Returns the next packet other than PING, PONG and HELLO, or `None` if the remote peer has closed the connection.
     pub async fn next(&mut self) -> Option<Packet> {
         tokio::time::timeout(PATIENCE, async {
             loop {
@@ -128,7 +128,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Raw<T> {
         .expect("read should complete within the timeout")
     }
 
-    /// Waits until the peer has closed, and skips its earlier bytes.
+    /// Discards received bytes until the remote peer closes the connection.
     pub async fn closed(&mut self) {
         let read = async { while self.read().await.is_some() {} };
         tokio::time::timeout(PATIENCE, read).await.expect("read should complete within the timeout");
@@ -148,14 +148,14 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Raw<T> {
     }
 }
 
-/// The body of a packet that carries a message.
+/// Encodes a message as the body of a packet.
 pub fn encoded<M: Message>(message: &M) -> Vec<u8> {
     let mut bytes = Vec::new();
     encode_root(message, &mut Encoder::new(&mut bytes)).expect("message should be encodable");
     bytes
 }
 
-/// The text, if the body is an error.
+/// Returns the text if the body is an error.
 pub fn error_text(body: &[u8]) -> Option<String> {
     polyglot::Decoder::new(body).error_text().ok().map(str::to_owned)
 }

@@ -102,8 +102,9 @@ impl Interop for Service {
     }
 }
 
-/// Leaves methods to [`Service`], in the `impl Interop` of a service that has only some of its own:
-/// `left_to_service!(echo_scalars, sum_up);`. `echoes` are all those that return their request, but `echo_payload`.
+/// Delegates methods to [`Service`] in the `impl Interop` of a service that overrides only some:
+/// `left_to_service!(echo_scalars, sum_up);`. `echoes` stands for all methods that return their request, except
+/// `echo_payload`.
 #[macro_export]
 macro_rules! left_to_service {
     (@echoes) => { $crate::left_to_service!(echo_scalars, echo_nested, echo_lists, echo_maps, echo_mixed); };
@@ -129,7 +130,7 @@ macro_rules! left_to_service {
     ($($method:ident),+) => { $($crate::left_to_service!(@$method);)+ };
 }
 
-/// Refuses methods, in the `impl Extension` of a service that has only some: `not_served!(echo, sink);`.
+/// Rejects methods in the `impl Extension` of a service that implements only some: `not_served!(echo, sink);`.
 #[macro_export]
 macro_rules! not_served {
     (@echo) => { $crate::not_served!(@echo: $crate::extension::Maybe => $crate::extension::Maybe); };
@@ -147,7 +148,7 @@ macro_rules! not_served {
     ($($method:ident),+) => { $($crate::not_served!(@$method);)+ };
 }
 
-/// The decoded value, as text. An enum is its number on the wire, which is the index of its value.
+/// Returns a decoded value as text. An enum is its number on the wire, which is the index of its value.
 pub fn describe(scalars: &Scalars) -> String {
     let hex = |bytes: &[u8]| {
         bytes.iter().fold(String::new(), |mut hex, byte| {

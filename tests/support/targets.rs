@@ -1,7 +1,7 @@
-//! Targets of fuzzers: functions of bytes that must not panic, hang, or retain memory, for any bytes.
+//! Fuzz targets: functions of arbitrary bytes that must not panic, hang or retain memory.
 //!
-//! `fuzz/` hands them to libFuzzer. The ordinary tests in `wire/fuzz_corpus.rs` run each with every file of the corpus,
-//! so that findings stay fixed. They are cheap to run: no threads, no sockets, no time but a virtual one.
+//! `fuzz/` runs them with libFuzzer. The tests in `wire/fuzz_corpus.rs` run each with every file of the corpus, so that
+//! findings stay fixed. They are cheap: no threads, no sockets, and only virtual time.
 
 mod core;
 mod dynamic;

@@ -15,16 +15,16 @@ use std::time::{Duration, Instant};
 /// The only method of the benchmark's schema.
 const ECHO: u16 = 10;
 
-/// Bytes that a flood writes at once.
+/// Number of bytes per write of a flood.
 const PIECE: usize = 64 * 1024;
 
-/// Every kind of hostile peer that writes bytes at a server.
+/// Returns all attacks on servers.
 pub fn all() -> Vec<Attack> {
     [bodies(), frames(), packets(), silence(), connections(), calls(), streams(), topics(), tls(), gateway::all()]
         .concat()
 }
 
-/// A packet as often as it fits into a piece.
+/// Repeats a packet as often as it fits into a [`PIECE`].
 fn flood(packet: &[u8]) -> Vec<u8> {
     packet.repeat((PIECE / packet.len()).max(1))
 }
@@ -37,13 +37,13 @@ fn add(id: u16) -> Vec<u8> {
     packet(id, ADD, &encoded(&AddRequest { a: 20, b: 22 }))
 }
 
-/// The first packet of a native peer.
+/// Returns the first packet of a native peer.
 fn hello() -> Vec<u8> {
     let mut core = frisbee_core::Connection::client(&Default::default(), Instant::now());
     core.outbox().take_bytes().to_vec()
 }
 
-/// Bodies that cannot be understood.
+/// Returns attacks with bodies that cannot be decoded.
 fn bodies() -> Vec<Attack> {
     let body = echo(64);
     let cut: Vec<_> = (0..body.len()).flat_map(|cut| packet(cut as u16, ECHO, &body[..cut])).collect();
@@ -73,8 +73,8 @@ fn bodies() -> Vec<Attack> {
     ]
 }
 
-/// A request of the interop schema with a list of so many messages, each of them nil: 32 bytes of memory for one. More
-/// than 2^21 are more than a decoding may take.
+/// Returns a request of the interop schema with a list of `count` nil messages, which take 32 bytes of memory each.
+/// More than 2^21 exceed the memory limit of the decoder.
 fn nils(count: u32) -> Vec<u8> {
     let mut body = encoded(&Lists::default());
     assert!(body.ends_with(&[1, 3, 0x0a, 0]), "its last list is of messages");
@@ -84,7 +84,7 @@ fn nils(count: u32) -> Vec<u8> {
     packet(1, 12, &body)
 }
 
-/// A body of the interop schema with a map that has the same key so many times.
+/// Returns a body of the interop schema with a map that repeats one key `count` times.
 fn same_keys(count: usize) -> Vec<u8> {
     let mut body = vec![8, 0];
     Encoder::new(&mut body).map(Kind::String, Kind::String, count).expect("map should be shorter than 2^32");
@@ -93,7 +93,7 @@ fn same_keys(count: usize) -> Vec<u8> {
     body
 }
 
-/// Frames that are none, or promise too much.
+/// Returns attacks with malformed frames or excessive lengths.
 fn frames() -> Vec<Attack> {
     let promise = [header(1, ECHO, 5 << 20), vec![0; 10_000]].concat();
     let one_byte = header(1, ECHO, 5 << 20);
@@ -114,7 +114,7 @@ fn frames() -> Vec<Attack> {
     ]
 }
 
-/// Packets that the protocol itself answers or skips.
+/// Returns attacks with packets that the protocol itself answers or skips.
 fn packets() -> Vec<Attack> {
     let reserved: Vec<_> = (3..=9).flat_map(|operation| packet(5, operation, b"whatever")).collect();
     let control: Vec<_> = [(5, &[4][..]), (6, &[10]), (7, &[]), (9, &[0, 0])]
@@ -144,7 +144,7 @@ fn packets() -> Vec<Attack> {
     ]
 }
 
-/// Peers that say nothing, or hear nothing.
+/// Returns attacks by peers that never write or never read.
 fn silence() -> Vec<Attack> {
     let megabyte = packet(1, ECHO, &echo(1 << 20));
     vec![
@@ -157,7 +157,7 @@ fn silence() -> Vec<Attack> {
     ]
 }
 
-/// Connections that come and go.
+/// Returns attacks with short-lived connections.
 fn connections() -> Vec<Attack> {
     let requests = packet(1, ECHO, &echo(100)).repeat(100);
     vec![
@@ -167,7 +167,7 @@ fn connections() -> Vec<Attack> {
     ]
 }
 
-/// More calls than are good.
+/// Returns attacks with excessive numbers of calls.
 fn calls() -> Vec<Attack> {
     let sleep = packet(1, SLEEP, &encoded(&SleepRequest { millis: 3_600_000, tag: 1 }));
     let large = packet(1, 17, &encoded(&Payload { seq: 1, data: vec![0; 5_000_000] }));
@@ -198,12 +198,12 @@ fn calls() -> Vec<Attack> {
     ]
 }
 
-/// A request whose handler waits for so many milliseconds.
+/// Returns a request whose handler sleeps for the given number of milliseconds.
 fn waits(millis: u32) -> Vec<u8> {
     packet(1, SLEEP, &encoded(&SleepRequest { millis, tag: 1 }))
 }
 
-/// A request with so many kilobytes of metadata whose handler waits for five seconds.
+/// Returns a request with the given number of kilobytes of metadata, whose handler sleeps for five seconds.
 fn waiting_calls(kilobytes: u16) -> Vec<u8> {
     let mut items = Vec::new();
     for number in 0..kilobytes {
@@ -217,7 +217,7 @@ fn waiting_calls(kilobytes: u16) -> Vec<u8> {
     packet(1, SLEEP, &[body, items, encoded(&SleepRequest { millis: 5_000, tag: 1 })].concat())
 }
 
-/// A request with so many entries of metadata in front, each of them `k` without a value.
+/// Returns a request with the given number of metadata entries, each with the key `k` and an empty value.
 fn metadata(entries: usize) -> Vec<u8> {
     let items = [2, 2, 1, b'k'].repeat(entries);
     let mut body = vec![0x10];
@@ -225,7 +225,7 @@ fn metadata(entries: usize) -> Vec<u8> {
     [body, items, echo(8)].concat()
 }
 
-/// Streams.
+/// Returns attacks with streams.
 fn streams() -> Vec<Attack> {
     let open = |id| packet(id, 2, &[9, CHAT as u8]);
     let text = |length| encoded(&Text { value: "x".repeat(length) });
@@ -249,7 +249,7 @@ fn streams() -> Vec<Attack> {
     ]
 }
 
-/// Subscriptions, at a server with a broker.
+/// Returns attacks with subscriptions on a server with a broker.
 fn topics() -> Vec<Attack> {
     vec![
         Attack::new("400 000 patterns subscribed to", &[33], Target::Interop, Vec::new())
@@ -267,7 +267,7 @@ fn subscribe(id: u16, pattern: &str) -> Vec<u8> {
     packet(id, FIRST_OPERATION, &[&[pattern.len() as u8], pattern.as_bytes()].concat())
 }
 
-/// Handshakes.
+/// Returns attacks with TLS handshakes.
 fn tls() -> Vec<Attack> {
     vec![
         Attack::new("plain text where TLS is spoken", &[29], Target::Tls, add(1)),

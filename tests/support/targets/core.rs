@@ -105,7 +105,7 @@ fn extensions(data: &[u8]) {
 pub fn hello(data: &[u8]) {
     if let Ok(hello) = Hello::decode(&Bytes::copy_from_slice(data)) {
         let again = Hello::decode(&hello.encode().into());
-        // One whose items fill all of the room may not fit when it is written in full.
+        // A HELLO whose items fill the maximum length may exceed it once all items are encoded in full.
         assert!(matches!(again, Err(HelloError::TooLong { .. })) || again == Ok(hello));
     }
     let mut rest = data;

@@ -1,5 +1,5 @@
-//! Targets with a whole end of a connection: a server with a hostile client, a client with a server that lies, and
-//! either of them where the accepting end calls the dialling one.
+//! Fuzz targets of complete peers: a server with a hostile client, a client with a hostile server, and both with calls
+//! of the accepting peer.
 
 use super::peer::{HANGS, Manner, attack_bytes, hello, pipe, run, say};
 use crate::interop::{AddRequest, Count, InteropClient, InteropServer, Payload, Range};
@@ -16,27 +16,27 @@ fn config() -> Config {
     Config::default().body_max(100_000).streams_max(8).calls_max(16)
 }
 
-/// A client writes bytes to a server of the interop schema, and goes, or stays and says nothing more.
+/// A client writes bytes to a server of the interop schema, and disconnects or stays silent.
 pub fn server(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     run(attack(manner, attack_bytes(manner, &hello(), data, u16::from), frpc::Server::builder()));
 }
 
-/// As [`server`], with one that unpacks what its client has packed.
+/// Like [`server`], with a server that accepts packed messages.
 pub fn packed(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     let builder = frpc::Server::builder().accept_compressed();
     run(attack(manner, attack_bytes(manner, &hello(), data, u16::from), builder));
 }
 
-/// A client of JSON-RPC writes text to a server that speaks it, with little room for batches.
+/// A client writes text to a JSON-RPC server with a low batch limit.
 pub fn json_rpc(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     let gateway = Gateway::new().json_rpc().batch_max(8).idle_timeout(Duration::from_secs(5));
     run(attack(manner, data.to_vec(), frpc::Server::builder().gateway(gateway)));
 }
 
-/// Has a client send so much to a server, and checks that no state remains.
+/// Sends the bytes to a server and checks that no state remains.
 async fn attack(manner: Manner, bytes: Vec<u8>, builder: ServerBuilder) {
     let builder = builder.config(config()).memory_max(64 * 1024).add_service(InteropServer::new(Service));
     let acceptor: Acceptor = builder.build().expect("settings should be valid");
@@ -51,13 +51,13 @@ async fn attack(manner: Manner, bytes: Vec<u8>, builder: ServerBuilder) {
     assert_eq!((stats.open(), stats.memory_held()), (0, 0), "something is left");
 }
 
-/// A server answers with any bytes to a client that makes a call of each kind.
+/// A server sends arbitrary bytes to a client that makes a call of each kind.
 pub fn client(data: &[u8]) {
     let Some((manner, data)) = Manner::of(data) else { return };
     run(mislead(manner, attack_bytes(manner, &hello(), data, u16::from), Channel::builder()));
 }
 
-/// Has a server say so much to a client that calls, whose calls all have to end.
+/// Sends the bytes to a client that makes calls, and checks that all calls end.
 async fn mislead(manner: Manner, bytes: Vec<u8>, builder: ChannelBuilder) {
     let (here, mut there) = pipe();
     let builder = builder.config(config()).timeout(Duration::from_secs(2));
@@ -70,7 +70,7 @@ async fn mislead(manner: Manner, bytes: Vec<u8>, builder: ChannelBuilder) {
     ended.expect("call should complete").expect("client should not panic");
 }
 
-/// Gives the same transport, the first time.
+/// Returns a connector that succeeds once, with this transport.
 fn once(io: DuplexStream) -> impl Fn() -> ReadyIo + Send + Sync + 'static {
     let io_slot = Mutex::new(Some(io));
     move || {
@@ -81,8 +81,8 @@ fn once(io: DuplexStream) -> impl Fn() -> ReadyIo + Send + Sync + 'static {
 
 type ReadyIo = std::future::Ready<std::io::Result<DuplexStream>>;
 
-/// Calls of the accepting end: a client that offers services answers with any bytes, or a client that offers them is
-/// called by any bytes of its server.
+/// Calls of the accepting peer: a client that offers services replies with arbitrary bytes, or receives arbitrary bytes
+/// as requests.
 pub fn two_way(data: &[u8]) {
     thread_local! {
         static GREETING: OnceCell<Vec<u8>> = const { OnceCell::new() };
@@ -129,7 +129,7 @@ async fn greeting() -> Vec<u8> {
     bytes
 }
 
-/// Makes a call of each kind; how many succeed.
+/// Makes a call of each kind and returns how many succeed.
 async fn call_every_kind(client: &InteropClient) -> usize {
     let (sum, payload, counts, total) = tokio::join!(add(client), echo(client), count_up(client), sum_up(client));
     [sum, payload, counts, total].into_iter().filter(Result::is_ok).count()

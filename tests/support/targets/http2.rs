@@ -2,9 +2,9 @@
 //!
 //! # Decisions
 //!
-//! The input of a connection is a script, because random bytes hardly ever form a frame: each command of some bytes makes
-//! one, valid or not. Both servers get the same frames one by one. A request that both have accepted whole is equal; one that
-//! a single server has accepted is a defect, except for those of [`is_refused_by_us_alone`].
+//! The input of a connection is a script, because random bytes hardly ever form a frame: each command of some bytes
+//! makes one, valid or not. Both servers get the same frames one by one. A request that both have accepted whole is
+//! equal; one that a single server has accepted is a defect, except for those of [`is_refused_by_us_alone`].
 
 use bytes::Bytes;
 use frisbee_core::ServerConfig;
@@ -445,9 +445,9 @@ fn fields_of_h2(head: &http::request::Parts) -> Vec<(String, String)> {
     sorted(pseudo.chain(head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))))
 }
 
-/// Requests that RFC 9113 calls malformed, and h2 accepts: without `:path` or with a fragment in it (h2 shows `/`), `*` for another
-/// method than OPTIONS, CONNECT without authority, user information in the authority, spaces at the
-/// ends of values, and characters outside of ASCII in the path.
+/// Requests that RFC 9113 calls malformed, and h2 accepts: without `:path` or with a fragment in it (h2 shows `/`), `*`
+/// for another method than OPTIONS, CONNECT without authority, user information in the authority, spaces at the ends of
+/// values, and characters outside of ASCII in the path.
 fn is_refused_by_us_alone(request: &Request) -> bool {
     let get = |name: &str| request.fields.iter().find(|(other, _)| other == name).map(|(_, value)| &value[..]);
     let (method, path, authority) = (get(":method"), get(":path").unwrap_or_default(), get(":authority"));

@@ -6,8 +6,8 @@ use polyglot::{Form, Nesting};
 /// Larger than any body of the fuzzer.
 const BODY_MAX: usize = 1 << 16;
 
-/// Descriptions are refused or canonical, and translation is bounded. The input is the length of the writer's description in
-/// two bytes and the description, the same of the reader, and a body.
+/// Descriptions are refused or canonical, and translation is bounded. The input is the length of the writer's
+/// description in two bytes and the description, the same of the reader, and a body.
 pub fn layout(data: &[u8]) {
     let Some((writer, rest)) = described(data) else { return };
     let Some((reader, body)) = described(rest) else { return };
