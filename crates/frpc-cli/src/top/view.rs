@@ -648,7 +648,7 @@ mod tests {
         let text = plain(&board());
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 9);
-        assert_eq!(lines[5], "number  peer                     kind    age   calls  oldest  streams  queued  memory");
+        assert_eq!(lines[5], "number  peer                     kind    age   active  oldest  streams  queued  memory");
         assert!(lines[6].starts_with("2       10.0.0.2:2000"), "{text}");
     }
 
