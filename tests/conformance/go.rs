@@ -19,7 +19,7 @@ impl Encoder {
     pub(crate) fn start(descriptors: &[u8]) -> Option<Self> {
         if Command::new("go").arg("version").output().is_err() {
             assert!(std::env::var_os("FRISBEE_REQUIRE_GO").is_none(), "Go is required here and is not installed");
-            // The test's own output is shown only when it fails; this line is to be seen always.
+            // Written to the terminal directly, because the test's own output is shown only on failure.
             let _ = std::io::stderr()
                 .lock()
                 .write_all(b"\nSKIPPED: Go is not installed, so no bytes were compared with those of Go\n");
@@ -48,8 +48,8 @@ impl Encoder {
         Some(Self { child, stdin, stdout })
     }
 
-    /// The flat Polyglot form of a message that is given as protobuf, and its JSON, if it has any. `json` is ours, which
-    /// has to be the same message.
+    /// The flat Polyglot form of a message that is given as protobuf, and its JSON, if it has any. `json` is ours,
+    /// which has to be the same message.
     pub(crate) fn encode(
         &mut self,
         name: &str,

@@ -4,8 +4,8 @@
 //! on the standard output goes the server's address in the same way. It then serves until the suite
 //! stops it.
 //!
-//! With the argument `native` or `grpc` the server is a gateway that forwards calls to a second one in the same process, by
-//! native frames or by gRPC.
+//! With the argument `native` or `grpc` the server is a gateway that forwards calls to a second one in the same
+//! process, by native frames or by gRPC.
 
 #[cfg(suite)]
 mod service;
@@ -15,7 +15,8 @@ mod service;
 mod conformance {
     frpc::include_proto!("connectrpc.conformance.v1");
 
-    /// The methods of the service, which is put together by hand: its JSON has `Any`, whose types the server has to know.
+    /// The methods of the service, which is put together by hand: its JSON has `Any`, whose types the server has to
+    /// know.
     pub static LAYOUT: &frpc::codegen::Layout = &CONFORMANCE_SERVICE_LAYOUT;
     pub const UNARY: frpc::codegen::Method = CONFORMANCE_SERVICE_UNARY;
     pub const SERVER_STREAM: frpc::codegen::Method = CONFORMANCE_SERVICE_SERVER_STREAM;

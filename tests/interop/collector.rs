@@ -192,7 +192,7 @@ struct Collector {
 impl Collector {
     async fn start() -> Option<Self> {
         if std::env::var_os("FRISBEE_REQUIRE_COLLECTOR").is_none() {
-            // The test's own output is shown only when it fails; this line is to be seen always.
+            // Written to the terminal directly, because the test's own output is shown only on failure.
             let _ = std::io::stderr()
                 .lock()
                 .write_all(b"\nSKIPPED: FRISBEE_REQUIRE_COLLECTOR is not set, so no trace was sent to a collector\n");

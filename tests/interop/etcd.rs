@@ -1,4 +1,5 @@
-//! Servers that are found by etcd, from Debian's package `etcd-server`: they register, leave and die, and etcd itself dies.
+//! Servers that are found by etcd, from Debian's package `etcd-server`: they register, leave and die, and etcd itself
+//! dies.
 //!
 //! Where it is not installed the tests say so and pass, unless `FRISBEE_REQUIRE_SERVERS` is set.
 //! `FRISBEE_ETCD_AWAY` is for how many seconds etcd is away.

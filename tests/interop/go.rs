@@ -88,7 +88,7 @@ impl Peer {
 pub(crate) fn build(module: &str, package: &str) -> Option<PathBuf> {
     if Blocking::new("go").arg("version").output().is_err() {
         assert!(std::env::var_os("FRISBEE_REQUIRE_GO").is_none(), "Go is required here and is not installed");
-        // The test's own output is shown only when it fails; this line is to be seen always.
+        // Written to the terminal directly, because the test's own output is shown only on failure.
         let _ = std::io::Write::write_all(
             &mut std::io::stderr().lock(),
             b"\nSKIPPED: Go is not installed, so nothing was tested with Go peers\n",

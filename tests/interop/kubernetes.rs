@@ -1,8 +1,8 @@
-//! A real API server of Kubernetes: the manifest of docs/resolvers.md, and a Service whose slices come, change and go while the
-//! server is killed and starts again.
+//! A real API server of Kubernetes: the manifest of docs/resolvers.md, and a Service whose slices come, change and go
+//! while the server is killed and starts again.
 //!
-//! It is built from Go modules, which takes many minutes the first time: only where `FRISBEE_REQUIRE_APISERVER` is set. No
-//! controllers run, so the test writes the slices itself, as they would.
+//! It is built from Go modules, which takes many minutes the first time: only where `FRISBEE_REQUIRE_APISERVER` is set.
+//! No controllers run, so the test writes the slices itself, as they would.
 
 use super::databases::servers;
 use super::go;
@@ -25,12 +25,12 @@ use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
-/// No step takes longer, on a busy machine either.
+/// Maximum duration of a step, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/prod/endpointslices";
 
-/// An API server with an etcd of its own, and its administrator.
+/// An API server with a dedicated etcd, and an administrator's client.
 struct ApiServer {
     address: String,
     program: PathBuf,
@@ -43,7 +43,7 @@ struct ApiServer {
 impl ApiServer {
     async fn start() -> Option<Self> {
         if std::env::var_os("FRISBEE_REQUIRE_APISERVER").is_none() {
-            // The test's own output is shown only when it fails; this line is to be seen always.
+            // Written to the terminal directly, because the test's own output is shown only on failure.
             let _ = std::io::stderr()
                 .lock()
                 .write_all(b"\nSKIPPED: FRISBEE_REQUIRE_APISERVER is not set, so no API server was watched\n");

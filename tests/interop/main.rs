@@ -28,13 +28,13 @@ fn generous() -> frpc::ServerBuilder {
     Server::builder().config(frisbee::Config::default().streams_max(1000))
 }
 
-/// A client of a server, in no hurry: a busy machine takes its time over the many calls and megabytes of the suite.
+/// Connects a client with long timeouts, because the suite's calls take long on a busy machine.
 async fn connected(address: &str, form: HeaderForm) -> Channel {
     let builder = Channel::builder().header_form(form).timeout(Duration::from_secs(120));
     builder.connect(address).await.expect("server should accept the connection")
 }
 
-/// The detected kind of the other end of a channel.
+/// Returns the detected kind of a channel's peer.
 async fn peer_of(channel: &Channel) -> Shown {
     let connection = channel.connection().expect("channel should be connected");
     connection.peer_known().await.expect("peer should complete the handshake")
@@ -76,7 +76,7 @@ async fn a_go_server_with_old_headers_answers_every_call() {
 async fn client_without_old_headers_setting_names_go_server() {
     let Some(peer) = Peer::old() else { return };
     let server = peer.serve().await;
-    // It takes our HELLO for a packet of 1.7 GB, and allocates memory for it.
+    // The peer parses HELLO as a packet of 1.7 GB and allocates memory for it.
     let builder =
         Channel::builder().peer_kind_timeout(Duration::from_secs(60)).reconnect_timeout(Duration::from_secs(60));
     let channel = builder.connect(&server.address).await.expect("server should accept the connection");

@@ -1,8 +1,8 @@
-//! Brokers that are joined by NATS, from Debian's package `nats-server`: what their subscribers hear, also when the
-//! server is killed.
+//! Tests of brokers that are connected by NATS (Debian's package `nats-server`): the messages that their subscribers
+//! receive, also when the server is killed.
 //!
-//! Where it is not installed the tests say so and pass, unless `FRISBEE_REQUIRE_SERVERS` is set.
-//! `FRISBEE_BUS_MESSAGES` is how many messages each broker publishes, 10 000 unless it is set.
+//! If NATS is not installed, the tests print a note and pass, unless `FRISBEE_REQUIRE_SERVERS` is set.
+//! `FRISBEE_BUS_MESSAGES` sets the number of messages that each broker publishes, 10 000 by default.
 
 mod batches;
 mod cluster;
@@ -75,8 +75,8 @@ async fn until(what: &str, is: impl Fn() -> bool) {
     timeout(PATIENCE, reached).await.unwrap_or_else(|_| panic!("not within {PATIENCE:?}: {what}"));
 }
 
-/// Publishes from 1 on to the topic of a broker, no faster than all receive. `received` is the count of each subscription
-/// for all brokers.
+/// Publishes from 1 on to the topic of a broker, no faster than all receive. `received` is the count of each
+/// subscription for all brokers.
 async fn publish(client: Client, at: usize, published: Arc<AtomicU64>, received: Vec<Arc<AtomicU64>>) {
     let publisher = client.publisher(&format!("numbers.{at}.x")).expect("topic should be valid");
     for number in 1..=messages() {
@@ -120,7 +120,7 @@ async fn overlapping_patterns_deliver_once_in_order_on_three_brokers() {
         writers.spawn(publish(client.clone(), at, published.clone(), received.clone()));
     }
     writers.join_all().await;
-    // Nothing comes twice: the next message of each broker is the next that each subscription hears.
+    // No message is duplicated: the next message of each broker is the next that each subscription receives.
     let mut subscriptions = listeners.join_all().await;
     for client in &clients {
         client.publish("end", "").await.expect("broker should accept the message");
@@ -230,17 +230,17 @@ async fn listen_everywhere(clients: &[Client]) -> Vec<Arc<Account>> {
     accounts
 }
 
-/// Waits until all that was published was heard or said to be missed, and nothing twice.
+/// Waits until each published message was received once or reported as lost.
 async fn settle(accounts: &[Arc<Account>], published: u64) {
     until("all is heard or said", || accounts.iter().all(|account| account.sum() >= published)).await;
-    // Longer than brokers take to say how much there was.
+    // Longer than brokers take to report the number of lost messages.
     tokio::time::sleep(Duration::from_millis(600)).await;
     for account in accounts {
         assert_eq!(account.sum(), published, "{} were said to be missed", account.missed.load(Ordering::SeqCst));
     }
 }
 
-/// Each client publishes numbers to a topic of its own, some ten in a millisecond.
+/// Each client publishes numbers to its own topic, about ten per millisecond.
 struct Load {
     over: Arc<AtomicBool>,
     published: Arc<AtomicU64>,
@@ -279,7 +279,7 @@ impl Load {
         self.published.load(Ordering::SeqCst)
     }
 
-    /// Ends it, and says how much was published.
+    /// Stops publishing and returns the number of published messages.
     async fn end(&mut self) -> u64 {
         self.over.store(true, Ordering::SeqCst);
         while let Some(ended) = self.writers.join_next().await {
@@ -308,7 +308,7 @@ async fn killed_server_leaves_exactly_reported_gap() {
     let published = load.end().await;
     settle(&accounts, published).await;
     println!("{published} published, {} missed", accounts[0].missed.load(Ordering::SeqCst));
-    // Groups are resumed as well.
+    // Subscriptions of groups are resumed too.
     let mut jobs = clients[0].queue_subscribe("jobs", "workers").await.expect("broker should accept the subscription");
     clients[1].publish("jobs", "1").await.expect("broker should accept the message");
     assert_eq!(next(&mut jobs).await.expect("connection should stay open"), "jobs 1");

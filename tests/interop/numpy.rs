@@ -1,4 +1,4 @@
-//! Files that NumPy has written, and files for it.
+//! Tests that exchange `.npy` files with NumPy.
 //!
 //! Needs Python with NumPy: that of `FRISBEE_PYTHON`, or `python3`. Without it the test says so and passes, unless
 //! `FRISBEE_REQUIRE_NUMPY` is set.

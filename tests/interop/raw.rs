@@ -1,4 +1,4 @@
-//! Connections that go raw without a word, with Go's `RawTransport()` at the other end.
+//! Tests of connections that become raw without a handshake, with Go's `RawTransport()` as the peer.
 
 use super::go::Peer;
 use frisbee::{

@@ -212,7 +212,7 @@ async fn reference_server_answers_metadata_statuses_and_calls_back() {
     let failure = Failure { code: Code::NotFound as i32, text: "gone".into(), details: vec![1, 2] };
     let status = client.fail(failure).await.expect_err("call should fail");
     assert_eq!((status.code(), status.message(), status.details()), (Code::NotFound, "gone", &[1, 2][..]));
-    // The reference calls this end's `Get` for `Ask`.
+    // The reference peer calls this program's `Get` to handle `Ask`.
     let answer = client.ask(Time { millis: 3 }).await.expect("the reference should call back");
     assert_eq!(answer.get_ref().millis, 3);
     let mut request = Request::new(Time { millis: 3_600_000 });
@@ -276,7 +276,8 @@ async fn rust_client_reacts_to_malformed_input_as_specified() {
     assert!(count >= 150, "{count} cases");
 }
 
-/// Returns the numbers of a text above 1: decimal ones, also with spaces between thousands, and pairs of hexadecimal digits.
+/// Returns the numbers of a text above 1: decimal ones, also with spaces between thousands, and pairs of hexadecimal
+/// digits.
 fn numbers(text: &str) -> BTreeSet<u64> {
     let is_digit = |c: char| c.is_ascii_hexdigit() || c == 'x';
     let words = text.split(|c: char| !is_digit(c)).filter(|word| !word.is_empty());

@@ -24,10 +24,10 @@ macro_rules! cases {
     ($($name:literal $case:expr,)*) => { &[$(($name, |client| Box::pin($case(client)))),*] };
 }
 
-/// No case takes longer, however slow the machine.
+/// Maximum duration of a case, even on a slow machine.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Longer than a case may take, in milliseconds.
+/// Duration in milliseconds that exceeds the limit of a case.
 const FOR_EVER: u32 = 600_000;
 
 /// Runs cases one after the other on one connection, so that each also shows that those before did no harm.
@@ -253,7 +253,7 @@ fn mixed() -> Mixed {
     }
 }
 
-/// Turns a failed call into what went wrong.
+/// Converts the error of a failed call to text.
 #[allow(clippy::needless_pass_by_value)] // It stands in `map_err`.
 fn text(status: Status) -> String {
     status.to_string()
@@ -407,7 +407,7 @@ async fn out_of_order(client: InteropClient) -> Outcome {
 }
 
 async fn sleeps_at_once(client: InteropClient) -> Outcome {
-    // One after the other they would take longer than any case may.
+    // The calls run concurrently because a sequence would exceed the time limit of a case.
     let millis = 2 * u32::try_from(LIMIT.as_millis()).unwrap_or(u32::MAX) / 100;
     all(100, move |tag| {
         let client = client.clone();
@@ -589,7 +589,7 @@ async fn silence(client: InteropClient) -> Outcome {
     add(client).await
 }
 
-/// Runs as many at once; the first failure counts.
+/// Runs a number of calls concurrently and returns the first failure.
 async fn all<F>(count: usize, make: impl Fn(usize) -> F) -> Outcome
 where
     F: Future<Output = Outcome> + Send + 'static,

@@ -9,7 +9,7 @@ use frpc::Channel;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Files of PEM in a directory that goes with them.
+/// PEM files in a temporary directory that is removed on drop.
 struct Files(PathBuf);
 
 impl Files {

@@ -1,5 +1,5 @@
-//! Tests that measure the whole process, its memory and its threads, or listen to its log. Each runs in a process of its
-//! own, one at a time.
+//! Tests that measure the whole process, its memory and its threads, or listen to its log. Each runs in a process of
+//! its own, one at a time.
 
 mod blocked;
 mod busy_polling;

@@ -67,8 +67,8 @@ async fn twice() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Counts the warnings of io_uring. Of others there may be some where the machine is busy, such as of handlers that take
-/// long.
+/// Counts the warnings of io_uring. Of others there may be some where the machine is busy, such as of handlers that
+/// take long.
 struct Log;
 
 static WARNINGS: AtomicUsize = AtomicUsize::new(0);

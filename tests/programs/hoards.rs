@@ -22,10 +22,10 @@ const MEMORY: usize = 64 * MIB;
 /// messages that are decoded before they are charged.
 const BESIDE_MAX: f64 = 64.0;
 
-/// How long a reply takes, so that many calls wait together.
+/// Duration of a call, long enough that many calls wait concurrently.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How long each row takes.
+/// Duration of each measurement.
 const TIME: Duration = Duration::from_secs(8);
 
 /// What clients hoard.
@@ -144,7 +144,7 @@ fn call(id: &str, method: &str, params: &str, metadata: &str) -> String {
     )
 }
 
-/// Opens a stream of texts of so many bytes.
+/// Opens a stream of texts of the given length.
 fn stream(id: usize, length: usize) -> [String; 2] {
     let item = format!(r#"{{"value":"{length}"}}"#);
     let item = format!(r#"{{"jsonrpc":"2.0","method":"rpc.item","params":{{"id":"{id}","item":{item}}}}}"#);
@@ -236,7 +236,7 @@ async fn attack(kind: Kind, address: SocketAddr) -> super::Result<()> {
     std::future::pending().await
 }
 
-/// Makes a request on each of so many connections.
+/// Makes a request on each of the given number of connections.
 async fn at_once(address: SocketAddr, count: usize, request: String) -> super::Result<Vec<TcpStream>> {
     let mut connecting = JoinSet::new();
     for _ in 0..count {

@@ -47,7 +47,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 /// How many times its usual p99 a healthy client may see.
 const RATIO_MAX: f64 = 3.0;
 
-/// How long it may take to connect and to get the first reply, in milliseconds.
+/// Maximum time to connect and receive the first reply, in milliseconds.
 const CONNECT_MAX: f64 = 200.0;
 
 /// How much of a processor attackers have.
@@ -62,7 +62,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// The name of the row whose neighbour sends nothing.
 const CONTROL: &str = "(a busy neighbour)";
 
-/// The longest that a server or an attacker lives, whatever becomes of those who started it.
+/// Maximum lifetime of a server or attacker process, in case its parent dies.
 const LIFE: Duration = Duration::from_secs(3_600);
 
 const USAGE: &str = "usage: siege [--seconds N] [--only PART_OF_A_NAME] [--workers N] [--real-time] [--hoards]";
@@ -101,7 +101,7 @@ enum Verdict {
 }
 
 struct Arguments {
-    /// How long the client is attacked by each kind.
+    /// Duration of each attack.
     time: Duration,
     only: String,
     /// Of the example server; none is as many as there are processors.
@@ -266,7 +266,7 @@ enum Healthy {
 }
 
 impl Healthy {
-    /// Calls once and looks at the reply.
+    /// Makes a call and checks its reply.
     async fn call(&self, number: i64) -> std::result::Result<Duration, Status> {
         let started = Instant::now();
         let is_right = match self {
@@ -400,7 +400,7 @@ async fn watch(servers: &Servers, target: Target, healthy: &Healthy) -> Window {
     window
 }
 
-/// The latency that so many of a thousand calls stay below, in microseconds.
+/// Returns a latency quantile, given in thousandths, in microseconds.
 fn percentile(latencies: &mut [Duration], of_thousand: usize) -> f64 {
     latencies.sort_unstable();
     let at = latencies.len().saturating_sub(1) * of_thousand / 1_000;

@@ -1,4 +1,4 @@
-//! Every public async function says what becomes of it when its future is dropped.
+//! Checks that each public async function documents the effect of dropping its future.
 
 use std::fs;
 use std::path::{Path, PathBuf};

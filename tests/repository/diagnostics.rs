@@ -24,7 +24,7 @@ fn library() -> PathBuf {
     entries.filter(is_frpc).max_by_key(age).expect("library should have been built")
 }
 
-/// What rustc says about a program.
+/// Returns rustc's diagnostics for a program.
 fn compiled(source: &str) -> String {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = folder.path().join("program.rs");

@@ -1,4 +1,5 @@
-//! The examples in the documentation of items: the items that programs name most have one, and all of them are compiled.
+//! The examples in the documentation of items: the items that programs name most have one, and all of them are
+//! compiled.
 
 use super::cancel_safety::sources;
 use super::promises::root;

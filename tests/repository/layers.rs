@@ -1,4 +1,5 @@
-//! The layers inside `frpc` and `frisbee`: a top-level module imports only from modules below it in the table of its crate.
+//! The layers inside `frpc` and `frisbee`: a top-level module imports only from modules below it in the table of its
+//! crate.
 //!
 //! Files of one module may refer to each other. Unit tests are left out, because they use whole servers and clients.
 

@@ -1,4 +1,4 @@
-//! The page of promises names tests. This one sees to it that they exist, and that no promise is without.
+//! The page of promises names tests. This test checks that they exist and that each promise has one.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,5 @@
-//! A service that greets, for the examples whose subject is something else, and a server of it that runs already, for the
-//! examples in the documentation of frpc.
+//! A service that greets, for the examples whose subject is something else, and a server of it that runs already, for
+//! the examples in the documentation of frpc.
 
 use crate::greet;
 use crate::greeter::{Greeter, GreeterServer, Greeting, Name};

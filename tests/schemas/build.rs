@@ -111,8 +111,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     compile_single_types()
 }
 
-/// Writes a schema in which each type of field is the only one of a message and of a oneof, and compiles it. What a message
-/// can derive depends on all of its fields, so that a second field could hide a missing trait.
+/// Writes a schema in which each type of field is the only one of a message and of a oneof, and compiles it. What a
+/// message can derive depends on all of its fields, so that a second field could hide a missing trait.
 fn compile_single_types() -> Result<(), Box<dyn Error>> {
     const SCALARS: [&str; 15] = [
         "double", "float", "int32", "int64", "uint32", "uint64", "sint32", "sint64", "fixed32", "fixed64", "sfixed32",

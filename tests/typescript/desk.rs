@@ -4,7 +4,8 @@
 //! It prints its bound address in a separate line, and ends when its standard input does. With a layout it serves that
 //! of `versions.proto` and nothing else. With a folder it accepts TLS in addition to plain text, with the identity
 //! there, which it makes if there is none. Pages of the origin may connect. With the console it shows that, its schema,
-//! and its activity. With `--udp` it takes JSON-RPC by datagrams, and prints that address in a line before the other one.
+//! and its activity. With `--udp` it takes JSON-RPC by datagrams, and prints that address in a line before the other
+//! one.
 
 use desk::{All, Chunk, Desk, DeskServer, Empty, Failure, Number, PageClient, Pair, Range, Seen, Sum, Text, Time};
 use forms::{Forms, FormsServer, Known};

@@ -4,8 +4,8 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::time::Duration;
 
-/// Exponential backoff: each pause is twice as long as the previous one, up to a maximum. Half of each pause is random, so
-/// that the clients of a lost server do not all reconnect at the same time.
+/// Exponential backoff: each pause is twice as long as the previous one, up to a maximum. Half of each pause is random,
+/// so that the clients of a lost server do not all reconnect at the same time.
 ///
 /// ```
 /// use frisbee_requests::Backoff;

@@ -17,8 +17,9 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// A client that connects in the background and replaces lost connections.
 ///
-/// Clones share the connection, which is closed when the last clone is dropped. Requests are never resent automatically: those
-/// of a lost connection fail, and [`RequestError::was_sent`](crate::RequestError::was_sent) tells which can safely be retried.
+/// Clones share the connection, which is closed when the last clone is dropped. Requests are never resent
+/// automatically: those of a lost connection fail, and [`RequestError::was_sent`](crate::RequestError::was_sent) tells
+/// which can safely be retried.
 ///
 /// ```
 /// use frisbee::{Client, Handlers, Operation, Packet, Server};
@@ -59,8 +60,8 @@ struct State {
 
 impl ReconnectingClient {
     /// Connects in the background with the settings of `builder`, and reconnects whenever the connection is lost. All
-    /// connections share the router. Addresses have the forms of [`ClientBuilder::connect`]. Failed attempts are followed by a
-    /// pause of up to 5 s. A connection that is lost within 5 s counts as a failed attempt.
+    /// connections share the router. Addresses have the forms of [`ClientBuilder::connect`]. Failed attempts are
+    /// followed by a pause of up to 5 s. A connection that is lost within 5 s counts as a failed attempt.
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {

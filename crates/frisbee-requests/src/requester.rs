@@ -29,8 +29,8 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// A router that sends requests and matches the replies to them.
 ///
 /// A reply is the packet with the id of its request. It may have another operation, so that a protocol can answer with
-/// an error. `Requester` assigns ascending ids from 1 to 65 535, and never one that is in use. A protocol may use the id 0 for
-/// packets that expect no reply. Clones share their requests: mount one clone and send requests with another.
+/// an error. `Requester` assigns ascending ids from 1 to 65 535, and never one that is in use. A protocol may use the
+/// id 0 for packets that expect no reply. Clones share their requests: mount one clone and send requests with another.
 ///
 /// * **Each request completes once**, with its reply or a [`RequestError`]. [`was_sent`](RequestError::was_sent) tells
 ///   whether a retry is safe. Requests are never sent twice.
@@ -64,8 +64,8 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// # }
 /// ```
 ///
-/// A router that receives other packets as well contains a `Requester` and its [`Session`](Protocol::Session), and forwards
-/// replies and the methods `connected`, `is_busy` and `when_full`:
+/// A router that receives other packets as well contains a `Requester` and its [`Session`](Protocol::Session), and
+/// forwards replies and the methods `connected`, `is_busy` and `when_full`:
 ///
 /// ```
 /// use frisbee::{Connection, Operation, Outbox, Packet, Routed, Protocol, OverflowPolicy};
@@ -157,11 +157,11 @@ impl Requester {
         self
     }
 
-    /// Sets the limit of requests in flight on each connection that uses this clone as its router, from 1 to 32 768. Defaults
-    /// to 1024.
+    /// Sets the limit of requests in flight on each connection that uses this clone as its router, from 1 to 32 768.
+    /// Defaults to 1024.
     ///
-    /// A request is in flight until its reply has been received or the request has been cancelled. A peer may allow fewer;
-    /// the protocol defines how it announces that.
+    /// A request is in flight until its reply has been received or the request has been cancelled. A peer may allow
+    /// fewer; the protocol defines how it announces that.
     ///
     /// ```
     /// use frisbee_requests::Requester;
@@ -175,8 +175,8 @@ impl Requester {
     }
 
     /// Sends a request and waits for the reply. Waits first for a permit, and until less than
-    /// [`backlog_max`](frisbee::Config::backlog_max) bytes are queued. A body longer than [`BODY_MAX_LEAST`] also waits until
-    /// the peer's limit is known.
+    /// [`backlog_max`](frisbee::Config::backlog_max) bytes are queued. A body longer than [`BODY_MAX_LEAST`] also waits
+    /// until the peer's limit is known.
     ///
     /// ```
     /// # async fn example(connection: frisbee::Connection, requests: frisbee_requests::Requester) -> Result<(), Box<dyn std::error::Error>> {
@@ -190,8 +190,8 @@ impl Requester {
     /// ```
     ///
     /// # Errors
-    /// If the connection closes before the reply, the timeout expires, the body is too long, or no clone of this requester is
-    /// mounted on the connection.
+    /// If the connection closes before the reply, the timeout expires, the body is too long, or no clone of this
+    /// requester is mounted on the connection.
     ///
     /// # Cancel safety
     /// Dropping the future before the request was sent sends nothing; afterwards it cancels the request.
@@ -228,8 +228,8 @@ impl Requester {
         replied.unwrap_or(Err(timed_out(self.timeout)))
     }
 
-    /// Sends a request without waiting and returns a future of its reply. Suitable for routers, which must not wait, and for
-    /// callers that need their requests in order. The timeout starts now.
+    /// Sends a request without waiting and returns a future of its reply. Suitable for routers, which must not wait,
+    /// and for callers that need their requests in order. The timeout starts now.
     ///
     /// # Errors
     /// [`RequestError::Full`] if the limit of requests in flight or of queued output is reached. Otherwise like

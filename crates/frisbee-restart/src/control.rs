@@ -151,7 +151,7 @@ impl Control {
     }
 }
 
-/// Hands the sockets over to the successor at the other end.
+/// Passes the sockets to the connected successor.
 async fn hand_over(
     wire: &mut Wire,
     control: &Control,

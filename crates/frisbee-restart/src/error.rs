@@ -21,14 +21,14 @@ pub enum RestartError {
     },
     /// The running process rejected this one and continues to serve.
     Refused(Refusal),
-    /// The process at the other end of the control socket belongs to another user.
+    /// The peer process on the control socket belongs to another user.
     OtherUser {
         /// That user's id.
         user: u32,
     },
-    /// The process at the other end violated the protocol.
+    /// The peer process violated the protocol.
     Protocol(&'static str),
-    /// The other end did not reply in time.
+    /// The peer process did not reply in time.
     Timeout,
     /// The running process ended before it passed its sockets.
     PredecessorEnded,

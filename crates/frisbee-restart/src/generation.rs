@@ -124,7 +124,7 @@ impl Restart {
     }
 }
 
-/// This process as one of the generations that serve on the same sockets. Created by [`Restart::take_over`].
+/// This process, one of the successive generations that serve on the same sockets. Created by [`Restart::take_over`].
 ///
 /// Dropping it before a successor has taken over removes the files of the Unix sockets that the generations created.
 /// Listeners that it has returned stay open.

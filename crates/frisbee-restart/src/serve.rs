@@ -11,7 +11,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use tokio::sync::watch;
 
-/// Why a generation has ended.
+/// The reason why a generation has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum EndReason {

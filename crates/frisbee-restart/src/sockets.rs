@@ -71,8 +71,8 @@ impl File {
 }
 
 impl Socket {
-    /// Creates a socket from a descriptor passed by another process. Fails if it is neither a listening stream socket nor
-    /// a UDP socket.
+    /// Creates a socket from a descriptor passed by another process. Fails if it is neither a listening stream socket
+    /// nor a UDP socket.
     pub(crate) fn new(name: String, descriptor: OwnedFd, origin: Origin) -> io::Result<Self> {
         let kind = kind(&descriptor)?;
         let file = if let Kind::Unix(Some(path)) = &kind { File::at(path) } else { None };

@@ -38,7 +38,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// Creates a connection from a connected socket. The other end must belong to the same user.
+    /// Creates a connection from a connected socket. The peer must belong to the same user.
     pub(crate) fn new(socket: UnixStream) -> Result<Self, RestartError> {
         let peer = socket.peer_cred().map_err(RestartError::io("reading the credentials of the other process"))?;
         if peer.uid() != rustix::process::geteuid().as_raw() {

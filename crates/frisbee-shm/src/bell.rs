@@ -73,7 +73,7 @@ impl Bells {
     }
 }
 
-/// Wakes the other end by writing a byte to its wake-up pipe.
+/// Wakes the peer by writing a byte to its wake-up pipe.
 pub(crate) fn ring(bell: &OwnedFd) -> io::Result<()> {
     match rustix::io::write(bell, &[1]) {
         // The pipe is full, so the peer has enough pending wake-ups.

@@ -127,7 +127,7 @@ impl Memory {
     }
 
     /// Copies bytes to a ring, starting at a position. There must be at most as many as the size of the ring. The
-    /// caller makes sure that the other end is not reading them; a peer that does reads stale or mixed bytes.
+    /// caller makes sure that the peer is not reading them; a peer that does reads stale or mixed bytes.
     pub(crate) fn store(&self, ring: RingRegion, position: u32, from: &[u8]) {
         assert!(from.len() <= ring.size as usize, "{} bytes do not fit in a ring of {}", from.len(), ring.size);
         let (start, address, first) = self.address(ring, position, from.len());

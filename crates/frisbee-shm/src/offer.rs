@@ -38,7 +38,7 @@ pub(crate) const VERSION: u16 = 2;
 /// Length of every message in bytes.
 pub(crate) const LEN: usize = 16;
 
-/// Number of descriptors sent with `ACCEPTED`: the memory, the client's bell and the server's bell.
+/// Number of descriptors sent with `ACCEPTED`: the memory, and the wake-up pipes of client and server.
 pub(crate) const DESCRIPTORS: usize = 3;
 
 /// Maximum number of slices per system call, which is Linux's `UIO_MAXIOV`.

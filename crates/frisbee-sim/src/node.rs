@@ -2,9 +2,10 @@
 //!
 //! # Decisions
 //!
-//! A simulated world has one runtime with tokio's paused clock, so time jumps from event to event and an idle world costs nothing;
-//! a runtime per node would have to be advanced step by step. The price: tasks of `tokio::spawn` outlive the crash of their node.
-//! They are cut off instead: each process has a number, and the disk, connections and waits of an ended process do nothing.
+//! A simulated world has one runtime with tokio's paused clock, so time jumps from event to event and an idle world
+//! costs nothing; a runtime per node would have to be advanced step by step. The price: tasks of `tokio::spawn` outlive
+//! the crash of their node. They are cut off instead: each process has a number, and the disk, connections and waits of
+//! an ended process do nothing.
 
 use crate::clock::Clock;
 use crate::disk::{Disk, keep};

@@ -23,7 +23,7 @@ pub enum EventKind {
     Write,
     /// A process reads from a connection.
     Read,
-    /// An end of a connection is closed. The other end reads the end of the stream.
+    /// An end of a connection is closed. The peer reads the end of the stream.
     Close,
     /// A connection breaks at both ends.
     Reset,
@@ -68,7 +68,7 @@ pub struct Event {
     pub kind: EventKind,
     /// The node of the event, if any.
     pub node: Option<String>,
-    /// The node at the other end of the connection.
+    /// The node of the connection's peer.
     pub peer: Option<String>,
     /// The number of the connection, or 0.
     pub connection: u64,

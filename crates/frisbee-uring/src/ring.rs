@@ -1,9 +1,9 @@
 //! The ring: operations, their memory, and system calls. The only module with `unsafe` code.
 //!
-//! Soundness rests on the table of operations. Memory and files that the kernel uses stay in it unchanged until the kernel has
-//! reported the end of the operation, and no other code can remove them earlier. A quiet send is the exception: it ends without
-//! a report when the kernel takes it from the submission queue, because it is attempted in that system call, must not wait, and
-//! is reported only if it fails.
+//! Soundness rests on the table of operations. Memory and files that the kernel uses stay in it unchanged until the
+//! kernel has reported the end of the operation, and no other code can remove them earlier. A quiet send is the
+//! exception: it ends without a report when the kernel takes it from the submission queue, because it is attempted in
+//! that system call, must not wait, and is reported only if it fails.
 #![allow(unsafe_code)] // The parts of a ring; each block states why it is sound.
 
 use io_uring::types::{BufRingEntry, CancelBuilder, Fd, SubmitArgs, Timespec};
@@ -28,8 +28,8 @@ const SUBMISSIONS: u32 = 1024;
 /// Capacity of the completion queue. The kernel keeps completions that do not fit, so none are lost.
 const COMPLETIONS: u32 = 4096;
 
-/// Number of receive buffers. The kernel runs about twenty completions per call, and buffers are returned at the end of the
-/// turn. A receive that finds no buffer is restarted.
+/// Number of receive buffers. The kernel runs about twenty completions per call, and buffers are returned at the end of
+/// the turn. A receive that finds no buffer is restarted.
 const BUFFERS: u16 = 256;
 
 /// Size of a receive buffer. The additional cache line keeps the starts of buffers out of the same cache set.
@@ -53,8 +53,8 @@ pub(crate) struct Ring {
     quiet: Vec<Tag>,
 }
 
-/// User data of an operation: its key in the table and, in the upper bits, the caller's token. The token identifies a continuing
-/// receive without access to the table, whose entries are not cached with thousands of connections.
+/// User data of an operation: its key in the table and, in the upper bits, the caller's token. The token identifies a
+/// continuing receive without access to the table, whose entries are not cached with thousands of connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Tag(u64);
 
@@ -167,8 +167,8 @@ impl Ring {
         self.push(entry, token, Kind::Send(stream.clone(), buffer));
     }
 
-    /// Sends as much of `buffer` as the socket accepts immediately. Unlike [`send`](Self::send), its completion ends a wait only
-    /// if bytes are left. [`complete`](Self::complete) reports it in either case.
+    /// Sends as much of `buffer` as the socket accepts immediately. Unlike [`send`](Self::send), its completion ends a
+    /// wait only if bytes are left. [`complete`](Self::complete) reports it in either case.
     pub(crate) fn send_quietly(&mut self, stream: &Rc<TcpStream>, token: usize, buffer: Vec<u8>) {
         // Without MSG_WAITALL a partial send would be a success, and successes are not reported.
         let entry = send(stream, &buffer, libc::MSG_DONTWAIT | libc::MSG_WAITALL).flags(squeue::Flags::SKIP_SUCCESS);
@@ -397,8 +397,8 @@ impl Drop for Ring {
     }
 }
 
-/// The receive buffers and the queue that offers them to the kernel. Both are boxes stored as pointers, because a `Box` asserts
-/// unique access to memory that the kernel also writes.
+/// The receive buffers and the queue that offers them to the kernel. Both are boxes stored as pointers, because a `Box`
+/// asserts unique access to memory that the kernel also writes.
 struct Buffers {
     /// One entry per buffer, padded with zeros to a full page.
     entries: NonNull<[Page]>,

@@ -11,8 +11,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// A TCP socket on the ring of the [`Worker`](crate::Worker) that runs the current task.
 ///
-/// It can be dropped with operations in flight. As with ordinary sockets, a write completes when its bytes were copied or sent.
-/// When the socket is dropped, bytes that were written before are sent as far as the peer accepts them immediately.
+/// It can be dropped with operations in flight. As with ordinary sockets, a write completes when its bytes were copied
+/// or sent. When the socket is dropped, bytes that were written before are sent as far as the peer accepts them
+/// immediately.
 pub struct Socket {
     local: Rc<LocalWorker>,
     key: usize,
@@ -33,8 +34,8 @@ impl Socket {
 }
 
 impl Socket {
-    /// Removes the socket from the ring and returns it with the bytes that were received and not read. No operation is in flight
-    /// afterwards, so later bytes are read by the new owner.
+    /// Removes the socket from the ring and returns it with the bytes that were received and not read. No operation is
+    /// in flight afterwards, so later bytes are read by the new owner.
     ///
     /// Written bytes are sent first, which has no time limit. To bound the wait, flush with a timeout before.
     ///

@@ -150,7 +150,8 @@ impl Sockets {
         })
     }
 
-    /// Handles the drop of a socket by its owner. Written bytes are still sent as far as the peer accepts them immediately.
+    /// Handles the drop of a socket by its owner. Written bytes are still sent as far as the peer accepts them
+    /// immediately.
     pub(crate) fn leave(&mut self, key: usize) {
         let state = &mut self.table[key];
         state.dropped = true;
@@ -267,8 +268,8 @@ impl Sockets {
         self.table[key].stream.shutdown(Shutdown::Write)
     }
 
-    /// Removes a socket from the ring after sending written bytes and stopping its receive. Completes with a duplicate of the
-    /// descriptor and the received bytes. Afterwards the socket must only be dropped.
+    /// Removes a socket from the ring after sending written bytes and stopping its receive. Completes with a duplicate
+    /// of the descriptor and the received bytes. Afterwards the socket must only be dropped.
     pub(crate) fn poll_release(&mut self, key: usize, context: &Context<'_>) -> Poll<io::Result<(TcpStream, Vec<u8>)>> {
         let state = &mut self.table[key];
         state.reading.waker = None;
@@ -295,7 +296,8 @@ impl Sockets {
         Poll::Pending
     }
 
-    /// Starts the operations of the turn and submits them. With `wait`, waits for a completion or until the timeout expires.
+    /// Starts the operations of the turn and submits them. With `wait`, waits for a completion or until the timeout
+    /// expires.
     pub(crate) fn submit(&mut self, wait: Option<Option<Duration>>) -> io::Result<()> {
         for key in std::mem::take(&mut self.holding) {
             self.spill(key);

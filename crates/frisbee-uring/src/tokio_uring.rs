@@ -1,7 +1,7 @@
 //! The same interface on the crate `tokio-uring`, for comparison (feature `tokio-uring`).
 //!
-//! Its operations are single-shot. Each read holds a buffer until bytes arrive, so an idle connection needs as much memory as
-//! an active one. Each turn of its event loop makes two system calls, one to wait and one to submit.
+//! Its operations are single-shot. Each read holds a buffer until bytes arrive, so an idle connection needs as much
+//! memory as an active one. Each turn of its event loop makes two system calls, one to wait and one to submit.
 
 use std::cell::RefCell;
 use std::io;

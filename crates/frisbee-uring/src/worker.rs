@@ -23,7 +23,8 @@ use loom::sync::atomic::AtomicBool;
 #[cfg(not(frisbee_loom))]
 use std::sync::atomic::AtomicBool;
 
-/// Maximum number of polls of a task in one turn. A task that yields by waking itself then shares the system call of the others.
+/// Maximum number of polls of a task in one turn. A task that yields by waking itself then shares the system call of
+/// the others.
 const ROUNDS: usize = 2;
 
 /// Maximum time that a stopped worker continues, to close its sockets.
@@ -72,7 +73,8 @@ impl Worker {
         self.shared.send(Mail::Stop);
     }
 
-    /// Returns whether the thread has ended because its ring failed or it was stopped. New tasks are then dropped unpolled.
+    /// Returns whether the thread has ended because its ring failed or it was stopped. New tasks are then dropped
+    /// unpolled.
     pub fn has_ended(&self) -> bool {
         self.shared.lock().has_ended
     }
@@ -198,8 +200,8 @@ impl WakeFlag {
         self.0.swap(true, Ordering::AcqRel)
     }
 
-    /// Clears the flag before a poll. The read-modify-write synchronizes with all wakers, including those that found the flag
-    /// set, so the poll observes everything that preceded a wake-up.
+    /// Clears the flag before a poll. The read-modify-write synchronizes with all wakers, including those that found
+    /// the flag set, so the poll observes everything that preceded a wake-up.
     fn clear(&self) {
         self.0.swap(false, Ordering::AcqRel);
     }

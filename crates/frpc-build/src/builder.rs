@@ -314,8 +314,8 @@ impl Builder {
         self
     }
 
-    /// Generates the layout of the selected messages, whose published and stored bodies then carry its fingerprint. Takes
-    /// one [path](Self#paths) or several.
+    /// Generates the layout of the selected messages, whose published and stored bodies then carry its fingerprint.
+    /// Takes one [path](Self#paths) or several.
     ///
     /// A typed topic refuses messages of other versions by name instead of misreading them, and translates those of the
     /// versions that its reader names. Select messages that are published; a layout has about 60 bytes for each message

@@ -49,8 +49,8 @@
 //! }
 //! ```
 //!
-//! If a package uses types of another package, the generated code refers to them through `super`. The packages must then
-//! be nested modules, which the file written by [`include_file`](Builder::include_file) declares.
+//! If a package uses types of another package, the generated code refers to them through `super`. The packages must
+//! then be nested modules, which the file written by [`include_file`](Builder::include_file) declares.
 //!
 //! # Changes of a schema
 //!
@@ -60,10 +60,10 @@
 //!
 //! # Operations
 //!
-//! The number of a method is called its *operation*. The methods of a file are numbered from 10 across all its services,
-//! as in Go. If a build has several files with methods, only the first starts at 10. The others start at multiples of
-//! 100, so that one server can serve all of them. [`Numbering`] describes these rules and an alternative, and
-//! [`operation_base`](Builder::operation_base) sets the start of a file.
+//! The number of a method is called its *operation*. The methods of a file are numbered from 10 across all its
+//! services, as in Go. If a build has several files with methods, only the first starts at 10. The others start at
+//! multiples of 100, so that one server can serve all of them. [`Numbering`] describes these rules and an alternative,
+//! and [`operation_base`](Builder::operation_base) sets the start of a file.
 //!
 //! # Codecs
 //!

@@ -68,8 +68,8 @@ fn is_called(file: &str, name: &str) -> bool {
 /// The operations of a build: by file name, then by service and method in the order of declaration.
 pub(crate) type Operations = HashMap<String, Vec<Vec<u16>>>;
 
-/// All files but the first begin at a multiple of this, which leaves them room to grow: of the first number as long as
-/// there is one, in builds of hundreds of files of the others.
+/// Steps of the first operation of each file after the first one, so that files can gain methods without renumbering.
+/// The smaller steps are used only when no multiple of the larger ones is free, in builds of hundreds of files.
 const FILE_STEPS: [u32; 3] = [100, 10, 1];
 
 /// Assigns operations to the methods of `files`.
@@ -142,7 +142,7 @@ impl OperationAllocator {
     }
 }
 
-/// Where a file with so many methods can begin.
+/// Returns the first operation of a file with the given number of methods.
 fn first_free(used: &BTreeSet<u16>, methods: u32) -> Option<u32> {
     const END: u32 = u16::MAX as u32 + 1;
     let is_free = |first: u32, room: u32| {
@@ -151,7 +151,8 @@ fn first_free(used: &BTreeSet<u16>, methods: u32) -> Option<u32> {
         fits && (room == 0 || u16::try_from(first).is_ok_and(|first| used.range(first..=last).next().is_none()))
     };
     let lowest = u32::from(OPERATION_FIRST);
-    // The first file needs no room to grow: an `operation_base` may have put another one right after it.
+    // The first file reserves no operations for later methods, because `operation_base` may place another file directly
+    // after it.
     if is_free(lowest, methods) {
         return Some(lowest);
     }

@@ -65,7 +65,8 @@ pub(crate) enum Command {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ServerArguments {
-    /// HOST:PORT, unix:PATH, unix+shm:PATH, ws://HOST:PORT/PATH or wss://HOST:PORT/PATH. Default: the environment variable FRPC_SERVER, or localhost:8080.
+    /// HOST:PORT, unix:PATH, unix+shm:PATH, ws://HOST:PORT/PATH or wss://HOST:PORT/PATH. Default: the environment
+    /// variable FRPC_SERVER, or localhost:8080.
     #[arg(short, long, global = true, value_name = "ADDRESS")]
     pub(crate) server: Option<String>,
     /// Use TLS. Trusts the authorities in --cacert, or else those of the system.

@@ -1,7 +1,8 @@
 //! `frpc conformance`: sends input from a table to a server and compares its reactions with docs/wire.md.
 //!
-//! The table has malformed input, and input that is just within the rules. The reference implementation of the tests reads
-//! it as well. The server has to serve tests/proto/interop.proto of the repository, because the cases call its methods.
+//! The table has malformed input, and input that is just within the rules. The reference implementation of the tests
+//! reads it as well. The server has to serve tests/proto/interop.proto of the repository, because the cases call its
+//! methods.
 
 use crate::arguments::{ConformanceArguments, ServerArguments};
 use crate::failure::Failure;

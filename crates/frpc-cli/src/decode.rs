@@ -1,6 +1,7 @@
 //! `frpc decode`: the frames, calls and messages in hexadecimal text, in a capture, or on a proxied connection.
 //!
-//! Frames are in `decode/frames.rs`, captures in `decode/capture.rs`, the dissector for Wireshark in `decode/wireshark.rs`.
+//! Frames are in `decode/frames.rs`, captures in `decode/capture.rs`, the dissector for Wireshark in
+//! `decode/wireshark.rs`.
 
 mod capture;
 pub(crate) mod frames;

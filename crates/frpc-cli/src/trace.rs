@@ -80,7 +80,7 @@ struct Call {
     took: Duration,
     status: Option<Code>,
     is_cancelled: bool,
-    /// Numbers of messages and bytes sent by the caller and by the other end.
+    /// Numbers of messages and bytes sent by the caller and by the peer.
     sent: [(u64, u64); 2],
     frames: Vec<String>,
 }

@@ -8,8 +8,8 @@ use frpc::codegen::{OfferedMethod, OfferedService};
 use prost_types::{MethodOptions, ServiceOptions};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Maximum length of a piece in bytes. Small enough not to delay other calls of the connection, and far below the body limit
-/// of usual clients.
+/// Maximum length of a piece in bytes. Small enough not to delay other calls of the connection, and far below the body
+/// limit of usual clients.
 pub(crate) const PIECE_MAX: usize = 32 * 1024;
 
 /// The visible schema of a server.
@@ -143,8 +143,8 @@ impl Catalog {
         found
     }
 
-    /// Returns the 64-bit FNV-1a hash of all visible content. A non-cryptographic hash suffices, because only the server
-    /// computes it.
+    /// Returns the 64-bit FNV-1a hash of all visible content. A non-cryptographic hash suffices, because only the
+    /// server computes it.
     fn fingerprint(&self, services: &[Service]) -> String {
         use prost::Message as _;
         let services = services.iter().map(|service| Bytes::from(service.encode_to_vec()));

@@ -7,11 +7,12 @@ use frpc::{Channel, Request, Status};
 use prost::Message as _;
 use std::time::Duration;
 
-/// Maximum size of the files and of the service descriptions that are accepted from a server, which may be hostile. A hundred
-/// times the schemas of large programs.
+/// Maximum size of the files and of the service descriptions that are accepted from a server, which may be hostile. A
+/// hundred times the schemas of large programs.
 const SCHEMA_MAX: usize = 64 * 1024 * 1024;
 
-/// Maximum number of attempts if the schema changes while it is fetched, for example behind a load balancer during a rollout.
+/// Maximum number of attempts if the schema changes while it is fetched, for example behind a load balancer during a
+/// rollout.
 const TRIES: usize = 3;
 
 /// Timeout of each call, the default of calls. It also bounds a server that stops in the middle of a stream.
@@ -59,10 +60,9 @@ impl ServerSchema {
     ///
     /// # Errors
     /// [`Unimplemented`](frpc::Code::Unimplemented) if the server has no reflection.
-    /// [`DeadlineExceeded`](frpc::Code::DeadlineExceeded) if the services or the files take more than 30 s. Servers in Go do not
-    /// reply to unknown requests.
-    /// [`ResourceExhausted`](frpc::Code::ResourceExhausted) if the schema exceeds 64 MiB, and
-    /// [`Aborted`](frpc::Code::Aborted) if it keeps changing.
+    /// [`DeadlineExceeded`](frpc::Code::DeadlineExceeded) if the services or the files take more than 30 s. Servers in
+    /// Go do not reply to unknown requests. [`ResourceExhausted`](frpc::Code::ResourceExhausted) if the schema exceeds
+    /// 64 MiB, and [`Aborted`](frpc::Code::Aborted) if it keeps changing.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the calls.

@@ -1,5 +1,5 @@
-//! The files of embedded schemas: their bytes, which are sent unchanged, and the names that they declare. `catalog.rs` selects
-//! the visible ones.
+//! The files of embedded schemas: their bytes, which are sent unchanged, and the names that they declare. `catalog.rs`
+//! selects the visible ones.
 
 use bytes::Bytes;
 use prost::Message as _;
@@ -43,8 +43,8 @@ pub(crate) fn head_in_set(file: &[u8]) -> Bytes {
     head.into()
 }
 
-/// Reads the next field of a message: its number and content. `None` at the end. The content is empty for fields that are not
-/// length-delimited.
+/// Reads the next field of a message: its number and content. `None` at the end. The content is empty for fields that
+/// are not length-delimited.
 fn field<'a>(rest: &mut &'a [u8]) -> Option<(u32, &'a [u8])> {
     let (tag, wire) = decode_key(rest).ok()?;
     if wire != WireType::LengthDelimited {

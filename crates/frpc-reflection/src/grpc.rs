@@ -8,8 +8,8 @@ use futures_util::StreamExt as _;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Maximum size of imported files in an answer. gRPC clients accept messages of 4 MiB by default and request missing imports
-/// by name.
+/// Maximum size of imported files in an answer. gRPC clients accept messages of 4 MiB by default and request missing
+/// imports by name.
 const IMPORTS_MAX: usize = 1024 * 1024;
 
 /// An answer, independent of the version.

@@ -15,17 +15,19 @@ pub use v1::health_check_response::ServingStatus;
 /// The name of the server as a whole.
 const SERVER: &str = "";
 
-/// Maximum time that a shutdown waits for notified watchers. A client that does not read would otherwise block it forever.
+/// Maximum time that a shutdown waits for notified watchers. A client that does not read would otherwise block it
+/// forever.
 const TELL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Maximum length of a service name in a request, in bytes. Far beyond real names; it bounds the memory of a watch, which keeps
-/// the name.
+/// Maximum length of a service name in a request, in bytes. Far beyond real names; it bounds the memory of a watch,
+/// which keeps the name.
 const NAME_MAX: usize = 1024;
 
-/// The health of a server and of its services, for load balancers, orchestrators and gRPC clients. Clones share their state.
+/// The health of a server and of its services, for load balancers, orchestrators and gRPC clients. Clones share their
+/// state.
 ///
-/// The server as a whole, whose name is empty, and each of its services are [`Serving`](ServingStatus::Serving) until they are
-/// set to another status.
+/// The server as a whole, whose name is empty, and each of its services are [`Serving`](ServingStatus::Serving) until
+/// they are set to another status.
 ///
 /// When the server shuts down, all become `NotServing`. Watchers are notified before connections. With probes enabled,
 /// `/readyz` of a gateway reports the status of the server.
@@ -82,8 +84,8 @@ impl Health {
         Self(Arc::new(Shared { state: watch::Sender::new(State { statuses, is_stopping: false }) }))
     }
 
-    /// Sets the status of the service with this full name, or of the whole server if the name is empty, and notifies watchers.
-    /// Names of unknown services are accepted.
+    /// Sets the status of the service with this full name, or of the whole server if the name is empty, and notifies
+    /// watchers. Names of unknown services are accepted.
     ///
     /// ```
     /// use frpc_reflection::{Health, ServingStatus};
@@ -229,7 +231,8 @@ struct HealthWatcher {
 }
 
 impl HealthWatcher {
-    /// Returns the next status that differs from the previous one. Ends after the last status of a server that shuts down.
+    /// Returns the next status that differs from the previous one. Ends after the last status of a server that shuts
+    /// down.
     async fn next(watching: Option<Self>) -> Option<(Result<HealthCheckResponse, Status>, Option<Self>)> {
         let mut watching = watching?;
         loop {

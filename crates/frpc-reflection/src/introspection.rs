@@ -1,5 +1,5 @@
-//! The service `frpc.introspection.v1.Introspection`: the activity of the servers of a process. `introspection/report.rs`
-//! reports servers and connections, `introspection/figures.rs` counted calls.
+//! The service `frpc.introspection.v1.Introspection`: the activity of the servers of a process.
+//! `introspection/report.rs` reports servers and connections, `introspection/figures.rs` counted calls.
 
 mod figures;
 mod report;
@@ -22,12 +22,12 @@ const PAGE: (usize, usize) = (256, 1024);
 /// millisecond of CPU time.
 const INTERVAL_MS: (u32, std::ops::RangeInclusive<u32>) = (1000, 100..=60_000);
 
-/// Reports the activity of the servers of this process through the service `frpc.introspection.v1.Introspection`: connections
-/// with their calls and streams, memory, workers, and close reasons. `frpc top` displays it.
+/// Reports the activity of the servers of this process through the service `frpc.introspection.v1.Introspection`:
+/// connections with their calls and streams, memory, workers, and close reasons. `frpc top` displays it.
 ///
 /// **It exposes the addresses of clients and their calls.** Serve it on a separate listener that only operators can reach, as
-/// [`serve_unix`](Self::serve_unix) does. Servers that are not registered have no overhead. Calls in progress are reported for
-/// servers that are [inspectable](frpc::ServerBuilder::inspectable), completed calls for servers with
+/// [`serve_unix`](Self::serve_unix) does. Servers that are not registered have no overhead. Calls in progress are
+/// reported for servers that are [inspectable](frpc::ServerBuilder::inspectable), completed calls for servers with
 /// [counters](frpc_telemetry::Counters).
 ///
 /// ```
@@ -72,8 +72,8 @@ impl Introspection {
         Layered::new(self).with_middleware(middleware)
     }
 
-    /// Serves on a Unix socket at `path` until the future is dropped. Access is restricted to the user of this process shortly
-    /// after the file is created, so place it in a folder that other users cannot enter. Also serves
+    /// Serves on a Unix socket at `path` until the future is dropped. Access is restricted to the user of this process
+    /// shortly after the file is created, so place it in a folder that other users cannot enter. Also serves
     /// [reflection](crate::Reflection), so that `frpc call` finds the schema.
     ///
     /// # Errors
@@ -93,16 +93,16 @@ impl Introspection {
     }
 
     /// Serves on a listening Unix socket, such as one from `frisbee-restart` or systemd, until the future is dropped. A
-    /// successor process can then be inspected on the same path as soon as it serves. The file of the socket remains, and its
-    /// creator is responsible for its permissions: like [`serve_unix`](Self::serve_unix), this exposes the addresses of
-    /// clients.
+    /// successor process can then be inspected on the same path as soon as it serves. The file of the socket remains,
+    /// and its creator is responsible for its permissions: like [`serve_unix`](Self::serve_unix), this exposes the
+    /// addresses of clients.
     ///
     /// # Errors
     /// Like [`ServerBuilder::listen_on_unix`](frpc::ServerBuilder::listen_on_unix).
     ///
     /// # Cancel safety
-    /// Dropping the future closes the connections. New connections wait until another process that holds the socket accepts
-    /// them.
+    /// Dropping the future closes the connections. New connections wait until another process that holds the socket
+    /// accepts them.
     #[cfg(unix)]
     pub async fn serve_on_unix(
         self,
@@ -111,8 +111,8 @@ impl Introspection {
         self.builder().listen_on_unix(listener)?.serve().await
     }
 
-    /// Serves on a loopback port until the future is dropped, for systems without Unix sockets. **All users of the machine can
-    /// reach it.**
+    /// Serves on a loopback port until the future is dropped, for systems without Unix sockets. **All users of the
+    /// machine can reach it.**
     ///
     /// # Errors
     /// Like [`ServerBuilder::bind`](frpc::ServerBuilder::bind).

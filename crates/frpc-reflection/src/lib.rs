@@ -1,7 +1,7 @@
 //! Services about an [frpc] server: its schema for tools ([`Reflection`]) and its readiness ([`Health`]).
 //!
-//! Both are ordinary services. Middleware, policies, deadlines and limits apply to their calls as to all others, natively and in
-//! every protocol of a gateway. They cost nothing unless they are added to a server.
+//! Both are ordinary services. Middleware, policies, deadlines and limits apply to their calls as to all others,
+//! natively and in every protocol of a gateway. They cost nothing unless they are added to a server.
 //!
 //! ```
 //! use samples::greeter::GreeterServer;
@@ -23,8 +23,8 @@
 //! # }
 //! ```
 //!
-//! The schema is embedded in services that are built with `frpc_build::configure().reflection(true)`. Others are listed without
-//! a schema.
+//! The schema is embedded in services that are built with `frpc_build::configure().reflection(true)`. Others are listed
+//! without a schema.
 //!
 //! Clients fetch the schema of a server with [`ServerSchema`].
 

@@ -1,5 +1,5 @@
-//! The service `frpc.reflection.v1.Reflection` and the settings of reflection. `grpc.rs` has gRPC's services, `catalog.rs` the
-//! visible schema.
+//! The service `frpc.reflection.v1.Reflection` and the settings of reflection. `grpc.rs` has gRPC's services,
+//! `catalog.rs` the visible schema.
 
 use crate::catalog::{Catalog, PIECE_MAX, PublishedFile};
 use crate::v1::{self, FilesPiece, FilesRequest, ListPiece, ListRequest};
@@ -17,8 +17,9 @@ const NAMES_MAX: usize = 4096;
 /// Exposes the services of a server and their schema through the services `frpc.reflection.v1.Reflection`,
 /// `grpc.reflection.v1.ServerReflection` and `grpc.reflection.v1alpha.ServerReflection`.
 ///
-/// By default it exposes all services of the server, including itself. **Schemas and their comments help attackers.** On a public
-/// server [hide](Self::hide) private services and authorize callers with a [middleware](Self::with_middleware).
+/// By default it exposes all services of the server, including itself. **Schemas and their comments help attackers.**
+/// On a public server [hide](Self::hide) private services and authorize callers with a
+/// [middleware](Self::with_middleware).
 ///
 /// ```
 /// use samples::greeter::GreeterServer;
@@ -51,8 +52,8 @@ impl Reflection {
         Self::default()
     }
 
-    /// Hides the service with this full name. It can still be called. Its messages remain visible if their file also declares
-    /// a visible service.
+    /// Hides the service with this full name. It can still be called. Its messages remain visible if their file also
+    /// declares a visible service.
     ///
     /// ```
     /// let reflection = frpc_reflection::Reflection::new().hide("shop.Internal");
@@ -63,8 +64,8 @@ impl Reflection {
         self
     }
 
-    /// Exposes only services for whose full names `shows` returns true, except [hidden](Self::hide) ones. Replaces an earlier
-    /// filter.
+    /// Exposes only services for whose full names `shows` returns true, except [hidden](Self::hide) ones. Replaces an
+    /// earlier filter.
     ///
     /// ```
     /// let public = |service: &str| service.starts_with("shop.v1.");

@@ -21,13 +21,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts calls by method and status code, with histograms of their durations.
 ///
-/// Register it with `batch_observer` of the builders of servers and channels. Clones share their counters. Counting takes no
-/// lock and does not read the clock: each thread has its own counters, which a [snapshot](Self::snapshot) sums. Method names
-/// come from the schema, never from a peer.
+/// Register it with `batch_observer` of the builders of servers and channels. Clones share their counters. Counting
+/// takes no lock and does not read the clock: each thread has its own counters, which a [snapshot](Self::snapshot)
+/// sums. Method names come from the schema, never from a peer.
 ///
-/// Durations have the resolution of a connection's turns. At a client a duration extends from sending the request to the turn
-/// that received the reply. At a server it extends from the turn that received the request to the end of that turn, when
-/// replies are written, or to the completion of a pending handler.
+/// Durations have the resolution of a connection's turns. At a client a duration extends from sending the request to
+/// the turn that received the reply. At a server it extends from the turn that received the request to the end of that
+/// turn, when replies are written, or to the completion of a pending handler.
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, GreeterServer, Name};
@@ -233,13 +233,13 @@ pub struct Snapshot {
     pub late_replies: u64,
     /// Number of requests that servers refused because the operation has no method or the schemas are incompatible.
     pub unserved: u64,
-    /// Number of connections that clients established. After the first connection of a channel, each one replaces a lost or
-    /// drained connection or leads to a further server.
+    /// Number of connections that clients established. After the first connection of a channel, each one replaces a
+    /// lost or drained connection or leads to a further server.
     pub connections_made: u64,
     /// Number of failed attempts of clients to connect.
     pub connections_failed: u64,
-    /// The servers of all live channels, by name; those after the first 64 are merged. Channels that connect through a function
-    /// of the program are not listed.
+    /// The servers of all live channels, by name; those after the first 64 are merged. Channels that connect through a
+    /// function of the program are not listed.
     pub servers: Vec<ServerLoad>,
     /// Sums over the brokers registered with `Counters::show_topics` (feature `pubsub`); `None` without brokers.
     pub topics: Option<TopicFigures>,

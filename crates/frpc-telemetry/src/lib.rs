@@ -1,5 +1,5 @@
-//! Telemetry of [frpc](https://docs.rs/frpc-rs) calls: [`Counters`] in Prometheus's format; with the feature `metrics` also
-//! through the facade `metrics`, and with the feature `otel` traces and metrics for OpenTelemetry.
+//! Telemetry of [frpc](https://docs.rs/frpc-rs) calls: [`Counters`] in Prometheus's format; with the feature `metrics`
+//! also through the facade `metrics`, and with the feature `otel` traces and metrics for OpenTelemetry.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(test)]

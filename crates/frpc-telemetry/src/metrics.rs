@@ -1,7 +1,7 @@
 //! Export of [`Counters`] through the facade [`metrics`](https://docs.rs/metrics).
 //!
-//! [`MetricsExporter`] copies [`Counters`] to the recorder of the program whenever `record` is called. Calls do not use the
-//! facade directly, because each would cost a lookup in the recorder.
+//! [`MetricsExporter`] copies [`Counters`] to the recorder of the program whenever `record` is called. Calls do not use
+//! the facade directly, because each would cost a lookup in the recorder.
 
 use crate::{Calls, Counters, FigureKind};
 use frpc::Stats;
@@ -19,9 +19,9 @@ type Row = (CallSide, &'static str, &'static str, i32);
 
 /// Copies [`Counters`] to the recorder of the program.
 ///
-/// Names and labels are those of [the page for Prometheus](crate::Snapshot::prometheus). A duration is recorded as the upper
-/// bound of its bucket, which is at most an eighth too long. The first `record` reports all durations, later ones those since
-/// the previous call, so use one `MetricsExporter` per set of counters.
+/// Names and labels are those of [the page for Prometheus](crate::Snapshot::prometheus). A duration is recorded as the
+/// upper bound of its bucket, which is at most an eighth too long. The first `record` reports all durations, later ones
+/// those since the previous call, so use one `MetricsExporter` per set of counters.
 ///
 /// ```
 /// use frpc_telemetry::Counters;

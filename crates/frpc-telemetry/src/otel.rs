@@ -1,12 +1,13 @@
 //! Traces and metrics of [frpc](https://docs.rs/frpc-rs) calls for OpenTelemetry.
 //!
-//! [`Telemetry`] is an observer for servers and channels that creates a span for each call. Trace contexts travel with the
-//! calls, and the calls of a handler inherit its context, so one trace spans all servers of a request. The crate depends on
-//! the API of OpenTelemetry only; the program chooses the SDK and the exporter.
+//! [`Telemetry`] is an observer for servers and channels that creates a span for each call. Trace contexts travel with
+//! the calls, and the calls of a handler inherit its context, so one trace spans all servers of a request. The crate
+//! depends on the API of OpenTelemetry only; the program chooses the SDK and the exporter.
 //!
 //! Sampling is decided before a span is created. A call that is not sampled costs a few dozen instructions.
 //!
-//! [`context`] returns the parent context for spans that a handler creates. With the feature `otel-tracing`, the middleware
+//! [`context`] returns the parent context for spans that a handler creates. With the feature `otel-tracing`, the
+//! middleware
 //! `Logged` adds the trace and span ids to the log lines of handlers. `observe_stats` exports the connection counts of a
 //! server as metrics. With the feature `otel-sdk`, `Exports` counts exported and lost spans.
 

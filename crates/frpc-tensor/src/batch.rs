@@ -1,7 +1,7 @@
 //! [`Batcher`]: dynamic batching of concurrent calls into one call of a function, such as the inference of a model.
 //!
-//! Calls wait in a bounded queue. The first call on an empty queue spawns a task that runs batches until the queue is empty. The
-//! task derives the expected batch size from the calls in flight, so a single caller does not wait.
+//! Calls wait in a bounded queue. The first call on an empty queue spawns a task that runs batches until the queue is
+//! empty. The task derives the expected batch size from the calls in flight, so a single caller does not wait.
 
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -59,10 +59,10 @@ impl std::error::Error for BatchError {}
 /// Combines concurrent calls of a method into batches for one function.
 ///
 /// A handler passes its item to [`call`](Self::call) and receives the item's result. The function runs when
-/// [`size_max`](BatcherBuilder::size_max) calls are queued, or as many as were in flight with the last batch, or when the first
-/// call has waited for [`delay_max`](BatcherBuilder::delay_max). A single caller therefore waits only once. The function never
-/// runs concurrently; the next batch is collected while it runs. Clones share the queue, and several methods may share a
-/// batcher.
+/// [`size_max`](BatcherBuilder::size_max) calls are queued, or as many as were in flight with the last batch, or when
+/// the first call has waited for [`delay_max`](BatcherBuilder::delay_max). A single caller therefore waits only once.
+/// The function never runs concurrently; the next batch is collected while it runs. Clones share the queue, and several
+/// methods may share a batcher.
 ///
 /// * **Deadlines and cancellation** apply to each call. A call that is cancelled or past its deadline is removed from the
 ///   queue. A call in a running batch ends at its deadline while the batch continues.
@@ -134,8 +134,8 @@ impl BatcherBuilder {
         Self { size_max: count.max(1), ..self }
     }
 
-    /// Sets how long the first call of a batch waits for others. Defaults to 2 ms. With zero, a batch contains the calls that
-    /// arrived while the function was running.
+    /// Sets how long the first call of a batch waits for others. Defaults to 2 ms. With zero, a batch contains the
+    /// calls that arrived while the function was running.
     pub fn delay_max(self, time: Duration) -> Self {
         Self { delay_max: time, ..self }
     }
@@ -214,8 +214,8 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
         Ok(())
     }
 
-    /// Records that the function has returned. This happens before the results are sent, because a caller that calls again
-    /// immediately would be counted twice.
+    /// Records that the function has returned. This happens before the results are sent, because a caller that calls
+    /// again immediately would be counted twice.
     fn returned(&self) {
         let mut queue = self.queue.lock();
         let running = std::mem::take(&mut queue.running);

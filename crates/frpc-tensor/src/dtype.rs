@@ -110,8 +110,9 @@ pub struct Dtype {
 }
 
 impl Dtype {
-    /// Parses a NumPy name, which means little-endian elements, or a descriptor such as `<f4`. Returns `None` for types that
-    /// tensors do not support (text, times, objects, structures) and for `=`, because the sender's byte order is unknown.
+    /// Parses a NumPy name, which means little-endian elements, or a descriptor such as `<f4`. Returns `None` for types
+    /// that tensors do not support (text, times, objects, structures) and for `=`, because the sender's byte order is
+    /// unknown.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if let Some((element, ..)) = TYPES.iter().find(|(_, name, _)| *name == text) {

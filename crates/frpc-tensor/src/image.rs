@@ -12,8 +12,8 @@ use polyglot::{DecodeError, Decoder, EncodeError, Encoder};
 /// # JSON
 ///
 /// The output follows proto3's mapping: `{"mediaType":"image/png","data":"iVBORw0KGgo="}`. Data URLs
-/// (`"data:image/png;base64,iVBORw0KGgo="`), which `FileReader.readAsDataURL` and `canvas.toDataURL` return, and plain base64
-/// (`"iVBORw0KGgo="`) are accepted as well.
+/// (`"data:image/png;base64,iVBORw0KGgo="`), which `FileReader.readAsDataURL` and `canvas.toDataURL` return, and plain
+/// base64 (`"iVBORw0KGgo="`) are accepted as well.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct Image {

@@ -92,7 +92,8 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Builds the tensor. `offset` is the position of the object for errors; `default` is the type of lists without a `dtype`.
+    /// Builds the tensor. `offset` is the position of the object for errors; `default` is the type of lists without a
+    /// `dtype`.
     fn tensor(self, offset: usize, default: &str) -> Result<Tensor, DecodeError> {
         self.assembled(default).map_err(|reason| Reader::refuse(offset, reason))
     }

@@ -10,9 +10,9 @@
 //! }
 //! ```
 //!
-//! In Rust they are [`Tensor`] and [`Image`], which frpc re-exports as `frpc::tensor` with its feature `tensor`. Their data is
-//! [`Bytes`](bytes::Bytes), and the data of a native caller shares the memory of its packet. [`Tensor::as_slice`] borrows it as
-//! numbers; [`Tensor::view`] copies it if it cannot be borrowed:
+//! In Rust they are [`Tensor`] and [`Image`], which frpc re-exports as `frpc::tensor` with its feature `tensor`. Their
+//! data is [`Bytes`](bytes::Bytes), and the data of a native caller shares the memory of its packet.
+//! [`Tensor::as_slice`] borrows it as numbers; [`Tensor::view`] copies it if it cannot be borrowed:
 //!
 //! ```
 //! use frpc_tensor::Tensor;
@@ -28,9 +28,9 @@
 //!
 //! # Hostile tensors
 //!
-//! A received tensor may have any dtype, shape and length of data. All methods that access elements validate these first
-//! ([`Tensor::check`]). No input makes this crate panic or allocate more than a small multiple of the input. `.npy` files with
-//! Python objects are rejected, because NumPy loads them with `pickle`, which executes code.
+//! A received tensor may have any dtype, shape and length of data. All methods that access elements validate these
+//! first ([`Tensor::check`]). No input makes this crate panic or allocate more than a small multiple of the input.
+//! `.npy` files with Python objects are rejected, because NumPy loads them with `pickle`, which executes code.
 //!
 //! # Features
 //!

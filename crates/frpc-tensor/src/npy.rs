@@ -1,10 +1,10 @@
-//! NumPy's `.npy` format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>. A file consists of a magic
-//! number, a version, a header and the data. The header is a Python literal, a dictionary of three entries. This parser accepts
-//! only such dictionaries and evaluates nothing.
+//! NumPy's `.npy` format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>. A file consists of
+//! a magic number, a version, a header and the data. The header is a Python literal, a dictionary of three entries.
+//! This parser accepts only such dictionaries and evaluates nothing.
 //!
-//! The crate `npyz` (0.9.1) is not used because it checks its limits late: a file of 12 bytes that states a header of 4 GiB
-//! makes it allocate that much, a header of 24 `{` keeps its parser busy for more than 20 s, and a shape whose product
-//! overflows makes it panic. It also leaves the rejection of objects to the caller.
+//! The crate `npyz` (0.9.1) is not used because it checks its limits late: a file of 12 bytes that states a header of 4
+//! GiB makes it allocate that much, a header of 24 `{` keeps its parser busy for more than 20 s, and a shape whose
+//! product overflows makes it panic. It also leaves the rejection of objects to the caller.
 
 use bytes::{Buf as _, Bytes};
 
@@ -15,7 +15,8 @@ use crate::tensor::{DIMENSIONS_MAX, Tensor, length};
 /// The magic number.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Maximum length of the header: NumPy's limit, `_MAX_HEADER_SIZE`. The header of a plain array has about a hundred bytes.
+/// Maximum length of the header: NumPy's limit, `_MAX_HEADER_SIZE`. The header of a plain array has about a hundred
+/// bytes.
 const HEADER_MAX: usize = 10_000;
 
 /// Alignment of the data in files that NumPy writes.
@@ -249,8 +250,8 @@ struct Dimension {
 }
 
 impl Dimension {
-    /// Returns the dimensions of a shape with more than one element. Dimensions of one element do not affect the order, and
-    /// would wrap with each element.
+    /// Returns the dimensions of a shape with more than one element. Dimensions of one element do not affect the order,
+    /// and would wrap with each element.
     fn of(shape: &[u32], size: usize) -> Vec<Self> {
         let mut distance = size;
         let mut dimensions = Vec::with_capacity(shape.len());

@@ -17,9 +17,9 @@ pub const DIMENSIONS_MAX: usize = 64;
 
 /// An array of numbers with any number of dimensions: the message `frpc.Tensor`.
 ///
-/// Elements are stored in C order, like those of NumPy's arrays. Data of 16 KiB or more from a native caller shares the memory of
-/// the packet, which stays allocated until the tensor is dropped. The fields of a received tensor are not validated before
-/// [`check`](Self::check) or a method that accesses elements is called.
+/// Elements are stored in C order, like those of NumPy's arrays. Data of 16 KiB or more from a native caller shares the
+/// memory of the packet, which stays allocated until the tensor is dropped. The fields of a received tensor are not
+/// validated before [`check`](Self::check) or a method that accesses elements is called.
 ///
 /// # JSON
 ///
@@ -96,8 +96,8 @@ impl Tensor {
         Ok(tensor)
     }
 
-    /// Parses a `.npy` file, as written by `numpy.save`. The tensor shares the memory of `file`, unless the elements are in
-    /// Fortran order and are therefore copied.
+    /// Parses a `.npy` file, as written by `numpy.save`. The tensor shares the memory of `file`, unless the elements
+    /// are in Fortran order and are therefore copied.
     ///
     /// ```
     /// use frpc_tensor::Tensor;
@@ -110,8 +110,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// If the file is malformed or of another version than 1, 2 or 3, the length of its data contradicts its header, or its
-    /// element type is not supported (objects, structures, text, times).
+    /// If the file is malformed or of another version than 1, 2 or 3, the length of its data contradicts its header, or
+    /// its element type is not supported (objects, structures, text, times).
     pub fn from_npy(file: Bytes) -> Result<Self, TensorError> {
         npy::read(file)
     }
@@ -129,8 +129,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// If the `dtype` is not supported, the shape has more than [`DIMENSIONS_MAX`] dimensions, or the length of the data does
-    /// not match.
+    /// If the `dtype` is not supported, the shape has more than [`DIMENSIONS_MAX`] dimensions, or the length of the
+    /// data does not match.
     pub fn check(&self) -> Result<Dtype, TensorError> {
         let dtype = Dtype::parse(&self.dtype).ok_or_else(|| TensorError::dtype(&self.dtype))?;
         let expected = length(&self.shape, dtype)?;
@@ -144,8 +144,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// If the tensor is not [valid](Self::check), the element type or the byte order differs, the data is not aligned, or a bool
-    /// is neither 0 nor 1.
+    /// If the tensor is not [valid](Self::check), the element type or the byte order differs, the data is not aligned,
+    /// or a bool is neither 0 nor 1.
     pub fn as_slice<T: Element>(&self) -> Result<&[T], TensorError> {
         let dtype = self.check_for::<T>()?;
         if dtype.is_big_endian != cfg!(target_endian = "big") && size_of::<T>() > 1 {

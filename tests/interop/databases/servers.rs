@@ -40,7 +40,7 @@ fn find(program: &str, others: impl IntoIterator<Item = PathBuf>) -> Option<Path
     if found.is_none() {
         let missing = format!("{program} is not installed");
         assert!(std::env::var_os("FRISBEE_REQUIRE_SERVERS").is_none(), "it is required here: {missing}");
-        // The test's own output is shown only when it fails; this line is to be seen always.
+        // Written to the terminal directly, because the test's own output is shown only on failure.
         let _ = writeln!(std::io::stderr().lock(), "\nSKIPPED: {missing}, so nothing was tested with it");
     }
     found

@@ -11,7 +11,8 @@ use tokio::time::timeout;
 /// Messages that are published in a row.
 const ROW: u64 = 1000;
 
-/// Publishes a row, and returns in how many messages of NATS it was written. A subscription hears all of it in order.
+/// Publishes a series of messages and checks that a subscription receives them in order. Returns the number of NATS
+/// messages that carried them.
 async fn row(client: &Client, written: &mut async_nats::Subscriber, received: &mut Subscription) -> u64 {
     let publisher = client.publisher("numbers").expect("topic should be valid");
     for number in 1..ROW {

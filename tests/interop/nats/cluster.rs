@@ -77,7 +77,7 @@ async fn killed_node_leaves_reported_gap_and_brokers_fail_over() {
     settle(&accounts, published).await;
     let missed: Vec<_> = accounts.iter().map(|account| account.missed.load(Ordering::SeqCst)).collect();
     println!("{published} published, missed: {missed:?}");
-    // Groups are resumed as well.
+    // Subscriptions of groups are resumed too.
     clients[1].publish("jobs", "1").await.expect("broker should accept the message");
     assert_eq!(next(&mut jobs).await.expect("connection should stay open"), "jobs 1");
     clients[0].publish("jobs", "2").await.expect("broker should accept the message");
@@ -111,7 +111,7 @@ async fn cluster_messages_are_processed_after_leader_loss() {
         let subscription = topic.subscription("workers").replay(Replay::All).ack_timeout(Duration::from_secs(2));
         let opening = async {
             loop {
-                // There is no leader for a while.
+                // The cluster has no leader until the next election.
                 if let Ok(subscription) = subscription.clone().open().await {
                     return subscription;
                 }

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// Longer than any test waits, so that nothing comes again for this reason.
+/// Longer than any test, so that this timeout redelivers no message.
 const LONG: Duration = Duration::from_secs(3600);
 
 async fn jetstream() -> Option<Nats> {
@@ -62,8 +62,8 @@ async fn subscribe(topic: &DurableTopic, name: &str, replay: Replay) -> Subscrip
     topic.subscription(name).replay(replay).ack_timeout(LONG).open().await.expect("NATS should accept the request")
 }
 
-/// Whether a file below this folder, in which NATS keeps the position of a subscription, contains these bytes. NATS
-/// writes it some time after a message is acknowledged, and may lose one if it ends before that, even in good order.
+/// Returns whether a file in which NATS stores the position of a subscription contains these bytes. NATS writes the
+/// file some time after a message is acknowledged, so it may lose the position even in a graceful shutdown.
 fn is_stored(folder: &Path, needle: &[u8]) -> bool {
     std::fs::read_dir(folder).is_ok_and(|entries| {
         entries.flatten().map(|entry| entry.path()).any(|path| match path.file_name() {
@@ -78,13 +78,14 @@ fn is_stored(folder: &Path, needle: &[u8]) -> bool {
 /// The processed messages of a reader that keeps ids, and all deliveries.
 #[derive(Default)]
 pub(super) struct Book {
-    /// By ids, the sequences under which they came.
+    /// Sequence numbers of received messages, by id.
     done: Mutex<BTreeMap<String, BTreeSet<u64>>>,
     deliveries: AtomicU64,
 }
 
 impl Book {
-    /// Whether all of these are done, and each came under one sequence: then it is stored once.
+    /// Returns whether all `stored` ids were processed. Panics if an id was received under several sequence numbers,
+    /// because NATS then stored it several times.
     pub(super) fn has_done(&self, stored: &BTreeSet<String>) -> bool {
         let done = self.done.lock();
         let twice: Vec<_> = done.iter().filter(|(_, sequences)| sequences.len() > 1).collect();
@@ -144,7 +145,7 @@ async fn stored_messages_are_processed_once_despite_server_kill() {
     let stored = Arc::<Mutex<BTreeSet<String>>>::default();
     let mut writers = JoinSet::new();
     for writer in 0..3 {
-        // A connection of its own, so that none waits for another.
+        // Uses a separate connection, so that publishers do not wait for each other.
         let topic = open(&server, DurableTopic::builder("test", "jobs.>")).await;
         writers.spawn(write(topic, writer, over.clone(), stored.clone()));
     }
@@ -263,7 +264,7 @@ async fn unacknowledged_message_is_redelivered_with_count() {
     let fourth = next(&mut subscription).await.expect("connection should stay open");
     assert_eq!((fourth.sequence(), fourth.attempt()), (1, 4));
     fourth.term().await.expect("NATS should confirm the message");
-    // It would have come by now if it came again.
+    // A redelivered message would have arrived by now.
     publish(&topic, [2]).await;
     let other = next(&mut subscription).await.expect("connection should stay open");
     assert_eq!((other.sequence(), other.attempt()), (2, 1));
@@ -319,7 +320,7 @@ async fn no_more_messages_are_in_flight_than_may_be() {
     let consumer = jetstream.get_consumer_from_stream("reader", "test=2ejobs=2e=3e").await;
     let consumer: PullConsumer = consumer.expect("consumer should exist");
     for _ in 0..20 {
-        // Between two looks NATS could have sent one.
+        // NATS may have sent a message between the two checks.
         let looking = async { consumer.get_info().await.expect("NATS should be reachable").num_ack_pending };
         tokio::select! {
             biased;

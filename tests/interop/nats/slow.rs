@@ -1,4 +1,4 @@
-//! A broker that takes messages from NATS too slowly.
+//! Tests of a broker that reads messages from NATS too slowly.
 
 use super::super::databases::servers;
 use super::{Account, keep, serve, until};
@@ -27,7 +27,7 @@ async fn slow_broker_requests_gaps_few_times_not_per_message() {
             counted.fetch_add(1, Ordering::SeqCst);
         }
     });
-    // One message may wait, and NATS's client says of each further one that it was dropped.
+    // The queue holds one message. NATS's client reports each further one as dropped.
     let slow = frisbee_pubsub::nats::options().subscription_capacity(1);
     let slow = NatsBus::connect_with("test", &*server.address, slow).await.expect("NATS should be reachable");
     let slow = serve(Broker::builder().backplane(slow).build()).await;
@@ -46,7 +46,7 @@ async fn slow_broker_requests_gaps_few_times_not_per_message() {
         fast.publish("numbers", number.to_string()).await.expect("broker should accept the message");
     }
     until("all are heard or said to be missed", || account.sum() == BURST).await;
-    // A burst can be over before the first tick, and the account complete by what its last message says.
+    // A burst may end before the first tick. Its last message then completes the count.
     until("it requests its gaps", || request_count.load(Ordering::SeqCst) > before).await;
     let missed = account.missed.load(Ordering::SeqCst);
     let (request_count, ticks) =

@@ -175,8 +175,9 @@ impl Load {
     }
 }
 
-/// A length up to a megabyte. Short ones are the most frequent. Some messages fill whole parts of a ring of shared memory,
-/// which have 16 KiB at least: a ring that a read empties by its last whole part is the hard case of its replacement.
+/// A length up to a megabyte. Short ones are the most frequent. Some messages fill whole parts of a ring of shared
+/// memory, which have 16 KiB at least: a ring that a read empties by its last whole part is the hard case of its
+/// replacement.
 fn length(random: &mut fastrand::Rng) -> usize {
     match random.u8(..40) {
         // The header and the other fields take about 22 bytes in a reply, and 35 in a request.

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 /// Both of their ends fit into the usual limit of 1024 open files.
 const CONNECTIONS: usize = 400;
 
-/// What one may keep, in bytes of the allocator's blocks: 10 000 of them have 100 MB. With JSON-RPC it is 9.5 KiB, and with
-/// native frames 8.8 KiB.
+/// What one may keep, in bytes of the allocator's blocks: 10 000 of them have 100 MB. With JSON-RPC it is 9.5 KiB, and
+/// with native frames 8.8 KiB.
 const KEPT_MAX: usize = 10 * 1024;
 
 /// How long connections may take to release the memory of a call.

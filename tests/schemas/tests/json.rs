@@ -1,4 +1,5 @@
-//! Random values of every message survive JSON, in builds with either codec, and names and forms are those of the mapping.
+//! Random values of every message survive JSON, in builds with either codec, and names and forms are those of the
+//! mapping.
 
 use crate::random::{Random, pool, protobuf};
 use frpc::json::{EncodeReason, Json, Options, Types, from_json, to_json};

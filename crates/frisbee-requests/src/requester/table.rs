@@ -7,16 +7,17 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use tokio::sync::{Semaphore, oneshot};
 
-/// Maximum number of requests in flight. Together with [`ABANDONED_MAX`] it leaves a quarter of the ids free, so the search
-/// for a free id always succeeds.
+/// Maximum number of requests in flight. Together with [`ABANDONED_MAX`] it leaves a quarter of the ids free, so the
+/// search for a free id always succeeds.
 pub(super) const IN_FLIGHT_MOST: usize = 32 * 1024;
 
-/// Maximum number of ids reserved for cancelled requests that the peer may still answer. A peer need not answer, so the oldest
-/// id is released when the limit is exceeded. Ids ascend, so it is reused after some ten thousand requests at the earliest.
+/// Maximum number of ids reserved for cancelled requests that the peer may still answer. A peer need not answer, so the
+/// oldest id is released when the limit is exceeded. Ids ascend, so it is reused after some ten thousand requests at
+/// the earliest.
 const ABANDONED_MAX: usize = 16 * 1024;
 
-/// Replies of up to this length, in bytes, are copied, so that a reply that has not been consumed does not keep the whole read
-/// buffer alive.
+/// Replies of up to this length, in bytes, are copied, so that a reply that has not been consumed does not keep the
+/// whole read buffer alive.
 const COPY_MAX: usize = 4 * 1024;
 
 /// The sequence number of a request on its connection. The low 16 bits are its id.
@@ -70,8 +71,8 @@ impl Table {
         Self { state: Mutex::default(), permits: Semaphore::new(in_flight_max) }
     }
 
-    /// Registers a request and queues its packet. The caller holds the connection's lock, so the connection cannot close in
-    /// between.
+    /// Registers a request and queues its packet. The caller holds the connection's lock, so the connection cannot
+    /// close in between.
     pub(super) fn send(
         &self,
         outbox: &mut Outbox,
@@ -109,8 +110,8 @@ impl Table {
         state.entries.get(&number.id()).is_some_and(|entry| entry.number == number && entry.caller.is_some())
     }
 
-    /// Cancels a request. Returns its sender if the peer may still be processing the request. Dropping the sender wakes the
-    /// caller, so it must happen without a lock.
+    /// Cancels a request. Returns its sender if the peer may still be processing the request. Dropping the sender wakes
+    /// the caller, so it must happen without a lock.
     #[must_use]
     pub(super) fn cancel(&self, number: Number) -> Option<oneshot::Sender<Packet>> {
         let mut state = self.state.lock();

@@ -83,17 +83,18 @@ impl Peer {
         self.head.word(End::Client, index.word()).store(value, Ordering::Release);
     }
 
-    /// Sets a word of the other end, which this end must not write.
+    /// Sets a word of the peer, which this end must not write.
     pub fn set_theirs(&self, index: Index, value: u32) {
         self.head.word(End::Server, index.word()).store(value, Ordering::Release);
     }
 
-    /// Returns a word of the other end.
+    /// Returns a word of the peer.
     pub fn theirs(&self, index: Index) -> u32 {
         self.head.word(End::Server, index.word()).load(Ordering::Acquire)
     }
 
-    /// Writes bytes to the small ring of this or the other end, whether it is in use or not. Excess bytes are ignored.
+    /// Writes bytes to the small ring of this process or the peer, whether it is in use or not. Excess bytes are
+    /// ignored.
     pub fn overwrite(&self, theirs: bool, position: u32, bytes: &[u8]) {
         let end = if theirs { End::Server } else { End::Client };
         self.head.store(RingRegion::small(end), position, bytes.get(..SMALL as usize).unwrap_or(bytes));
@@ -109,10 +110,10 @@ impl Peer {
         self.ring_max
     }
 
-    /// Sends a ring like a correct peer. The other end switches to it once [`Index::Ring`] refers to it.
+    /// Sends a ring like a correct peer. The peer switches to it once [`Index::Ring`] refers to it.
     ///
     /// # Errors
-    /// If memory cannot be created, or the other end is gone.
+    /// If memory cannot be created, or the peer is gone.
     pub fn send_ring(&self, size: u32) -> io::Result<()> {
         let (_, file) = Memory::create(size)?;
         self.send_as_ring(size, &[file.as_fd()])
@@ -121,15 +122,15 @@ impl Peer {
     /// Sends arbitrary descriptors as a ring of this size.
     ///
     /// # Errors
-    /// If the other end is gone.
+    /// If the peer is gone.
     pub fn send_as_ring(&self, size: u32, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         offer::send(&self.socket, Message::new(OfferContent::Ring, size), descriptors)
     }
 
-    /// Receives a ring from the other end. Returns `None` if there is none.
+    /// Receives a ring from the peer. Returns `None` if there is none.
     ///
     /// # Errors
-    /// If the message is malformed, or the other end is gone.
+    /// If the message is malformed, or the peer is gone.
     pub fn take_ring(&self) -> io::Result<Option<u32>> {
         match offer::take_with_descriptors(&self.socket) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
@@ -137,10 +138,10 @@ impl Peer {
         }
     }
 
-    /// Sends a wake-up to the other end, whether it is sleeping or not.
+    /// Sends a wake-up to the peer, whether it is sleeping or not.
     ///
     /// # Errors
-    /// If the other end is gone.
+    /// If the peer is gone.
     pub fn ring(&self) -> io::Result<()> {
         match rustix::io::write(&self.bell, &[1]) {
             Err(rustix::io::Errno::AGAIN) => Ok(()),
@@ -151,7 +152,7 @@ impl Peer {
     /// Sends bytes on the socket, which is not used for bytes after the handshake.
     ///
     /// # Errors
-    /// If the other end is gone.
+    /// If the peer is gone.
     pub fn write_to_socket(&self, bytes: &[u8]) -> io::Result<()> {
         (&self.socket).write_all(bytes)
     }

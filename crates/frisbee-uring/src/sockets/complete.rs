@@ -10,8 +10,8 @@ use std::task::Waker;
 const SPARE_MAX: usize = 64;
 
 impl Sockets {
-    /// Handles all completions. Adds the wakers of waiting tasks to `wakers`, which the caller must wake without a borrow.
-    /// Returns whether the eventfd of the worker was written to.
+    /// Handles all completions. Adds the wakers of waiting tasks to `wakers`, which the caller must wake without a
+    /// borrow. Returns whether the eventfd of the worker was written to.
     pub(crate) fn complete(&mut self, wakers: &mut Vec<Waker>) -> bool {
         let mut completions = std::mem::take(&mut self.completions);
         self.ring.complete(&mut completions);

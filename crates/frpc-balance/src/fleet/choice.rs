@@ -73,7 +73,7 @@ struct Tier {
     weights: Vec<u32>,
     /// The servers, each as often as its weight requires.
     lots: Vec<Candidate>,
-    /// The lot that was chosen last. With successive calls, this is the best of many.
+    /// The candidate that was chosen last. Comparing it again makes successive calls converge on the best of many.
     last: usize,
     /// Distance in the weighted list between the two random candidates. It changes from time to time.
     stride: usize,
@@ -375,7 +375,7 @@ impl Tier {
     /// Returns the index of a candidate for a random number.
     #[inline]
     fn lot(&self, dice: u64) -> usize {
-        // The result is below the number of lots, which is below 2^32.
+        // The result is below the number of candidates, which is below 2^32.
         (((dice >> 32) * self.lots.len() as u64) >> 32) as usize
     }
 

@@ -82,7 +82,7 @@ const CLAIM_SHIFT: u32 = 3;
 /// The state of the fleet as a whole.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct FleetState {
-    /// Whether so many servers would be ejected that none is.
+    /// Whether ejection is disabled because too many servers would be ejected.
     pub(crate) is_panic: bool,
     /// Whether new servers start slowly, because there are others.
     pub(crate) is_slow_start: bool,

@@ -1,6 +1,6 @@
-//! HTTP/2 connections: the driver of `frisbee_http2`. In each turn it reads once, handles the received events, and writes
-//! once. `grpc.rs` handles unary gRPC calls in place. All other requests are answered by the [`Service`]; `stream.rs` drives
-//! their futures and sends their responses.
+//! HTTP/2 connections: the driver of `frisbee_http2`. In each turn it reads once, handles the received events, and
+//! writes once. `grpc.rs` handles unary gRPC calls in place. All other requests are answered by the [`Service`];
+//! `stream.rs` drives their futures and sends their responses.
 
 mod body;
 mod grpc;

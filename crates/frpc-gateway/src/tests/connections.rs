@@ -534,8 +534,8 @@ fn unread_bodies() -> Vec<u8> {
     bytes
 }
 
-/// Regression: unread bodies were not charged, and each of many connections could take a mebibyte of them. Bytes without
-/// memory are read and discarded, because resets and window updates follow them.
+/// Regression: unread bodies were not charged, and each of many connections could take a mebibyte of them. Bytes
+/// without memory are read and discarded, because resets and window updates follow them.
 #[tokio::test]
 async fn unread_bodies_of_http2_are_charged_and_bounded() {
     const MEMORY: usize = 16 << 20;

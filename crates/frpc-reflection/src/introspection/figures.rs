@@ -1,5 +1,5 @@
-//! Introspection of counted calls. Its size is bounded by the schema, because method names come from the schema and there are
-//! few status codes.
+//! Introspection of counted calls. Its size is bounded by the schema, because method names come from the schema and
+//! there are few status codes.
 
 use crate::introspection_v1 as v1;
 use frpc::observe::CallSide;

@@ -13,7 +13,8 @@ impl Snapshot {
     /// The media type of [`prometheus`](Self::prometheus).
     pub const PROMETHEUS_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
 
-    /// Returns the snapshot in the text format of Prometheus, with the connection counts of a server if `stats` is given.
+    /// Returns the snapshot in the text format of Prometheus, with the connection counts of a server if `stats` is
+    /// given.
     ///
     /// ```
     /// let counters = frpc_telemetry::Counters::new();
@@ -24,7 +25,8 @@ impl Snapshot {
         self.exposition(&self.figures(stats))
     }
 
-    /// Like [`prometheus`](Self::prometheus), with the connection counts of several servers, distinguished by the label `server`.
+    /// Like [`prometheus`](Self::prometheus), with the connection counts of several servers, distinguished by the label
+    /// `server`.
     pub fn prometheus_of(&self, servers: &[(String, Stats)]) -> String {
         self.exposition(&self.figures_of(servers))
     }

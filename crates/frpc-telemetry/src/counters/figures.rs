@@ -1,5 +1,5 @@
-//! Metrics other than call durations: servers of channels, topics, and the connections of a server. `exposition.rs` formats
-//! them for Prometheus; programs may export them in other formats.
+//! Metrics other than call durations: servers of channels, topics, and the connections of a server. `exposition.rs`
+//! formats them for Prometheus; programs may export them in other formats.
 
 use super::Snapshot;
 use frpc::Stats;
@@ -8,7 +8,8 @@ use frpc::observe::ServerLoad;
 use frpc::pubsub::Broker;
 use std::collections::BTreeMap;
 
-/// Number of servers with labels of their own, which bounds the cardinality. Further servers are summed up as [`OTHERS`].
+/// Number of servers with labels of their own, which bounds the cardinality. Further servers are summed up as
+/// [`OTHERS`].
 const SERVERS_SHOWN: usize = 64;
 
 /// Label value of the servers beyond [`SERVERS_SHOWN`].
@@ -24,8 +25,8 @@ pub struct Metric {
     pub help: &'static str,
     /// The kind of the metric.
     pub kind: FigureKind,
-    /// Label names and values. Peers choose none of them: they are schema names, status codes, close reasons, or server names
-    /// from the program or its resolver.
+    /// Label names and values. Peers choose none of them: they are schema names, status codes, close reasons, or server
+    /// names from the program or its resolver.
     pub labels: Vec<(&'static str, String)>,
     /// The value.
     pub value: u64,
@@ -41,8 +42,8 @@ pub enum FigureKind {
     Gauge,
 }
 
-/// Sums the loads that several channels report for the same server. Servers after the first [`SERVERS_SHOWN`] by name are
-/// merged into one.
+/// Sums the loads that several channels report for the same server. Servers after the first [`SERVERS_SHOWN`] by name
+/// are merged into one.
 pub(super) fn added_up(loads: impl Iterator<Item = ServerLoad>) -> Vec<ServerLoad> {
     let mut by_name = BTreeMap::<String, ServerLoad>::new();
     for load in loads {
@@ -123,8 +124,8 @@ impl MetricSet {
 }
 
 impl Snapshot {
-    /// Returns all metrics except call durations, with the connection metrics of a server if `stats` is given. Metrics of one
-    /// name are consecutive.
+    /// Returns all metrics except call durations, with the connection metrics of a server if `stats` is given. Metrics
+    /// of one name are consecutive.
     ///
     /// ```
     /// let figures = frpc_telemetry::Counters::new().snapshot().figures(None);
@@ -192,7 +193,8 @@ fn put_topics(to: &mut MetricSet, topics: &TopicFigures) {
 }
 
 impl Snapshot {
-    /// Like [`figures`](Self::figures), with the connection metrics of several servers, distinguished by the label `server`.
+    /// Like [`figures`](Self::figures), with the connection metrics of several servers, distinguished by the label
+    /// `server`.
     pub fn figures_of(&self, servers: &[(String, Stats)]) -> Vec<Metric> {
         let mut figures = self.figures(None);
         let mut of_servers = Vec::new();

@@ -31,8 +31,8 @@ pub(crate) fn end(bucket: usize) -> u64 {
 
 /// A histogram of call durations, with their sum.
 ///
-/// A bucket is at most an eighth as wide as the durations in it and at least 128 ns wide, so quantiles are at most an eighth
-/// too large. The last bucket holds all durations from 70 minutes on.
+/// A bucket is at most an eighth as wide as the durations in it and at least 128 ns wide, so quantiles are at most an
+/// eighth too large. The last bucket holds all durations from 70 minutes on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Histogram {
     /// One count per bucket.
@@ -92,8 +92,8 @@ impl Histogram {
         self.nanos = self.nanos.wrapping_add(other.nanos);
     }
 
-    /// Replaces negative counts by zero. They occur because shards are read one after the other: one may have subtracted a call
-    /// that another adds after it was read.
+    /// Replaces negative counts by zero. They occur because shards are read one after the other: one may have
+    /// subtracted a call that another adds after it was read.
     pub(crate) fn settle(&mut self) {
         for count in self.counts.iter_mut().chain([&mut self.nanos]) {
             if count.cast_signed() < 0 {

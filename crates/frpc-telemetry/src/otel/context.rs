@@ -4,7 +4,8 @@ use frpc::observe::TraceContext;
 use opentelemetry::Context;
 use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState};
 
-/// Returns the context of the current call, as the parent for spans of its handler. Empty if the call has no trace context.
+/// Returns the context of the current call, as the parent for spans of its handler. Empty if the call has no trace
+/// context.
 ///
 /// ```
 /// use opentelemetry::global;

@@ -1,5 +1,5 @@
-//! Counts spans on their way to a collector. The queue and its thread are the SDK's; this module admits spans to the queue
-//! and counts those that are lost.
+//! Counts spans on their way to a collector. The queue and its thread are the SDK's; this module admits spans to the
+//! queue and counts those that are lost.
 
 use opentelemetry::Context;
 use opentelemetry_sdk::Resource;
@@ -14,8 +14,8 @@ const WAITING_MAX: u64 = 2048;
 
 /// Counters of exported spans, and of spans lost because the collector is down or slow.
 ///
-/// [`processor`](Self::processor) wraps an exporter in the SDK's [`BatchSpanProcessor`] with a queue of 2048 spans. Each
-/// ended span is in exactly one of the counts: exported, failed, dropped or waiting. Clones share their counters.
+/// [`processor`](Self::processor) wraps an exporter in the SDK's [`BatchSpanProcessor`] with a queue of 2048 spans.
+/// Each ended span is in exactly one of the counts: exported, failed, dropped or waiting. Clones share their counters.
 ///
 /// ```
 /// use frpc_telemetry::otel::{Exports, Telemetry};
@@ -77,7 +77,8 @@ impl Exports {
     }
 }
 
-/// A processor that admits spans while the SDK's queue has capacity, because the SDK does not count those that it drops.
+/// A processor that admits spans while the SDK's queue has capacity, because the SDK does not count those that it
+/// drops.
 #[derive(Debug)]
 struct BoundedProcessor {
     counts: Arc<Counts>,

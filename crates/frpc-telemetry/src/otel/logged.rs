@@ -5,8 +5,8 @@ use frpc::{Call, CallResponse, Middleware, Next, Status};
 use std::future::poll_fn;
 use std::pin::pin;
 
-/// A middleware that runs each handler in a span of `tracing` with the trace id and the span id as fields, so that log lines
-/// can be found by trace.
+/// A middleware that runs each handler in a span of `tracing` with the trace id and the span id as fields, so that log
+/// lines can be found by trace.
 ///
 /// The span is named `call` and has the level INFO. Calls without a trace context get no span.
 ///

@@ -49,8 +49,8 @@ pub(crate) fn code(code: Code) -> &'static str {
     }
 }
 
-/// Returns whether a code counts as an error of the server, by the conventions for gRPC. For clients every code except OK is
-/// an error.
+/// Returns whether a code counts as an error of the server, by the conventions for gRPC. For clients every code except
+/// OK is an error.
 pub(crate) fn is_server_fault(code: Code) -> bool {
     use Code::{DataLoss, DeadlineExceeded, Internal, Unavailable, Unimplemented, Unknown};
     matches!(code, Unknown | DeadlineExceeded | Unimplemented | Internal | Unavailable | DataLoss)

@@ -6,7 +6,8 @@ use opentelemetry::metrics::Meter;
 
 /// Registers observable instruments for a server's connections and their memory.
 ///
-/// Values and names are those of [the page for Prometheus](crate::Snapshot::prometheus), with dots in place of underscores.
+/// Values and names are those of [the page for Prometheus](crate::Snapshot::prometheus), with dots in place of
+/// underscores.
 ///
 /// ```
 /// use frpc_telemetry::otel::observe_stats;

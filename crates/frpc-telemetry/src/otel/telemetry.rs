@@ -17,8 +17,8 @@ use std::time::Instant;
 /// An [`Observer`] for servers and channels that reports calls to OpenTelemetry.
 ///
 /// Each sampled call has a span named after its method, of kind `client` at the caller and `server` at the server. The
-/// client's span includes the first attempt; each further attempt is a child span. By default every call is sampled; see
-/// [`sample`](Self::sample).
+/// client's span includes the first attempt; each further attempt is a child span. By default every call is sampled;
+/// see [`sample`](Self::sample).
 ///
 /// Clones share their state. One instance is enough for all servers and channels of a program.
 ///
@@ -57,8 +57,8 @@ impl Telemetry {
         Self::default()
     }
 
-    /// Creates spans with this tracer. Its sampler is consulted for calls that were [sampled here](Self::sample), with a parent
-    /// marked as sampled. The SDK's default sampler accepts those.
+    /// Creates spans with this tracer. Its sampler is consulted for calls that were [sampled here](Self::sample), with
+    /// a parent marked as sampled. The SDK's default sampler accepts those.
     pub fn spans(mut self, tracer: impl ObjectSafeTracer + Send + Sync + 'static) -> Self {
         self.tracer = Some(Arc::new(BoxedTracer::new(Box::new(tracer))));
         self
@@ -66,15 +66,16 @@ impl Telemetry {
 
     /// Sets the share of traces to sample among those that begin here, from 0 to 1. Defaults to 1.
     ///
-    /// A trace begins with a received call or with a call made outside of a handler. Calls that a handler makes follow the
-    /// decision for its own call. The trace context carries the decision to peers that [trust](Self::trust_peers) it.
+    /// A trace begins with a received call or with a call made outside of a handler. Calls that a handler makes follow
+    /// the decision for its own call. The trace context carries the decision to peers that [trust](Self::trust_peers)
+    /// it.
     pub fn sample(mut self, ratio: f64) -> Self {
         self.sampling.set_ratio(ratio);
         self
     }
 
-    /// Honours the sampling decision in the trace contexts that peers send. Suitable for servers that are called only by
-    /// servers of the same owner. By default it is ignored, because any peer could force every call to be recorded.
+    /// Honours the sampling decision in the trace contexts that peers send. Suitable for servers that are called only
+    /// by servers of the same owner. By default it is ignored, because any peer could force every call to be recorded.
     pub fn trust_peers(mut self) -> Self {
         self.sampling.trusts = true;
         self
@@ -82,8 +83,8 @@ impl Telemetry {
 
     /// Records the duration of each call in the histograms `rpc.client.call.duration` and `rpc.server.call.duration`.
     ///
-    /// Each call, sampled or not, then reads the clock twice and looks up an SDK table once. [`Counters`](crate::Counters) cost
-    /// less, and a collector can scrape them in Prometheus's format.
+    /// Each call, sampled or not, then reads the clock twice and looks up an SDK table once.
+    /// [`Counters`](crate::Counters) cost less, and a collector can scrape them in Prometheus's format.
     pub fn durations(mut self, meter: &Meter) -> Self {
         let histogram = |name, description| {
             let histogram = meter.f64_histogram(name).with_unit("s").with_description(description);

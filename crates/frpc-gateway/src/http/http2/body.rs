@@ -48,8 +48,8 @@ pub(super) enum BodyEnd {
 pub(crate) struct RequestBody(Arc<StreamLink>);
 
 impl StreamLink {
-    /// Creates a stream and the reader of its body. `arrived` is the beginning, whose window was already returned; `length` is
-    /// the declared length, or 0.
+    /// Creates a stream and the reader of its body. `arrived` is the beginning, whose window was already returned;
+    /// `length` is the declared length, or 0.
     pub(super) fn new(
         mail: &Arc<Mailbox<Letter>>,
         key: StreamKey,

@@ -173,8 +173,8 @@ fn vary(fields: &mut HeaderMap, varies: bool) {
     }
 }
 
-/// Completes an envelope at `start`: reserved bytes for the prefix, then the message. Returns false if the message is too
-/// long.
+/// Completes an envelope at `start`: reserved bytes for the prefix, then the message. Returns false if the message is
+/// too long.
 fn end_envelope(out: &mut Vec<u8>, start: usize, accepted: Compression) -> bool {
     let message = out.get(start + PREFIX..).unwrap_or_default();
     let is_compressed = accepted == Compression::Gzip && message.len() >= gzip::COMPRESS_MIN;

@@ -38,8 +38,8 @@ const ITEM_COST: usize = 64;
 /// Memory of an open stream in bytes: its task, its entries in the session, and its queues.
 const STREAM_COST: usize = 4 * 1024;
 
-/// Memory reserved before the first item is taken, in bytes. For later ones it is the length of the largest recent item,
-/// up to [`WINDOW`].
+/// Memory reserved before the first item is taken, in bytes. For later ones it is the length of the largest recent
+/// item, up to [`WINDOW`].
 const FIRST_ITEM: usize = 1024;
 
 /// A session's state of a stream.

@@ -9,7 +9,8 @@
 //! `lang=py`.
 //!
 //! This module reads a `CodeGeneratorRequest` from standard input and writes a `CodeGeneratorResponse` to standard
-//! output. Errors in the schema are part of the response, and warnings are written to standard error. The options are in
+//! output. Errors in the schema are part of the response, and warnings are written to standard error. The options are
+//! in
 //! `parameters.rs`.
 
 #![forbid(unsafe_code)]
