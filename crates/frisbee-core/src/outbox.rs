@@ -51,7 +51,7 @@ pub struct Outbox {
     /// `written`.
     bulk: LargeBodies,
     bulk_len: usize,
-    /// The last packet, if further messages may be added to it.
+    /// Last packet of the outbox, for adding further messages to it.
     tail: LastPacket,
 }
 

@@ -99,7 +99,7 @@ impl WasteLimiter {
         self.rests_until
     }
 
-    /// Ends the suspension if its time is over.
+    /// Ends the suspension of reads if its duration has expired.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.rests_until = self.rests_until.filter(|until| now < *until);
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A topic or pattern whose messages have one type.
 ///
-/// Publishers and subscribers agree on the type by using the same [`Topic`]. Messages are encoded in the rich format,
+/// Publishers and subscribers agree on the type by using the same [`Topic`]. Messages are encoded in the rich form,
 /// so both must be native peers.
 ///
 /// # Versions

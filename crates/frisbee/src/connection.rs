@@ -587,7 +587,7 @@ impl Connection {
         self.0.ends.peer
     }
 
-    /// Returns whether the peer has no connection: it sends datagrams, so anybody may forge its
+    /// Returns whether the peer has no connection: it sends datagrams, so any host may forge its
     /// [address](Self::peer_addr).
     pub fn is_connectionless(&self) -> bool {
         self.0.ends.is_connectionless

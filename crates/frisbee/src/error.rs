@@ -149,7 +149,7 @@ fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
 pub enum MountError {
     /// Two routers claim the same operations or the same HELLO items.
     Overlap {
-        /// Names of the routers that claim them.
+        /// Names of the routers that claim the operations.
         owners: [String; 2],
     },
     /// The range is empty, or contains operations below 10, which are reserved for the protocol.

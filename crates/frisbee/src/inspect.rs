@@ -154,7 +154,7 @@ mod tests {
         };
         let acceptor = Server::builder()
             .build(Handlers::new().on(Operation::FIRST_USER, endless))
-            .expect("settings should be valid");
+            .expect("server settings should be valid");
         let inspector = acceptor.inspector();
         assert!(inspector.connections(None, 10).is_empty());
         let (here, there) = crate::memory();

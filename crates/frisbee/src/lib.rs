@@ -7,7 +7,7 @@
 //! The [`guide`] has one page per subject.
 //!
 //! * [`Router`] receives each packet in wire order, on the task of its connection, and may reply in place. [`Protocol`]
-//!   adds streams, end-of-batch hooks, overload handling and hand-off.
+//!   adds streams, hooks for the end of a batch, overload handling and hand-off.
 //! * [`Handlers`] is a ready-made router: a table of async functions by operation.
 //! * [`Mounts`] combines several routers, each with its own range of operations.
 //! * The crate `frisbee-requests` has a router that sends requests and waits for replies, and clients that reconnect.

@@ -76,7 +76,7 @@ pub trait Listener: Send + 'static {
     /// Whether io_uring may drive the accepted connections.
     const TAKES_RINGS: bool;
 
-    /// Moves the socket from its reactor to that of the current runtime.
+    /// Registers the socket with the reactor of the current runtime instead of its previous one.
     fn move_to_current_runtime(&mut self) -> io::Result<()>;
 
     /// Polls for the next connection.

@@ -243,7 +243,7 @@ pub(crate) fn move_to_current_runtime(io: &mut dyn Io) -> io::Result<()> {
     moved.unwrap_or(Ok(()))
 }
 
-/// Moves a transport if it is a `T`, or TLS on one.
+/// Moves a transport if it is a `T` or a TLS stream on a `T`.
 fn move_if<T: 'static>(io: &mut dyn Any, renew: impl Fn(&mut T) -> io::Result<()>) -> Option<io::Result<()>> {
     #[cfg(feature = "tls")]
     if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<T>>() {

@@ -63,7 +63,8 @@ impl ClientShared {
     #[cfg(test)]
     pub(crate) fn persistent_subscription(self: &Arc<Self>, pattern: &str) -> Subscription {
         self.is_persistent.store(true, Ordering::Relaxed);
-        let subscription = self.enter((pattern, "", None), oneshot::channel().0, None).expect("client should be open");
+        let subscription =
+            self.enter((pattern, "", None), oneshot::channel().0, None).expect("new client should be open");
         self.handle_answer(subscription.id, Ok(()));
         subscription
     }

@@ -78,7 +78,10 @@ async fn publish(client: &Client, topic: &str, numbers: std::ops::RangeInclusive
 /// Returns the next message as a number, or the receive error.
 async fn next(subscription: &mut Subscription) -> Result<u64, RecvError> {
     let message = timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout")?;
-    Ok(std::str::from_utf8(message.payload()).expect("payload should be UTF-8").parse().expect("text should parse"))
+    Ok(std::str::from_utf8(message.payload())
+        .expect("payload should be UTF-8")
+        .parse()
+        .expect("payload should be a number"))
 }
 
 async fn expect(subscription: &mut Subscription, numbers: std::ops::RangeInclusive<u64>) {

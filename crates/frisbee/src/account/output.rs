@@ -24,7 +24,7 @@ pub(crate) struct Output {
     room: u32,
 }
 
-/// Value of `room` while memory is not short.
+/// Value of `room` while enough memory is available.
 const ENOUGH: u32 = u32::MAX;
 
 impl Default for Output {

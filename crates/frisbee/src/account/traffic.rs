@@ -20,7 +20,7 @@ pub(crate) enum Traffic {
     StreamsEnded,
 }
 
-/// A shard, which occupies cache lines of its own.
+/// A shard of the counters. Shards do not share cache lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct TrafficShard([AtomicU64; 4]);

@@ -97,7 +97,7 @@ impl Budget {
 /// queue. Created by [`Connection::memory_waiter`](crate::Connection::memory_waiter).
 pub struct MemoryWaiter {
     account: Arc<Account>,
-    /// Number of its place in the queue, or 0 if it is not queued and has not been woken.
+    /// Number of the waiter's place in the queue, or 0 if the waiter is not queued and has not been woken.
     number: u64,
 }
 

@@ -26,7 +26,7 @@ fn unwrapping() -> ServerBuilder {
 }
 
 async fn expect_echo(socket: &mut TcpStream, prefix: &[u8]) {
-    socket.write_all(&[prefix, PACKET].concat()).await.expect("write should succeed");
+    socket.write_all(&[prefix, PACKET].concat()).await.expect("server should accept the packet");
     let mut reply = [0; PACKET.len()];
     let read = tokio::time::timeout(LIMIT, socket.read_exact(&mut reply))
         .await
@@ -42,7 +42,7 @@ async fn ended(stats: &Stats, count: u64) {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(LIMIT, over).await.expect("future should complete within the timeout");
+    tokio::time::timeout(LIMIT, over).await.expect("connections should end within the timeout");
 }
 
 async fn listen(builder: ServerBuilder) -> (SocketAddr, Stats) {

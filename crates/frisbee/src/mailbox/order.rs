@@ -11,7 +11,7 @@ pub(crate) enum Order {
     Flush(CloseReason),
     /// Close the connection immediately.
     Now(CloseReason),
-    /// Pass the transport to its next owner. Given by the driver itself.
+    /// Pass the transport to its next owner. Only the driver issues this order.
     HandOver,
 }
 

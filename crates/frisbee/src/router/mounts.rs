@@ -297,7 +297,7 @@ impl fmt::Debug for Mounts {
 
 opaque_debug!([] MountsSession, "MountsSession", |this| mounts = this.0.as_ref().map_or(0, |of| of.sessions.len()));
 
-/// A router with its type erased.
+/// A type-erased router.
 trait ErasedRouter: Send + Sync {
     fn check(&self) -> Result<(), MountError>;
     fn hello_items(&self) -> Vec<(u8, Bytes)>;

@@ -27,7 +27,7 @@ pub(crate) struct ObservedCalls {
     /// Time, method and record of the last call. They apply to the next call too in most cases, because a turn usually
     /// sends several calls of the same method.
     sent: (Instant, Option<&'static Method>, CallRecord),
-    /// Records of the calls in each slot.
+    /// Records of the observed calls, by slot.
     records: Vec<CallRecord>,
     /// Calls answered in this turn that were sent at the same time. They are counted together.
     answered: AnsweredBatch,

@@ -70,7 +70,7 @@ impl Failure {
     }
 }
 
-/// The message of a reply with its type erased.
+/// The type-erased message of a reply.
 pub(crate) type AnyReply = Box<dyn Any + Send>;
 
 /// Function that awaits the reply to a sent call: an instance of [`await_reply`].

@@ -1,4 +1,4 @@
-//! Methods with their types erased.
+//! Type-erased methods.
 
 use crate::api::middleware::Chain;
 use crate::observe::observers::ObservedCall;

@@ -145,7 +145,7 @@ impl<M: Message> EncodeBody for M {
     }
 }
 
-/// A message with its type erased.
+/// A type-erased message.
 pub(crate) type AnyMessage = dyn EncodeBody + Sync;
 
 impl EncodeBody for Box<dyn EncodeBody + Send> {

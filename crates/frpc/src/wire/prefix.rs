@@ -575,17 +575,18 @@ mod tests {
         let status = Status::unauthenticated("no").with_details(&b"d"[..]).with_metadata(metadata);
         let items = trailers(&status, true, 64 * 1024);
         assert_eq!(items, *b"\x02\x03\x01kv\x03\x02\x10d\x05\x00\x08\x02no");
-        let received = read_trailers(&items).expect("items should be valid").expect("trailers should contain an error");
+        let received =
+            read_trailers(&items).expect("trailers should be valid").expect("trailers should contain an error");
         assert_eq!((received.code(), received.message(), received.details()), (Code::Unauthenticated, "no", &b"d"[..]));
         assert!(!received.may_have_run() && received.metadata() == status.metadata());
-        let ok = read_trailers(&trailers(&Status::new(Code::Ok, "odd"), false, 100)).expect("items should be valid");
+        let ok = read_trailers(&trailers(&Status::new(Code::Ok, "odd"), false, 100)).expect("trailers should be valid");
         assert_eq!(ok.map(|status| status.code()), Some(Code::Unknown));
         for max in [24, 200, 64 * 1024] {
             let long = Status::unauthenticated("\u{20AC}".repeat(30_000)).with_details(&b"d"[..]);
             let items = trailers(&long, false, max);
             assert!((max - 12..=max).contains(&items.len()), "{} of {max}", items.len());
             let received =
-                read_trailers(&items).expect("items should be valid").expect("trailers should contain an error");
+                read_trailers(&items).expect("trailers should be valid").expect("trailers should contain an error");
             assert!(long.message().starts_with(received.message()) && received.code() == Code::Unauthenticated);
         }
     }

@@ -53,7 +53,7 @@ impl fmt::Display for PlanError {
 
 impl std::error::Error for PlanError {}
 
-/// The compiled operations for input in one form.
+/// Compiled operations for input in either the flat or the extended form.
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) ops: Vec<Op>,

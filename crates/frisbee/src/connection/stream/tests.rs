@@ -103,7 +103,7 @@ fn full(sent: &Result<(), TrySendError>) -> bool {
 async fn sender_waits_for_credit_and_is_woken_by_it() {
     let (end, stream) = End::new(&native(100));
     let sender = stream.sender();
-    stream.try_send(&Bytes::from_static(b"0123456789")).expect("stream should have credit");
+    stream.try_send(&Bytes::from_static(b"0123456789")).expect("stream should have credit for the message");
     sender.try_send(&Bytes::from_static(b"x")).expect("one message may exceed the credit");
     assert_eq!(end.shared.view().credit, Some(100 - 74 - 65));
     assert!(full(&stream.try_send(&Bytes::from_static(b"y"))));

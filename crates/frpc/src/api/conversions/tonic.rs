@@ -4,14 +4,14 @@ use crate::{Code, Metadata, MetadataError, Status};
 use bytes::Bytes;
 use tonic::metadata::{AsciiMetadataKey, BinaryMetadataKey, KeyAndValueRef, MetadataMap, MetadataValue};
 
-/// Converts the code by its number, which is that of gRPC in both enums.
+/// Converts the code by its number. Both enums use the numbers of gRPC.
 impl From<Code> for tonic::Code {
     fn from(code: Code) -> Self {
         Self::from_i32(code as i32)
     }
 }
 
-/// Converts the code by its number, which is that of gRPC in both enums.
+/// Converts the code by its number. Both enums use the numbers of gRPC.
 impl From<tonic::Code> for Code {
     fn from(code: tonic::Code) -> Self {
         Self::from_i32(code as i32)

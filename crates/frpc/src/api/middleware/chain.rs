@@ -236,7 +236,7 @@ impl Chain {
         self.middleware.push(Arc::new(middleware));
     }
 
-    /// Returns a chain with this one around `inner`.
+    /// Returns a chain that runs the middleware of `self` around those of `inner`.
     pub(crate) fn followed_by(&self, inner: &Self) -> Self {
         let middleware = self.middleware.iter().chain(&inner.middleware).cloned().collect();
         Self { middleware, ..Self::default() }

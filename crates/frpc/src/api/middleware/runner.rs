@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::task::{Context, Poll, ready};
 
-/// A middleware with its type erased.
+/// A type-erased middleware.
 pub(super) trait ErasedMiddleware: Send + Sync {
     /// Creates a slot for the futures of the middleware.
     fn slot(self: Arc<Self>) -> Pin<Box<RunnerSlot>>;

@@ -38,7 +38,7 @@ fn malformed_item_for_calls_is_named() {
     let named = |items: &[(u8, &[u8])]| {
         let mut hello = b"fris\x01".to_vec();
         items.iter().for_each(|(kind, value)| put_item(&mut hello, *kind, value));
-        malformed_item(&Hello::decode(&hello.into()).expect("core should accept it"))
+        malformed_item(&Hello::decode(&hello.into()).expect("HELLO should be valid"))
     };
     let item = SECOND.item();
     // If it is cut between operations, the item is valid and has fewer operations.
