@@ -1,4 +1,4 @@
-//! Targets without I/O: headers, frames, HELLO, a connection's state.
+//! Fuzz targets without I/O: headers, frames, HELLO, and the state of a connection.
 
 use bytes::{BufMut, Bytes};
 use frisbee_core::{
@@ -8,7 +8,7 @@ use frisbee_core::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A header is read as it is written.
+/// Checks that a decoded header is encoded to the same bytes.
 pub fn header(data: &[u8]) {
     if let Some(bytes) = data.first_chunk::<10>() {
         match Header::decode(bytes) {
@@ -21,12 +21,12 @@ pub fn header(data: &[u8]) {
     }
 }
 
-/// The content limit of this target's frames, in bytes.
+/// Maximum body length of this target's frames, in bytes.
 const LIMIT: u32 = 200_000;
 
 type Read = (Vec<Packet>, Option<ProtocolError>);
 
-/// The error without the name of the detected protocol, which depends on the bytes received at the time.
+/// Returns the error without the name of the detected protocol, which depends on how many bytes have been received.
 fn unnamed(error: ProtocolError) -> ProtocolError {
     match error {
         ProtocolError::OtherProtocol(_) | ProtocolError::BadMagic(_) => ProtocolError::BadMagic(0),
@@ -34,7 +34,7 @@ fn unnamed(error: ProtocolError) -> ProtocolError {
     }
 }
 
-/// The packets of a byte stream are the same however it is split, and whether bodies are read in place or not.
+/// Checks that the packets of a byte stream do not depend on read boundaries or on whether bodies are read in place.
 pub fn frames(data: &[u8]) {
     let Some((&[split, way], stream)) = data.split_first_chunk() else { return };
     let decoder = || match way & 3 {
@@ -45,7 +45,7 @@ pub fn frames(data: &[u8]) {
     let whole = read(decoder(), stream, stream.len().max(1), false);
     let parts = read(decoder(), stream, usize::from(split) + 1, way & 4 != 0);
     assert_eq!(whole, parts);
-    // Discarded bytes do not disturb later ones.
+    // Discarding a body must not affect later packets.
     let mut decoder = decoder();
     for chunk in stream.chunks(usize::from(split) + 1) {
         let mut input = Bytes::copy_from_slice(chunk);
@@ -101,7 +101,7 @@ fn extensions(data: &[u8]) {
     }
 }
 
-/// A HELLO that is understood is understood again as it is written; items and varints never panic.
+/// Checks that a decoded HELLO survives a round trip, and that decoding items and varints never panics.
 pub fn hello(data: &[u8]) {
     if let Ok(hello) = Hello::decode(&Bytes::copy_from_slice(data)) {
         let again = Hello::decode(&hello.encode().into());

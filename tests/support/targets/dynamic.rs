@@ -1,4 +1,4 @@
-//! The target of the codec by descriptors, whose judge is the generated one.
+//! Fuzz target that compares the dynamic codec with generated code.
 
 use crate::json::All;
 use bytes::Bytes;
@@ -15,7 +15,7 @@ struct Fixture {
     types: Types,
 }
 
-/// A body or JSON, as the first byte says, is read and written as by generated code.
+/// Checks that a body or JSON, selected by the first byte, is decoded and encoded like by generated code.
 pub fn dynamic(data: &[u8]) {
     thread_local! {
         static KNOWN: OnceCell<Fixture> = const { OnceCell::new() };

@@ -1,14 +1,14 @@
-//! The target of the JSON mapping.
+//! Fuzz target of the JSON mapping.
 
 use crate::json::All;
 use frpc::json::{Json as _, Options, Reader, Types};
 use std::cell::OnceCell;
 
-/// The content of an `Any` may be JSON that is as long again as its bytes, at each level.
+/// Memory limit in bytes. At each level, the content of an `Any` may be JSON as long as its bytes.
 const MEMORY_MAX: usize = 1 << 20;
 
-/// A message that is understood is understood again as it is written, and then written the same. The first byte chooses
-/// the options.
+/// Checks that a decoded message survives a round trip and is then encoded identically. The first byte selects the
+/// options.
 pub fn json(data: &[u8]) {
     thread_local! {
         static TYPES: OnceCell<Types> = const { OnceCell::new() };

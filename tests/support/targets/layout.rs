@@ -1,9 +1,9 @@
-//! The target of layouts: two descriptions, and a body that is translated between them.
+//! Fuzz target of layouts: two descriptions, and a body that is translated between them.
 
 use polyglot::layout::{Description, Limits, Plan, TypeLayout};
 use polyglot::{Form, Nesting};
 
-/// Larger than any body of the fuzzer.
+/// Maximum length of a body, larger than any of the fuzzer's.
 const BODY_MAX: usize = 1 << 16;
 
 /// Descriptions are refused or canonical, and translation is bounded. The input is the length of the writer's

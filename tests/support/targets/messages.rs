@@ -1,4 +1,4 @@
-//! Targets of the codec.
+//! Fuzz targets of the codec.
 
 use crate::extension::{Chunk, Failure, Maybe, Time};
 use crate::interop::{Lists, Maps, Mixed, Nested, Payload, Scalars};
@@ -7,7 +7,7 @@ use crate::vecopt::VOptional;
 use bytes::Bytes;
 use polyglot::{DecodeError, Decoder, Encoder, Form, Kind, Message, Root, decode_root, encode_root};
 
-/// Reads single values of any kind; one that fails leaves the decoder where it was.
+/// Decodes single values of any kind. A failed read must not move the decoder.
 pub fn values(data: &[u8]) {
     let (reads, input) = data.split_at(data.len().min(16));
     let mut decoder = Decoder::new(input);
@@ -65,7 +65,7 @@ fn value(from: &mut Decoder<'_>, kind: u8) -> bool {
     }
 }
 
-/// A message that is understood is understood again as it is written, and then written the same.
+/// Checks that a decoded message survives a round trip and is then encoded identically.
 pub fn messages(data: &[u8]) {
     let Some((&[which, form], body)) = data.split_first_chunk() else { return };
     let form = if form & 1 == 0 { Form::Flat } else { Form::Extended };
@@ -104,7 +104,7 @@ fn round<M: Message>(body: &[u8], form: Form) {
         Ok(Root::Error(text)) => panic!("{} has become the error {text}", M::NAME),
         Err(error) => panic!("the encoding of {} is not decoded: {error}", M::NAME),
     };
-    // Maps are written in any order, and values that are not a number differ from themselves, but not in length.
+    // The encodings may differ by the order of maps and by NaN, but not in length.
     assert_eq!(self::written(&again, form).len(), written.len(), "{} is written otherwise", M::NAME);
 }
 

@@ -1,5 +1,5 @@
-//! The peer of a target with a whole end of a connection: it sends the fuzzer's bytes in the way that the fuzzer
-//! chooses. Time is virtual, and all runs of a thread share one runtime.
+//! The hostile peer of fuzz targets that test a complete client or server. The fuzzer chooses the bytes and how they
+//! are sent. Time is virtual, and all runs of a thread share one runtime.
 
 use std::cell::LazyCell;
 use std::future::poll_fn;
@@ -9,10 +9,10 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf};
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// No end takes longer to notice that it is over, in virtual time: the longest of its timeouts is 30 s.
+/// Maximum virtual time until a connection ends. The longest timeout is 30 s.
 pub(super) const HANGS: Duration = Duration::from_secs(120);
 
-/// How much a transport holds: little, so that ends have to wait for each other.
+/// Buffer size of transports in bytes. It is small so that peers have to wait for each other.
 const PIPE: usize = 4 * 1024;
 
 thread_local! {
@@ -22,7 +22,7 @@ thread_local! {
     });
 }
 
-/// Runs to its end; no task may remain.
+/// Runs a test to completion and checks that no task remains.
 pub(super) fn run(test: impl Future<Output = ()>) {
     RUNTIME.with(|runtime| {
         runtime.block_on(async {
@@ -37,17 +37,17 @@ pub(super) fn run(test: impl Future<Output = ()>) {
     });
 }
 
-/// A transport in memory.
+/// Creates an in-memory transport.
 pub(super) fn pipe() -> (DuplexStream, DuplexStream) {
     tokio::io::duplex(PIPE)
 }
 
-/// How a peer behaves, in the bits of a byte.
+/// The behaviour of a peer, as the bits of a byte.
 #[derive(Clone, Copy)]
 pub(super) struct Manner(pub(super) u8);
 
 impl Manner {
-    /// The first byte of the input, and the remaining ones.
+    /// Splits the input into the behaviour, its first byte, and the rest.
     pub(super) fn of(data: &[u8]) -> Option<(Self, &[u8])> {
         data.split_first().map(|(manner, rest)| (Self(*manner), rest))
     }
@@ -117,7 +117,7 @@ pub(super) async fn say(io: &mut DuplexStream, bytes: &[u8], manner: Manner) {
         if manner.takes_its_time() && manner.piece() > 3 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         } else {
-            // The other end reads it.
+            // Lets the peer read the bytes.
             tokio::task::yield_now().await;
         }
     }
@@ -129,7 +129,7 @@ pub(super) async fn say(io: &mut DuplexStream, bytes: &[u8], manner: Manner) {
     let _ = tokio::time::timeout(patience, ended).await;
 }
 
-/// Whether all of it has been written.
+/// Writes bytes and returns whether all of them were written.
 async fn write(io: &mut DuplexStream, mut piece: &[u8]) -> bool {
     while !piece.is_empty() {
         let written = poll_fn(|context| {

@@ -1,4 +1,4 @@
-//! The target of the generator: a .proto file from any source.
+//! Fuzz target of the code generator: an arbitrary .proto file.
 
 use frpc_build::{Codec, Output};
 use prost_types::FileDescriptorSet;
@@ -17,7 +17,7 @@ impl FileResolver for Single {
     }
 }
 
-/// The schema of a text, if it is one.
+/// Parses a text as a schema.
 fn parse(text: &str) -> Result<FileDescriptorSet, protox::Error> {
     let mut resolver = ChainFileResolver::new();
     resolver.add(Single(text.to_owned()));

@@ -1,4 +1,4 @@
-//! Targets of publishing and subscribing: a broker with a hostile client, a client with a broker that lies.
+//! Fuzz targets of pub/sub: a broker with a hostile client, and a client with a hostile broker.
 
 use super::peer::{HANGS, Manner, attack_bytes, hello, pipe, run, say};
 use frisbee::Connection;
@@ -53,10 +53,10 @@ pub fn broker(data: &[u8]) {
     });
 }
 
-/// The most memory of a topic with history without its messages, in bytes.
+/// Maximum memory of a topic with history, excluding its messages, in bytes.
 const HISTORY_COST: usize = 600;
 
-/// A client that has subscribed to everything, and reads.
+/// Connects a client that subscribes to all topics and reads all messages.
 async fn read_everything(acceptor: frisbee::Acceptor<Broker>) -> Connection {
     let (here, there) = pipe();
     tokio::spawn(async move { acceptor.serve_connection(there).await });
@@ -107,7 +107,7 @@ async fn subscribe(client: &Client, kind: Kind) -> Result<(), PubSubError> {
         Kind::Follower => client.subscribe_from("a.*", Start::Oldest).await?,
     };
     let read = async {
-        // Some are lost, the subscription continues.
+        // The subscription continues after lost messages.
         while !matches!(messages.recv().await, Err(RecvError::Closed(_))) {}
     };
     let _ = tokio::time::timeout(Duration::from_secs(5), read).await;

@@ -1,6 +1,6 @@
-//! The negotiation of shared memory, and rings whose other end writes any bytes.
+//! Fuzz target of shared memory: its negotiation, and rings to which a hostile peer writes arbitrary bytes.
 
-/// Bytes of a peer with which memory is shared: a message, and a script of its writes.
+/// A peer that shares memory sends a message and then executes a script of writes.
 pub fn shared_memory(bytes: &[u8]) {
     #[cfg(target_os = "linux")]
     frisbee_shm::hostile::script(bytes);

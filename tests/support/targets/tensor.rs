@@ -1,13 +1,13 @@
-//! The target of tensors: `.npy` files, and their forms in JSON.
+//! Fuzz target of tensors: `.npy` files and JSON.
 
 use bytes::Bytes;
 use frpc::json::Options;
 use frpc::tensor::{Image, Tensor};
 
-/// Nested lists take memory of their own.
+/// Memory limit in bytes, which includes that of nested lists.
 const MEMORY_MAX: usize = 1 << 20;
 
-/// A decoded value is consistent, and decodes again from its encoding. The first byte chooses the form.
+/// Checks that a decoded tensor is valid and survives a round trip. The first byte selects the format.
 pub fn tensor(data: &[u8]) {
     let Some((&choice, data)) = data.split_first() else { return };
     let options = Options::new().container_memory(MEMORY_MAX);
