@@ -54,7 +54,7 @@ mod server {
     use std::sync::Arc;
 
     /// The longest message of the suite is far shorter.
-    const MESSAGE_MAX: usize = 5 << 20;
+    const MESSAGE_MAX: u32 = 5 << 20;
 
     pub(crate) async fn run() -> Result<(), Box<dyn Error>> {
         let wanted = wanted()?;
@@ -95,8 +95,8 @@ mod server {
         let forward = match by {
             "native" => Forward::to([Channel::connect(address).await?]),
             "grpc" => {
-                let endpoint = tonic::transport::Endpoint::from_shared(format!("http://{address}"))?;
-                Forward::to_grpc(endpoint.connect_lazy(), address, MESSAGE_MAX)
+                let to = address.clone();
+                Forward::to_grpc(address, move || tokio::net::TcpStream::connect(to.clone()), MESSAGE_MAX)
             }
             other => return Err(format!("calls are forwarded by `native` or `grpc`, not by {other:?}").into()),
         };

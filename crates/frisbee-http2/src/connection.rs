@@ -267,6 +267,11 @@ impl Connection {
         self.streams.get(stream).map(|slot| slot.id)
     }
 
+    /// Returns whether the peer's SETTINGS have arrived, which limit the streams that a client may open.
+    pub fn is_established(&self) -> bool {
+        self.has_settings
+    }
+
     /// Returns the number of open streams.
     pub fn stream_count(&self) -> usize {
         self.streams.len()

@@ -310,6 +310,15 @@ impl ClientTls {
         Self::from_settings(ClientSettings { config: certificate_request::noting(config), servers: None })
     }
 
+    /// Requests these protocols by ALPN, for transports that carry another protocol than frisbee, such as HTTP/2. The
+    /// result is like that of [`from_config`](Self::from_config). Existing clones are unchanged.
+    #[must_use]
+    pub fn alpn_protocols(self, protocols: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> Self {
+        let mut config = ClientConfig::clone(&self.current.read().config);
+        config.alpn_protocols = protocols.into_iter().map(Into::into).collect();
+        Self::from_settings(ClientSettings { config: Arc::new(config), servers: None })
+    }
+
     fn from_settings(settings: ClientSettings) -> Self {
         Self { current: Arc::new(RwLock::new(settings)) }
     }

@@ -20,15 +20,6 @@ const DEFAULT: &str = "localhost:8080";
 #[cfg(unix)]
 const QUEUE_PAUSE: Duration = Duration::from_millis(10);
 
-/// Silence of a gRPC server with calls in progress, after which it gets a PING. Many gRPC servers close a connection
-/// that sends PINGs at shorter intervals than five minutes.
-#[cfg(feature = "grpc-backend")]
-const PING_INTERVAL: Duration = Duration::from_secs(310);
-
-/// Timeout of the reply to such a PING, like in gRPC. The host is then considered dead, and the calls fail.
-#[cfg(feature = "grpc-backend")]
-const PING_TIMEOUT: Duration = Duration::from_secs(20);
-
 /// A transport that carries frames.
 pub(crate) type Transport = Box<dyn Carrier>;
 
@@ -108,36 +99,17 @@ impl Target {
     /// Returns a gRPC client of the server that connects on first use.
     #[cfg(feature = "grpc-backend")]
     pub(crate) fn grpc(&self) -> Result<frpc_gateway::Forward, Failure> {
-        let message_max = usize::try_from(frisbee_core::BODY_MAX).unwrap_or(usize::MAX);
-        Ok(frpc_gateway::Forward::to_grpc(self.grpc_endpoint()?.connect_lazy(), &*self.address, message_max))
-    }
-
-    #[cfg(feature = "grpc-backend")]
-    fn grpc_endpoint(&self) -> Result<tonic::transport::Endpoint, Failure> {
-        use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
         if self.is_web_socket() || is_path(&self.address) {
             return Err(Failure::new(format!("{}: a gRPC server is reached by HOST:PORT", self.address)));
         }
-        let wrong = |error: tonic::transport::Error| {
-            let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-            Failure::new(format!("{}: {cause}", self.address))
+        let tls = self.tls.clone().map(|tls| tls.alpn_protocols(["h2"]));
+        let address = format!("{}://{}", if tls.is_some() { "https" } else { "http" }, self.address);
+        let target = Self { tls, ..self.clone() };
+        let connect = move || {
+            let target = target.clone();
+            async move { target.dial().await }
         };
-        let scheme = if self.tls.is_some() { "https" } else { "http" };
-        let mut endpoint = Endpoint::from_shared(format!("{scheme}://{}", self.address)).map_err(wrong)?;
-        endpoint = endpoint.connect_timeout(self.arguments.connect_timeout);
-        endpoint = endpoint.http2_keep_alive_interval(PING_INTERVAL).keep_alive_timeout(PING_TIMEOUT);
-        if self.tls.is_some() {
-            let mut tls = ClientTlsConfig::new().domain_name(self.server_name());
-            tls = match &self.arguments.cacert {
-                Some(path) => tls.ca_certificate(Certificate::from_pem(read(path)?)),
-                None => tls.with_native_roots(),
-            };
-            if let (Some(certificate), Some(key)) = (&self.arguments.cert, &self.arguments.key) {
-                tls = tls.identity(Identity::from_pem(read(certificate)?, read(key)?));
-            }
-            endpoint = endpoint.tls_config(tls).map_err(wrong)?;
-        }
-        Ok(endpoint)
+        Ok(frpc_gateway::Forward::to_grpc(address, connect, frisbee_core::BODY_MAX))
     }
 
     /// Connects with a transport that carries frames.
@@ -325,34 +297,5 @@ mod tests {
             .await
             .expect("connection should be established within the timeout");
         assert_eq!(dialled.err().map(|error| error.kind()), Some(io::ErrorKind::TimedOut));
-    }
-
-    #[cfg(feature = "grpc-backend")]
-    #[tokio::test(start_paused = true)]
-    async fn calls_of_a_grpc_server_that_vanishes_fail() {
-        use std::future::poll_fn;
-        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-        use tonic::body::Body;
-        use tonic::client::GrpcService;
-        use tonic::codegen::http::Request;
-
-        let (listener, target) = listener().await;
-        let vanished = tokio::spawn(async move {
-            let (mut socket, _) = listener.accept().await.expect("client should connect");
-            // Sends SETTINGS only.
-            socket.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.expect("write should succeed");
-            socket.read_to_end(&mut Vec::new()).await
-        });
-        let mut channel = target.grpc_endpoint().expect("address should be valid").connect_lazy();
-        let failing = async {
-            poll_fn(|task| GrpcService::<Body>::poll_ready(&mut channel, task))
-                .await
-                .expect("connection should be established");
-            let path = format!("http://{}/greet.Greeter/Greet", target.address);
-            let request = Request::post(path).body(Body::empty()).expect("request should be valid");
-            channel.call(request).await.map(|_| ()).expect_err("call without a reply should fail");
-        };
-        timeout(2 * (PING_INTERVAL + PING_TIMEOUT), failing).await.expect("call should fail within the timeout");
-        vanished.abort();
     }
 }

@@ -95,11 +95,26 @@ impl Forward {
         Self::new(Backend::Native(native::Native::new(channels.into_iter().collect())))
     }
 
-    /// Forwards to a gRPC server. Error messages contain `address`. Messages from the server have at most `message_max`
-    /// bytes.
+    /// Forwards to a gRPC server at `address`, a host and port, or with `https://` before it if the transports have TLS.
+    /// Error messages contain it. Messages from the server have at most `message_max` bytes.
+    ///
+    /// `connect` makes a transport, within a time that it limits. There are up to four connections. On each, calls from one
+    /// address hold at most half of the streams that other callers leave free; further calls fail with
+    /// [`ResourceExhausted`](frpc::Code::ResourceExhausted). Calls that the server did not process are sent again.
+    ///
+    /// ```
+    /// # use frpc_gateway::Forward;
+    /// # use tokio::net::TcpStream;
+    /// let forward = Forward::to_grpc("10.0.0.7:50051", || TcpStream::connect("10.0.0.7:50051"), 4 << 20);
+    /// ```
     #[cfg(feature = "grpc-backend")]
-    pub fn to_grpc(channel: tonic::transport::Channel, address: impl Into<String>, message_max: usize) -> Self {
-        Self::new(Backend::Grpc(grpc::Grpc::new(channel, address.into(), message_max)))
+    pub fn to_grpc<C, F, T>(address: impl AsRef<str>, connect: C, message_max: u32) -> Self
+    where
+        C: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = std::io::Result<T>> + Send + 'static,
+        T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + 'static,
+    {
+        Self::new(Backend::Grpc(grpc::Grpc::new(address.as_ref(), connect, message_max)))
     }
 
     fn new(backend: Backend) -> Self {

@@ -1,47 +1,170 @@
-//! Calls to a gRPC server through a tonic channel. Messages are forwarded as bytes.
+//! Calls to a gRPC server. Messages are forwarded as bytes. `grpc/link.rs` has the connections, `grpc/status.rs` the
+//! statuses and metadata.
 //!
-//! The deadline of a call is enforced by its handler here, which drops the call. It is also sent to the server, and
-//! tonic cancels late calls. Trailing metadata is returned to HTTP callers. Native callers receive it only with an
-//! error, because native replies have no trailers.
+//! The deadline of a call is enforced by its handler here, which drops the call. It is also sent to the server. Trailing
+//! metadata is returned to HTTP callers. Native callers receive it only with an error, because native replies have no
+//! trailers.
+//!
+//! # Decisions
+//!
+//! **A caller cannot exhaust the streams of the server.** On each connection its calls hold at most half of the streams
+//! that others leave free. Replies that are not read hold their own windows only, because the core returns the credit of
+//! the connection on arrival.
+//!
+//! **Calls fail while connecting is paused**, like calls of gRPC that do not wait for a connection, because queued calls
+//! would need memory without limit.
+
+mod link;
+mod status;
 
 use super::message::{MessageEncoding, MessageType, RawMessage};
 use super::requests::{Failure, ForwardedReplies, Requests};
 use super::{ForwardFields, ForwardedMethod, Reply};
-use crate::clock::now;
+use crate::clock::{after, now};
+use crate::connect::envelope;
 use crate::trailers::{LateTrailers, Trailers};
-use bytes::{Buf as _, BufMut as _, Bytes};
-use frpc::{Metadata, Request, Response, ResponseStream, Status, Streaming};
+use bytes::{Bytes, BytesMut};
+use frisbee_http2::Head;
+use frisbee_requests::Backoff;
+use frpc::{Code, Metadata, Request, Response, ResponseStream, Status, Streaming};
 use futures_core::Stream;
-use std::error::Error as _;
-use std::future::ready;
+use futures_core::future::BoxFuture;
+use futures_util::FutureExt as _;
+use futures_util::future::Shared;
+use link::{Call, Caller, Io, Link, Sender};
+use parking_lot::Mutex;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
-use tonic::metadata::{KeyAndValueRef, MetadataMap};
-use tonic::transport::Channel;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::JoinHandle;
 
-/// A gRPC backend.
-#[derive(Debug)]
-pub(super) struct Grpc {
-    channel: Channel,
-    address: Arc<str>,
-    message_max: usize,
-}
+/// Maximum number of open connections. A second one is opened when a caller may open no stream on the first.
+const LINKS_MAX: usize = 4;
+
+/// Number of times that a call is sent if the server does not process it.
+const ATTEMPTS_MAX: usize = 3;
+
+/// Pauses after failed connections, like those of native channels.
+const PAUSE_MIN: Duration = Duration::from_millis(50);
+const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// Fields set by the new request. Hop-by-hop fields of the caller have already been removed.
-const OF_REQUEST: [&str; 5] = ["content-length", "grpc-accept-encoding", "grpc-encoding", "grpc-timeout", "host"];
+const OF_REQUEST: [&str; 9] = [
+    "content-length",
+    "content-type",
+    "grpc-accept-encoding",
+    "grpc-encoding",
+    "grpc-message",
+    "grpc-message-type",
+    "grpc-status",
+    "grpc-timeout",
+    "host",
+];
 
-type ReplyState = (tonic::Streaming<Bytes>, Arc<MessageType>, LateTrailers, Arc<str>, Arc<ForwardFields>);
+type Transport = Pin<Box<dyn Io>>;
 
-type GrpcReplies = tonic::Response<tonic::Streaming<Bytes>>;
+type Connect = dyn Fn() -> BoxFuture<'static, io::Result<Transport>> + Send + Sync;
+
+type Dial = Shared<BoxFuture<'static, Result<Arc<Link>, Arc<str>>>>;
+
+/// A gRPC backend.
+pub(super) struct Grpc {
+    scheme: &'static str,
+    authority: Arc<str>,
+    message_max: u32,
+    connect: Box<Connect>,
+    backoff: Backoff,
+    pool: Mutex<Pool>,
+}
+
+/// The connections to the backend.
+#[derive(Default)]
+struct Pool {
+    links: Vec<Arc<Link>>,
+    dialling: Option<Dial>,
+    /// Number of connections that have failed or ended without a reply since the last that had one.
+    failures: u32,
+    retry_at: Option<Instant>,
+    last_error: Arc<str>,
+}
+
+/// A call whose reply has begun.
+struct BegunCall {
+    call: Call,
+    head: Head,
+    /// The head contains the trailers, and there are no messages.
+    is_end: bool,
+    deadline: Option<Instant>,
+    authority: Arc<str>,
+}
+
+type ReplyState = (BegunCall, Arc<MessageType>, LateTrailers, u32, Arc<ForwardFields>, Option<Sending>);
+
+/// The task that sends the rest of a request stream.
+struct Sending(JoinHandle<()>);
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The body of a request.
+enum Body {
+    /// An enveloped message.
+    Whole(Bytes),
+    Stream(RequestStream),
+}
+
+struct RequestStream {
+    requests: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
+    has_sent: bool,
+}
+
+impl RequestStream {
+    /// Sends messages until the stream ends or waits, or the call fails.
+    fn poll_send(&mut self, call: &Sender, task: &mut Context<'_>) -> Poll<()> {
+        loop {
+            if ready!(call.poll_writable(task)).is_err() {
+                return Poll::Ready(());
+            }
+            let next = ready!(self.requests.as_mut().poll_next(task));
+            self.has_sent = true;
+            let is_end = next.is_none();
+            if call.send(next.unwrap_or_default(), is_end).is_err() || is_end {
+                return Poll::Ready(());
+            }
+        }
+    }
+}
 
 impl Grpc {
-    pub(super) fn new(channel: Channel, address: String, message_max: usize) -> Self {
-        Self { channel, address: address.into(), message_max }
+    pub(super) fn new<C, F, T>(address: &str, connect: C, message_max: u32) -> Self
+    where
+        C: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<T>> + Send + 'static,
+        T: AsyncRead + AsyncWrite + Send + 'static,
+    {
+        let (scheme, authority) = match address.split_once("://") {
+            Some(("https", authority)) => ("https", authority),
+            Some((_, authority)) => ("http", authority),
+            None => ("http", address),
+        };
+        let connect = Box::new(move || {
+            let connecting = connect();
+            async move { Ok(Box::pin(connecting.await?) as Transport) }.boxed()
+        });
+        let backoff = Backoff::new(PAUSE_MIN, PAUSE_MAX);
+        Self { scheme, authority: authority.into(), message_max, connect, backoff, pool: Mutex::default() }
     }
 
     pub(super) async fn unary(&self, method: &ForwardedMethod, request: Request<RawMessage>) -> Reply {
-        let replies = self.call_one(method, request).await?;
-        self.single(replies, method).await
+        let begun = self.call_one(method, request).await?;
+        self.single(begun, method, None).await
     }
 
     pub(super) async fn server_streaming(
@@ -49,7 +172,7 @@ impl Grpc {
         method: &ForwardedMethod,
         request: Request<RawMessage>,
     ) -> super::StreamResult {
-        Ok(self.stream(self.call_one(method, request).await?, method, None))
+        Ok(self.stream(self.call_one(method, request).await?, method, None, None))
     }
 
     pub(super) async fn client_streaming(
@@ -58,7 +181,10 @@ impl Grpc {
         request: Request<Streaming<RawMessage>>,
     ) -> Reply {
         let (request, mut failure) = bodies(request, method);
-        let call = async { self.single(self.call(method, request).await?, method).await };
+        let call = async {
+            let (begun, sending) = self.call_stream(method, request).await?;
+            self.single(begun, method, Some(sending)).await
+        };
         failure.unless(call).await
     }
 
@@ -68,59 +194,180 @@ impl Grpc {
         request: Request<Streaming<RawMessage>>,
     ) -> super::StreamResult {
         let (request, mut failure) = bodies(request, method);
-        let replies = failure.unless(self.call(method, request)).await?;
-        Ok(self.stream(replies, method, Some(failure)))
+        let (begun, sending) = failure.unless(self.call_stream(method, request)).await?;
+        Ok(self.stream(begun, method, Some(failure), Some(sending)))
     }
 
-    async fn call_one(&self, method: &ForwardedMethod, request: Request<RawMessage>) -> Result<GrpcReplies, Status> {
+    async fn call_one(&self, method: &ForwardedMethod, request: Request<RawMessage>) -> Result<BegunCall, Status> {
         let mut message = Ok(Bytes::new());
         let request = request.map(|request| message = request.into_protobuf(&method.request));
-        let message = message?;
-        self.call(method, request.map(|()| futures_util::stream::once(ready(message)))).await
+        let mut body = Body::Whole(enveloped(&message?)?);
+        self.call(method, &request, &mut body).await
     }
 
-    /// Makes a call of any kind.
-    async fn call(
+    async fn call_stream(
         &self,
         method: &ForwardedMethod,
         request: Request<impl Stream<Item = Bytes> + Send + 'static>,
-    ) -> Result<GrpcReplies, Status> {
-        let mut client = tonic::client::Grpc::new(self.channel.clone()).max_decoding_message_size(self.message_max);
-        client.ready().await.map_err(|error| failed(tonic::Status::from_error(error.into()), &self.address))?;
-        let path = format!("/{}/{}", method.descriptor.parent_service().full_name(), method.descriptor.name());
-        let path = path.parse().map_err(|error| Status::internal(format!("invalid name of a method: {error}")))?;
-        let mut metadata = MetadataMap::from(request.metadata());
-        for field in OF_REQUEST {
-            metadata.remove(field);
-        }
-        let timeout = request.timeout();
-        let mut outgoing = tonic::Request::new(request.into_inner());
-        *outgoing.metadata_mut() = metadata;
-        if let Some(timeout) = timeout {
-            outgoing.set_timeout(timeout);
-        }
-        let started = now();
-        client.streaming(outgoing, path, BytesCodec).await.map_err(|status| {
-            // The units of `grpc-timeout` round the deadline down by less than one percent.
-            let is_late = timeout.is_some_and(|timeout| now() - started >= timeout.mul_f64(0.99));
-            // Tonic cancels late calls on both ends, possibly before the deadline expires here.
-            if is_late && status.code() == tonic::Code::Cancelled {
-                return Status::deadline_exceeded(format!("the deadline passed before {} answered", self.address));
+    ) -> Result<(BegunCall, Sending), Status> {
+        let mut body = None;
+        let request = request.map(|requests| body = Some(requests));
+        let Some(requests) = body else { unreachable!("`map` calls its function") };
+        let mut body = Body::Stream(RequestStream { requests: Box::pin(requests), has_sent: false });
+        let begun = self.call(method, &request, &mut body).await?;
+        // The rest is sent by a task, because replies may be polled only after the server has received further requests.
+        let sender = begun.call.sender().clone();
+        let sending = tokio::spawn(async move {
+            if let Body::Stream(mut requests) = body {
+                poll_fn(|task| requests.poll_send(&sender, task)).await;
             }
-            failed(status, &self.address)
-        })
+        });
+        Ok((begun, Sending(sending)))
+    }
+
+    /// Makes a call of any kind, and waits for the head of the reply. Calls that the server has not processed are
+    /// repeated.
+    async fn call(
+        &self,
+        method: &ForwardedMethod,
+        request: &Request<()>,
+        body: &mut Body,
+    ) -> Result<BegunCall, Status> {
+        let caller = request.remote_addr().map(|address| address.ip().to_canonical());
+        let head = self.head(method, request);
+        let deadline = request.timeout().map(|timeout| after(now(), timeout));
+        let mut refused_by = None;
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let whole = match body {
+                Body::Whole(message) => Some(&*message),
+                Body::Stream(_) => None,
+            };
+            let mut call = self.open(caller, &head, whole, refused_by.as_ref()).await?;
+            let mut is_sending = true;
+            let reply = poll_fn(|task| {
+                if let Body::Stream(requests) = body {
+                    is_sending = is_sending && requests.poll_send(call.sender(), task).is_pending();
+                }
+                call.poll_head(task)
+            });
+            match reply.await {
+                Ok((head, is_end)) => {
+                    let begun = BegunCall { call, head, is_end, deadline, authority: self.authority.clone() };
+                    status::check_head(&begun.head).map_err(|status| begun.explain(status))?;
+                    return Ok(begun);
+                }
+                Err(error) => {
+                    let can_repeat = !matches!(body, Body::Stream(RequestStream { has_sent: true, .. }));
+                    if attempt == ATTEMPTS_MAX || !error.has_not_run() || !can_repeat {
+                        return Err(explain(error.status(&self.authority), deadline, &self.authority));
+                    }
+                    refused_by = Some(call.sender().link().clone());
+                }
+            }
+        }
+    }
+
+    fn head(&self, method: &ForwardedMethod, request: &Request<()>) -> Head {
+        let path = format!("/{}/{}", method.descriptor.parent_service().full_name(), method.descriptor.name());
+        let mut head = Head::request("POST", self.scheme, &self.authority, &path);
+        head.push("te", "trailers");
+        head.push("content-type", "application/grpc");
+        if let Some(timeout) = request.timeout() {
+            head.push("grpc-timeout", status::timeout(timeout));
+        }
+        for (key, value) in request.metadata().iter().filter(|(key, _)| !OF_REQUEST.contains(key)) {
+            match key {
+                _ if key.ends_with("-bin") => head.push(key, crate::base64::encode(value)),
+                "authorization" | "cookie" => head.push_sensitive(key, value.trim_ascii()),
+                _ => head.push(key, value.trim_ascii()),
+            }
+        }
+        head
+    }
+
+    /// Opens a stream on a connection other than `refused_by`, or on a new one.
+    async fn open(
+        &self,
+        caller: Caller,
+        head: &Head,
+        message: Option<&Bytes>,
+        refused_by: Option<&Arc<Link>>,
+    ) -> Result<Call, Status> {
+        loop {
+            let dial = {
+                let pool = &mut *self.pool.lock();
+                self.remove_closing(pool);
+                let is_allowed = |link: &&Arc<Link>| refused_by.is_none_or(|refused| !Arc::ptr_eq(link, refused));
+                let mut links = pool.links.iter().filter(is_allowed);
+                if let Some(call) = links.find_map(|link| link.call(caller, head, message)) {
+                    return Ok(call);
+                }
+                if pool.links.len() >= LINKS_MAX {
+                    return Err(Status::resource_exhausted(format!(
+                        "too many calls to {} are in progress; this one has not run",
+                        self.authority
+                    )));
+                }
+                if pool.retry_at.is_some_and(|retry_at| now() < retry_at) {
+                    return Err(self.unreachable(&pool.last_error));
+                }
+                pool.dialling.get_or_insert_with(|| dial((self.connect)())).clone()
+            };
+            let opened = dial.clone().await;
+            let pool = &mut *self.pool.lock();
+            if pool.dialling.as_ref().is_some_and(|dialling| dialling.ptr_eq(&dial)) {
+                pool.dialling = None;
+                match &opened {
+                    Ok(link) => pool.links.push(link.clone()),
+                    Err(error) => self.pause(pool, error.clone()),
+                }
+            }
+            opened.map_err(|error| self.unreachable(&error))?;
+        }
+    }
+
+    /// Removes connections that accept no more calls. Connecting is paused after the second that has served none; the
+    /// first may have been shut down just before the call, which is repeated at once.
+    fn remove_closing(&self, pool: &mut Pool) {
+        let mut failed = None;
+        pool.links.retain(|link| {
+            match link.early_end() {
+                None => pool.failures = 0,
+                Some(reason) if link.is_closing() => failed = Some(reason),
+                Some(_) => {}
+            }
+            !link.is_closing()
+        });
+        match failed {
+            Some(_) if pool.failures == 0 => pool.failures = 1,
+            Some(reason) => self.pause(pool, reason),
+            None => {}
+        }
+    }
+
+    fn pause(&self, pool: &mut Pool, error: Arc<str>) {
+        pool.retry_at = Some(after(now(), self.backoff.pause(pool.failures)));
+        pool.failures = pool.failures.saturating_add(1);
+        pool.last_error = error;
+    }
+
+    fn unreachable(&self, error: &str) -> Status {
+        Status::unavailable(format!("no connection to {}: {error}", self.authority))
     }
 
     /// Returns the only message of a response.
-    async fn single(&self, replies: GrpcReplies, method: &ForwardedMethod) -> Reply {
-        let (head, mut messages, _) = replies.into_parts();
-        let failed = |status| failed(status, &self.address);
-        let message = messages.message().await.map_err(failed)?;
+    async fn single(&self, mut begun: BegunCall, method: &ForwardedMethod, sending: Option<Sending>) -> Reply {
+        let message = begun.message(self.message_max).await?;
+        if message.is_some() && begun.message(self.message_max).await?.is_some() {
+            return Err(Status::internal("the server sent more than one message"));
+        }
+        let trailers = begun.trailers()?;
+        drop(sending);
         let message = message.ok_or_else(|| Status::internal("the server sent no message"))?;
-        let trailers = messages.trailers().await.map_err(failed)?;
         let mut response = Response::new(RawMessage::reply(MessageEncoding::Protobuf, message, &method.reply));
-        set_metadata(&mut response, &head);
-        let trailers = trailers.as_ref().map(metadata).unwrap_or_default();
+        begun.set_metadata(&mut response);
         if !trailers.is_empty() {
             response.extensions_mut().insert(Trailers(trailers));
         }
@@ -129,41 +376,80 @@ impl Grpc {
 
     fn stream(
         &self,
-        replies: GrpcReplies,
+        begun: BegunCall,
         method: &ForwardedMethod,
         failure: Option<Failure>,
+        sending: Option<Sending>,
     ) -> Response<ResponseStream<RawMessage>> {
-        let (head, messages, _) = replies.into_parts();
         let late = LateTrailers::default();
-        let fields = method.fields.clone();
-        let state = (messages, method.reply.clone(), late.clone(), self.address.clone(), fields);
-        let replies = Box::pin(futures_util::stream::unfold(state, next));
-        let mut response = Response::new(ResponseStream::new(ForwardedReplies { replies, failure }));
-        response.extensions_mut().insert(late);
-        set_metadata(&mut response, &head);
-        response
+        let mut response = Response::new(());
+        response.extensions_mut().insert(late.clone());
+        begun.set_metadata(&mut response);
+        let state = (begun, method.reply.clone(), late, self.message_max, method.fields.clone(), sending);
+        let replies = Box::pin(futures_util::stream::try_unfold(state, next));
+        response.map(|()| ResponseStream::new(ForwardedReplies { replies, failure }))
     }
 }
 
-/// Converts the status of a failed call. A status with a source was created locally from a connection error.
-fn failed(status: tonic::Status, address: &str) -> Status {
-    let mut causes = std::iter::successors(status.source(), |cause| (*cause).source()).peekable();
-    if causes.peek().is_some() {
-        let (mut last, mut is_unreachable) = (String::new(), false);
-        for cause in causes {
-            is_unreachable |= cause.is::<tonic::ConnectError>();
-            last = cause.to_string();
+impl std::fmt::Debug for Grpc {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Grpc").field("authority", &self.authority).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.links.iter().for_each(|link| link.close());
+    }
+}
+
+fn dial(connecting: BoxFuture<'static, io::Result<Transport>>) -> Dial {
+    async move {
+        let opened = async { Link::open(connecting.await?).await }.await;
+        opened.map_err(|error| error.to_string().into())
+    }
+    .boxed()
+    .shared()
+}
+
+fn enveloped(message: &[u8]) -> Result<Bytes, Status> {
+    let mut body = BytesMut::new();
+    envelope::put(&mut body, 0, message)?;
+    Ok(body.freeze())
+}
+
+/// Servers cancel late calls, possibly before the deadline expires here.
+fn explain(status: Status, deadline: Option<Instant>, authority: &str) -> Status {
+    if status.code() == Code::Cancelled && deadline.is_some_and(|deadline| now() >= deadline) {
+        return Status::deadline_exceeded(format!("the deadline passed before {authority} answered"));
+    }
+    status
+}
+
+impl BegunCall {
+    fn explain(&self, status: Status) -> Status {
+        explain(status, self.deadline, &self.authority)
+    }
+
+    async fn message(&mut self, message_max: u32) -> Result<Option<Bytes>, Status> {
+        let message = poll_fn(|task| self.call.poll_message(message_max, &self.authority, task)).await;
+        message.map_err(|status| self.explain(status))
+    }
+
+    /// Returns the trailing metadata after the last message, or the error of the call.
+    fn trailers(&self) -> Result<Metadata, Status> {
+        let missing = || Status::internal("the reply ended without trailers");
+        let trailers = self.call.trailers().ok_or_else(missing)?;
+        status::outcome(&trailers).map_err(|status| self.explain(status))?;
+        Ok(status::metadata(&trailers))
+    }
+
+    fn set_metadata<T>(&self, response: &mut Response<T>) {
+        let metadata = if self.is_end { Metadata::new() } else { status::metadata(&self.head) };
+        if !metadata.is_empty() {
+            *response.metadata_mut() = metadata;
         }
-        return Status::unavailable(match is_unreachable {
-            true => format!("no connection to {address}: {last}"),
-            false => format!("the connection to {address} was lost and the call may have run: {last}"),
-        });
     }
-    // Tonic uses this code for messages above its size limit.
-    if status.code() == tonic::Code::OutOfRange && status.message().starts_with("Error, decoded message length") {
-        return Status::resource_exhausted(status.message());
-    }
-    status.into()
 }
 
 /// Converts the request stream, keeping the metadata and extensions of the call.
@@ -171,7 +457,7 @@ fn bodies(
     request: Request<Streaming<RawMessage>>,
     method: &ForwardedMethod,
 ) -> (Request<impl Stream<Item = Bytes> + Send + use<>>, Failure) {
-    let convert = |message: RawMessage, of: &MessageType| message.into_protobuf(of);
+    let convert = |message: RawMessage, of: &MessageType| enveloped(&message.into_protobuf(of)?);
     let mut failure = None;
     let request = request.map(|requests| {
         let (requests, failed) = Requests::new(requests, &method.request, convert);
@@ -183,116 +469,15 @@ fn bodies(
 
 /// Returns the next message of a stream. Stores the trailers at the end.
 async fn next(
-    (mut messages, of, late, address, fields): ReplyState,
-) -> Option<(Result<RawMessage, Status>, ReplyState)> {
-    let next = match messages.message().await {
-        Ok(Some(message)) => Ok(RawMessage::reply(MessageEncoding::Protobuf, message, &of)),
-        Ok(None) => {
-            if let Ok(Some(trailers)) = messages.trailers().await {
-                let mut trailers = metadata(&trailers);
-                fields.adapt_trailers(&mut trailers);
-                // Fails if set before, but the stream ends only once.
-                let _ = late.0.set(trailers);
-            }
-            return None;
-        }
-        Err(status) => Err(failed(status, &address)),
+    (mut begun, of, late, message_max, fields, sending): ReplyState,
+) -> Result<Option<(RawMessage, ReplyState)>, Status> {
+    let Some(message) = begun.message(message_max).await? else {
+        let mut trailers = begun.trailers()?;
+        fields.adapt_trailers(&mut trailers);
+        // Fails if set before, but the stream ends only once.
+        let _ = late.0.set(trailers);
+        return Ok(None);
     };
-    Some((next, (messages, of, late, address, fields)))
-}
-
-fn set_metadata<T>(response: &mut Response<T>, head: &MetadataMap) {
-    let metadata = metadata(head);
-    if !metadata.is_empty() {
-        *response.metadata_mut() = metadata;
-    }
-}
-
-/// Converts metadata, excluding fields of the protocol. Text values of the same key are joined by commas, as in
-/// requests. Of several binary values the first is used. Entries that [`Metadata`] cannot represent are dropped.
-fn metadata(map: &MetadataMap) -> Metadata {
-    let mut metadata = Metadata::new();
-    for entry in map.iter() {
-        let inserted = match &entry {
-            KeyAndValueRef::Ascii(key, _) if is_of_protocol(key.as_str()) => Ok(()),
-            KeyAndValueRef::Ascii(key, value) => match (value.to_str(), metadata.get(key.as_str())) {
-                (Ok(text), None) => metadata.insert(key.as_str(), text),
-                (Ok(text), Some(before)) => metadata.insert(key.as_str(), format!("{before}, {text}")),
-                (Err(_), _) => Ok(()),
-            },
-            KeyAndValueRef::Binary(key, _) if is_of_protocol(key.as_str()) => Ok(()),
-            KeyAndValueRef::Binary(key, value) => match value.to_bytes() {
-                Ok(_) if metadata.get_bin(key.as_str()).is_some() => {
-                    tracing::debug!(%key, "repeated metadata entry of a gRPC server dropped");
-                    Ok(())
-                }
-                Ok(bytes) => metadata.insert_bin(key.as_str(), bytes),
-                Err(_) => Ok(()),
-            },
-        };
-        if let Err(error) = inserted {
-            tracing::debug!(%error, "metadata entry of a gRPC server dropped");
-        }
-    }
-    metadata
-}
-
-fn is_of_protocol(key: &str) -> bool {
-    key.starts_with("grpc-") || matches!(key, "content-type" | "content-length" | "date" | "server")
-}
-
-/// A codec that passes messages as bytes.
-struct BytesCodec;
-
-impl Codec for BytesCodec {
-    type Encode = Bytes;
-    type Decode = Bytes;
-    type Encoder = Self;
-    type Decoder = Self;
-
-    fn encoder(&mut self) -> Self {
-        Self
-    }
-
-    fn decoder(&mut self) -> Self {
-        Self
-    }
-}
-
-impl Encoder for BytesCodec {
-    type Item = Bytes;
-    type Error = tonic::Status;
-
-    fn encode(&mut self, message: Bytes, to: &mut EncodeBuf<'_>) -> Result<(), tonic::Status> {
-        to.put(message);
-        Ok(())
-    }
-}
-
-impl Decoder for BytesCodec {
-    type Item = Bytes;
-    type Error = tonic::Status;
-
-    fn decode(&mut self, from: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, tonic::Status> {
-        Ok(Some(from.copy_to_bytes(from.remaining())))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tonic::metadata::MetadataValue;
-
-    #[test]
-    fn repeated_metadata_of_a_reply_is_joined() {
-        let mut map = MetadataMap::new();
-        for value in ["a", "b"] {
-            map.append("x-part", value.parse().expect("header value should be valid"));
-            map.append("grpc-accept-encoding", value.parse().expect("header value should be valid"));
-            map.append_bin("raw-bin", MetadataValue::from_bytes(value.as_bytes()));
-        }
-        let metadata = metadata(&map);
-        assert_eq!((metadata.len(), metadata.get("x-part")), (2, Some("a, b")));
-        assert_eq!(metadata.get_bin("raw-bin"), Some(&b"a"[..]));
-    }
+    let message = RawMessage::reply(MessageEncoding::Protobuf, message, &of);
+    Ok(Some((message, (begun, of, late, message_max, fields, sending))))
 }

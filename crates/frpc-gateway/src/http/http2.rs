@@ -6,6 +6,8 @@ mod body;
 mod grpc;
 mod stream;
 
+#[cfg(feature = "grpc-backend")]
+pub(crate) use body::EnvelopeTracker;
 pub(crate) use body::RequestBody;
 
 use super::service::Service;
@@ -28,7 +30,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 use stream::ServedStream;
-use tokio::io::{AsyncReadExt as _, AsyncWrite as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::timeout;
 
 /// Consecutive turns before the task yields to other connections.
@@ -164,6 +166,56 @@ fn failed(kind: io::ErrorKind) -> impl FnOnce(ConnectionError) -> io::Error {
     move |error| io::Error::new(kind, error)
 }
 
+/// Reads once into the thread's buffer. The result is empty at the end.
+pub(crate) fn read_some<T: AsyncRead + ?Sized>(
+    transport: Pin<&mut T>,
+    task: &mut Context<'_>,
+) -> Poll<io::Result<Bytes>> {
+    let mut scratch = scratch::take_input();
+    let read = {
+        let mut transport = transport;
+        pin!(transport.read_buf(&mut scratch)).poll(task)
+    };
+    let input = scratch.split().freeze();
+    scratch::put_input(scratch);
+    ready!(read)?;
+    Poll::Ready(Ok(input))
+}
+
+/// Writes as much output as the transport accepts. Returns whether anything was written.
+pub(crate) fn write_some<T: AsyncWrite + ?Sized>(
+    http2: &mut Connection,
+    mut transport: Pin<&mut T>,
+    is_flushing: &mut bool,
+    now: Instant,
+    task: &mut Context<'_>,
+) -> io::Result<bool> {
+    let mut has_written = false;
+    for _ in 0..TURNS_MAX {
+        let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+        let filled = http2.output(&mut slices);
+        let polled = match slices.get(..filled).unwrap_or_default() {
+            [] => break,
+            [slice] => transport.as_mut().poll_write(task, slice),
+            slices => transport.as_mut().poll_write_vectored(task, slices),
+        };
+        let Poll::Ready(count) = polled? else {
+            http2.handle_written(0, now);
+            break;
+        };
+        if count == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        http2.handle_written(count, now);
+        (has_written, *is_flushing) = (true, true);
+    }
+    if *is_flushing && let Poll::Ready(flushed) = transport.poll_flush(task) {
+        flushed?;
+        *is_flushing = false;
+    }
+    Ok(has_written)
+}
+
 impl<'a> Driver<'a> {
     fn new(service: &'a Service, early: BytesMut, transport: RawTransport) -> Self {
         let (context, now) = (service.context(), now());
@@ -270,12 +322,9 @@ impl<'a> Driver<'a> {
         if !self.input.is_empty() || !self.http2.may_read() {
             return Ok(false);
         }
-        let mut scratch = scratch::take_input();
-        let read = pin!(self.transport.read_buf(&mut scratch)).poll(task);
-        self.input = scratch.split().freeze();
-        scratch::put_input(scratch);
-        let Poll::Ready(count) = read? else { return Ok(false) };
-        (self.heard, self.has_pinged, self.has_ended) = (self.now, false, count == 0);
+        let Poll::Ready(input) = read_some(Pin::new(&mut self.transport), task)? else { return Ok(false) };
+        (self.heard, self.has_pinged, self.has_ended) = (self.now, false, input.is_empty());
+        self.input = input;
         Ok(true)
     }
 
@@ -318,33 +367,8 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Writes as much output as the transport accepts. Returns whether anything was written.
     fn write(&mut self, task: &mut Context<'_>) -> io::Result<bool> {
-        let Self { http2, transport, is_flushing, now, .. } = self;
-        let mut has_written = false;
-        for _ in 0..TURNS_MAX {
-            let mut slices = [IoSlice::new(&[]); SLICES_MAX];
-            let filled = http2.output(&mut slices);
-            let polled = match slices.get(..filled).unwrap_or_default() {
-                [] => break,
-                [slice] => Pin::new(&mut *transport).poll_write(task, slice),
-                slices => Pin::new(&mut *transport).poll_write_vectored(task, slices),
-            };
-            let Poll::Ready(count) = polled? else {
-                http2.handle_written(0, *now);
-                break;
-            };
-            if count == 0 {
-                return Err(io::ErrorKind::WriteZero.into());
-            }
-            http2.handle_written(count, *now);
-            (has_written, *is_flushing) = (true, true);
-        }
-        if *is_flushing && let Poll::Ready(flushed) = Pin::new(transport).poll_flush(task) {
-            flushed?;
-            *is_flushing = false;
-        }
-        Ok(has_written)
+        write_some(&mut self.http2, Pin::new(&mut self.transport), &mut self.is_flushing, self.now, task)
     }
 
     /// Charges output, queued responses, tables and input.

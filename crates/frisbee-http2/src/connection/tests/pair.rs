@@ -1,13 +1,21 @@
 //! A client and a server against each other, and inputs split at arbitrary positions.
 
 use super::*;
+use frisbee_core::Role;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Feeds bytes in pieces. Consecutive body parts are joined, because they depend on the split positions.
-fn feed_in_pieces(stream: &[u8], sizes: &[usize]) -> (Vec<String>, Option<ConnectionError>, Vec<u8>) {
+fn feed_in_pieces(role: Role, stream: &[u8], sizes: &[usize]) -> (Vec<String>, Option<ConnectionError>, Vec<u8>) {
     let now = Instant::now();
-    let mut connection = Connection::server(&ServerConfig::default(), now);
+    let mut connection = match role {
+        Role::Server => Connection::server(&ServerConfig::default(), now),
+        Role::Client => Connection::client(&ClientConfig::default(), now),
+    };
+    if role == Role::Client {
+        let head = Head::request("POST", "http", "a", "/a");
+        (0..4).for_each(|_| assert!(connection.open(&head, false).is_ok()));
+    }
     let mut events: Vec<String> = Vec::new();
     let (mut rest, mut sizes) = (stream, sizes.iter().cycle());
     let mut bodies: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
@@ -67,17 +75,37 @@ fn script() -> Vec<u8> {
     .concat()
 }
 
+/// Replies to the four streams of a client.
+fn replies() -> Vec<u8> {
+    [
+        &settings(&[(3, 4), (4, 100_000)])[..],
+        &frame(kind::SETTINGS, ACK, 0, []),
+        &headers(1, 0, &[(":status", "103")]),
+        &headers(1, 0, &[(":status", "200")]),
+        &data(1, 0, "first"),
+        &frame(kind::PING, 0, 0, *b"8 bytes."),
+        &data(1, PADDED, b"\x03second\0\0\0"),
+        &headers(3, END_STREAM, &[(":status", "404")]),
+        &reset(5, ErrorCode::REFUSED_STREAM),
+        &headers(1, END_STREAM, &[("trailer", "x")]),
+        &frame(kind::GOAWAY, 0, 0, [&[0, 0, 0, 5][..], &[0; 4], b"bye"].concat()),
+        &data(9, 0, "idle"),
+    ]
+    .concat()
+}
+
 #[test]
 fn any_cut_of_the_input_gives_equal_events() {
-    let stream = script();
-    let whole = feed_in_pieces(&stream, &[stream.len()]);
-    assert_eq!(whole.0.len(), 8, "{:#?}", whole.0);
-    assert!(whole.1.is_some());
-    for cut in 1..stream.len() {
-        assert_eq!(feed_in_pieces(&stream, &[cut, stream.len()]), whole, "cut at {cut}");
-    }
-    for size in 1..40 {
-        assert_eq!(feed_in_pieces(&stream, &[size]), whole, "in pieces of {size}");
+    for (role, stream, count) in [(Role::Server, script(), 8), (Role::Client, replies(), 6)] {
+        let whole = feed_in_pieces(role, &stream, &[stream.len()]);
+        assert_eq!(whole.0.len(), count, "{:#?}", whole.0);
+        assert!(whole.1.is_some());
+        for cut in 1..stream.len() {
+            assert_eq!(feed_in_pieces(role, &stream, &[cut, stream.len()]), whole, "cut at {cut}");
+        }
+        for size in 1..40 {
+            assert_eq!(feed_in_pieces(role, &stream, &[size]), whole, "in pieces of {size}");
+        }
     }
 }
 
@@ -316,8 +344,10 @@ proptest! {
 
     #[test]
     fn any_bytes_are_handled(bytes in prop::collection::vec(any::<u8>(), 0..400), size in 1_usize..50) {
-        let stream = [&frame::PREFACE[..], &settings(&[]), &bytes].concat();
-        let whole = feed_in_pieces(&stream, &[stream.len()]);
-        prop_assert_eq!(feed_in_pieces(&stream, &[size]), whole);
+        for (role, preface) in [(Role::Server, &frame::PREFACE[..]), (Role::Client, &[][..])] {
+            let stream = [preface, &settings(&[]), &bytes].concat();
+            let whole = feed_in_pieces(role, &stream, &[stream.len()]);
+            prop_assert_eq!(feed_in_pieces(role, &stream, &[size]), whole);
+        }
     }
 }

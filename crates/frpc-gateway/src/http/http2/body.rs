@@ -143,7 +143,7 @@ impl Drop for RequestBody {
 
 /// Tracks the boundaries of enveloped messages in a body.
 #[derive(Debug, Default)]
-pub(super) struct EnvelopeTracker {
+pub(crate) struct EnvelopeTracker {
     prefix: [u8; PREFIX],
     /// Received bytes of the prefix.
     filled: usize,
@@ -153,7 +153,7 @@ pub(super) struct EnvelopeTracker {
 
 impl EnvelopeTracker {
     /// Advances by received bytes. Returns whether the last message is complete.
-    pub(super) fn advance(&mut self, mut bytes: &[u8]) -> bool {
+    pub(crate) fn advance(&mut self, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             if self.left > 0 {
                 let (part, rest) = bytes.split_at(self.left.min(bytes.len()));

@@ -2,24 +2,32 @@
 
 use super::calls::{FIELDS, expect_own_fields};
 use super::streams::{call_every_kind, recite, stream_json};
-use super::support::{calculator, exchange, front, greet, greeter, post};
+use super::support::{calculator, exchange, front, greet, greeter, post, soon};
+use bytes::Bytes;
+use frisbee_core::{Config, ServerConfig};
+use frisbee_http2::{Connection, ErrorCode, Event, Head, StreamKey};
 use frpc::Code;
 use frpc::details::ErrorInfo;
-use frpc_gateway::{Forward, Gateway, Http, ServeGateway as _};
+use frpc_gateway::{Forward, ForwardService, Gateway, Http, ServeGateway as _};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
-use hyper_util::rt::TokioIo;
 use prost::Message;
 use samples::greet::{GreeterClient, Greeting, Name};
+use std::collections::HashMap;
 use std::convert::Infallible;
-use std::future::{pending, ready};
+use std::future::{Ready, pending, ready};
+use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
-use tokio::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream, copy_bidirectional};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::mpsc;
 use tonic::body::Body;
 use tonic::server::Grpc;
+use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
-use tonic::transport::{Endpoint, Server};
 use tonic::{Request, Response, Status, Streaming};
 use tonic_prost::ProstCodec;
 use tower::service_fn;
@@ -164,8 +172,8 @@ fn backend() -> Forward {
 }
 
 fn forward_to(address: &str) -> Forward {
-    let endpoint = Endpoint::from_shared(format!("http://{address}")).expect("backend address should be valid");
-    Forward::to_grpc(endpoint.connect_lazy(), address, MESSAGE_MAX)
+    let to = address.to_owned();
+    Forward::to_grpc(address, move || TcpStream::connect(to.clone()), MESSAGE_MAX as u32)
 }
 
 #[tokio::test]
@@ -248,24 +256,273 @@ async fn grpc_connection_lost_in_a_stream_is_unavailable() {
     assert!(status.message().contains(&between), "{status}");
 }
 
+/// Returns a connector that connects once.
+fn one_connection(socket: DuplexStream) -> impl Fn() -> Ready<io::Result<DuplexStream>> {
+    let socket = Mutex::new(Some(socket));
+    move || {
+        let socket = socket.lock().expect("connector should not panic").take();
+        ready(socket.ok_or_else(|| io::ErrorKind::NotConnected.into()))
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn deadline_of_call_to_grpc_is_deadline_exceeded() {
     let (here, there) = tokio::io::duplex(1 << 16);
     let silent = service_fn(|_: http::Request<Body>| pending::<Result<http::Response<Body>, Infallible>>());
-    let incoming = stream::iter([Ok::<_, std::io::Error>(there)]).chain(stream::pending());
+    let incoming = stream::iter([Ok::<_, io::Error>(there)]).chain(stream::pending());
     tokio::spawn(Server::builder().serve_with_incoming(silent, incoming));
-    let mut here = Some(TokioIo::new(here));
-    let connector = service_fn(move |_: http::Uri| {
-        ready(here.take().ok_or_else(|| std::io::Error::from(std::io::ErrorKind::NotConnected)))
-    });
-    let channel = Endpoint::from_static("http://backend").connect_with_connector_lazy(connector);
-    let service = greeter(&Forward::to_grpc(channel, "backend", MESSAGE_MAX));
-    let builder = frpc::Server::builder().add_service(service).gateway(Gateway::new().http(Http::new().connect()));
+    let service = greeter(&Forward::to_grpc("backend", one_connection(here), MESSAGE_MAX as u32));
+    let response = exchange_in_memory(&service, &greet("connect-timeout-ms: 100\r\n", "Ada")).await;
+    assert!(response.contains("\"deadline_exceeded\""), "{response}");
+}
+
+/// Like [`exchange`], without sockets, for tests with a paused clock.
+async fn exchange_in_memory(service: &ForwardService, request: &[u8]) -> String {
+    let builder = frpc::Server::builder().add_service(service.clone());
+    let builder = builder.gateway(Gateway::new().http(Http::new().connect()));
     let server = builder.build().expect("server settings should be valid");
     let (mut client, there) = tokio::io::duplex(1 << 16);
     tokio::spawn(async move { server.serve_connection(there).await });
-    client.write_all(&greet("connect-timeout-ms: 100\r\n", "Ada")).await.expect("gateway should accept the request");
+    client.write_all(request).await.expect("gateway should accept the request");
     let mut response = String::new();
     client.read_to_string(&mut response).await.expect("response should be UTF-8");
-    assert!(response.contains("\"deadline_exceeded\""), "{response}");
+    response
+}
+
+#[tokio::test(start_paused = true)]
+async fn grpc_server_that_vanishes_fails_its_calls() {
+    let (here, mut there) = tokio::io::duplex(1 << 16);
+    // SETTINGS and the acknowledgement of the client's.
+    let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0];
+    there.write_all(&settings).await.expect("client should have room");
+    let service = greeter(&Forward::to_grpc("backend", one_connection(here), MESSAGE_MAX as u32));
+    let started = tokio::time::Instant::now();
+    let failed = exchange_in_memory(&service, &greet("", "Ada")).await;
+    assert!(failed.starts_with("HTTP/1.1 503 ") && failed.contains("PING"), "{failed}");
+    assert!(started.elapsed().as_secs() < 340, "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn grpc_connection_is_used_after_a_long_pause() {
+    let (here, there) = tokio::io::duplex(1 << 16);
+    let script = |http2: &mut Connection, received: Received| match received {
+        Received::Call(_, stream, _) => reply(http2, stream, 1),
+        Received::Reset(_) => Vec::new(),
+    };
+    let http2 = Connection::server(&ServerConfig::default(), Instant::now());
+    tokio::spawn(async move { play(0, there, http2, Arc::new(script)).await });
+    let service = greeter(&Forward::to_grpc("backend", one_connection(here), MESSAGE_MAX as u32));
+    for _ in 0..2 {
+        let response = exchange_in_memory(&service, &greet("", "Ada")).await;
+        assert!(response.ends_with(r#"{"text":"Hello!"}"#), "{response}");
+        tokio::time::advance(Duration::from_secs(1200)).await;
+    }
+}
+
+/// Regression: each call made a connection.
+#[tokio::test(start_paused = true)]
+async fn connecting_is_paused_while_grpc_server_closes() {
+    let dialled = Arc::new(AtomicUsize::new(0));
+    let counter = dialled.clone();
+    let connect = move || {
+        counter.fetch_add(1, Ordering::Relaxed);
+        // The other end is closed.
+        ready(Ok(tokio::io::duplex(64).0))
+    };
+    let service = greeter(&Forward::to_grpc("backend", connect, MESSAGE_MAX as u32));
+    for _ in 0..10 {
+        let failed = exchange_in_memory(&service, &greet("", "Ada")).await;
+        assert!(failed.starts_with("HTTP/1.1 503 ") && failed.contains("no connection to backend"), "{failed}");
+    }
+    assert_eq!(dialled.load(Ordering::Relaxed), 1);
+}
+
+/// An event of a scripted server.
+enum Received {
+    /// The connection, counted from 0, the stream, and the name in the request.
+    Call(usize, StreamKey, String),
+    Reset(ErrorCode),
+}
+
+/// Serves gRPC by a function that handles whole calls and returns bytes to write after the output.
+async fn serve_script(
+    config: ServerConfig,
+    script: impl Fn(&mut Connection, Received) -> Vec<u8> + Send + Sync + 'static,
+) -> Forward {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+    let address = listener.local_addr().expect("listener should have a local address").to_string();
+    let script = Arc::new(script);
+    tokio::spawn(async move {
+        for number in 0.. {
+            let (socket, _) = listener.accept().await.expect("gateway should connect");
+            tokio::spawn(play(number, socket, Connection::server(&config, Instant::now()), script.clone()));
+        }
+    });
+    forward_to(&address)
+}
+
+async fn play(
+    number: usize,
+    mut socket: impl AsyncRead + AsyncWrite + Unpin,
+    mut http2: Connection,
+    script: Arc<impl Fn(&mut Connection, Received) -> Vec<u8>>,
+) -> io::Result<()> {
+    let mut bodies = HashMap::<_, Vec<u8>>::new();
+    let mut more = Vec::new();
+    loop {
+        let output = [&http2.take_output(Instant::now())[..], &std::mem::take(&mut more)].concat();
+        socket.write_all(&output).await?;
+        let mut input = vec![0; 1 << 16];
+        let count = socket.read(&mut input).await?;
+        if count == 0 {
+            return Ok(());
+        }
+        input.truncate(count);
+        let mut input = Bytes::from(input);
+        while let Some(event) = http2.poll_event(&mut input, Instant::now()).map_err(io::Error::other)? {
+            let received = match event {
+                Event::Data { stream, data, is_end } => {
+                    let body = bodies.entry(stream).or_default();
+                    body.extend_from_slice(&data);
+                    if !is_end {
+                        continue;
+                    }
+                    let name = Name::decode(&body[5..]).expect("request should be a name").name;
+                    Received::Call(number, stream, name)
+                }
+                Event::Reset { code, .. } => Received::Reset(code),
+                _ => continue,
+            };
+            more.extend(script(&mut http2, received));
+        }
+    }
+}
+
+/// Sends a head, greetings and trailers.
+fn reply(http2: &mut Connection, stream: StreamKey, greetings: usize) -> Vec<u8> {
+    let mut head = Head::response(200);
+    head.push("content-type", "application/grpc");
+    let mut trailers = Head::trailers();
+    trailers.push("grpc-status", "0");
+    let message = Greeting { text: "Hello!".to_owned() }.encode_to_vec();
+    let put = |out: &mut Vec<u8>| {
+        for _ in 0..greetings {
+            out.extend_from_slice(&[0, 0, 0, 0, message.len() as u8]);
+            out.extend_from_slice(&message);
+        }
+        true
+    };
+    http2.reply(stream, &head, &trailers, put).expect("stream should be open");
+    Vec::new()
+}
+
+/// Regression: the calls failed, and the caller was told that they may have run.
+#[tokio::test]
+async fn calls_that_were_not_processed_are_repeated() {
+    let refused = serve_script(ServerConfig::default(), |http2, received| match received {
+        Received::Call(0, stream, _) => {
+            http2.reset(stream, ErrorCode::REFUSED_STREAM);
+            Vec::new()
+        }
+        Received::Call(_, stream, _) => reply(http2, stream, 1),
+        Received::Reset(_) => Vec::new(),
+    });
+    // GOAWAY with the last stream id 0.
+    let going = serve_script(ServerConfig::default(), |http2, received| match received {
+        Received::Call(0, ..) => vec![0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        Received::Call(_, stream, _) => reply(http2, stream, 1),
+        Received::Reset(_) => Vec::new(),
+    });
+    for backend in [refused.await, going.await] {
+        let response = exchange(&front(greeter(&backend)).await, greet("", "Ada")).await;
+        assert!(response.ends_with(r#"{"text":"Hello!"}"#), "{response}");
+    }
+    let always = serve_script(ServerConfig::default(), |http2, received| {
+        if let Received::Call(_, stream, _) = received {
+            http2.reset(stream, ErrorCode::REFUSED_STREAM);
+        }
+        Vec::new()
+    });
+    let failed = exchange(&front(greeter(&always.await)).await, greet("", "Ada")).await;
+    assert!(failed.starts_with("HTTP/1.1 503 ") && failed.contains("has not run"), "{failed}");
+}
+
+/// Regression: the first message was the reply, and HTML was an invalid compression flag.
+#[tokio::test]
+async fn replies_that_are_not_of_unary_grpc_are_errors() {
+    let backend = serve_script(ServerConfig::default(), |http2, received| {
+        let Received::Call(_, stream, name) = received else { return Vec::new() };
+        if name == "two" {
+            return reply(http2, stream, 2);
+        }
+        let mut head = Head::response(502);
+        head.push("content-type", "text/html");
+        http2.send_head(stream, &head, false).expect("stream should be open");
+        http2.send_data(stream, Bytes::from_static(b"<html>"), true).expect("stream should be open");
+        Vec::new()
+    });
+    let address = front(greeter(&backend.await)).await;
+    let failed = exchange(&address, greet("", "two")).await;
+    assert!(failed.contains("\"internal\"") && failed.contains("more than one message"), "{failed}");
+    let failed = exchange(&address, greet("", "proxy")).await;
+    assert!(failed.starts_with("HTTP/1.1 503 ") && failed.contains("text/html"), "{failed}");
+}
+
+/// Regression: they were initial metadata.
+#[tokio::test]
+async fn trailers_of_a_reply_without_head_stay_trailers() {
+    let backend = serve_script(ServerConfig::default(), |http2, received| {
+        if let Received::Call(_, stream, _) = received {
+            let mut head = Head::response(200);
+            head.push("content-type", "application/grpc");
+            head.push("grpc-status", "0");
+            head.push("tenant", "blue");
+            http2.send_head(stream, &head, true).expect("stream should be open");
+        }
+        Vec::new()
+    });
+    let request = post("/greet.Greeter/Recite", "application/connect+json", "", b"\0\0\0\0\x02{}");
+    let response = exchange(&front(greeter(&backend.await)).await, request).await;
+    assert!(!response.contains("tenant: ") && response.contains(r#""metadata":{"tenant":["blue"]}"#), "{response}");
+}
+
+/// Regression: 110 waiting calls of one caller stopped all others.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn caller_leaves_streams_of_the_server_to_others() {
+    let (calls, mut begun) = mpsc::unbounded_channel();
+    let (resets, mut reset) = mpsc::unbounded_channel();
+    let config = ServerConfig::default().common(Config::default().streams_max(4));
+    let backend = serve_script(config, move |http2, received| {
+        match received {
+            Received::Call(number, _, name) if name == "wait" => calls.send(number).expect("test should be running"),
+            Received::Call(_, stream, _) => return reply(http2, stream, 1),
+            Received::Reset(code) => resets.send(code).expect("test should be running"),
+        }
+        Vec::new()
+    });
+    let address = front(greeter(&backend.await)).await;
+    let mut waiting = Vec::new();
+    for number in 0..8 {
+        let mut socket = TcpStream::connect(&address).await.expect("gateway should accept the connection");
+        socket.write_all(&greet("", "wait")).await.expect("gateway should accept the request");
+        waiting.push(socket);
+        assert_eq!(soon(&mut begun).await, number / 2, "two of four streams of each connection");
+    }
+    let failed = exchange(&address, greet("", "wait")).await;
+    assert!(failed.contains("\"resource_exhausted\"") && failed.contains("has not run"), "{failed}");
+    let socket = TcpSocket::new_v4().expect("descriptor should be available");
+    socket.bind("127.0.0.2:0".parse().expect("address should be valid")).expect("loopback port should be free");
+    let mut socket = socket
+        .connect(address.parse().expect("address should be valid"))
+        .await
+        .expect("gateway should accept the connection");
+    socket.write_all(&greet("", "Ada")).await.expect("gateway should accept the request");
+    let mut response = String::new();
+    socket.read_to_string(&mut response).await.expect("response should be UTF-8");
+    assert!(response.ends_with(r#"{"text":"Hello!"}"#), "{response}");
+    drop(waiting);
+    for _ in 0..8 {
+        assert_eq!(soon(&mut reset).await, ErrorCode::CANCEL);
+    }
 }

@@ -1,0 +1,509 @@
+//! Connections to a gRPC server: the client driver of `frisbee_http2`. Callers send under the connection's lock and wake
+//! the driver, which reads once and writes once per turn.
+
+use super::status::CallError;
+use crate::clock::{FAR, after, now};
+use crate::connect::envelope::{self, PREFIX};
+use crate::driver::LazyTimer;
+use crate::http::http2::{EnvelopeTracker, read_some, write_some};
+use bytes::{Buf as _, Bytes, BytesMut};
+use frisbee_core::ClientConfig;
+use frisbee_http2::{Connection, ErrorCode, Event, Head, SendError, StreamKey};
+use frpc::Status;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::io;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// A transport to a gRPC server.
+pub(super) trait Io: AsyncRead + AsyncWrite + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Send> Io for T {}
+
+/// The caller on whose behalf a stream is open, `None` if its address is unknown.
+pub(super) type Caller = Option<IpAddr>;
+
+/// Silence of a server with calls in progress, after which it gets a PING. Many gRPC servers close a connection that
+/// sends PINGs at shorter intervals than five minutes.
+const PING_INTERVAL: Duration = Duration::from_secs(310);
+
+/// Timeout of the reply to such a PING, like in gRPC. The host is then considered dead, and the calls fail.
+const PING_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A connection to a gRPC server.
+pub(super) struct Link(Mutex<LinkState>);
+
+struct LinkState {
+    http2: Connection,
+    /// Calls in progress, indexed by [`StreamKey::index`].
+    calls: Vec<Option<OpenCall>>,
+    /// Number of streams of each caller.
+    callers: HashMap<Caller, usize>,
+    driver: Option<Waker>,
+    /// The task that waits for the server's SETTINGS.
+    opening: Option<Waker>,
+    /// No further streams are opened.
+    is_closing: bool,
+    has_replied: bool,
+    /// Reason why the server closes the connection.
+    reason: Option<Arc<str>>,
+    has_ended: bool,
+}
+
+type OpenCall = (StreamKey, Caller, Arc<Mutex<Reply>>);
+
+/// The received part of a reply.
+#[derive(Default)]
+struct Reply {
+    /// The head, and whether it contains the trailers instead.
+    head: Option<(Head, bool)>,
+    body: BytesMut,
+    /// Number of received bytes whose flow-control credit has not been returned.
+    uncredited: usize,
+    tracker: EnvelopeTracker,
+    end: Option<Result<Option<Head>, CallError>>,
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+}
+
+impl Reply {
+    fn finish(&mut self, end: Result<Option<Head>, CallError>) {
+        self.end.get_or_insert(end);
+        self.wake_reader();
+        if let Some(writer) = self.writer.take() {
+            writer.wake();
+        }
+    }
+
+    fn wake_reader(&mut self) {
+        if let Some(reader) = self.reader.take() {
+            reader.wake();
+        }
+    }
+}
+
+impl LinkState {
+    fn reply(&self, key: StreamKey) -> Option<&Arc<Mutex<Reply>>> {
+        self.calls.get(key.index())?.as_ref().filter(|(of, ..)| *of == key).map(|(_, _, reply)| reply)
+    }
+
+    /// Removes a call, whose stream is reset unless both ends have ended it.
+    fn remove(&mut self, key: StreamKey, code: ErrorCode) -> Option<Arc<Mutex<Reply>>> {
+        let (_, caller, reply) = self.calls.get_mut(key.index())?.take_if(|(of, ..)| *of == key)?;
+        if let Some(count) = self.callers.get_mut(&caller) {
+            *count -= 1;
+            if *count == 0 {
+                self.callers.remove(&caller);
+            }
+        }
+        self.http2.reset(key, code);
+        Some(reply)
+    }
+
+    fn finish(&mut self, key: StreamKey, end: Result<Option<Head>, CallError>) {
+        if let Some(reply) = self.remove(key, ErrorCode::NO_ERROR) {
+            reply.lock().finish(end);
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Head { stream, is_end } => {
+                self.has_replied = true;
+                let head = self.http2.head().clone();
+                if let Some(reply) = self.reply(stream) {
+                    let mut reply = reply.lock();
+                    reply.head = Some((head.clone(), is_end));
+                    reply.wake_reader();
+                }
+                if is_end {
+                    self.finish(stream, Ok(Some(head)));
+                }
+            }
+            Event::Data { stream, data, is_end } => {
+                let is_whole = self.reply(stream).is_some_and(|reply| {
+                    let mut reply = reply.lock();
+                    reply.body.extend_from_slice(&data);
+                    reply.uncredited += data.len();
+                    reply.wake_reader();
+                    reply.tracker.advance(&data)
+                });
+                if is_end {
+                    self.finish(stream, Ok(None));
+                } else if !is_whole {
+                    self.http2.charge_fragment();
+                }
+            }
+            Event::Trailers { stream } => {
+                let trailers = self.http2.head().clone();
+                self.finish(stream, Ok(Some(trailers)));
+            }
+            Event::Reset { stream, code } => self.finish(stream, Err(CallError::Reset(code))),
+            Event::Writable { stream } => {
+                if let Some(reply) = self.reply(stream)
+                    && let Some(writer) = reply.lock().writer.take()
+                {
+                    writer.wake();
+                }
+            }
+            Event::GoAway { code, debug } => {
+                self.is_closing = true;
+                let debug = debug.escape_ascii();
+                self.reason = Some(format!("the server closes the connection: {code} {debug}").trim_end().into());
+            }
+            _ => {}
+        }
+    }
+
+    /// Fails all calls.
+    fn end(&mut self, error: &io::Error) {
+        (self.is_closing, self.has_ended) = (true, true);
+        let reason = self.reason.get_or_insert_with(|| error.to_string().into()).clone();
+        for (_, _, reply) in std::mem::take(&mut self.calls).into_iter().flatten() {
+            reply.lock().finish(Err(CallError::Lost(reason.clone())));
+        }
+        if let Some(opening) = self.opening.take() {
+            opening.wake();
+        }
+    }
+
+    fn wake_driver(&mut self) {
+        if let Some(driver) = self.driver.take() {
+            driver.wake();
+        }
+    }
+}
+
+impl Link {
+    /// Starts the driver, and waits for the server's SETTINGS because they limit the number of streams.
+    pub(super) async fn open(transport: Pin<Box<dyn Io>>) -> io::Result<Arc<Self>> {
+        let link = Arc::new(Self(Mutex::new(LinkState {
+            http2: Connection::client(&ClientConfig::default(), now()),
+            calls: Vec::new(),
+            callers: HashMap::new(),
+            driver: None,
+            opening: None,
+            is_closing: false,
+            has_replied: false,
+            reason: None,
+            has_ended: false,
+        })));
+        tokio::spawn(drive(link.clone(), transport));
+        let mut guard = CloseOnDrop(Some(link));
+        poll_fn(|task| {
+            let Some(link) = &guard.0 else { return Poll::Pending };
+            let mut state = link.0.lock();
+            if state.has_ended {
+                let reason = state.reason.as_deref().unwrap_or_default();
+                return Poll::Ready(Err(io::Error::other(reason)));
+            }
+            if state.http2.is_established() {
+                return Poll::Ready(Ok(()));
+            }
+            state.opening = Some(task.waker().clone());
+            Poll::Pending
+        })
+        .await?;
+        guard.0.take().ok_or_else(|| io::ErrorKind::NotConnected.into())
+    }
+
+    /// Opens a stream, unless none is left for this caller. A caller holds at most half of the streams that other callers
+    /// leave free. `message` is the whole body of the request.
+    pub(super) fn call(self: &Arc<Self>, caller: Caller, head: &Head, message: Option<&Bytes>) -> Option<Call> {
+        let mut state = self.0.lock();
+        let held = state.callers.get(&caller).copied().unwrap_or(0);
+        let free = state.http2.open_max();
+        if state.is_closing || held >= free.saturating_add(held).div_ceil(2) {
+            return None;
+        }
+        let key = state.http2.open(head, false).ok()?;
+        if let Some(message) = message {
+            // The stream was opened above.
+            let _ = state.http2.send_data(key, message.clone(), true);
+        }
+        let reply = Arc::<Mutex<Reply>>::default();
+        *state.callers.entry(caller).or_default() += 1;
+        if state.calls.len() <= key.index() {
+            state.calls.resize_with(key.index() + 1, || None);
+        }
+        if let Some(slot) = state.calls.get_mut(key.index()) {
+            *slot = Some((key, caller, reply.clone()));
+        }
+        state.wake_driver();
+        drop(state);
+        Some(Call { sender: Sender { link: self.clone(), key, reply } })
+    }
+
+    /// Returns whether no further streams can be opened.
+    pub(super) fn is_closing(&self) -> bool {
+        self.0.lock().is_closing
+    }
+
+    /// Returns the reason if the server closed the connection before it replied to any call.
+    pub(super) fn early_end(&self) -> Option<Arc<str>> {
+        let state = self.0.lock();
+        (!state.has_replied).then(|| state.reason.clone().unwrap_or_default())
+    }
+
+    /// Closes the connection once its calls have ended.
+    pub(super) fn close(&self) {
+        let mut state = self.0.lock();
+        state.is_closing = true;
+        state.http2.shut_down(now());
+        state.wake_driver();
+    }
+}
+
+/// Closes a connection whose opening was cancelled.
+struct CloseOnDrop(Option<Arc<Link>>);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        if let Some(link) = &self.0 {
+            link.close();
+        }
+    }
+}
+
+/// The half of a call that sends the request.
+#[derive(Clone)]
+pub(super) struct Sender {
+    link: Arc<Link>,
+    key: StreamKey,
+    reply: Arc<Mutex<Reply>>,
+}
+
+impl Sender {
+    /// Waits until the request can be sent.
+    pub(super) fn poll_writable(&self, task: &mut Context<'_>) -> Poll<Result<(), SendError>> {
+        let mut state = self.link.0.lock();
+        if state.http2.poll_writable(self.key)? {
+            return Poll::Ready(Ok(()));
+        }
+        self.reply.lock().writer = Some(task.waker().clone());
+        Poll::Pending
+    }
+
+    /// Sends a part of the request.
+    pub(super) fn send(&self, data: Bytes, is_end: bool) -> Result<(), SendError> {
+        let mut state = self.link.0.lock();
+        state.http2.send_data(self.key, data, is_end)?;
+        state.wake_driver();
+        Ok(())
+    }
+
+    /// Returns the connection.
+    pub(super) fn link(&self) -> &Arc<Link> {
+        &self.link
+    }
+}
+
+/// A call on a connection. Dropping it cancels the call.
+pub(super) struct Call {
+    sender: Sender,
+}
+
+impl Call {
+    /// Waits for the head of the reply. Also returns whether it contains the trailers instead.
+    pub(super) fn poll_head(&mut self, task: &mut Context<'_>) -> Poll<Result<(Head, bool), CallError>> {
+        let mut reply = self.sender.reply.lock();
+        if let Some(head) = reply.head.take() {
+            return Poll::Ready(Ok(head));
+        }
+        if let Some(Err(error)) = &reply.end {
+            return Poll::Ready(Err(error.clone()));
+        }
+        reply.reader = Some(task.waker().clone());
+        Poll::Pending
+    }
+
+    /// Waits for the next message. Returns `None` after the last one.
+    pub(super) fn poll_message(
+        &mut self,
+        message_max: u32,
+        authority: &str,
+        task: &mut Context<'_>,
+    ) -> Poll<Result<Option<Bytes>, Status>> {
+        let mut reply = self.sender.reply.lock();
+        let mut message = None;
+        if let Some((&[flags, a, b, c, d], _)) = reply.body.split_first_chunk() {
+            let length = envelope::length([a, b, c, d], message_max)?;
+            if reply.body.len() >= PREFIX + length {
+                reply.body.advance(PREFIX);
+                let body = reply.body.split_to(length).freeze();
+                // The request asked for no compression.
+                message = Some(envelope::decode(flags, body, envelope::Compression::Identity, message_max));
+            }
+        }
+        // Only whole messages wait for the reader. The rest of an incomplete one must be able to arrive.
+        let waiting = if message.is_some() { reply.body.len() } else { 0 };
+        let credit = reply.uncredited.saturating_sub(waiting);
+        reply.uncredited -= credit;
+        let is_incomplete = !reply.body.is_empty();
+        let end = reply.end.as_ref().map(|end| end.as_ref().map(drop).map_err(Clone::clone));
+        if message.is_none() && end.is_none() {
+            reply.reader = Some(task.waker().clone());
+        }
+        drop(reply);
+        if credit > 0 && end.is_none() {
+            let mut state = self.sender.link.0.lock();
+            state.http2.consume(self.sender.key, credit);
+            state.wake_driver();
+        }
+        match (message, end) {
+            (Some(message), _) => Poll::Ready(message.map(Some)),
+            (None, None) => Poll::Pending,
+            (None, Some(Err(error))) => Poll::Ready(Err(error.status(authority))),
+            (None, Some(Ok(()))) if is_incomplete => {
+                Poll::Ready(Err(Status::internal("the reply ended in the middle of a message")))
+            }
+            (None, Some(Ok(()))) => Poll::Ready(Ok(None)),
+        }
+    }
+
+    /// Returns the trailers after the last message, if there are any.
+    pub(super) fn trailers(&self) -> Option<Head> {
+        self.sender.reply.lock().end.clone()?.ok()?
+    }
+
+    /// Returns the half that sends the request.
+    pub(super) fn sender(&self) -> &Sender {
+        &self.sender
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        let mut state = self.sender.link.0.lock();
+        if state.remove(self.sender.key, ErrorCode::CANCEL).is_some() {
+            state.wake_driver();
+        }
+    }
+}
+
+/// Drives a connection until it ends.
+async fn drive(link: Arc<Link>, mut transport: Pin<Box<dyn Io>>) {
+    let guard = EndOnDrop(link);
+    let link = &*guard.0;
+    let (heard, input) = (now(), Bytes::new());
+    let mut driver = Driver { input, heard, has_pinged: false, is_idle: true, is_flushing: false };
+    let mut alarm = LazyTimer::default();
+    let error = poll_fn(|task| driver.poll(link, transport.as_mut(), &mut alarm, task)).await;
+    tracing::debug!(%error, "connection to a gRPC server ended");
+    link.0.lock().end(&error);
+    // The server closes as well; its last frames do not matter.
+    let _ = poll_fn(|task| transport.as_mut().poll_shutdown(task)).await;
+}
+
+/// Fails the calls of a connection whose driver is dropped, because its runtime shuts down.
+struct EndOnDrop(Arc<Link>);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.0.lock().end(&io::ErrorKind::NotConnected.into());
+    }
+}
+
+struct Driver {
+    /// Received bytes that have not been handled.
+    input: Bytes,
+    /// Time of the latest read with calls in progress or of the first call, and whether a PING was sent since.
+    heard: Instant,
+    has_pinged: bool,
+    /// No call was in progress after the latest turn.
+    is_idle: bool,
+    is_flushing: bool,
+}
+
+impl Driver {
+    fn poll(
+        &mut self,
+        link: &Link,
+        mut transport: Pin<&mut dyn Io>,
+        alarm: &mut LazyTimer,
+        task: &mut Context<'_>,
+    ) -> Poll<io::Error> {
+        loop {
+            let state = &mut *link.0.lock();
+            let now = now();
+            if self.is_idle {
+                (self.heard, self.has_pinged) = (now, false);
+            }
+            match self.turn(state, transport.as_mut(), now, task) {
+                Ok(true) => continue,
+                Ok(false) => {}
+                Err(error) => return Poll::Ready(error),
+            }
+            self.is_idle = state.http2.stream_count() == 0;
+            if self.is_idle {
+                if !self.is_flushing && state.is_closing && state.http2.is_flushed() {
+                    return Poll::Ready(io::ErrorKind::NotConnected.into());
+                }
+                state.http2.release();
+            }
+            state.driver = Some(task.waker().clone());
+            let silence = if self.has_pinged { PING_INTERVAL + PING_TIMEOUT } else { PING_INTERVAL };
+            let silent = (!self.is_idle).then(|| after(self.heard, silence));
+            let due = [state.http2.next_timeout(), silent].into_iter().flatten().min();
+            if alarm.poll(task, due.unwrap_or_else(|| after(now, FAR))).is_pending() {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Handles timeouts and input, and writes. Returns whether there was progress.
+    fn turn(
+        &mut self,
+        state: &mut LinkState,
+        mut transport: Pin<&mut dyn Io>,
+        now: Instant,
+        task: &mut Context<'_>,
+    ) -> io::Result<bool> {
+        let mut is_busy = false;
+        if self.input.is_empty()
+            && state.http2.may_read()
+            && let Poll::Ready(input) = read_some(transport.as_mut(), task)?
+        {
+            if input.is_empty() {
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the server closed the connection"));
+            }
+            (self.input, self.heard, self.has_pinged, is_busy) = (input, now, false, true);
+        }
+        let handled = self.handle(state, now);
+        // Also written after an error, because GOAWAY reports it.
+        let written = write_some(&mut state.http2, transport, &mut self.is_flushing, now, task);
+        handled?;
+        Ok(written? | is_busy)
+    }
+
+    fn handle(&mut self, state: &mut LinkState, now: Instant) -> io::Result<()> {
+        let failed = |error: frisbee_http2::ConnectionError| io::Error::new(io::ErrorKind::InvalidData, error);
+        if state.http2.next_timeout().is_some_and(|due| now >= due) {
+            state.http2.handle_timeout(now).map_err(failed)?;
+        }
+        while let Some(event) = state.http2.poll_event(&mut self.input, now).map_err(failed)? {
+            state.handle(event);
+        }
+        // Copied, because the rest may wait for writes and must not retain the buffer of the thread.
+        self.input = Bytes::copy_from_slice(&self.input);
+        if state.http2.is_established()
+            && let Some(opening) = state.opening.take()
+        {
+            opening.wake();
+        }
+        if !self.is_idle && now >= after(self.heard, PING_INTERVAL) {
+            if now >= after(self.heard, PING_INTERVAL + PING_TIMEOUT) {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "the server has not answered a PING"));
+            }
+            self.has_pinged = true;
+            state.http2.ping();
+        }
+        Ok(())
+    }
+}
