@@ -450,7 +450,7 @@ impl PacketWriter<'_> {
         self.outbox.buffer.extend_from_slice(bytes);
     }
 
-    /// Appends bytes to the body. Small ones are copied, large ones shared.
+    /// Appends bytes to the body. Short bytes are copied, and long ones are shared.
     #[inline(always)]
     pub fn put_shared(&mut self, bytes: &Bytes) {
         if bytes.len() < GATHER_MIN {
@@ -460,7 +460,7 @@ impl PacketWriter<'_> {
         }
     }
 
-    /// Appends bytes to the body. Small ones are copied, large ones moved.
+    /// Appends bytes to the body. Short bytes are copied, and long ones are moved.
     #[inline]
     pub fn put_owned(&mut self, bytes: impl AsRef<[u8]> + Into<Bytes>) {
         if bytes.as_ref().len() < GATHER_MIN {

@@ -564,7 +564,7 @@ impl BrokerShared {
         }
     }
 
-    /// Records that `missed` messages of another broker to a topic with a history are missing.
+    /// Records that `missed` messages of another broker were lost. They were published to a topic with a history.
     pub(super) fn record_gap(&self, from: &Interest, topic: &str, missed: u64) {
         let Some(history) = self.histories.of(topic) else { return };
         let mut records = self.histories.lock();

@@ -29,8 +29,8 @@ struct LogSlot {
 }
 
 impl LogLimit {
-    /// Returns whether an event with this key, such as a peer and a reason, may be logged now: the number of events
-    /// suppressed since the last one, or `None` if it must be suppressed.
+    /// Returns whether an event with this key, such as a peer and a reason, may be logged now. If it may, returns the
+    /// number of events suppressed since the last one. Returns `None` if the event must be suppressed.
     pub fn may_log(&self, subject: impl Hash, now: Instant) -> Option<u64> {
         let index = self.seed.hash_one(subject) as usize % SLOTS;
         let mut slots = self.slots.lock();

@@ -553,7 +553,7 @@ impl Calls {
         None
     }
 
-    /// Removes the caller of a call that it has cancelled. Returns whether the id stays reserved until the server has
+    /// Releases a call that its caller no longer awaits. Returns whether the id stays reserved until the server has
     /// replied.
     fn leave(&mut self, slot: usize, answered: bool) -> bool {
         let entry = &mut self.slots[slot];

@@ -363,7 +363,7 @@ impl JobSlots {
 /// A job whose slot was freed.
 struct DetachedJob {
     had_call: bool,
-    /// Task of the slot, if there are already enough idle ones.
+    /// Task of the slot, which must end because there are enough idle tasks.
     surplus: Option<Arc<Carrier>>,
 }
 

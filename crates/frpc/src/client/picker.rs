@@ -130,7 +130,7 @@ impl PickedConnection {
     }
 }
 
-/// Limits of how long a call waits for a connection.
+/// Limits the time for which a call waits for a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitPolicy {
     /// Start of the wait, which is limited by the channel's reconnect timeout.

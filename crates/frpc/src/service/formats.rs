@@ -164,8 +164,9 @@ impl<A, B> Format<A, B> {
         Self { info: FormatInfo { fields, ..self.info }, ..self }
     }
 
-    /// Sets the documentation of the method: its comment, and the schemas of its messages with their full names. Those
-    /// of the format `json` are JSON Schemas that refer to each other at `#/components/schemas/`.
+    /// Sets the documentation of the method, which consists of its comment and the schemas of its messages with their
+    /// full names. The schemas of the format `json` are JSON Schemas that refer to each other at
+    /// `#/components/schemas/`.
     #[must_use]
     pub const fn described(self, comment: &'static str, schemas: &'static [(&'static str, &'static str)]) -> Self {
         Self { info: FormatInfo { comment, schemas, ..self.info }, ..self }
