@@ -501,6 +501,7 @@ impl Mailbox {
 }
 
 impl MailboxState {
+    #[inline]
     pub(crate) fn check_open(&self) -> Result<(), SendError> {
         match &self.closed {
             Some(reason) => Err(SendError::Closed(CloseReason::clone(reason))),

@@ -89,18 +89,35 @@ impl<'a> PendingCall<'a> {
         // between, which would leave the call without an outcome.
         match waiter.poll_send(context, |outbox| self.write(message, link, outbox, caller, place)) {
             Poll::Ready(Ok(Ok(ticket))) => Ok(ticket),
-            Poll::Ready(Ok(Err(unsent))) => {
-                // If the request could not be written, its slot is free again. Wake the next caller in the queue here,
-                // where the lock of the mailbox is not held. Do not do so if the table is full, because it would
-                // repeatedly wake this caller.
-                if matches!(unsent, NotSent::Failed(_) | NotSent::Unclear) {
-                    link.calls.with(|_| ());
-                }
-                Err(unsent)
-            }
+            Poll::Ready(Ok(Err(unsent))) => Err(Self::release_slot(link, unsent)),
             Poll::Ready(Err(error)) => Err(NotSent::Over(error.into())),
             Poll::Pending => Err(NotSent::Blocked),
         }
+    }
+
+    /// Like [`send`](Self::send), but returns `None` instead of registering the caller if the outbox is full, and also if
+    /// the call cannot be sent.
+    #[inline(always)]
+    pub(crate) fn try_send<A: EncodeBody>(&self, message: &A, link: &Link, caller: &Waker) -> Option<CallTicket> {
+        let mut place = PermitPlace::default();
+        match link.connection.try_send_with(|outbox| self.write(message, link, outbox, caller, &mut place)).ok()? {
+            Ok(ticket) => Some(ticket),
+            Err(unsent) => {
+                Self::release_slot(link, unsent);
+                None
+            }
+        }
+    }
+
+    /// Wakes the next caller in the queue if a request could not be written, because its slot is free again. Requires that
+    /// the lock of the mailbox is not held.
+    #[cold]
+    fn release_slot(link: &Link, unsent: NotSent) -> NotSent {
+        // If the table is full, this would repeatedly wake the caller itself.
+        if matches!(unsent, NotSent::Failed(_) | NotSent::Unclear) {
+            link.calls.with(|_| ());
+        }
+        unsent
     }
 
     /// Registers the call and writes its request. Invariant: the lock of the mailbox, to which `outbox` belongs, is

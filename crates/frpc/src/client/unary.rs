@@ -18,7 +18,6 @@ use crate::observe::observers::{CallStart, ObservedCall};
 use crate::observe::{ObservedMethod as Observed, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
-use frisbee::PermitPlace;
 use polyglot::Message;
 use std::borrow::Cow;
 use std::fmt;
@@ -136,19 +135,12 @@ where
         call.trace = trace.as_ref();
         let picked = match channel.inner.picker.pick(&call) {
             Pick::Ready(PickedConnection { link, trial: None }) => {
-                let sent = call.send(
-                    &self.message,
-                    &link,
-                    &mut link.connection.waiter(),
-                    &mut PermitPlace::default(),
-                    context,
-                );
-                match sent {
-                    Ok(ticket) => {
+                match call.try_send(&self.message, &link, context.waker()) {
+                    Some(ticket) => {
                         self.state = UnaryState::Sent(InFlight::new(link, &call, ticket));
                         return true;
                     }
-                    Err(_) => Some(PickedConnection::new(link)),
+                    None => Some(PickedConnection::new(link)),
                 }
             }
             Pick::Ready(ready) => Some(ready),
