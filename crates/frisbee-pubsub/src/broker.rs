@@ -140,13 +140,13 @@ pub struct BrokerBuilder {
     history_topics_max: usize,
 }
 
-/// State shared by all connections of a broker.
+/// State of a [`Broker`] that all of its connections share.
 #[derive(Debug)]
 pub(super) struct BrokerShared {
     /// Subscriptions by connection number and id. Read when the cache of a publisher misses, written when subscriptions
     /// change.
     pub(super) subscriptions: RwLock<Trie<(u64, u16), Target>>,
-    /// Accounting of tree nodes. Changed only while the lock of `subscriptions` is held.
+    /// Memory charges for the nodes of the subscription tree. Changed only while the lock of `subscriptions` is held.
     node_charges: Mutex<NodeCharges>,
     /// Incremented after each change of the subscriptions. A change invalidates the caches of publishers.
     pub(super) version: AtomicU64,
@@ -164,16 +164,16 @@ pub(super) struct BrokerShared {
     pub(super) presences: Presences,
 }
 
-/// Accounting of the memory of tree nodes.
+/// Memory charges for the nodes of the subscription tree.
 #[derive(Debug, Default)]
 struct NodeCharges {
-    /// Number of nodes that are charged as part of existing subscriptions.
+    /// Number of tree nodes whose memory is part of the charge of an existing subscription.
     owned: usize,
     /// Charge for nodes whose first subscription has ended, and that later subscriptions keep alive.
     orphans: Option<MemoryCharge>,
 }
 
-/// Owner of a subscription in the tree.
+/// Value of the subscription tree: a subscriber of a pattern, and its queue group if it is in one.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) subscriber: Arc<Subscriber>,
@@ -595,7 +595,7 @@ impl BrokerShared {
         }
     }
 
-    /// Ends the interest of a subscription at other brokers, and its presence.
+    /// Stops forwarding from other brokers for a subscription that ends, and removes it from the presence of its topic.
     fn leave(&self, subscriber: &Subscriber, id: u16, subscribed: &Subscribed) {
         if let (Some(bus), Some(interest)) = (&self.bus, &subscribed.interest) {
             bus.leave(interest, subscriber.number, id);

@@ -65,7 +65,7 @@ pub trait Backplane: fmt::Debug + Send + Sync + 'static {
     fn control(&self, frame: Bytes);
 }
 
-/// Error of a backplane that has not accepted a frame.
+/// Error returned by a [`Backplane`] when it rejects a frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum BackplaneError {
@@ -117,17 +117,19 @@ pub(super) struct Bus {
     /// Random id of this broker on the bus.
     origin: u64,
     sent: Mutex<SentCounts>,
-    /// Interests without a group, by pattern.
+    /// Backplane registrations of subscriptions outside queue groups, by pattern. Subscriptions with equal patterns
+    /// share one.
     interests: Mutex<HashMap<Box<str>, Arc<Interest>>>,
-    /// Interests in topics with a history. They are created by the first connection and kept until the broker is
-    /// dropped.
+    /// Backplane registrations for topics with a history. They are created by the first connection and kept until the
+    /// broker is dropped.
     histories: OnceLock<Vec<Arc<Interest>>>,
     next_interest: AtomicU64,
     /// Whether subscribers of other brokers may have missed messages, so that marks must be sent.
     marks_due: AtomicBool,
-    /// Version of the local subscriptions at the last release of cached subscribers that have disconnected.
+    /// Version of the local subscriptions when cached references to disconnected subscribers were last released.
     refreshed: AtomicU64,
-    /// Total number of message sequences whose last position is remembered.
+    /// Number of message sequences whose last position is remembered, over all interests. Each interest consults it
+    /// before it remembers another sequence.
     remembered: Arc<AtomicUsize>,
 }
 

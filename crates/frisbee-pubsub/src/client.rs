@@ -124,16 +124,16 @@ impl Drop for OwnedConnection {
     }
 }
 
-/// State that the handles and the router share.
+/// State shared by the clones of a [`Client`] and by the router of its connection.
 #[derive(Debug)]
 pub(super) struct ClientShared {
     pub(super) operations: Operations,
     pub(super) inbox_max: usize,
     /// The current connection.
     connection: Mutex<Option<Connection>>,
-    /// Whether a lost connection is replaced.
+    /// Whether the client reconnects after it has lost its connection.
     is_persistent: AtomicBool,
-    /// Incremented on each change of the subscriptions.
+    /// Incremented when a subscription is added or removed, so that the router discards its cached routes.
     pub(super) version: AtomicU64,
     inner: Mutex<ClientState>,
 }
@@ -157,13 +157,14 @@ struct ClientState {
     refused: Option<String>,
     /// Reason for which the last connection was lost.
     disconnect_reason: Option<CloseReason>,
-    /// Positions at the end of the last connection, and whether some were discarded.
+    /// Positions of the live messages when the last connection closed, from which subscriptions resume. The flag is set
+    /// if the client had to discard some of them.
     stream: (Stream, bool),
     /// Reason for which the client is closed.
     closed: Option<CloseReason>,
 }
 
-/// A subscription of the client.
+/// Entry of the client's subscription table.
 #[derive(Debug)]
 struct RegisteredSubscription {
     inbox: Arc<Inbox>,
@@ -175,7 +176,8 @@ struct RegisteredSubscription {
 }
 
 impl RegisteredSubscription {
-    /// Returns whether positions report missing messages.
+    /// Returns whether the subscription detects missing messages by their positions, so that reported losses are
+    /// ignored.
     fn is_exact(&self) -> bool {
         self.follow.as_ref().is_some_and(|follow| follow.is_exact())
     }
@@ -458,7 +460,7 @@ impl Client {
 /// Publishes messages to one topic.
 #[derive(Clone, Debug)]
 pub struct Publisher {
-    /// Connection at the time of creation.
+    /// Connection that was in use when the publisher was created.
     connection: Connection,
     shared: Arc<ClientShared>,
     _own: Option<Arc<OwnedConnection>>,

@@ -53,25 +53,26 @@ thread_local! {
     static RUNS: Cell<Vec<RouteBatch>> = const { Cell::new(Vec::new()) };
 }
 
-/// Publishing state of one connection.
+/// State for publishing the messages of one connection: cached routes, and the messages of the current batch.
 #[derive(Debug, Default)]
 pub(super) struct Fanout {
-    /// Version of the subscriptions that the cache reflects.
+    /// Version of the broker's subscriptions when the routes were cached. They are discarded if it has changed.
     version: u64,
     by_topic: HashMap<Arc<[u8]>, usize>,
     routes: Vec<Route>,
     remembered: usize,
-    /// Memory of the cache in bytes.
+    /// Memory of the cached routes in bytes, which the session charges to the server.
     memory: usize,
     /// Index of the last used route, which is likely to be the next one.
     last: usize,
-    /// Runs of this batch. Those from index `used` on are free.
+    /// Collected messages of this batch, in runs of consecutive messages with the same route. Runs from index `used` on
+    /// are free.
     runs: Vec<RouteBatch>,
     used: usize,
     deliveries: usize,
     /// Number of messages of this batch that are not yet included in the count of the broker.
     published: u64,
-    /// Whether a run contains messages of topics with a history.
+    /// Whether the batch contains messages that must be recorded in a history.
     records: bool,
     directed: Vec<GroupMessage>,
     /// Reason for which the last message was rejected.
@@ -86,7 +87,7 @@ pub(super) trait Source {
     /// Number of the publishing connection, which need not be woken.
     fn number(&self) -> u64;
 
-    /// Returns the account for shared memory.
+    /// Returns the memory budget to which bodies shared by several subscribers are charged.
     fn budget(&self) -> &MemoryBudget;
 
     /// Returns the address of the publisher if it is known. For IPv6 this is the /64 network, because a host can use
@@ -135,7 +136,7 @@ pub(super) struct Route {
     /// Whether the route has groups, a history or a bus, so that the fast path does not apply.
     is_special: bool,
     history: Option<History>,
-    /// Last used ring of the topic's history.
+    /// History of the topic, cached so that recording further messages needs no lookup. It may have been evicted since.
     ring: Option<Arc<Ring>>,
 }
 

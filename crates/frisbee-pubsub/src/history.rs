@@ -69,7 +69,7 @@ impl History {
     }
 }
 
-/// Histories of a broker.
+/// Histories of all topics of a broker, with their limits and their total memory.
 pub(crate) struct Histories {
     /// Limits by pattern. The first pattern that matches a topic applies.
     rules: Vec<(Box<str>, History)>,
@@ -78,9 +78,10 @@ pub(crate) struct Histories {
     records: Mutex<Records>,
 }
 
-/// State under the broker's history lock.
+/// State protected by the broker's history lock.
 pub(crate) struct Records {
-    /// Changed when a topic is evicted, or when messages of other brokers may be missing.
+    /// Generation of the positions. It changes, which invalidates earlier positions, when a topic is evicted or when
+    /// messages of other brokers may be missing.
     pub(crate) epoch: u64,
     /// Whether nothing was recorded and no subscription has started since `begin_epoch`.
     is_fresh: bool,
@@ -90,7 +91,8 @@ pub(crate) struct Records {
     /// inspection moves to the end of its queue.
     candidates: BTreeMap<Option<IpAddr>, VecDeque<Arc<Ring>>>,
     bytes: usize,
-    /// Part of `bytes` that is charged with the bodies themselves, until the last subscriber has sent them.
+    /// Number of bytes in `bytes` that belong to message bodies with their own memory charge. They are not charged here
+    /// again.
     shared: usize,
     charge: Option<MemoryCharge>,
 }
@@ -366,7 +368,7 @@ impl Records {
         }
     }
 
-    /// Returns the memory in bytes that is not charged with bodies.
+    /// Returns the number of bytes charged to the histories themselves, excluding bodies with their own memory charge.
     fn own(&self) -> usize {
         self.bytes - self.shared
     }
@@ -418,7 +420,7 @@ impl RecordedMessage {
         self.body.len() + MESSAGE_COST
     }
 
-    /// Returns the length of a body that is charged where it is shared.
+    /// Returns the length of the body if it has its own memory charge because subscribers share it, or 0.
     fn shared(&self) -> usize {
         if self.body.len() >= SHARED_MIN { self.body.len() } else { 0 }
     }

@@ -238,7 +238,7 @@ pub(super) enum Entry {
     Notice(Notice),
 }
 
-/// A notice between messages.
+/// An event reported to the reader in order with the messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Notice {
     Lagged(u64),

@@ -42,7 +42,7 @@ type PresenceNameFn = dyn Fn(&Connection) -> Option<String> + Send + Sync;
 #[derive(Clone, Default)]
 pub(super) struct PresenceRules(Vec<(Box<str>, Arc<PresenceNameFn>)>);
 
-/// Subscribers of all topics with presence.
+/// Names of the current subscribers of each topic with presence.
 #[derive(Debug)]
 pub(super) struct Presences {
     rules: PresenceRules,

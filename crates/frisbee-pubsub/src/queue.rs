@@ -23,7 +23,7 @@ const TOGETHER_MAX: usize = 4 * 1024;
 /// Charge for a segment in bytes, excluding its packets. This includes its entry in the queue and its allocations.
 const SEGMENT_CHARGE: usize = 256;
 
-/// Charge for a mark.
+/// Charge for a [`ReplayMark`] of a segment in bytes.
 const MARK_CHARGE: usize = 64;
 
 /// Divisor of a subscriber's queue limit once the queues of all subscribers reach their total limit. The remaining
@@ -91,11 +91,11 @@ pub(super) struct Subscriber {
 #[derive(Debug)]
 struct Queue {
     segments: VecDeque<QueueSegment>,
-    /// Sum of the segments' charges.
+    /// Size of the queue in bytes, including the overhead of its segments. Limited by [`QueueBounds`].
     bytes: usize,
-    /// Part of `bytes` that is not shared with other subscribers.
+    /// Number of bytes in `bytes` that are not shared with other subscribers, and so are charged to this one alone.
     own: usize,
-    /// Charge of `own` to the memory of the server, rounded down to a multiple of [`STEP`].
+    /// Memory charge for `own`, rounded down to a multiple of [`STEP`].
     charge: MemoryCharge,
     /// Number of messages lost since the last report to the subscriber.
     lost: u64,
@@ -106,7 +106,7 @@ struct Queue {
     closed: bool,
 }
 
-/// Packets that were published together.
+/// Packets that were appended to a queue together, and are dropped together if the queue is full.
 #[derive(Debug)]
 pub(super) struct QueueSegment {
     pub(super) packets: Outbox,
@@ -167,7 +167,7 @@ impl QueueSegment {
         self.packets.len() + SEGMENT_CHARGE + self.marks.len() * MARK_CHARGE
     }
 
-    /// Returns the charge excluding shared bytes.
+    /// Returns the number of bytes that are charged to this subscriber alone.
     fn own(&self) -> usize {
         self.charge() - self.packets.shared_len()
     }
@@ -301,7 +301,7 @@ impl Subscriber {
         self.behind.store(true, Ordering::Relaxed);
     }
 
-    /// Updates the count of queued bytes and the charge to the memory of the server.
+    /// Updates the broker's count of queued bytes and the memory charge after the queue has changed.
     fn account(&self, before: usize, queue: &mut Queue) {
         let charged = queue.own / STEP * STEP;
         if charged != queue.charge.bytes() {

@@ -73,7 +73,7 @@ impl Default for ClientRouter {
 pub struct ClientSession {
     /// Whether this is the connection that the router serves.
     is_mine: bool,
-    /// Version of the subscriptions that the cache reflects.
+    /// Version of the client's subscriptions when the routes were cached. They are discarded if it has changed.
     version: u64,
     by_topic: HashMap<Arc<str>, usize>,
     routes: Vec<Route>,
@@ -81,9 +81,9 @@ pub struct ClientSession {
     last: usize,
     /// Queue group subscription that has received the last message.
     member: Option<(PacketId, Inboxes)>,
-    /// Positions of topics that are not in the cache.
+    /// Live positions of topics that have no cached route.
     stream: Stream,
-    /// Whether positions were discarded.
+    /// Whether live positions were discarded because the peer sent too many topics.
     is_lossy: bool,
     /// Messages of a history that are being replayed to one subscription.
     replay: Option<Replay>,
@@ -327,7 +327,7 @@ impl ClientSession {
         });
     }
 
-    /// Delivers the collected messages.
+    /// Moves the messages collected in this batch to the inboxes of their subscriptions.
     fn flush(&mut self, shared: &ClientShared) {
         if self.messages.is_empty() {
             return;

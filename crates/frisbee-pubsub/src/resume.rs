@@ -25,7 +25,7 @@ pub enum Start {
     After(Position),
 }
 
-/// Messages missing before a message.
+/// Messages that are missing directly before a received message. Their number may be unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PrecedingGap {
     None,
@@ -36,7 +36,7 @@ pub(super) enum PrecedingGap {
 /// Positions of the live messages of a connection, which all of its subscriptions share.
 pub(super) type Stream = HashMap<Arc<str>, NextOffset>;
 
-/// Client state of a subscription with a history.
+/// Detects missing messages of a subscription with a history, and requests them again after a reconnect.
 #[derive(Debug)]
 pub(super) struct Follow {
     pattern: Box<str>,

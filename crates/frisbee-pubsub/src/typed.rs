@@ -282,7 +282,8 @@ fn put<M: polyglot::Message>(mut packet: PacketWriter<'_>, message: &M) -> Resul
     packet.finish().map_err(|error| SendError::TooLong(error).into())
 }
 
-/// Returns a part of the payload, which shares its memory, or a translation.
+/// Returns the decoded body as [`Bytes`]. A body that is part of `payload` shares its memory; a translated one is
+/// copied.
 fn shared(payload: &Bytes, body: Cow<'_, [u8]>) -> Bytes {
     match body {
         Cow::Borrowed(body) => payload.slice_ref(body),

@@ -66,11 +66,11 @@ pub trait Backend: fmt::Debug {
 pub struct Checked<'a> {
     /// The parsed `.proto` files.
     pub schema: &'a Schema,
-    /// The types by name.
+    /// All messages and enums by full name, for resolving the types of fields.
     pub index: Index<'a>,
-    /// The operation numbers of methods and the wire layouts of messages.
+    /// The operation numbers of methods and the wire layouts of messages, as computed for this build.
     pub plan: Plan,
-    /// The message encoding.
+    /// The encoding of messages in bodies, which decides the codecs that a back end generates.
     pub codec: Codec,
 }
 

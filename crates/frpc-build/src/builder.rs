@@ -45,7 +45,7 @@ pub struct Builder {
     operations: OperationOptions,
     out_dir: Option<PathBuf>,
     include_file: Option<PathBuf>,
-    /// The code generator of another language; `None` generates Rust.
+    /// The code generator for a language other than Rust, or `None` to generate Rust.
     backend: Option<Box<dyn Backend>>,
     file_descriptor_set_path: Option<PathBuf>,
     emit_rerun_if_changed: bool,
@@ -382,7 +382,7 @@ impl Builder {
     }
 }
 
-/// Options for operations.
+/// Options that determine the operation numbers, by which methods are identified on the wire.
 impl Builder {
     /// Sets how operation numbers are assigned to methods. Defaults to [`Numbering::Sequential`].
     pub fn numbering(mut self, numbering: Numbering) -> Self {
@@ -411,7 +411,7 @@ impl Builder {
     }
 }
 
-/// Options for the output.
+/// Options that determine which files a build writes, and where.
 impl Builder {
     /// Writes the generated code to this existing folder instead of cargo's `OUT_DIR`.
     pub fn out_dir(mut self, out_dir: impl AsRef<Path>) -> Self {

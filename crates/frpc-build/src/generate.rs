@@ -189,7 +189,7 @@ fn run_prost(config: &mut prost_build::Config, schema: &Schema) -> Result<HashMa
     Ok(modules)
 }
 
-/// Collects prost-build's service descriptions.
+/// Service generator for prost-build that collects the descriptions of services and generates no code.
 struct Collector(Rc<RefCell<Vec<Service>>>);
 
 impl ServiceGenerator for Collector {
@@ -220,7 +220,7 @@ fn oneof_enums(items: &[Item], index: &Index<'_>) -> Result<HashMap<String, Oneo
     Ok(found)
 }
 
-/// The input for codec generation, in addition to prost's types.
+/// Generates the codecs of the types in prost's output. Holds the build settings that determine the codecs.
 struct Codecs<'a> {
     index: &'a Index<'a>,
     externs: &'a Externs,
@@ -232,7 +232,7 @@ struct Codecs<'a> {
 }
 
 impl Codecs<'_> {
-    /// Adds a codec after each type in `items` and removes the markers.
+    /// Inserts the codec of each type in `items` after the type, and removes the marker attributes.
     fn with_support_items(&self, items: Vec<Item>) -> Result<Vec<Item>, Error> {
         let mut all = Vec::with_capacity(items.len() * 2);
         for mut item in items {

@@ -28,7 +28,7 @@ pub enum Numbering {
     Go,
 }
 
-/// The options for operations.
+/// The build options that determine the operation numbers of methods.
 #[derive(Debug, Default)]
 pub(crate) struct OperationOptions {
     pub(crate) numbering: Numbering,
@@ -65,14 +65,15 @@ fn is_called(file: &str, name: &str) -> bool {
     file.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
-/// The operations of a build: by file name, then by service and method in the order of declaration.
+/// The operation numbers of all methods, by file name. Each entry lists the services and their methods in the order of
+/// declaration.
 pub(crate) type Operations = HashMap<String, Vec<Vec<u16>>>;
 
 /// Steps of the first operation of each file after the first one, so that files can gain methods without renumbering.
 /// The smaller steps are used only when no multiple of the larger ones is free, in builds of hundreds of files.
 const FILE_STEPS: [u32; 3] = [100, 10, 1];
 
-/// Assigns operations to the methods of `files`.
+/// Assigns an operation number to each method of `files`.
 ///
 /// # Errors
 ///
@@ -99,7 +100,7 @@ pub(crate) fn number(
 }
 
 struct OperationAllocator {
-    /// The operations of methods, and reserved ones.
+    /// Operation numbers that are reserved or assigned to methods, so that they are not assigned again.
     used: BTreeSet<u16>,
 }
 
@@ -128,7 +129,7 @@ impl OperationAllocator {
         Ok(operations)
     }
 
-    /// The first operation for a file that has none.
+    /// Returns the first operation number for a file that has no configured one.
     fn room(&self, proto: &FileDescriptorProto) -> Result<u32, Error> {
         let methods: usize = proto.service.iter().map(|service| service.method.len()).sum();
         first_free(&self.used, u32::try_from(methods).unwrap_or(u32::MAX)).ok_or_else(|| {

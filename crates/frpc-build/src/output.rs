@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::files::write_if_changed;
 use crate::plan::Layout;
 
-/// The output folder.
+/// The folder to which a build writes the generated files.
 pub(crate) struct Folder {
     path: PathBuf,
     /// Whether this is cargo's `OUT_DIR`, so that the generated code can use `env!("OUT_DIR")`.
@@ -84,7 +84,7 @@ pub struct OutputFile {
     /// The path relative to the output folder: the package name with the extension `.rs`, or the name of the
     /// [`include_file`](crate::Builder::include_file).
     pub name: String,
-    /// The content.
+    /// The source text of the file.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! The methods of a schema on the wire, and the layouts of its services.
+//! Operation numbers of a schema's methods, and the wire layouts of its services.
 
 use polyglot::layout::{DESCRIPTION_MAX, Described, Description, Fingerprint, TypeLayout};
 use prost_types::{FileDescriptorProto, MethodDescriptorProto, ServiceDescriptorProto};
@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::operations::{OperationOptions, Operations, number};
 use crate::schema::{Schema, full_name, tag, within};
 
-/// The methods and layouts of a schema on the wire.
+/// The operation numbers of all methods in a schema, and the wire layouts of its services.
 #[derive(Debug, Default)]
 pub struct Plan {
     operations: Operations,
@@ -21,7 +21,7 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     service: String,
-    /// In the order of operations.
+    /// Names of the methods with their operation numbers, sorted by number.
     methods: Vec<(String, u16)>,
     description: Vec<u8>,
     names: String,
@@ -85,7 +85,7 @@ impl Plan {
         self.operations.get(file.name()).into_iter().flatten().map(Vec::as_slice)
     }
 
-    /// Returns the layouts of all services.
+    /// Returns the wire layouts of all services that the build generates.
     pub fn layouts(&self) -> &[Layout] {
         &self.layouts
     }

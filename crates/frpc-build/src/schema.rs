@@ -56,7 +56,7 @@ pub(crate) fn has_kept_operations(package: &str) -> bool {
     PACKAGES_KEPT.contains(&package) || package.starts_with("frpc.")
 }
 
-/// All files of one build.
+/// The parsed `.proto` files of a build, including imports.
 #[derive(Debug)]
 pub struct Schema {
     /// The files in dependency order: imports precede their importers.
@@ -67,7 +67,7 @@ pub struct Schema {
     imports: HashSet<String>,
     /// Whether to generate no code for imports.
     skips_imports: bool,
-    /// The names of ignored imports.
+    /// The names of imports that the build ignores; see [`without_unused`](Self::without_unused).
     unused: HashSet<String>,
     /// The files as an encoded `FileDescriptorSet` with custom options.
     pub(crate) encoded: Vec<u8>,
@@ -82,7 +82,7 @@ impl Schema {
         Self { imports, ..self }.without_unused()
     }
 
-    /// Restricts code generation to the files `chosen`.
+    /// Restricts code generation to the files named in `chosen`. No code is generated for the others.
     pub(crate) fn only(self, chosen: &HashSet<&str>) -> Self {
         let others = self.files.iter().map(FileDescriptorProto::name).filter(|name| !chosen.contains(name));
         Self { imports: others.map(str::to_owned).collect(), skips_imports: true, ..self }.without_unused()

@@ -17,22 +17,23 @@ pub struct BrokerSession {
     /// Subscriptions of the connection by id.
     pub(super) patterns: HashMap<u16, Subscribed>,
     pub(super) fanout: Fanout,
-    /// Charge for the cached topics.
+    /// Memory charge for the connection's cache of published topics.
     pub(super) charge: MemoryCharge,
     /// Maximum size of a body that the peer accepts.
     pub(super) body_max: u32,
-    /// Last permitted topic, and the change counter of the connection's attachments at that time.
+    /// Topic of the last publish that was permitted, so that repeated publishes skip the authorization. The number is
+    /// the change counter of the connection's attachments at that time.
     pub(super) permitted: Option<(Box<[u8]>, u32)>,
 }
 
 /// State of one subscription of a session.
 pub(super) struct Subscribed {
     pub(super) pattern: Box<str>,
-    /// Number of tree nodes that the subscription has created.
+    /// Number of tree nodes that were created for this subscription, and are charged to it.
     pub(super) nodes: usize,
-    /// Charge to the memory of the server.
+    /// Memory charge for the subscription, released when it ends.
     pub(super) _charge: MemoryCharge,
-    /// Interest that is registered at other brokers.
+    /// Registration at the backplane, through which messages of other brokers reach this subscription.
     pub(super) interest: Option<Arc<Interest>>,
     /// Name of the subscriber in the presence of the topic.
     pub(super) name: Option<Arc<str>>,

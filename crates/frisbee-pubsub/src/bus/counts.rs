@@ -93,9 +93,9 @@ impl Row<'_> {
 pub(super) struct ReceivedCounts {
     origins: HashMap<u64, HashMap<Box<str>, (u64, u64)>>,
     rows: usize,
-    /// Memory of the table in bytes.
+    /// Memory of all remembered sequences in bytes, charged to the server by the owner of this table.
     memory: usize,
-    /// Number of sequences remembered by all interests of the broker.
+    /// Number of sequences remembered by all interests of the broker. Shared, because the limit applies to their total.
     remembered: Arc<AtomicUsize>,
 }
 

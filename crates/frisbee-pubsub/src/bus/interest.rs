@@ -27,12 +27,13 @@ pub struct Interest {
     number: u64,
     pattern: Box<str>,
     group: Option<Arc<str>>,
-    /// Subscriptions by connection number and id.
+    /// Local subscriptions that receive the messages of this interest, by connection number and subscription id.
     members: Mutex<BTreeMap<(u64, u16), InterestMember>>,
-    /// Subscribers to notify once the interest is in effect. `None` afterwards.
+    /// Subscriptions that are confirmed to their clients once the backplane has activated the interest. `None`
+    /// afterwards.
     asked: Mutex<Option<Vec<SubscriberEntry>>>,
     arrivals: Mutex<Arrivals>,
-    /// Account for memory that subscribers share.
+    /// Memory budget of the server, charged for message bodies that several subscribers share.
     budget: MemoryBudget,
     /// History rule whose topics this interest covers. `None` restricts the interest to topics without a history.
     history: Option<HistoryRule>,
@@ -63,7 +64,7 @@ type SubscriberEntry = (Arc<Subscriber>, u16);
 struct Arrivals {
     fanout: Fanout,
     heard: ReceivedCounts,
-    /// Charge for the interest and for its cached topics.
+    /// Memory charge for the interest and for its cache of topics.
     charge: MemoryCharge,
 }
 
@@ -123,7 +124,7 @@ impl Interest {
         self.number
     }
 
-    /// Returns the pattern.
+    /// Returns the pattern of the topics whose messages the backplane should deliver.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
@@ -321,7 +322,7 @@ impl Source for Interest {
     }
 }
 
-/// Subscriptions of a connection: those with the pattern of the interest, and all that match a topic.
+/// Ids of a connection's subscriptions: those with the pattern of the interest, and all that match a topic.
 struct Ids {
     subscriber: Arc<Subscriber>,
     here: Vec<u16>,

@@ -46,12 +46,12 @@ pub struct MemoryMember {
 struct Members {
     next: u64,
     nodes: BTreeMap<u64, Node>,
-    /// Interests by member and number.
+    /// Registered interests of all members, by the numbers of the member and the interest.
     interests: Trie<(u64, u64), Arc<Interest>>,
     /// Number of messages sent to groups. It is the seed for the selection of a member.
     drawn: u64,
     is_away: bool,
-    /// Number of frames that will be dropped next.
+    /// Number of upcoming frames that the bus drops, to simulate a broken connection.
     lose: u64,
 }
 

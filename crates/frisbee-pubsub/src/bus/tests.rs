@@ -278,7 +278,8 @@ fn message_over_backplane_limit_is_refused_with_sizes() {
     assert_eq!(text, "a message of 113 bytes exceeds the 100 bytes that the backplane accepts");
 }
 
-/// Returns a recording backplane, its broker, a reader of `>` and the broker's node.
+/// Creates a broker with a backplane that records frames, and a client of it that subscribes to all topics. Also
+/// returns the node through which tests deliver frames to the broker.
 fn noted(runtime: &Runtime) -> (RecordingBackplane, Broker, Member, Node) {
     let notes = RecordingBackplane::default();
     let broker = Broker::builder().backplane(notes.clone()).build();

@@ -59,7 +59,7 @@ pub struct NatsBus {
     was_slow: Arc<AtomicBool>,
     outgoing: Arc<Outgoing>,
     groups: Arc<Groups>,
-    /// Tasks of interests, by the number of the interest.
+    /// Tasks that receive the messages of each interest from NATS, by the number of the interest.
     interests: Mutex<HashMap<u64, AbortHandle>>,
     tasks: Mutex<Vec<AbortHandle>>,
 }

@@ -89,12 +89,12 @@ pub struct DurableTopic {
     shared: Arc<Shared>,
 }
 
-/// State that the handles of a topic share.
+/// State shared by the clones of a [`DurableTopic`] and its subscriptions.
 #[derive(Debug)]
 struct Shared {
     client: Client,
     context: Context,
-    /// Name of the stream.
+    /// Name of the JetStream stream that stores the messages.
     stream: String,
     /// Subject prefix of the topics.
     prefix: String,

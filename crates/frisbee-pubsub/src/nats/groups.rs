@@ -22,7 +22,7 @@ const HEARD_TICKS: u32 = 120;
 /// Number of ticks between the announcements of a broker, a third of their validity.
 const SAY_TICKS: u32 = 40;
 
-/// Knowledge of a broker about queue group members.
+/// Tracks whether any broker on the bus has queue group members, so that messages are sent to groups only if so.
 #[derive(Debug)]
 pub(crate) struct Groups {
     /// Number of members at this broker.

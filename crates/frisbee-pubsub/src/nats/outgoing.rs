@@ -29,7 +29,7 @@ pub(crate) struct Outgoing {
     subjects: Arc<Subjects>,
     queue: Mutex<Vec<QueuedMessage>>,
     filled: Notify,
-    /// Sum of the charges of unwritten frames.
+    /// Number of bytes charged for frames that are not written to NATS yet, compared with [`WAITING_MAX`].
     charged: AtomicUsize,
     /// Whether the writer has ended.
     has_ended: AtomicBool,
@@ -39,7 +39,7 @@ pub(crate) struct Outgoing {
 #[derive(Debug)]
 pub(crate) struct Writer(Arc<Outgoing>);
 
-/// A queued NATS message.
+/// A NATS message in the send queue, which holds one or more frames.
 #[derive(Debug)]
 pub(crate) struct QueuedMessage {
     pub(crate) subject: Subject,
@@ -47,7 +47,7 @@ pub(crate) struct QueuedMessage {
     charge: usize,
 }
 
-/// Batching of a frame.
+/// Whether a frame may share a NATS message with other frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FrameOptions {
     /// The frame may be merged with queued frames of its topic into a message of at most this many bytes.
@@ -149,7 +149,7 @@ impl Drop for Writer {
 }
 
 impl QueuedMessage {
-    /// Returns the charge of the message in bytes.
+    /// Returns the number of bytes that the message counts towards [`WAITING_MAX`].
     pub(crate) fn charge(&self) -> usize {
         self.charge
     }

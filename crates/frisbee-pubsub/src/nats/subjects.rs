@@ -9,7 +9,7 @@ use std::io;
 /// Maximum length of a bus name in bytes.
 const NAME_MAX: usize = 64;
 
-/// Subjects of a bus.
+/// Maps the topics and control frames of a bus to NATS subjects.
 #[derive(Clone, Debug)]
 pub(crate) struct Subjects {
     /// Subject prefix of topics.

@@ -17,7 +17,7 @@ use crate::schema::Schema;
 use crate::schema::parse;
 use crate::schema::patterns::remarks;
 
-/// Running a build.
+/// Methods that run the build with the chosen options.
 impl Builder {
     /// Generates code for the files `protos` and their imports, and writes it to the output folder.
     ///

@@ -59,7 +59,8 @@ fn contains_user_type<'a>(
     })
 }
 
-/// Removes the conditional traits from the first derive, which prost-build wrote.
+/// Removes the traits in [`CONDITIONAL`] from a `#[derive]` attribute. Called for the first one of a type, which
+/// prost-build wrote.
 fn remove_from(derive: &mut Attribute) {
     let Ok(paths) = derive.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated) else { return };
     let kept = paths.into_iter().filter(|path| !CONDITIONAL.iter().any(|name| path.is_ident(name)));

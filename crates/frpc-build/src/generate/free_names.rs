@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proc_macro2::Span;
 use syn::{Ident, Item};
 
-/// The reserved names of a module.
+/// The names that generated items of a module must not use, because prost's output does.
 #[derive(Default)]
 pub(crate) struct ReservedNames {
     pub(crate) types: HashSet<String>,

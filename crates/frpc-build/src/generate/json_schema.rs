@@ -15,7 +15,7 @@ use crate::schema::patterns::path_matches;
 use crate::schema::wire_order::oneof_of;
 use crate::schema::{FoundDescriptor, Index, comments, tag, within};
 
-/// The path of message and enum schemas in a document.
+/// Prefix of `$ref` references to the schemas of messages and enums within a document.
 const DEFINITIONS: &str = "#/components/schemas/";
 
 /// Schema members of a 64-bit signed integer, which is a string in JSON.
@@ -33,7 +33,7 @@ const BYTES: &str = r#""type":"string","contentEncoding":"base64""#;
 pub(super) struct JsonSchemas<'a> {
     index: &'a Index<'a>,
     externs: &'a Externs,
-    /// The paths of items whose comments are omitted.
+    /// The option paths of items whose comments are omitted from the schemas.
     comments_off: &'a [String],
     /// Comments by file name and descriptor path.
     comments: HashMap<&'a str, HashMap<&'a [i32], String>>,

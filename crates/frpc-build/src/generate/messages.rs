@@ -21,7 +21,7 @@ use crate::schema::externs::Externs;
 use crate::schema::patterns::path_matches;
 use crate::schema::wire_order::oneof_of;
 
-/// The input for the codec of a message.
+/// A message with everything that the generators of its codec, view and JSON mapping need.
 pub(crate) struct Message<'a> {
     /// The full name, with a leading dot.
     pub(crate) full_name: &'a str,
@@ -30,7 +30,7 @@ pub(crate) struct Message<'a> {
     pub(crate) fields: &'a StructFields,
     pub(crate) index: &'a Index<'a>,
     pub(crate) externs: &'a Externs,
-    /// The enums of all oneofs, by full name.
+    /// The Rust enums of all oneofs, by the full name of the oneof.
     pub(crate) oneofs: &'a HashMap<String, OneofEnum>,
 }
 
@@ -48,18 +48,18 @@ pub(crate) struct OneofMember<'a> {
 /// fields, the call costs as much as the codec. Inlining nested messages would double the code with each level.
 const INLINED_MAX: usize = 2;
 
-/// The lines of a codec, in wire order.
+/// Generated statements of a message's codec, collected field by field in wire order.
 #[derive(Default)]
 struct Lines {
     encode: Vec<TokenStream>,
     /// Decoding statements. Only messages with oneofs need them, because other fields may be encoded between the
     /// members.
     decode: Vec<TokenStream>,
-    /// The fields of the struct expression.
+    /// Field initializers of the struct expression that the decoder returns.
     result: Vec<TokenStream>,
-    /// Statements that decode into an existing message.
+    /// Statements that decode into an existing message, to reuse its memory.
     over: Vec<TokenStream>,
-    /// Statements after `over` that assign the oneofs.
+    /// Statements after those of `over`, which assign the decoded oneofs to the existing message.
     over_end: Vec<TokenStream>,
     /// Whether a field of an existing message has memory that can be reused.
     has_memory: bool,
@@ -153,7 +153,7 @@ pub(crate) fn protobuf_impl(full_name: &str, ident: &Ident) -> Item {
 }
 
 impl Message<'_> {
-    /// Adds the lines of a field outside of oneofs.
+    /// Adds the codec statements of a field that is not a member of a oneof.
     fn field_lines(&self, field: &FieldDescriptorProto, by_statement: bool, lines: &mut Lines) -> Result<(), Error> {
         let name = field.name();
         let found = self.field(field)?;
@@ -188,7 +188,8 @@ impl Message<'_> {
         Ok(())
     }
 
-    /// Adds the lines of a oneof's member. The first member in wire order also adds those of the oneof.
+    /// Adds the codec statements of a oneof's member. The first member in wire order also adds those of the oneof
+    /// itself.
     fn member_lines(&self, field: &FieldDescriptorProto, lines: &mut Lines) -> Result<(), Error> {
         let name = field.name();
         let OneofMember { oneof, field: StructOneof { ident: rust, path }, variant } = self.member(field)?;

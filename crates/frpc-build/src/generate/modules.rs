@@ -8,7 +8,7 @@ use crate::backend::Checked;
 use crate::error::Error;
 use crate::output::OutputFile;
 
-/// The generated module of a package.
+/// The generated code of a package, which becomes one file.
 pub(super) struct Generated {
     pub(super) module: Module,
     /// The package name as spelled in the schema.

@@ -22,7 +22,7 @@ use crate::schema::{Index, Schema};
 /// The name of the marker attribute, whose value is the full protobuf name of a type.
 pub(crate) const MARKER: &str = "frpc_build_type";
 
-/// The Rust enum of a oneof.
+/// The Rust enum that prost generated for a oneof.
 pub(crate) struct OneofEnum {
     pub(crate) variants: BTreeMap<i32, ProstField>,
 }
@@ -265,7 +265,8 @@ pub(crate) struct ProstAttribute {
     accessors: Accessors,
 }
 
-/// The prefixes of the accessors that prost derives for a field.
+/// Prefixes of the accessor methods that prost derives for a field. Fields are renamed if the methods of two fields
+/// would have the same name.
 type Accessors = &'static [&'static str];
 const MAP: Accessors = &["get_", "insert_"];
 

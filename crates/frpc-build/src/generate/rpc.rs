@@ -17,7 +17,7 @@ use crate::schema::externs::is_value;
 use crate::schema::options::is_tool;
 use crate::schema::patterns::path_matches;
 
-/// Options for generated services.
+/// The options of [`Builder`](crate::Builder) that affect the generated code of services.
 #[derive(Debug, Default)]
 pub(crate) struct ServiceOptions {
     pub(crate) without_client: bool,
@@ -26,9 +26,9 @@ pub(crate) struct ServiceOptions {
     pub(crate) dyn_traits: bool,
     /// Whether to embed the schema in services.
     pub(crate) reflection: bool,
-    /// Paths of methods with undecoded requests.
+    /// Option paths of the methods whose handlers receive the encoded request instead of a decoded message.
     pub(crate) undecoded_requests: Vec<String>,
-    /// Attributes of clients, each with the path that selects them.
+    /// Attributes added to generated clients, each with the option path that selects the services.
     pub(crate) client_attributes: Vec<(String, String)>,
     pub(crate) server_attributes: Vec<(String, String)>,
     pub(crate) trait_attributes: Vec<(String, String)>,
@@ -38,7 +38,7 @@ pub(crate) struct ServiceOptions {
     pub(crate) without_allows: bool,
 }
 
-/// A method of a service.
+/// A method of a service, with the names and types that generated code uses for it.
 pub(crate) struct Rpc {
     /// The method's name in the trait and in the client.
     pub(crate) name: Ident,

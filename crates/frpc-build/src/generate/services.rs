@@ -19,10 +19,10 @@ use crate::plan::Layout;
 use crate::schema::externs::Externs;
 use crate::schema::{full_name, tag, within};
 
-/// Names of constants that a service refers to.
+/// Names of the package's generated constants to which the code of its services refers.
 pub(crate) struct ServiceConstants<'a> {
     pub(crate) layout: &'a Layout,
-    /// The constant with the embedded schema, if enabled.
+    /// The constant with the encoded schema for reflection. `None` if reflection is not enabled.
     pub(crate) schema: Option<&'a Ident>,
     /// The constant with the list of types that an `Any` may hold.
     pub(crate) any_types: Option<&'a Ident>,

@@ -46,14 +46,14 @@ pub(crate) fn name_views(items: &[Item], names: &mut ViewNames, warn: &mut dyn F
     }
 }
 
-/// The input for view generation.
+/// Generates views, which are structs that borrow strings, bytes and messages from the received body.
 #[derive(Clone, Copy)]
 pub(crate) struct Views<'a> {
     pub(crate) names: &'a ViewNames,
     pub(crate) externs: &'a Externs,
 }
 
-/// The borrowed form of a type.
+/// The type by which a view borrows a field, once as a single value and once as an element of a list or map.
 struct Borrowed {
     /// The type of a field or a member of a oneof.
     single: TokenStream,
@@ -62,16 +62,16 @@ struct Borrowed {
     is_wrapper: bool,
 }
 
-/// The lines of a view and its decoder.
+/// Generated declarations and statements of a message's view, collected field by field in wire order.
 #[derive(Default)]
 struct Lines {
-    /// The types of the view's fields.
+    /// The types of the view's fields, by field name.
     declared: HashMap<Ident, TokenStream>,
     /// Decoding statements. Only messages with oneofs need them.
     decode: Vec<TokenStream>,
-    /// The fields of the struct expression.
+    /// Field initializers of the struct expression that the decoder returns.
     result: Vec<TokenStream>,
-    /// The oneofs whose lines were added.
+    /// Indexes of the oneofs that were already added to the view, so that their other members do not add them again.
     oneofs: HashSet<usize>,
 }
 
@@ -133,7 +133,8 @@ impl Views<'_> {
         Ok(file.items)
     }
 
-    /// Adds the lines of a oneof's member. The first member in wire order also adds those of the oneof.
+    /// Adds the decoding statements of a oneof's member. The first member in wire order also adds the field that holds
+    /// the oneof.
     fn member_lines(
         &self,
         message: &Message<'_>,
@@ -155,7 +156,7 @@ impl Views<'_> {
         Ok(())
     }
 
-    /// Adds the lines of a field outside of oneofs.
+    /// Adds the declaration and the decoding statements of a field that is not a member of a oneof.
     fn field_lines(
         &self,
         message: &Message<'_>,

@@ -258,7 +258,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Returns the length of a part of the item at `path` in the source, if it is in one line.
+    /// Returns the length of the part `tag` of the item at `path`, as written in the `.proto` file. Returns `None` if
+    /// it spans several lines.
     fn written_length(&self, path: &[i32], tag: i32) -> Option<usize> {
         let path = [path, &[tag]].concat();
         match location(self.file, &path)?.span[..] {

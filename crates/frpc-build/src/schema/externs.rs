@@ -39,7 +39,7 @@ pub(crate) const OWN_FILES: [(&str, &str); 2] = [
     (TENSOR_FILE, include_str!("../../proto/frpc/tensor.proto")),
 ];
 
-/// The types of [`TENSOR_FILE`] and their Rust paths.
+/// The tensor messages that frpc implements by hand, with their Rust paths.
 const OWN: [(&str, &str); 2] = [(".frpc.Tensor", "::frpc::tensor::Tensor"), (".frpc.Image", "::frpc::tensor::Image")];
 
 /// The crate that defines a type that is not generated.
@@ -64,9 +64,9 @@ pub(crate) struct Externs {
     pub(crate) utf8_bytes: Vec<String>,
     /// Paths of messages with a constant for their layout.
     pub(crate) message_layouts: Vec<String>,
-    /// Whether to generate views.
+    /// Whether to generate views, which borrow from the received body instead of copying.
     pub(crate) views: bool,
-    /// Whether to generate the JSON mapping.
+    /// Whether to generate the protobuf JSON mapping of messages.
     pub(crate) json: bool,
     /// Whether methods accept protobuf-encoded messages, regardless of the codec.
     pub(crate) protobuf: bool,
@@ -118,7 +118,8 @@ impl Externs {
         }
     }
 
-    /// Returns whether the memory of this type's fields can be computed.
+    /// Returns whether generated code can compute the heap memory of a message of this type. It cannot for the types of
+    /// `extern_path`.
     pub(crate) fn counts_memory(&self, full_name: &str) -> bool {
         match self.owner(full_name) {
             None | Some(Owner::Frpc) => true,

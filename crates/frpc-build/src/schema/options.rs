@@ -66,7 +66,7 @@ struct MethodOptions {
     options: Option<ToolOption>,
 }
 
-/// Agent options of a method or a service. Both extensions use the same number.
+/// The `frpc.tool` option of a method or a service. Both extensions use the same number.
 #[derive(Clone, PartialEq, prost::Message)]
 struct ToolOption {
     #[prost(bool, optional, tag = "83210")]

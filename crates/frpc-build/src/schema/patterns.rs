@@ -18,7 +18,7 @@ pub(crate) fn path_matches(pattern: &str, full_name: &str) -> bool {
     }
 }
 
-/// The kind of item that an option applies to.
+/// Kind of schema item to which a build option applies. A path that selects no such item causes a warning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Target {
     /// Messages, enums and oneofs.
@@ -58,7 +58,7 @@ impl Target {
     }
 }
 
-/// A path passed to an option.
+/// A path that the user passed to a build option, recorded to warn if it matches nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct OptionPath {
     pub(crate) option: &'static str,
@@ -79,7 +79,7 @@ pub(crate) fn remarks(option_path: &[OptionPath], schema: &Schema) -> Vec<String
         .collect()
 }
 
-/// All items that options apply to, with their kinds and their paths without the leading dot.
+/// All schema items to which build options can apply, with their kinds and their paths without the leading dot.
 #[derive(Default)]
 struct Named(Vec<(Target, String)>);
 

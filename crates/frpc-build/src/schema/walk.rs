@@ -6,7 +6,7 @@ use prost_types::{
 
 use crate::schema::{full_name, tag, within};
 
-/// An item of a file.
+/// A schema item visited by [`walk`].
 pub(crate) enum Item<'a> {
     Message(&'a DescriptorProto),
     /// A field and its message, which may be the entry type of a map.

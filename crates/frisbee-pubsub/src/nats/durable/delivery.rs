@@ -25,7 +25,7 @@ pub struct Delivery {
     pub(super) attempt: u64,
     pub(super) stored_at: SystemTime,
     pub(super) ack_timeout: Duration,
-    /// Time of delivery.
+    /// Time at which this reader received the message. The acknowledgement timeout is measured from it.
     pub(super) since: Instant,
 }
 

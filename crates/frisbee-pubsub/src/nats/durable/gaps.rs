@@ -4,16 +4,16 @@
 //! subscription, which counts deliveries to all readers. Between two first deliveries, both numbers grow equally unless
 //! messages were removed. Deliveries to other readers count as first deliveries, so a gap is never overstated.
 
-/// Position of a subscription.
+/// Position of a durable subscription in its stream, as reported by NATS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct StreamPosition {
-    /// Number of deliveries of the subscription.
+    /// Number of deliveries to all readers of the subscription, including redeliveries.
     pub(super) delivery: u64,
     /// Stream sequence of the last message that was delivered for the first time.
     pub(super) sequence: u64,
 }
 
-/// Position of a subscription as known to one reader.
+/// Detects messages that were removed before delivery, by comparing the stream positions that one reader observes.
 #[derive(Debug)]
 pub(super) struct GapTracker {
     last: StreamPosition,

@@ -35,13 +35,13 @@ const PENDING_MESSAGES: &str = "Nats-Pending-Messages";
 /// Status with which NATS ends a pull request because of a conflict. The status text names the conflict.
 const CONFLICT: u16 = 409;
 
-/// Event for a reader.
+/// Event sent from the pulling task to the subscription handle.
 #[derive(Debug)]
 pub(super) enum Item {
     Message(Delivery),
     /// A delivery, and the number of messages removed before it.
     Behind(u64, Delivery),
-    /// Number of messages removed.
+    /// Number of messages that the stream has removed before delivery.
     Lagged(u64),
     /// The subscription has ended for this reason.
     Gone(String),
@@ -67,7 +67,7 @@ impl Demand {
 
 pub(super) struct Puller {
     shared: Arc<Shared>,
-    /// Name of the consumer.
+    /// Name of the JetStream consumer that keeps the position of the subscription.
     name: String,
     ack_timeout: Duration,
     gaps: GapTracker,
@@ -77,9 +77,9 @@ pub(super) struct Puller {
     asked: usize,
     /// Number of messages that NATS had for the subscription at its last delivery.
     pending: u64,
-    /// Time of the last packet from NATS.
+    /// Time of the last packet from NATS, compared with [`SILENCE`] to detect lost pull requests.
     heard: Instant,
-    /// Number of connections so far.
+    /// Number of times that the NATS client has connected. A change means that pending pull requests are lost.
     connects: u64,
     /// Whether the position of the subscription must be queried first.
     is_lost: bool,
