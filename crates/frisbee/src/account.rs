@@ -75,7 +75,7 @@ pub(crate) struct Budget {
     /// Memory of the connections themselves: state, buffers and TLS keys. It is separate, so that idle connections do
     /// not reduce the memory for work.
     connections: Pool,
-    /// Memory that each connection is charged for itself, in bytes.
+    /// Fixed amount charged for each open connection, in bytes.
     connection_cost: usize,
     callers: Callers,
     waiters: Waiters,
@@ -128,7 +128,7 @@ impl Budget {
         is_taken
     }
 
-    /// Charges `count` bytes for an existing object.
+    /// Charges `count` bytes of an object that already exists, even if this exceeds the available memory.
     pub(crate) fn charge(&self, count: usize) {
         let count = isize::try_from(count).unwrap_or(isize::MAX);
         let before = self.memory.free.fetch_sub(count, Ordering::Relaxed);

@@ -48,7 +48,7 @@ pub(crate) enum ServerPhase {
     Closing,
 }
 
-/// A handler of another protocol.
+/// An adapter that serves another protocol, such as HTTP, on a server's connections.
 #[derive(Clone)]
 pub(crate) struct ProtocolAdapter {
     accepts: Arc<Accepts>,
@@ -74,7 +74,7 @@ impl ProtocolAdapter {
 
 opaque_debug!([] ProtocolAdapter, "ProtocolAdapter");
 
-/// Protocols that a connection may use.
+/// Protocols that are accepted on a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AllowedProtocols {
     /// Frames, adapter protocols, and TLS if it shares the port with plaintext connections.
@@ -86,7 +86,7 @@ pub(crate) enum AllowedProtocols {
     Frames,
 }
 
-/// Interface of a server for its adapter connections.
+/// Interface of a server for connections of adapter protocols such as HTTP.
 pub(crate) trait AdapterServer: Send + Sync {
     /// Serves the frames of a transport as a connection nested in an adapter connection. The returned future runs in
     /// the task of the latter.
@@ -100,7 +100,7 @@ pub(crate) trait AdapterServer: Send + Sync {
     fn secure_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_>;
 }
 
-/// State and settings of a server for its adapter connections.
+/// The server's side of its adapters: state shared by connections of other protocols, and their settings.
 #[derive(Clone)]
 pub(crate) struct AdapterHost {
     pub(crate) phase: watch::Receiver<ServerPhase>,
@@ -108,7 +108,7 @@ pub(crate) struct AdapterHost {
     pub(crate) server: Weak<dyn AdapterServer>,
 }
 
-/// Future of a connection nested in an adapter connection.
+/// Future of a frisbee connection that is tunnelled through an adapter connection.
 pub(crate) type Inner<'a> = Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>;
 
 /// Handlers of a server's adapter connections.
@@ -235,7 +235,7 @@ async fn past(due: Option<Instant>) {
 pub struct AdapterContext {
     connection: Connection,
     host: AdapterHost,
-    /// Close reason of the nested connection.
+    /// Close reason of the tunnelled connection, once it has ended.
     inner: Arc<Mutex<Option<CloseReason>>>,
     waste: Arc<WasteAccount>,
     values: Arc<AdapterValues>,
@@ -331,13 +331,13 @@ impl AdapterContext {
         self.connection.charge_request(bytes)
     }
 
-    /// Charges a useless request of `bytes` bytes: one that is malformed, rejected, or for an unknown method. If a
-    /// client exceeds [`Config::waste_rate`], its transport is read more slowly.
+    /// Counts `bytes` bytes of a useless request against the client: one that is malformed, rejected, or for an unknown
+    /// method. If a client exceeds [`Config::waste_rate`], its transport is read more slowly.
     pub fn waste(&self, bytes: usize) {
         self.waste.charge(bytes);
     }
 
-    /// Credits a useful request of `bytes` bytes, which offsets [useless](Self::waste) ones.
+    /// Counts `bytes` bytes of a useful request in favour of the client, to offset [useless](Self::waste) ones.
     #[inline]
     pub fn credit(&self, bytes: usize) {
         self.waste.credit(bytes);

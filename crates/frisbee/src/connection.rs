@@ -83,7 +83,7 @@ pub(crate) struct ConnectionShared {
     pub(crate) is_within: bool,
     /// Whether the peer has closed its write half, and all of its packets have been routed.
     pub(crate) is_at_eof: AtomicBool,
-    /// Operation of the packet that is being routed, or 0.
+    /// Operation of the packet that is being routed, or 0. Shown by [`Connection::view`].
     routed: AtomicU16,
     /// Number of streams opened by the peer that are still referenced by a handle, open or not.
     pub(crate) guests: AtomicU32,
@@ -94,7 +94,7 @@ pub(crate) struct ConnectionShared {
     /// Maximum number of open streams of the peer. This and the following fields are only used by the driver. They are
     /// stored here because the memory of a task is rounded up to a multiple of 128 bytes.
     pub(crate) streams_max: u32,
-    /// Maximum duration of a turn in microseconds.
+    /// Maximum duration of a turn (one poll of the connection's driver), in microseconds.
     turn_max: u32,
     /// Initial credit of a stream in bytes.
     pub(crate) stream_credit: u32,
@@ -265,7 +265,8 @@ impl Connection {
         poll_fn(|context| Stream::poll_open(&self.0, &first(), context, &mut opening)).await
     }
 
-    /// Wakes the driver of the connection, so that its router soon has a [turn](crate::Protocol::batch_ended).
+    /// Wakes the driver of the connection, so that the router's [`Protocol::batch_ended`](crate::Protocol::batch_ended)
+    /// is called soon.
     ///
     /// For routers that queue outgoing packets themselves.
     pub fn wake(&self) {
@@ -387,7 +388,8 @@ impl Connection {
         Operation::user(self.0.routed.load(Ordering::Relaxed))
     }
 
-    /// Returns the maximum duration of a turn; see [`Config::turn_max`](crate::Config::turn_max).
+    /// Returns the maximum duration of a turn, that is, of one poll of the connection's driver; see
+    /// [`Config::turn_max`](crate::Config::turn_max).
     pub fn turn_max(&self) -> Duration {
         Duration::from_micros(self.0.turn_max.into())
     }

@@ -149,7 +149,7 @@ mod tests {
     async fn connection_is_listed_with_handlers_until_it_ends() {
         let (began, mut started) = mpsc::unbounded_channel();
         let endless = move |connection, _packet| {
-            began.send(connection).expect("test should be waiting for the connection");
+            began.send(connection).expect("test should hold the receiver of started handlers");
             std::future::pending()
         };
         let acceptor = Server::builder()

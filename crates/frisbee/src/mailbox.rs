@@ -46,7 +46,7 @@ pub(crate) struct Mailbox {
     pub(crate) account: Arc<Account>,
 }
 
-/// State of the driver with regard to its mailbox, kept between turns.
+/// State of the driver with regard to its mailbox, kept between polls of the driver.
 #[derive(Debug)]
 pub(crate) struct MailReader {
     /// Backlog in bytes that was last reported to handles. [`NEVER_NOTIFIED`] until the driver has first taken mail.
@@ -54,7 +54,7 @@ pub(crate) struct MailReader {
     notified: usize,
 }
 
-/// Value that exceeds every backlog.
+/// Initial value of [`MailReader::notified`]. Larger than every backlog.
 const NEVER_NOTIFIED: usize = usize::MAX;
 
 impl Default for MailReader {
@@ -66,9 +66,9 @@ impl Default for MailReader {
 /// Outcome of [`Mailbox::take`].
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum TakeOutcome {
-    /// There is no mail.
+    /// The mailbox was empty.
     Nothing,
-    /// The driver has taken the mail.
+    /// The driver has taken packets or requests from the mailbox.
     Mail,
     /// There is mail, but other handles should be able to add to it. The driver wakes itself and polls again.
     Yield,
@@ -83,27 +83,27 @@ pub(crate) struct MailboxState {
     backlog: u32,
     /// Waker of the driver.
     pub(crate) task: Option<Waker>,
-    /// Order to close, given by a handle.
+    /// Request of a handle to close the connection.
     pub(crate) order: Option<Box<Order>>,
-    /// Step of a hand-off, requested by a handle.
+    /// Step of a hand-off that a handle requests from the driver.
     pub(crate) hand_off: Option<Box<HandOffStep>>,
-    /// State of a hand-off.
+    /// Whether the transport is being handed off to another owner, and by which end.
     pub(crate) handing_off: HandOffState,
-    /// Open streams.
+    /// Open streams of the connection, by id.
     pub(crate) streams: StreamTable,
-    /// Tasks that wait for a slot of a stream.
+    /// Tasks waiting to open a stream until one of the permitted number has ended.
     pub(crate) openers: PermitQueue,
-    /// Kind of the peer, or that it is still unknown.
+    /// Whether the peer supports the protocol extension, or [`PeerKind::Unknown`] until its first packet.
     pub(crate) peer: PeerKind,
     /// Whether the peer has announced that it accepts no more calls and streams.
     pub(crate) going_away: bool,
     /// Whether the timeout for the client's first header was made to expire early.
     pub(crate) expired: bool,
-    /// Close reason. Once it is set, nothing more is accepted.
+    /// Reason why the connection was closed. Once set, sending and opening streams fail with it.
     pub(crate) closed: Option<Box<CloseReason>>,
     /// Whether the connection has ended, and its last bytes have been written or were lost.
     over: bool,
-    /// Tasks that wait for space or for a change of state.
+    /// Tasks that wait for space in the outbox or for another change of state.
     pub(crate) waiters: WaitList,
 }
 
@@ -525,13 +525,13 @@ impl MailboxState {
         self.backlog = u32::try_from(backlog).unwrap_or(u32::MAX);
     }
 
-    /// Updates the limit from the available memory of the server.
+    /// Updates the limit of the outbox from the available memory of the server.
     #[inline]
     pub(crate) fn update_charge(&mut self, account: &Account) {
         self.output.update_charge(&mut self.outbox, account);
     }
 
-    /// Updates the charge for the outbox.
+    /// Adjusts the memory charged to `account` to the current size of the outbox.
     #[inline]
     pub(crate) fn charge(&mut self, account: &Account) {
         self.output.charge(&self.outbox, account);

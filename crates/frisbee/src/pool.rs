@@ -29,7 +29,7 @@ const BUFFERS_MAX: usize = 32 * 1024 * 1024;
 /// Time after which unused memory is freed, at the next check by any connection.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
-/// The pool of the process.
+/// Buffer pool of the process.
 pub(crate) static POOL: SharedPool = SharedPool(Mutex::new(BufferPool::new(BUFFERS_MAX)));
 
 /// A pool shared by all connections.

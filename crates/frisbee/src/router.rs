@@ -281,7 +281,7 @@ fn check_items(items: &[(u8, Bytes)]) -> Result<(), MountError> {
 /// Argument of [`Protocol::batch_ended`].
 #[derive(Debug)]
 pub struct BatchEnd<'a> {
-    /// Start time of the turn.
+    /// Time at which this poll of the connection's driver began.
     pub now: Instant,
     /// Packets that are sent with this batch.
     pub outbox: &'a mut Outbox,
@@ -289,7 +289,7 @@ pub struct BatchEnd<'a> {
 }
 
 impl BatchEnd<'_> {
-    /// Requests another turn when all output has been written.
+    /// Requests another call of [`Protocol::batch_ended`] once all output has been written.
     ///
     /// For routers that have more to send than should be queued in the outbox.
     pub fn again_when_written(&mut self) {

@@ -80,7 +80,7 @@ pub(crate) use settings;
 /// Default maximum memory of connections in bytes. This is enough for 131 072 connections without TLS.
 pub(crate) const CONNECTION_MEMORY_MAX: usize = 512 * 1024 * 1024;
 
-/// Default maximum memory held for peers, in bytes.
+/// Default limit of the memory that a server holds for its peers, in bytes.
 pub(crate) const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
 /// Error of a setting that is out of range or contradicts another one.

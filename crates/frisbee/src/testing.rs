@@ -67,8 +67,8 @@ impl DetachedConnection {
         &self.0
     }
 
-    /// Calls [`Protocol::batch_ended`] and returns whether the router has requested a [further
-    /// turn](BatchEnd::again_when_written).
+    /// Calls [`Protocol::batch_ended`] and returns whether the router has requested [another
+    /// call](BatchEnd::again_when_written).
     pub fn batch_ended<R: Protocol>(&self, router: &R, session: &mut R::Session, outbox: &mut Outbox) -> bool {
         let mut batch = BatchEnd { now: Instant::now(), outbox, when_written: false };
         router.batch_ended(session, &mut batch);

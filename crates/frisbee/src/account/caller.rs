@@ -33,7 +33,7 @@ const SMALL: usize = 8 * 1024;
 /// number of connections.
 const SMALL_PART: usize = 16;
 
-/// Identity of a caller.
+/// Identifies the caller whose share of the server's memory a connection uses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum CallerKey {
     /// An IPv4 address, or the upper half of an IPv6 address. A host has 2^64 addresses with the same upper half.
@@ -53,7 +53,7 @@ impl CallerKey {
     }
 }
 
-/// Callers that have open connections.
+/// Memory usage of all callers that have open connections, by caller.
 #[derive(Debug, Default)]
 pub(super) struct Callers(Mutex<HashMap<CallerKey, CallerEntry>>);
 
@@ -63,23 +63,23 @@ struct CallerEntry {
     caller: Arc<Caller>,
 }
 
-/// A caller that has open connections.
+/// Memory usage of a caller across its open connections.
 #[derive(Debug)]
 pub(super) struct Caller {
     key: CallerKey,
-    /// Memory granted to the connections of the caller, in bytes.
+    /// Memory in bytes that the caller's requests and replies occupy.
     held: AtomicUsize,
-    /// Memory of the connections themselves, in bytes.
+    /// Memory in bytes of the caller's connections themselves: state, buffers and TLS keys.
     fixed: AtomicUsize,
 }
 
-/// A pool of memory that callers share.
+/// A limited amount of memory that is divided among callers.
 #[derive(Debug)]
 pub(super) struct Pool {
     /// Free memory in bytes. Negative if existing objects have overdrawn the pool.
     pub(super) free: AtomicIsize,
     pub(super) total: usize,
-    /// Number of callers that hold a large part of the memory.
+    /// Number of callers that hold a large part of the pool. Determines the share of each.
     large: AtomicUsize,
 }
 

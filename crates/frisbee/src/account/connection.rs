@@ -150,7 +150,7 @@ impl Account {
         }
     }
 
-    /// Charges a request with a pending handler. Returns the total charge in bytes.
+    /// Charges the memory of a request whose handler is pending. Returns the total charge in bytes.
     pub(crate) fn charge_request(&self, bytes: usize) -> usize {
         let charge = bytes.saturating_add(WAITING_COST);
         self.charge(charge);

@@ -17,18 +17,18 @@ use std::time::{Duration, Instant};
 const LISTENER: &str = "frisbee::listener";
 const CONNECTION: &str = "frisbee::connection";
 
-/// Counters, and the rate limit of the related log events.
+/// Counters of a server's limits and failures, and the rate limit of the related log events.
 #[derive(Debug, Default)]
 pub(crate) struct LimitCounts {
     opened: AtomicU64,
     closed: [AtomicU64; CloseKind::ALL.len()],
     rejected: AtomicU64,
     unaccepted: AtomicU64,
-    /// Unwritten output that is charged, in bytes.
+    /// Memory charged for output that was not written yet, in bytes.
     output: AtomicUsize,
     /// Memory charged by programs and protocol adapters, in bytes.
     holds: AtomicUsize,
-    /// Created with the first connection, at servers only.
+    /// Traffic counters. Created with the first connection of a server; clients have none.
     pub(super) traffic: OnceLock<Arc<TrafficCounts>>,
     log: LogLimit,
     /// Identifies the connection whose handler or router was the last to panic, by the address of its shared state.
@@ -41,13 +41,13 @@ pub(crate) struct LimitCounts {
 /// the past.
 const LAST_MAX: usize = 64;
 
-/// A connection that was closed.
+/// Record of a recently closed connection, for diagnostics.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LastClose {
     /// Remote address, if the peer had one.
     pub peer: Option<SocketAddr>,
-    /// Close reason.
+    /// Reason why the connection was closed.
     pub reason: CloseReason,
     /// Time at which the connection ended.
     pub at: Instant,

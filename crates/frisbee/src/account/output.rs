@@ -3,7 +3,7 @@
 use super::Account;
 use crate::Outbox;
 
-/// Step in which output is charged, so that the charge does not change with every small reply.
+/// Step in bytes in which unwritten output is charged, so that a small reply does not change the charge.
 const STEP: usize = 16 * 1024;
 
 /// Maximum unwritten output in bytes of a connection that has used up its share, before its requests and senders must
@@ -14,10 +14,10 @@ const BACKLOG_LEAST: usize = 4 * 1024;
 /// its pending handler, whose charge ends with it.
 const BODY_LEAST: usize = 1024;
 
-/// Charge for an outbox, and the limit of its length.
+/// Memory charge of a connection's outbox, and the size limit derived from it.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// Charge as a number of steps.
+    /// Charged memory in steps of [`STEP`].
     steps: u32,
     /// Available memory in bytes as of the last check, or [`ENOUGH`]. It may be smaller than the maximum body size
     /// while the normal backlog limit still applies.
@@ -63,7 +63,7 @@ impl Output {
         outbox.set_room(room.map(|room| room.max(BODY_LEAST)));
     }
 
-    /// Updates the charge for the content of the outbox.
+    /// Adjusts the charge to the current size of the outbox.
     #[inline]
     pub(crate) fn charge(&mut self, outbox: &Outbox, account: &Account) {
         if outbox.memory().wrapping_sub(self.charged()) >= STEP {

@@ -70,7 +70,7 @@ impl MemoryBudget {
     }
 }
 
-/// Bytes that are charged to a budget until they are dropped.
+/// Bytes whose memory stays charged to a budget until they are dropped.
 struct SharedCharge {
     bytes: Bytes,
     budget: Arc<Budget>,

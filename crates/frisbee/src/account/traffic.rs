@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 /// Number of shards, so that concurrent threads rarely share one.
 const SHARDS: usize = 8;
 
-/// The counted quantities.
+/// Quantity that a server counts for its traffic statistics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Traffic {
-    /// Received bytes.
+    /// Bytes received from peers.
     Read,
-    /// Written bytes.
+    /// Bytes written to peers.
     Written,
     /// Streams opened by either end.
     StreamsOpened,

@@ -17,17 +17,18 @@ const MUCH: isize = 32 * 1024 * 1024;
 /// Minimum number of connections that must become idle. Each frees about a kilobyte that is not charged.
 const MANY: usize = 4096;
 
-/// Delay before memory is returned, so that usage can settle. Also the minimum time between two attempts.
+/// Delay before memory is returned to the system, because usage may rise again. Also the minimum time between two
+/// attempts.
 const SETTLED: Duration = Duration::from_secs(3);
 
 /// Peak of memory usage since memory was last returned to the system.
 #[derive(Debug)]
 pub(super) struct Trim {
-    /// Minimum amount of free memory seen, in bytes.
+    /// Minimum amount of free memory in bytes since memory was last returned to the system.
     least_left: AtomicIsize,
     /// Number of connections that became idle since memory was last returned.
     idle: AtomicUsize,
-    /// Whether a task is going to return memory.
+    /// Whether a task is scheduled that returns memory to the system.
     is_due: AtomicBool,
 }
 

@@ -23,11 +23,11 @@ pub(super) struct Waiters {
 
 #[derive(Debug, Default)]
 struct WaiterQueue {
-    /// Waiting tasks by caller, in the order of arrival.
+    /// Waiting tasks, ordered by caller and then by arrival.
     tasks: BTreeMap<(usize, u64), WaitingTask>,
     /// Number of the last task that arrived.
     last: u64,
-    /// The caller that was considered last.
+    /// Caller at which the last round-robin selection ended.
     turn: usize,
 }
 

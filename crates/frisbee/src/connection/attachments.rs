@@ -30,7 +30,7 @@ use std::time::Instant;
 /// ```
 pub struct Attachments {
     context: OnceLock<Box<Mutex<Context>>>,
-    /// Number of changes, modulo 2^32.
+    /// Number of changes, modulo 2^32. Lets callers cache a lookup and detect that it is outdated.
     changes: AtomicU32,
 }
 
@@ -40,7 +40,7 @@ type AtEnd = Box<dyn FnOnce(&CloseReason) + Send>;
 
 #[derive(Default)]
 struct Context {
-    /// The values. A short list, which is searched linearly.
+    /// Attached values by type. Searched linearly, because there are few.
     values: Vec<(TypeId, Value)>,
     on_close: Vec<AtEnd>,
 }

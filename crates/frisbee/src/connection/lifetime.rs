@@ -32,7 +32,7 @@ impl AgeLimit {
     }
 }
 
-/// The times at which a connection is drained and closed.
+/// Deadlines of a connection with a maximum age.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lifetime {
     /// Time from which the connection accepts no new work.
@@ -41,7 +41,7 @@ pub(crate) struct Lifetime {
     pub(crate) abort_at: Option<Instant>,
 }
 
-/// Progress of a connection through its [`Lifetime`].
+/// Deadline of the [`Lifetime`] that a connection has reached last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Age {
     Young,

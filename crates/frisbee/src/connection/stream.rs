@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
-/// Reset codes of this end, which are status codes of gRPC.
+/// Codes sent when this end resets a stream. They are gRPC status codes.
 pub(crate) const CANCELLED: u32 = 1;
 pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
 
@@ -176,7 +176,8 @@ impl Stream {
         Connection(self.0.connection.clone())
     }
 
-    /// Returns whether the peer is native, so that the directions end separately.
+    /// Returns whether the peer supports the protocol extension. Only then can the two directions of the stream be
+    /// ended separately.
     pub fn is_native(&self) -> bool {
         self.0.shared.is_native
     }

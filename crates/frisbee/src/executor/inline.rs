@@ -26,7 +26,7 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
 
 /// Callback for the output of a future that was pending at its first poll.
 pub trait Continuation<T>: Send {
-    /// Called with the output.
+    /// Called with the output of the future, or with the payload of its panic.
     fn then(self, worked: UnwindResult<T>);
 }
 
@@ -280,7 +280,7 @@ mod tests {
         assert!(matches!(done, Poll::Ready(Ok(2))));
     }
 
-    /// A future that completes whenever it contains a value, any number of times.
+    /// A future that is ready in each poll at which it contains a value, even if it has completed before.
     struct Again(Option<u64>);
 
     impl Future for Again {

@@ -18,7 +18,7 @@ pub const APART_MAX: Duration = Duration::from_secs(1024);
 /// Period during which slow handlers run in tasks. Performs no I/O; the time is passed as an argument.
 #[derive(Debug, Default)]
 pub struct Penalty {
-    /// Duration of the last period.
+    /// Duration of the latest period in which the handler had to run in tasks. Repeated offences lengthen it.
     pause: Duration,
     until: Option<Instant>,
 }
@@ -47,7 +47,7 @@ impl Penalty {
 #[derive(Debug, Default)]
 pub struct InlinePermission {
     is_lost: AtomicBool,
-    /// Whether a blocking handler has been or is being reported.
+    /// Whether a report about a blocking handler was made or is in progress, so that only one is made.
     is_noticed: AtomicBool,
     apart: Mutex<Penalty>,
 }

@@ -28,14 +28,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// Key of a call: the id and operation of the peer's packets.
+/// Identifies a call that the peer may cancel: the id and operation of its request.
 pub(crate) type Call = (PacketId, Operation);
 
 /// Maximum number of idle tasks that a connection keeps on its worker and in the caller's runtime, as long as the
 /// connection itself is not idle. Each takes half a kilobyte.
 const SPARE_MAX: usize = 64;
 
-/// Where a job runs.
+/// Executor that polls a job: the connection's own worker, or the runtime of the caller.
 #[derive(Debug)]
 pub enum Placement {
     /// On the worker that drives the connection, if there is one. Used for operations whose handlers have not blocked a
@@ -85,7 +85,7 @@ pub enum Policy {
     AtMost(usize),
 }
 
-/// Jobs and tasks of a connection.
+/// Jobs (handlers and other spawned futures) of a connection, and the reusable tasks that run them.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     table: Mutex<TaskTable>,
@@ -95,7 +95,7 @@ pub(crate) struct Tasks {
 
 #[derive(Debug, Default)]
 struct TaskTable {
-    /// The slots. Boxed because most connections have no jobs.
+    /// Slots of running jobs and of idle tasks. Boxed because most connections have no jobs.
     slots: Option<Box<JobSlots>>,
     /// Number of the last job. Unlike slots, numbers are not reused: a job that is cancelled during a poll may end much
     /// later, and must not free the slot of another job.
@@ -108,7 +108,7 @@ struct TaskTable {
 struct JobSlots {
     all: Vec<JobSlot>,
     free: FreeSlots,
-    /// Jobs that the peer can cancel.
+    /// Index of the jobs that handle calls, by which a CANCEL packet finds its job.
     calls: Calls,
     /// Number of jobs that handle calls of the peer. Streams and spawned tasks do not count.
     calls_running: usize,
@@ -116,7 +116,7 @@ struct JobSlots {
     apart: Option<Penalty>,
 }
 
-/// Indices of the free slots.
+/// Slots without a job, grouped by where their idle task runs, so that a new job can reuse it.
 #[derive(Debug, Default)]
 struct FreeSlots {
     /// Slots without a task.
@@ -140,11 +140,12 @@ impl FreeSlots {
 
 #[derive(Debug, Default)]
 struct JobSlot {
-    /// Number of the job in the slot, or 0 if the slot is free.
+    /// Number of the job in the slot, or 0 if the slot is free. It distinguishes the job from earlier ones in the same
+    /// slot.
     job: u64,
-    /// Task of the slot. It is kept while the slot is free.
+    /// Task that runs the jobs of the slot. It may stay idle while the slot is free, for reuse.
     carrier: Option<Arc<Carrier>>,
-    /// Call that the job handles and the peer can cancel.
+    /// Call that the job handles, if the peer may still cancel it.
     call: Option<Call>,
     /// Whether the job counts as a call of the peer.
     is_call: bool,
@@ -153,31 +154,31 @@ struct JobSlot {
     next: u32,
 }
 
-/// A job, identified by its slot and number.
+/// Reference to a job. The slot alone does not suffice, because it may already belong to a later job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JobSlotId {
     slot: usize,
-    /// Number of the job.
+    /// Number of the job. The reference is stale if the slot now has another number.
     job: u64,
 }
 
-/// Result of taking a slot for a job.
+/// Result of requesting a slot for a new job.
 pub(crate) enum JobStart {
-    /// The job may start.
+    /// A slot was reserved, and the job may start.
     Yes {
         id: JobSlotId,
-        /// Idle task of the slot, if it has one.
+        /// Idle task that can run the job. If `None`, a task must be spawned.
         spare: Option<Arc<Carrier>>,
         /// Whether the job must run on the worker.
         on_worker: bool,
     },
-    /// The maximum number of calls is running.
+    /// The connection already runs its maximum number of calls.
     Full,
     /// The connection has ended.
     Ended,
 }
 
-/// Result of ending a job.
+/// State of the connection's jobs after one has ended; see [`Tasks::end`].
 #[derive(Clone, Copy, Default)]
 pub(crate) struct FinishedJob {
     /// Whether the job handled a call that was not cancelled.
@@ -360,7 +361,7 @@ impl JobSlots {
     }
 }
 
-/// A job whose slot was freed.
+/// A job whose slot was freed under the lock. [`finish`](Self::finish) does the rest once the lock is released.
 struct DetachedJob {
     had_call: bool,
     /// Task of the slot, which must end because there are enough idle tasks.

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 #[derive(Default)]
 pub(crate) struct Deferred(Mutex<Option<Box<Queue>>>);
 
-/// A packet that was received and has not been routed.
+/// A received packet whose routing is postponed until there is space for its replies.
 pub(crate) struct DeferredPacket {
     pub(crate) packet: Packet,
     /// Whether the packet opens a stream.
@@ -22,7 +22,7 @@ pub(crate) struct DeferredPacket {
 
 #[derive(Default)]
 struct Queue {
-    /// Packets, each with its memory charge in bytes.
+    /// Postponed packets, oldest first, each with the memory charged for it in bytes.
     packets: VecDeque<(DeferredPacket, usize)>,
     /// Total memory charge of the packets in bytes.
     charged: usize,
@@ -126,7 +126,7 @@ impl Deferred {
 }
 
 impl Queue {
-    /// Releases the charge of a packet that was removed.
+    /// Releases the memory charge of a packet that was removed.
     fn forget(&mut self, charge: usize, account: &Account) {
         self.charged -= charge;
         self.stops &= !self.packets.is_empty();

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// Result of a hand-off that the peer has accepted.
+/// Outcome of a hand-off request that the peer has accepted: the transport, which the connection no longer uses.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct HandOffAccepted {
@@ -76,7 +76,7 @@ enum Owner {
 
 type SpawnTask = dyn FnOnce(RawTransport, &Handle) + Send;
 
-/// Future that a connection's task continues with.
+/// Future with which the task of a connection continues after its transport was handed off.
 pub(crate) type AdapterFuture = Pin<Box<dyn Future<Output = CloseReason> + Send>>;
 
 impl HandOffTarget {
@@ -131,7 +131,7 @@ pub(crate) enum HandOffStep {
         request: Bytes,
         asking: HandOffWaiter,
     },
-    /// The caller no longer waits for the reply.
+    /// Cancels the request, because the caller no longer waits for the reply.
     GiveUp,
     Decide {
         answer: HandOffAnswer,

@@ -25,7 +25,7 @@ pub(crate) struct Inbox {
     shared: VecDeque<(usize, Bytes)>,
 }
 
-/// A message in the queue.
+/// A message taken from the receive queue of a stream.
 #[derive(Debug)]
 pub enum Message<'a> {
     /// A short message, in a buffer shared with others.

@@ -15,7 +15,7 @@ fn send(outbox: &mut Outbox, length: usize) {
     outbox.push(PacketId(1), operation, Bytes::from(vec![0; length])).expect("packet should be within the limit");
 }
 
-/// Returns the account of a connection with unlimited memory.
+/// Creates a memory account without a limit, because these tests do not run out of memory.
 fn account() -> Arc<Account> {
     Arc::new(Account::alone(Arc::new(Budget::new(usize::MAX, 0))))
 }

@@ -2,7 +2,7 @@
 
 use crate::CloseReason;
 
-/// An order to end the connection.
+/// Instruction of a handle to the driver to end the connection.
 #[derive(Clone, Debug)]
 pub(crate) enum Order {
     /// Close the connection as soon as it is idle.

@@ -45,7 +45,7 @@ pub struct PermitQueue(
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// Waiting tasks by the number of their arrival.
+    /// Waiting tasks, by a number that increases with each arrival.
     tasks: BTreeMap<u64, Waiting>,
     /// Number of the last task that arrived.
     last: u64,

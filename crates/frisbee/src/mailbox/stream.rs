@@ -112,12 +112,13 @@ pub struct StreamView {
 #[derive(Debug, Default)]
 pub(crate) struct ReadBatch {
     pub(crate) inbox: Inbox,
-    /// Cost of the messages that have been read.
+    /// Flow-control cost of the messages that were read since credit was last accounted for: their length and a fixed
+    /// amount per message.
     pub(crate) cost: u64,
     /// Amount by which the memory charge of these messages exceeds their cost.
     surplus: usize,
-    /// Cost at which the messages that were read are settled, because the sender may wait for credit, or other tasks
-    /// for a turn.
+    /// Value of `cost` at which the reader must stop and account for the messages it has read. It then grants credit to
+    /// the sender, and yields to other tasks if it has read [`READ_AT_ONCE`].
     look_at: u64,
     /// Cost of messages read since the reader last waited, without `cost`.
     in_a_row: u64,
@@ -139,7 +140,8 @@ impl ReadBatch {
         self.in_a_row = 0;
     }
 
-    /// Records that a message was read. Returns whether the read messages should be settled now.
+    /// Records that a message of `length` bytes was read. Returns whether enough was read to release its memory and
+    /// grant credit to the sender.
     #[inline(always)] // Called for every message.
     pub(crate) fn count(&mut self, length: usize) -> bool {
         self.cost += cost(length);
@@ -154,8 +156,9 @@ impl ReadBatch {
         self.count(length)
     }
 
-    /// Takes the counts of the read messages, to settle them. `window` is the initial window of the stream. Returns
-    /// their cost, and the amount by which their charge exceeds it.
+    /// Takes the counts of the messages read since the last call, so that the caller can release their memory and grant
+    /// credit. `window` is the initial window of the stream. Returns their flow-control cost, and the amount by which
+    /// their memory charge exceeds it.
     fn take(&mut self, window: u64) -> (u64, usize) {
         let (cost, surplus) = (std::mem::take(&mut self.cost), std::mem::take(&mut self.surplus));
         self.in_a_row = self.in_a_row.saturating_add(cost);
@@ -180,27 +183,29 @@ pub(crate) struct Messages {
     /// Items of HEADERS that have not been taken.
     headers: Option<Bytes>,
     trailers: Option<Bytes>,
-    /// Memory of received messages that have not been settled.
+    /// Memory in bytes of received messages that the reader has not reported as read. Includes those in its
+    /// [`ReadBatch`].
     held: usize,
-    /// Part of `held` that is charged, in whole steps.
+    /// Part of `held` that is charged to the connection's memory account. Changes only in whole steps, to limit updates
+    /// of the account.
     charged: usize,
     pub(crate) overflowed: bool,
     pub(crate) reset: Option<(u32, String)>,
     /// Whether the peer has stated that no part of the stream was passed to a handler.
     pub(crate) is_refused: bool,
     pub(crate) reader: Option<Waker>,
-    /// Senders that wait for credit.
+    /// Senders waiting until the peer grants credit.
     pub(crate) senders: EventWaiters,
     /// Tasks that wait for the end of the stream.
     pub(crate) watchers: EventWaiters,
 }
 
-/// Tasks that wait for one event.
+/// Tasks that wait for one kind of event of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct EventWaiters {
     /// Wakers of the tasks by number. Each owner of a number must [leave](Self::leave) the queue.
     wakers: Vec<(u64, Waker)>,
-    /// Last number that was assigned.
+    /// Number that was assigned to the latest waiting task. Tasks use it to update or remove their wakers.
     last: u64,
 }
 
@@ -266,8 +271,8 @@ impl Messages {
         written
     }
 
-    /// Settles the messages that were read. Returns the number of bytes to release from the budget, and the credit to
-    /// grant.
+    /// Accounts for the messages in `batch` that were read. Returns the number of bytes to release from the memory
+    /// account, and the credit to grant to the sender.
     fn account(&mut self, batch: &mut ReadBatch, window: u64) -> (usize, Option<u64>) {
         let (cost, surplus) = batch.take(window);
         if cost == 0 {
@@ -630,7 +635,8 @@ impl StreamShared {
         (refilled, credit)
     }
 
-    /// Settles the messages that were read. Returns the credit to grant.
+    /// Accounts for the messages in `batch` that were read, and releases their memory. Returns the credit to grant to
+    /// the sender.
     pub(crate) fn account(&self, batch: &mut ReadBatch) -> Option<u64> {
         let (freed, credit) = self.inner.lock().account(batch, self.window);
         self.account.release(freed);

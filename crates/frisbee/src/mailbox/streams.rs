@@ -13,7 +13,8 @@ pub(crate) struct StreamTable {
     streams: Vec<(PacketId, Arc<StreamShared>)>,
     /// Number of streams opened by this end.
     opened_here: u32,
-    /// Id that follows that of the last stream opened by this end.
+    /// Id at which the search for a free id begins when this end opens a stream: one more than that of its latest
+    /// stream.
     next: u16,
 }
 

@@ -19,9 +19,9 @@ use std::task::{Context, Poll, Waker};
 /// the lock of the mailbox, because both may run arbitrary code.
 #[derive(Debug, Default)]
 pub(crate) struct WaitList {
-    /// Boxed because usually no task waits.
+    /// Tasks waiting for space in the outbox. Boxed because usually none wait.
     waiters: Option<Box<WaiterQueue>>,
-    /// Number of the last task that had to wait.
+    /// Number that was assigned to the task that started to wait last.
     last: u64,
 }
 
@@ -29,9 +29,9 @@ pub(crate) struct WaitList {
 struct WaiterQueue {
     /// Tasks that wait for space, in the order of their arrival.
     producers: BTreeMap<u64, Waker>,
-    /// Last number of the current round. Its tasks are woken before later ones.
+    /// Number of the last task in the current batch. Tasks that arrive later are woken only after this batch.
     round: u64,
-    /// Number of tasks of the round that were woken and have not been polled yet.
+    /// Number of tasks of the current batch that were woken but have not been polled yet.
     owed: usize,
     /// Tasks that wait for the end of the connection, the kind of the peer, a stream slot, or the reply to a hand-off
     /// request.
@@ -135,7 +135,7 @@ impl WaitList {
 }
 
 impl WaiterQueue {
-    /// Records that a task of the current round has been polled or removed.
+    /// Records that a task of the current batch was polled or removed.
     fn forget_waiter(&mut self, number: u64) {
         if number <= self.round {
             self.owed = self.owed.saturating_sub(1);

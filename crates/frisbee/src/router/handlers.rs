@@ -277,7 +277,7 @@ impl Protocol for Handlers {
 /// State of [`Handlers`] for one connection.
 pub struct HandlersSession {
     connection: Connection,
-    /// Version of the table that the session uses.
+    /// Version of the handler table that `table` was loaded from. A newer one is loaded before the next packet.
     version: u64,
     table: Arc<Table>,
     /// Instances of the handlers that were called on this connection.
@@ -301,7 +301,7 @@ impl HandlersSession {
 
 opaque_debug!([] HandlersSession, "HandlersSession", |this| unknown = this.unknown);
 
-/// A handler in the table.
+/// A registered handler, from which each connection creates its own [`Instance`].
 trait Prototype: Send + Sync {
     fn instance(&self) -> Box<dyn Instance>;
 
@@ -309,7 +309,7 @@ trait Prototype: Send + Sync {
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
-/// Instance of a handler for one connection.
+/// Per-connection state of a handler.
 trait Instance: Send {
     fn handle(&mut self, connection: &Connection, packet: Packet, outbox: &mut Outbox);
 }
@@ -326,7 +326,7 @@ struct RunningHandler<H, F> {
     policy: Policy,
     /// Permission to poll the handler inline, for [`Policy::Inline`]. Shared by all connections.
     permission: PermissionHandle,
-    /// Permits for [`Policy::AtMost`].
+    /// Semaphore that limits the concurrent calls of the handler on this connection; see [`Policy::AtMost`].
     permits: Arc<Semaphore>,
     /// Whether calls of the handler were recently pending. Bodies of less than 64 KiB are then copied, because each
     /// pending call would otherwise keep its whole read buffer alive.

@@ -156,7 +156,7 @@ pub struct MountsSession(Option<Box<Sessions>>);
 struct Sessions {
     sessions: Vec<Box<dyn ErasedSession>>,
     fallback: Option<Box<dyn ErasedSession>>,
-    /// Number of packets without a router.
+    /// Number of received packets whose operation belongs to no mounted router.
     unknown: u64,
 }
 

@@ -31,8 +31,8 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
 
-/// Maximum number of packets routed in a turn, so that other connections get their turns. At about 100 ns each, this
-/// takes a tenth of a millisecond.
+/// Maximum number of packets that are routed in one poll of the driver, because other connections of the thread wait
+/// for it. At about 100 ns each, this takes a tenth of a millisecond.
 const PACKETS_PER_BATCH: usize = 1024;
 
 /// Number of packets after which the clock is read to enforce [`Config::turn_max`]. A peer can send packets that cost
@@ -57,28 +57,28 @@ pub(crate) struct Engine<R: Protocol> {
     mail_reader: MailReader,
     /// Whether packets of handles stay in the mailbox because the format of headers is not known yet.
     mail_is_held: bool,
-    /// Bytes that were read and have not been routed.
+    /// Received bytes that were not decoded and routed yet.
     unrouted: Bytes,
     /// Number of bytes that the last read appended to a large body and that the core has not counted yet.
     pub(crate) body_read: usize,
     reading: ReadMode,
     routing: Routing,
-    /// Time of the turn that the router has requested.
+    /// Time at which the router has requested the next call of [`Protocol::batch_ended`].
     batch_at: Option<Instant>,
-    /// Whether the router has requested a turn once all bytes have been written.
+    /// Whether the router has requested a call of [`Protocol::batch_ended`] once all bytes are written.
     batch_when_written: bool,
     /// Time at which a task loses the stream slot that was granted to it.
     slots_due: Option<Instant>,
     /// Whether the router has been notified that the connection is unused.
     is_idle_notified: bool,
-    /// Stream that received the latest message.
+    /// Stream that received the latest message, kept because the next message is likely to belong to it.
     last_stream: Option<Arc<StreamShared>>,
     /// Ids of the streams that a native peer has opened.
     openings: PeerStreamIds,
     order: Option<Box<Order>>,
     goodbye: GoingAway,
     age: Age,
-    /// Handle that waits for the reply to its hand-off request.
+    /// Handle whose hand-off request is in flight.
     asking: Option<Box<HandOffWaiter>>,
     departure: OutgoingHandOff,
 }
@@ -93,7 +93,7 @@ enum ReadMode {
     Stopped,
 }
 
-/// Which packets are routed.
+/// Packets that the driver currently routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Routing {
     /// All packets.
@@ -348,14 +348,15 @@ impl<R: Protocol> Engine<R> {
         Ok(())
     }
 
-    /// Returns whether a turn that started at `now` has lasted for the maximum duration.
+    /// Returns whether the poll of the driver that started at `now` has lasted for
+    /// [`Config::turn_max`](crate::Config::turn_max).
     #[cold]
     fn is_over(&self, now: Instant) -> bool {
         clock().saturating_duration_since(now) >= self.handle.turn_max()
     }
 
     /// Applies a routing result other than `Continue`. `length` is the length of the packet's body. Returns whether the
-    /// turn, which started at `now`, must end.
+    /// poll of the driver, which started at `now`, must end.
     #[cold]
     #[inline(never)]
     fn stops(&mut self, next: Routed, length: usize, now: Instant) -> bool {
@@ -416,7 +417,7 @@ impl<R: Protocol> Engine<R> {
         self.handle.0.mailbox.lock().outbox.append(self.core.outbox());
     }
 
-    /// Returns whether the router has requested a turn that can start now.
+    /// Returns whether a call of [`Protocol::batch_ended`] that the router has requested is due.
     pub(crate) fn wants_batch(&mut self) -> bool {
         self.batch_when_written && !self.mail_is_held && self.core.outbox().is_empty()
     }

@@ -36,9 +36,10 @@ pub(crate) struct HandshakeLimiter {
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Pending handshakes in order of increasing number.
+    /// Pending handshakes, oldest first. Each has a larger number than the one before.
     by_number: VecDeque<Entry>,
-    /// Number of entries of each caller.
+    /// Number of pending handshakes of each caller. When the limit is reached, the caller with the most loses its
+    /// oldest one.
     by_caller: HashMap<CallerKey, usize>,
     next: u64,
 }
@@ -86,7 +87,7 @@ impl Inner {
     }
 }
 
-/// Connection that has not sent a first header.
+/// What to close when a pending handshake is evicted.
 #[derive(Clone, Debug)]
 enum Pending {
     /// Connection that waits for its first header.

@@ -38,8 +38,8 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 /// Maximum number of bytes per read.
 const READ_MAX: usize = 64 * 1024;
 
-/// Maximum number of reads per turn. The second read usually finds no data, which registers the task to be woken when
-/// more arrives.
+/// Maximum number of reads in one poll of the driver. The second read usually finds no data, which registers the task
+/// to be woken when more arrives.
 const READS_PER_POLL: usize = 4;
 
 /// Number of bytes after which a turn ends, because more data is likely to follow. For a large body, the turn continues
@@ -57,8 +57,8 @@ const PIECE_MAX: usize = 2 * 1024 * 1024;
 /// longer writes gain nothing. Copying this much takes the system a twentieth of a millisecond.
 const SMALL_PIECE_MAX: usize = 128 * 1024;
 
-/// Maximum number of turns in which the last packets of a server are read after a write has failed. With [`READ_MUCH`]
-/// per turn, this is more than a system buffers for a socket.
+/// Maximum number of driver polls in which the last packets of a server are read after a write has failed. With
+/// [`READ_MUCH`] per poll, this is more than a system buffers for a socket.
 const LAST_POLLS_MAX: u32 = 1024;
 
 /// Maximum number of slices per vectored write.
@@ -75,7 +75,7 @@ const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
 /// Minimum delay before an overdue action is repeated: one tick of a tokio timer.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// Maximum number of reads per turn whose bytes are discarded. Each is of up to 4 KiB.
+/// Maximum number of reads per driver poll whose bytes are discarded. Each reads at most 4 KiB.
 const DISCARDS_PER_POLL: usize = 16;
 
 thread_local! {
@@ -101,9 +101,9 @@ pub(crate) struct Driver<T, R: Protocol, C> {
     yielded: bool,
     /// Whether the task must yield, because tasks may run in another order than they were woken in.
     yields: bool,
-    /// Whether work remained at the end of the last turn.
+    /// Whether the last poll ended with work left to do.
     goes_on: bool,
-    /// Whether a timeout had expired at the end of the last turn.
+    /// Whether a timeout had expired when the last poll ended.
     overdue: bool,
     busy: BusyPoll,
     /// Whether `io` may buffer written bytes until it is flushed.
@@ -114,7 +114,7 @@ pub(crate) struct Driver<T, R: Protocol, C> {
     failure: Option<Box<Failure>>,
 }
 
-/// Reason for which a turn ends the connection or its writes.
+/// Reason why the driver stops reading and routing.
 #[derive(Debug)]
 enum LoopExit {
     Close(CloseReason),
@@ -154,19 +154,19 @@ impl From<io::Error> for WriteError {
     }
 }
 
-/// State of a connection whose writes fail.
+/// State of a connection after a failed write. Packets that the peer sent before are still read.
 #[derive(Debug)]
 struct Failure {
     reason: CloseReason,
-    /// Number of turns that remain for reading.
+    /// Maximum number of driver polls in which data is still read.
     polls_left: u32,
 }
 
-/// State of the socket.
+/// Progress of closing the socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum SocketPhase {
     Open,
-    /// The pending bytes are being written.
+    /// The remaining output is being written.
     Flushing,
     /// The driver waits until the peer closes its half.
     Lingering,
@@ -215,7 +215,7 @@ enum ReadStep {
 /// Result of a read.
 enum Read {
     Input(Bytes),
-    /// Number of bytes read into a large body.
+    /// Part of a large body was read directly into the body's own buffer. Contains the number of bytes.
     Body(usize),
     Eof,
 }
@@ -663,8 +663,9 @@ fn with_scratch<T>(read: impl FnOnce(&mut BytesMut) -> T) -> T {
     })
 }
 
-/// Wakes the task after the runtime has polled the sockets. A task that wakes itself directly keeps its runtime from
-/// polling them for 61 turns, so a few peers that send without pause would delay all others on the thread.
+/// Yields, and arranges for the task to be woken after the runtime has polled the sockets. If the task woke itself
+/// directly, the runtime would poll 61 tasks before it looks at the sockets, so a few peers that send without pause
+/// would delay all others on the thread.
 #[cold]
 fn yield_last(context: &mut Context<'_>) {
     if wake_last(context.waker()) {

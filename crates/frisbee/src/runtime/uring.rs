@@ -53,7 +53,7 @@ impl Timer for frisbee_uring::Timer {
 /// elsewhere from then on.
 #[derive(Debug, Default)]
 struct RingWatch {
-    /// Number of starts and ends of polls. It is odd during a poll.
+    /// Counter that is incremented at the start and the end of each poll. Odd during a poll.
     poll: AtomicU64,
     /// Number of the connection that is being polled.
     polled: AtomicU64,

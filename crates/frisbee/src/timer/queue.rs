@@ -52,7 +52,7 @@ struct State {
 static QUEUES: LazyLock<Mutex<HashMap<runtime::Id, Weak<Queue>>>> = LazyLock::new(Mutex::default);
 
 thread_local! {
-    /// Queue that this thread used last.
+    /// Queue that this thread used last, cached to avoid the lock of [`QUEUES`].
     static LAST: RefCell<Option<(runtime::Id, Weak<Queue>)>> = const { RefCell::new(None) };
 }
 

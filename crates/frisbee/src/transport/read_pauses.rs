@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Instant;
 use tokio::time::{Sleep, sleep_until};
 
-/// Account of one peer's useless requests.
+/// Balance of a peer's useless requests (malformed, rejected or unknown) against its useful ones.
 pub(crate) struct WasteAccount {
     waste: Mutex<WasteLimiter>,
     /// Bytes of useful requests since the last useless one.

@@ -32,7 +32,7 @@ pub struct StreamBatch {
     guard: Arc<Guard>,
     batch: MessageBatch,
     messages: usize,
-    /// Credit taken from the stream.
+    /// Credit borrowed from the stream for the whole batch. The unused part is returned.
     credit: Option<i64>,
     /// Remaining credit. Negative if the last message has exceeded it, and zero if none was taken.
     left: i64,

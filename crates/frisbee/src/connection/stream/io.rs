@@ -70,7 +70,7 @@ const MESSAGE_MAX: usize = 64 * 1024;
 /// ```
 pub struct StreamIo {
     stream: Stream,
-    /// Bytes that were received and not yet read.
+    /// Rest of a received message that did not fit into the caller's buffer.
     rest: Bytes,
     places: StreamPlaces,
 }

@@ -9,7 +9,7 @@ use std::hash::BuildHasher;
 /// Base-2 logarithm of the initial number of chains.
 const FIRST_BITS: u32 = 4;
 
-/// Index that marks the end of a chain.
+/// Value in place of a slot index that ends a chain of the hash table.
 pub(super) const END: u32 = u32::MAX;
 
 /// Hash table of the slots whose jobs handle calls. The slots of a chain are linked through the slots themselves. There

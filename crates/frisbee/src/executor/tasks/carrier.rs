@@ -21,7 +21,7 @@ use std::task::{Context, Poll, Waker};
 /// The future of a job.
 pub type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A job and its slot.
+/// A job on its way to the task that runs it, and the slot to free when it ends.
 pub(crate) struct AssignedJob {
     pub(super) job: Job,
     pub(super) slot: JobSlotId,
@@ -41,7 +41,8 @@ impl AssignedJob {
     }
 }
 
-/// Handle of a task, by which jobs are assigned to it.
+/// Handle of the reusable task of a job slot. A connection assigns it one job after another, which saves spawning a
+/// task for each.
 pub(crate) struct Carrier {
     /// Whether the task runs on the worker of the connection rather than in a runtime.
     is_on_worker: bool,
@@ -127,11 +128,11 @@ impl Carrier {
 
 opaque_debug!([] Carrier, "Carrier");
 
-/// The future of a task.
+/// The future of a [`Carrier`]'s task. Runs the assigned jobs one after another.
 pub(crate) struct CarrierFuture {
     carrier: Arc<Carrier>,
     current: Option<AssignedJob>,
-    /// State for running jobs on a worker. Set if the task runs there.
+    /// State for running jobs on the connection's worker. `None` if the task runs in a runtime.
     resident: Option<WorkerTaskShared>,
 }
 

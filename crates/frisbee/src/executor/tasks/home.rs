@@ -20,7 +20,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::runtime::{EnterGuard, Handle, RuntimeFlavor};
 
-/// Minimum duration of a long poll. The same limit applies to turns in which handlers are polled inline.
+/// Minimum duration of a poll that counts as long. The same limit applies to driver polls in which handlers run inline.
 const LONG: Duration = Duration::from_millis(1);
 
 /// Number of consecutive long polls after which a job leaves the worker. A single one may be caused by preemption of
@@ -31,7 +31,7 @@ const LONG_POLLS: u32 = 3;
 /// to.
 const BLOCKED: Duration = Duration::from_millis(8);
 
-/// The worker or ring that drives a connection.
+/// The worker or io_uring thread that drives a connection, on which its jobs can be spawned.
 pub(crate) trait Home: Send + Sync {
     /// Spawns a task. Drops it if the worker has ended.
     fn spawn(&self, task: Job);
@@ -56,7 +56,8 @@ pub(crate) fn has_threads(runtime: &Handle) -> bool {
 /// State shared by the jobs of a task on a worker.
 pub(super) struct WorkerTaskShared {
     owner: Arc<dyn TaskOwner>,
-    /// Number of consecutive long polls.
+    /// Number of consecutive long polls. After [`LONG_POLLS`], the job leaves the worker, because it delays other
+    /// connections.
     long_polls: u32,
     /// Whether jobs are slow, so that they must leave the worker.
     is_slow: bool,

@@ -40,14 +40,14 @@ pub(crate) struct WakeQueue {
 #[derive(Default)]
 struct State {
     connections: usize,
-    /// Number of forwarding tasks.
+    /// Number of tasks that forward wake-ups from the queue to connections.
     tasks: usize,
     /// Wakers of the forwarding tasks that are idle.
     idle: Vec<Waker>,
     woken: VecDeque<Arc<Connection>>,
 }
 
-/// A connection and the task that drives it.
+/// A connection that can be woken through the queue.
 struct Connection {
     queue: Arc<WakeQueue>,
     /// Waker of the driving task, which does not change.

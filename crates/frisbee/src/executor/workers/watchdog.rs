@@ -30,7 +30,7 @@ const HELD_UP_MIN: Duration = Duration::from_millis(3);
 /// be necessary each time for workers that are occasionally active.
 const QUIET_MAX: u32 = 25;
 
-/// Number of a poll of a worker.
+/// Number by which the watchdog recognizes that a thread is still in the same poll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PollId(pub(crate) u64);
 
@@ -78,7 +78,7 @@ struct Watchdog {
 }
 
 struct WatchdogState {
-    /// Workers registered since the last check.
+    /// Workers registered since the watchdog's last check.
     workers: Vec<WorkerSample>,
     thread: Option<Thread>,
 }

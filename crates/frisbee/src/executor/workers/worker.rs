@@ -40,8 +40,8 @@ const EVENTS_AT_ONCE: usize = 32;
 /// Number of tasks polled between two polls of the sockets, if tasks are always ready. Equal to tokio's number.
 const POLLS_AT_ONCE: usize = 61;
 
-/// Maximum number of continuing tasks that are polled between two polls of the sockets. All other tasks wait for them.
-/// Without a limit, each reply would take a thousand turns if a thousand clients send without pause.
+/// Maximum number of yielding tasks that are polled between two polls of the sockets. All other tasks wait for them.
+/// Without a limit, if a thousand clients send without pause, each reply would wait for a thousand polls.
 const LAST_AT_ONCE: usize = 4;
 
 /// Maximum number of blocked threads of a worker. Each takes a stack. Blocking handlers soon run in other tasks and do
@@ -107,7 +107,7 @@ struct State {
     is_stopped: bool,
     /// Number of the active thread. Other threads are blocked, and end when they return.
     thread: usize,
-    /// The last poll.
+    /// Number of the last poll, from which the watchdog recognizes a thread that is blocked.
     poll: PollId,
     /// Task that the active thread is polling.
     polled: Option<u64>,
@@ -120,12 +120,12 @@ struct ExecutorEntry {
     culprit: Option<Arc<dyn Blocked>>,
 }
 
-/// A task that continues after all tasks that are ready.
+/// A task that has more work but yields. It is polled again only after all tasks that are ready now.
 #[derive(Debug)]
 enum DeferredTask {
-    /// A task that must be woken.
+    /// Waker of a task that is not in the ready queue.
     Asleep(Waker),
-    /// A task that was woken during its poll and must be queued.
+    /// A task that was woken during its own poll. It must be put into the ready queue.
     Woken(Arc<WorkerTask>),
 }
 
@@ -163,7 +163,7 @@ enum NextAction {
     Poll(Arc<WorkerTask>),
     /// Poll the sockets, because no task is ready, or many have been polled.
     Look,
-    /// End, because another thread has taken over.
+    /// The thread must end, because another thread of the worker has taken over.
     End,
 }
 

@@ -12,7 +12,8 @@ use std::sync::Arc;
 const SHARED_MAX: usize = 4 * 1024;
 
 thread_local! {
-    /// Latest HELLO received by a connection of this thread.
+    /// Latest HELLO received by a connection of this thread, kept so that other connections with an equal HELLO can
+    /// share its memory.
     static LAST_HELLO: RefCell<Option<Arc<Hello>>> = const { RefCell::new(None) };
 }
 
@@ -81,8 +82,9 @@ impl<R: Protocol> Engine<R> {
     }
 }
 
-/// Shares equal HELLOs of peers between the connections of a thread, because most clients of a server run the same
-/// program. A peer with varying HELLOs only prevents this saving.
+/// Replaces the peer's HELLO by the copy of another connection of this thread if both are equal. This saves memory
+/// because most clients of a server run the same program and send the same HELLO. Only the latest HELLO is kept, so a
+/// peer that varies its HELLO merely prevents the saving.
 #[cold]
 fn share_hello(core: &mut frisbee_core::Connection) {
     LAST_HELLO.with_borrow_mut(|last| {

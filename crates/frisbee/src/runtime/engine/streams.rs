@@ -190,7 +190,7 @@ mod tests {
             self.route();
         }
 
-        /// Routes all input that can be routed, in several turns if necessary.
+        /// Routes all received packets, in several polls of the driver if necessary.
         fn route(&mut self) {
             while self.engine.can_route() {
                 self.engine.route(self.now).expect("connection should stay open");

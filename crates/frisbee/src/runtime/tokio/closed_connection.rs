@@ -67,9 +67,9 @@ pub(crate) async fn run_apart(runtime: &Handle, work: AdapterFuture) -> CloseRea
 /// Kind of the task that drives a connection. It determines where the transport continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tasks {
-    /// Tasks of a tokio runtime. The transport may keep its reactor.
+    /// The connection was driven by a tokio runtime. The transport may stay registered with its reactor.
     OfTokio,
-    /// Tasks of a ring. Sockets leave the ring for a tokio runtime.
+    /// The connection was driven by io_uring. Its socket must be moved to a tokio runtime.
     #[cfg(all(feature = "uring", target_os = "linux"))]
     OfRing,
 }
