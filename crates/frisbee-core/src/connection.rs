@@ -54,7 +54,7 @@ pub struct Connection {
     peer: PeerKind,
     /// HELLO to send. A server sends it in reply to the client's. `None` once sent, or if HELLO is disabled.
     hello: Option<Box<Hello>>,
-    /// Timeout of hand-offs in milliseconds.
+    /// Time in milliseconds within which the peer must reply to a hand-off request.
     hand_off_timeout: u32,
     hand_off: Option<Box<HandOffProgress>>,
 }
@@ -244,7 +244,8 @@ impl Connection {
         }
     }
 
-    /// Charges a useless packet with a body of `length` bytes against [`Config::waste_rate`].
+    /// Counts a useless packet with a body of `length` bytes against [`Config::waste_rate`]. Called for packets that
+    /// cause work without a result, such as requests for unknown methods.
     pub fn waste(&mut self, length: usize) {
         self.waste.charge(length.saturating_add(Header::MAX_LEN));
     }
@@ -553,7 +554,7 @@ impl Connection {
         Ok(Event::Nothing)
     }
 
-    /// Records the kind of the server.
+    /// Records whether the server supports the protocol extension.
     fn decide(&mut self, peer: PeerKind) -> Event {
         self.peer = peer;
         self.shows_by = None;
@@ -568,24 +569,24 @@ impl Connection {
     }
 }
 
-/// Reason why the silence of the peer is excused.
+/// Reason why a silent peer is not disconnected: this end was not reading.
 #[derive(Debug)]
 enum SilenceExcuse {
-    /// Reading is paused, so nothing can be received.
+    /// Reading is paused since this time, so bytes from the peer cannot be received.
     Deaf { since: Instant },
-    /// Reading has resumed, but the peer may not have noticed yet.
+    /// Reading has resumed. Until this time, the peer may not have noticed that it can send again.
     Again { until: Instant },
 }
 
-/// Result of handling the input while the fast path is disabled.
+/// Next step of the connection while the fast path is disabled.
 enum PacketKind {
-    /// The next packet can be parsed.
+    /// The next packet can be parsed and handled.
     GoOn,
-    /// The kind of the peer was determined.
+    /// The input has shown whether the peer supports the protocol extension, which is reported before any packet.
     PeerKnown,
     /// The peer no longer waits for the reply to its hand-off request.
     Abandoned,
-    /// No packet can be parsed at present.
+    /// No packet may be parsed until more input or a decision about a hand-off arrives.
     Stop,
 }
 

@@ -17,9 +17,9 @@ const FIRST_CAPACITY: usize = 64 * 1024;
 /// the body. Even the longest body is copied only twice, in total less than half of its bytes.
 const GROWTH: usize = 4;
 
-/// Number of received bytes from which the buffer may become as large as that of the previous body, which avoids
-/// growing and copying it. A peer cannot exploit this, because it could occupy as much memory by sending bodies
-/// concurrently.
+/// Number of received bytes after which the buffer of a body may grow directly to the size of the previous body. This
+/// avoids growing it in steps, each of which copies the body. A peer gains nothing from announcing long bodies, because
+/// it could occupy as much memory by sending bodies concurrently.
 const TRUSTED_FROM: usize = 32 * 1024;
 
 /// Number of bytes kept of a discarded body. They suffice to identify the message.
@@ -52,12 +52,12 @@ pub struct Decoder {
     /// Operations that the first packet of a peer with old headers may have.
     served: Arc<[RangeInclusive<u16>]>,
     limit: u32,
-    /// Bytes of a partially received header: `head[..head_len]`.
+    /// Part of a header whose remaining bytes have not been received: `head[..head_len]`.
     head: [u8; Header::MAX_LEN],
     head_len: u8,
     /// Packet whose body is incomplete. Boxed because most bodies arrive in a single read.
     body: Option<Box<Partial>>,
-    /// Length of the last assembled body, in bytes.
+    /// Length in bytes of the last body that arrived in several parts. Predicts the size of the next buffer.
     last: u32,
     pool: Option<&'static dyn MemoryPool>,
 }
@@ -71,7 +71,7 @@ struct Partial {
     missing: usize,
     /// Whether the bytes of the body are discarded, because there is no memory for it.
     is_discarded: bool,
-    /// Length of the body assembled before this one, in bytes.
+    /// Length in bytes of the body that was assembled before this one. Predicts the size of the buffer.
     last: u32,
 }
 
@@ -394,7 +394,7 @@ impl BodyMut<'_> {
 pub enum ProtocolError {
     /// The packet header starts with the given two bytes instead of [`MAGIC`].
     BadMagic(u16),
-    /// The peer uses another known protocol.
+    /// The peer sent bytes of another known protocol, such as HTTP or TLS.
     OtherProtocol(OtherProtocol),
     /// The peer uses TLS, but this end does not: a TLS record was received in place of [`MAGIC`].
     SpeaksTls,

@@ -3,7 +3,7 @@
 use crate::{HandOffEvent, Hello, Packet};
 use std::sync::Arc;
 
-/// Event decoded from the bytes of the peer.
+/// Something that the driver of a [`Connection`](crate::Connection) must handle, decoded from received bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
     /// A packet of a user operation or a [stream](crate::Operation::STREAM). An empty STREAM packet closes the stream.

@@ -17,7 +17,7 @@ pub const fn cost(length: usize) -> u64 {
     (length as u64).saturating_add(MESSAGE_COST as u64)
 }
 
-/// Credit of the sender of a stream.
+/// Flow-control credit of a stream's sender: how much it may send before the receiver grants more.
 #[derive(Clone, Copy, Debug)]
 pub struct Credit {
     /// Remaining credit in bytes. `None` if the peer does not support flow control.
@@ -55,8 +55,8 @@ impl Credit {
         }
     }
 
-    /// Takes all remaining credit for one sender. Other senders are blocked until it returns the unused credit by
-    /// [`settle`](Self::settle).
+    /// Takes all remaining credit for one sender, so that it can send several messages. Other senders are blocked until
+    /// it returns the unused credit by [`settle`](Self::settle).
     pub fn take(&mut self) -> i64 {
         self.left.as_mut().map_or(i64::MAX, std::mem::take)
     }
@@ -90,8 +90,8 @@ const TIMED: u64 = 4;
 /// on the same connection. Within one machine a window takes 0.1 to 0.7 ms.
 const NEAR: Duration = Duration::from_millis(TIMED);
 
-/// Divisor of the window size at which read bytes are granted again as credit. The effective window is smaller by the
-/// credit that has not been granted yet.
+/// Divisor of the window size. Credit is granted for read messages once they amount to this part of the window, so the
+/// effective window is smaller by what is still held back.
 const PARTS: u64 = 4;
 
 /// Number of windows after a failed trial before a larger window is tried again.
@@ -109,23 +109,26 @@ pub struct Window {
     size_max: u64,
     /// Credit granted before the window shrank and not withdrawn yet. It is withheld from later grants.
     excess: u64,
-    /// Cost of the messages received but not read.
+    /// Cost of the messages that were received but not read. Never exceeds the window for a peer that respects its
+    /// credit.
     held: u64,
-    /// Cost of the messages read since credit was last granted.
+    /// Cost of the messages that were read since credit was last granted. Granted together, to save packets.
     read: u64,
     round: Option<GrowthWindow>,
     /// Rate in bytes per second before the window was last doubled. `None` unless the larger window is on trial.
     rate: Option<u64>,
 }
 
-/// Measurement of the rate at which the reader consumes messages.
+/// Measurement that determines whether a stream's window must grow, because its reader is faster than the window
+/// permits.
 #[derive(Clone, Copy, Debug)]
 struct GrowthWindow {
     since: Instant,
     granted: u64,
     /// Whether the reader has been waiting for a message at least once.
     waited: bool,
-    /// Duration in windows of a period that is not measured, because the window has just changed. Zero while measuring.
+    /// Duration, in windows, during which nothing is measured because the size of the window has just changed. Zero
+    /// while measuring.
     resting: u64,
 }
 
@@ -141,16 +144,16 @@ impl Window {
         self.size
     }
 
-    /// Charges a received message of `length` bytes. Returns `false` if the sender had no credit left when it sent the
-    /// message.
+    /// Deducts the cost of a received message of `length` bytes from the sender's credit. Returns `false` if the sender
+    /// had no credit left when it sent the message.
     pub fn receive(&mut self, length: usize) -> bool {
         let within = self.held.saturating_add(self.read) < self.size.saturating_add(self.excess);
         self.held = self.held.saturating_add(cost(length));
         within
     }
 
-    /// Charges all messages of one read at once. `all` is their total cost and `last` the cost of the last one. Returns
-    /// `false` and changes nothing if the sender lacked credit for any of them.
+    /// Deducts the cost of all messages of one read at once. `all` is their total cost and `last` the cost of the last
+    /// one. Returns `false` and changes nothing if the sender lacked credit for any of them.
     #[inline]
     pub fn receive_all(&mut self, all: u64, last: u64) -> bool {
         let before = self.held.saturating_add(self.read).saturating_add(all.saturating_sub(last));
@@ -169,7 +172,8 @@ impl Window {
         }
     }
 
-    /// Returns the [`cost`] of read messages at which a window of `size` bytes grants credit.
+    /// Returns the total [`cost`] of read messages at which the receiver grants new credit, for a window of `size`
+    /// bytes.
     #[inline]
     pub fn due(size: u64) -> u64 {
         size.div_ceil(PARTS)

@@ -43,7 +43,7 @@ impl Operation {
     /// Carries several messages of a stream, if the peer [supports it](crate::Hello::batches); see
     /// [`BatchSize`](crate::BatchSize).
     pub const BATCH: Self = Self(9);
-    /// First operation available to users.
+    /// Lowest operation number that applications may use. Smaller numbers are reserved for the protocol.
     pub const FIRST_USER: Self = Self(10);
 
     /// Returns the user operation with this number, or `None` if the protocol reserves the number.
@@ -70,7 +70,7 @@ impl Operation {
     }
 }
 
-/// Names of the reserved operations by number.
+/// Names of the reserved operations for log messages, indexed by number.
 const RESERVED_NAMES: [&str; Operation::FIRST_USER.0 as usize] =
     ["PING", "PONG", "STREAM", "EXTENSION", "GOING_AWAY", "CREDIT", "CANCEL", "END", "HAND_OFF", "BATCH"];
 
@@ -142,12 +142,12 @@ impl HeaderForm {
     }
 }
 
-/// A decoded header.
+/// Decoded header of a packet, which precedes its body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
     /// Id of the packet.
     pub id: PacketId,
-    /// Operation of the packet.
+    /// Operation number, which determines how the body is handled.
     pub operation: Operation,
     /// Length of the body in bytes.
     pub length: u32,

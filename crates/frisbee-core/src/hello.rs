@@ -23,7 +23,7 @@ pub struct Hello {
     pub body_max: u32,
     /// Maximum number of concurrent streams that the receiver may open.
     pub streams_max: u32,
-    /// Maximum number of in-flight calls of the receiver.
+    /// Maximum number of in-flight calls that the sender accepts from the receiver.
     pub calls_max: u32,
     /// Initial credit of a stream: number of bytes that the receiver may send on it before more credit is granted.
     pub stream_credit: u32,
@@ -67,9 +67,9 @@ const BODY_MAX_ITEM: u8 = 1;
 const STREAMS: u8 = 2;
 const CALLS: u8 = 3;
 const CREDIT: u8 = 4;
-/// Item without a value; see [`Hello::hand_off_cancel`].
+/// Type of the HELLO item that announces [`Hello::hand_off_cancel`]. The item has no value.
 const HAND_OFF_CANCEL: u8 = 5;
-/// Item without a value; see [`Hello::batches`].
+/// Type of the HELLO item that announces [`Hello::batches`]. The item has no value.
 const BATCHES: u8 = 6;
 
 impl Hello {

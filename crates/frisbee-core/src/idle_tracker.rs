@@ -19,9 +19,9 @@ const SIGNS_MAX: u32 = 64;
 pub(crate) struct IdleTracker {
     /// Number of bytes carried in both directions, modulo 2³². Pending keepalive packets are already subtracted.
     carried: u32,
-    /// Value of `carried` at the last check.
+    /// Value of `carried` at the last check. Unchanged if nothing but keepalive packets was carried since.
     seen: u32,
-    /// Time of the first check with this value.
+    /// Time of the first check that found the current value of `seen`.
     since: Instant,
 }
 

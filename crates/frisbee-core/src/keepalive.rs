@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Action that keepalive requires.
+/// Action that [`Keepalive`] requires from the driver of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Liveness {
     /// No action is required before [`Keepalive::deadline`].
@@ -109,7 +109,7 @@ pub(crate) fn millis(time: Duration) -> u32 {
     u32::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX)
 }
 
-/// Returns the earlier of two optional times. Called in every turn of every connection; a comparison through iterators
+/// Returns the earlier of two optional times. Called in each poll of every connection; a comparison through iterators
 /// takes three times as many instructions.
 #[inline]
 pub fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {

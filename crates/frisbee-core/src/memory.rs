@@ -32,7 +32,7 @@ pub struct BodyMemory {
     pool: Option<&'static dyn MemoryPool>,
     /// Offset of the first byte of the body in `bytes`.
     start: usize,
-    /// Number of bytes that the buffer accepts in total.
+    /// Number of bytes that the buffer accepts in total, which may be less than its capacity.
     room: usize,
 }
 

@@ -40,22 +40,23 @@ const KEEP_CAPACITY: usize = 256 * 1024;
 #[derive(Debug)]
 pub struct Outbox {
     form: HeaderForm,
-    /// Maximum body size that the peer accepts, in bytes.
+    /// Maximum body size that the peer accepts, in bytes. Larger bodies are rejected when they are queued.
     limit: u32,
     /// Current maximum body size in bytes: `limit`, or less while memory is short.
     room: u32,
     /// Headers and small bodies. The bytes `buffer[..written]` have already been written.
     buffer: Vec<u8>,
     written: usize,
-    /// Large bodies, each with the offset in `buffer` at which it is inserted. Offsets ascend and are never below
-    /// `written`.
+    /// Large bodies, which are sent without a copy. Each has the offset in `buffer` at which it is inserted. Offsets
+    /// ascend and are never below `written`.
     bulk: LargeBodies,
     bulk_len: usize,
-    /// Last packet of the outbox, for adding further messages to it.
+    /// Last packet of the outbox. Further messages of the same stream may be added to it.
     tail: LastPacket,
 }
 
-/// Large bodies of an [`Outbox`]. Allocated on first use, because most outboxes have none.
+/// Large bodies of an [`Outbox`], which are sent without a copy. Allocated on first use, because most outboxes have
+/// none.
 #[derive(Debug)]
 #[allow(clippy::box_collection, reason = "each idle connection has two, which hold none")]
 struct LargeBodies(Option<Box<VecDeque<(usize, Bytes)>>>);
@@ -139,7 +140,7 @@ impl Outbox {
         self.room
     }
 
-    /// Calls `write` with `room` as the current maximum body size.
+    /// Calls `write` with `room` as the maximum body size, and restores the maximum afterwards.
     pub(crate) fn with_room<T>(&mut self, room: u32, write: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.room, room);
         let written = write(self);
@@ -437,7 +438,7 @@ pub struct PacketWriter<'a> {
     outbox: &'a mut Outbox,
     /// Offset of the body in the buffer, after the header.
     body: usize,
-    /// Number of large bodies in the outbox before this packet.
+    /// Number of large bodies in the outbox before this packet. Later ones belong to the packet.
     bulk_start: usize,
     /// Whether this is a message that joins the last packet. One byte before it is reserved for its length.
     is_joining: bool,

@@ -23,9 +23,9 @@ use std::time::{Duration, Instant};
 /// ```
 #[derive(Clone, Debug)]
 pub struct ReadProgress {
-    /// Duration of a window in milliseconds.
+    /// Duration in milliseconds over which the receive rate is measured.
     window: u32,
-    /// Minimum number of bytes per window.
+    /// Number of bytes that must arrive in each window for the peer not to be too slow.
     least: u64,
     /// End of the current window, and the total number of received bytes at its start. `None` between packets.
     running: Option<(Instant, u64)>,
@@ -57,8 +57,8 @@ impl ReadProgress {
         self.running = None;
     }
 
-    /// Returns the end of the window, at which [`is_too_slow`](Self::is_too_slow) must be called. Returns `None`
-    /// between packets.
+    /// Returns the time at which [`is_too_slow`](Self::is_too_slow) must be called, which is the end of the current
+    /// window. Returns `None` while no packet is partially received.
     pub fn deadline(&self) -> Option<Instant> {
         self.running.map(|(end, _)| end)
     }

@@ -27,18 +27,18 @@ use crate::{Operation, Outbox, PacketId, Role, tlv};
 /// The first close wins. If both ends close at the same time, neither close is an error, and no reply is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamState {
-    /// Whether the peer is native, so that the directions end separately.
+    /// Whether the peer supports the protocol extension. Only then can each direction be ended separately.
     rich: bool,
     sending: bool,
     receiving: bool,
     closed: bool,
 }
 
-/// Packet to send to the peer after a state transition.
+/// Packet that must be sent to the peer after the state of a stream has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum StreamSignal {
-    /// No packet, because the peer already knows or cannot be notified.
+    /// Nothing needs to be sent, because the peer already knows of the change or cannot be notified.
     Nothing,
     /// Closes the stream with a compat peer by an empty packet.
     Close,
@@ -86,7 +86,8 @@ impl StreamState {
         Self { rich, sending: true, receiving: true, closed: false }
     }
 
-    /// Returns whether the peer is native, so that the directions end separately.
+    /// Returns whether the peer supports the protocol extension. Only then can the two directions of the stream be
+    /// ended separately.
     #[inline]
     pub const fn is_native(&self) -> bool {
         self.rich

@@ -27,14 +27,14 @@ const REST: u64 = 16;
 /// before.
 #[derive(Clone, Debug)]
 pub struct WasteLimiter {
-    /// Permitted rate in bytes per second.
+    /// Number of useless bytes that the peer may send per second.
     rate: u64,
-    /// Number of useless bytes in the current batch.
+    /// Number of useless bytes among those received since the last [`end_batch`](Self::end_batch).
     batch: u64,
-    /// Debt in bytes, as of `counted`.
+    /// Useless bytes beyond the permitted rate, as of the time `counted`. Above a limit, reading is suspended.
     total: u64,
     counted: Instant,
-    /// Number of useful bytes that can still offset useless ones.
+    /// Number of useful bytes that were received and can still offset useless ones.
     useful: u64,
     rests_until: Option<Instant>,
 }
@@ -62,7 +62,8 @@ impl WasteLimiter {
         self.total = self.total.saturating_add(length as u64).saturating_add(WASTE_EACH);
     }
 
-    /// Ends a batch of `count` received bytes, useless ones included, and updates the debt.
+    /// Ends a batch of `count` received bytes, of which some may be useless, and updates the excess over the permitted
+    /// rate.
     #[inline]
     pub fn end_batch(&mut self, count: usize, now: Instant) {
         self.useful = self.useful.saturating_add(count as u64);

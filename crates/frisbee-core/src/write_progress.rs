@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Maximum number of bytes that a socket buffers, 4 MiB on Linux by default.
 const SYSTEM_BUFFER_MAX: u32 = 4 << 20;
 
-/// Unit in which the number of buffered bytes is measured.
+/// Unit in bytes for measuring how much output the operating system buffers.
 const UNIT: u32 = 64 * 1024;
 
 /// Extension of the timeout, in multiples of its value, per MiB of buffered bytes. A socket becomes writable only once
@@ -29,20 +29,20 @@ pub struct WriteProgress {
     least_rate: u32,
     /// Number of bytes that the transport has accepted, up to the maximum that it may buffer.
     written: u32,
-    /// Whether bytes are pending.
+    /// Whether output is pending. The timeouts run only while it is.
     waits: bool,
     /// Measurement of pending bytes. Boxed because most connections are idle, and kept allocated for reuse.
     pending: Option<Box<PendingWrite>>,
 }
 
-/// Measurement of progress while bytes are pending.
+/// Measurement of how fast the peer accepts output while some is pending.
 #[derive(Clone, Debug)]
 struct PendingWrite {
-    /// Time at which the transport last accepted bytes.
+    /// Time at which the transport last accepted bytes. The write timeout counts from here.
     stalled: Instant,
-    /// Value of `consumed` at the time `stalled`.
+    /// Value of `consumed` at the time `stalled`. A larger value shows that the peer still reads.
     consumed: u64,
-    /// Start of the rate measurement.
+    /// Start of the period over which the write rate is measured.
     window: Instant,
     /// Number of bytes that the transport has accepted since `window`.
     moved: u64,

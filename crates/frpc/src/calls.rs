@@ -82,9 +82,9 @@ pub(crate) struct Calls {
     pub(crate) stale: Vec<Waker>,
     /// Number of received packets that matched no call.
     unmatched: u64,
-    /// Number of cancelled calls that the server has not answered.
+    /// Number of cancelled calls whose reply is still outstanding. Their ids must not be reused yet.
     abandoned: usize,
-    /// Limit of calls in flight that the server has announced.
+    /// Maximum number of calls in flight, as announced by the server.
     allowed: Option<usize>,
     /// Whether this end has dialled the connection.
     is_dialler: bool,
@@ -92,13 +92,13 @@ pub(crate) struct Calls {
     pub(crate) server: ServerKind,
     /// The free slots and the limit from before a pause. Set while calls are paused.
     paused: Option<(Vec<u16>, Option<usize>)>,
-    /// The services that this end calls.
+    /// Services that this end calls, with their layouts at the peer.
     pub(crate) offers: CalledServices,
     /// Records of observed calls. `None` if calls are not observed.
     observed: Option<Box<ObservedCalls>>,
     /// Whether to measure the duration of the next call.
     pub(crate) times_next: bool,
-    /// Duration measurements. Set if the connection belongs to a fleet.
+    /// Measurement of call durations, for choosing among the servers of a fleet.
     timing: Option<Box<Timing>>,
 }
 
@@ -119,7 +119,7 @@ impl ServerKind {
     }
 }
 
-/// Handle by which a caller refers to its call.
+/// Identifies an in-flight call in the table. Its caller uses it to take the reply or cancel the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CallTicket {
     slot: u16,
@@ -177,7 +177,7 @@ enum State {
     Abandoned,
 }
 
-/// Body of a reply.
+/// Body of a received reply that its caller has not taken yet.
 #[derive(Debug)]
 enum Reply {
     /// A copied body of up to [`COPY_MAX`] bytes, in a buffer that is reused.
@@ -185,7 +185,7 @@ enum Reply {
     Shared(Bytes),
 }
 
-/// Outcome of a call for its caller.
+/// How a call has ended, as reported to its caller.
 pub(crate) enum CallOutcome<T> {
     Reply(T),
     /// The deadline has passed. The caller must still [cancel](Calls::abandon) the call.
@@ -603,7 +603,7 @@ impl Reply {
     }
 }
 
-/// Body of a reply, as passed to the caller.
+/// Body of a reply, on which the caller runs its decoder.
 #[derive(Clone, Copy)]
 pub(crate) enum Body<'a> {
     Copied(&'a [u8]),
@@ -624,7 +624,7 @@ impl Body<'_> {
 pub(crate) enum NotSent {
     /// The maximum number of calls is in flight.
     Full,
-    /// The outbox is full.
+    /// The outbox of the connection is full.
     Blocked,
     /// How to make the call depends on the kind of the server, which is unknown.
     Unclear,

@@ -62,7 +62,7 @@ const REPLIES_MAX: usize = 64 * 1024 * 1024;
 /// may be in flight.
 const REPLIES_END: usize = REPLIES_MAX + 4 * 1024 * 1024;
 
-/// The router of a client or server.
+/// The router that serves methods and completes calls on each connection of a client or server.
 pub(crate) struct Endpoint {
     offer: Arc<ServiceOffer>,
     /// The calls that the dialling end makes. Those of an accepting end are attached to the connection.
@@ -610,7 +610,7 @@ impl Endpoint {
         Routed::Useless
     }
 
-    /// Routes a call that was held back until its description arrived.
+    /// Routes a call that was waiting for the description of its service's layout.
     fn release(&self, session: &mut Session, call: HeldCall, outbox: &mut Outbox) -> Routed {
         match call {
             HeldCall::Unary(id, operation, envelope, trace) => {
@@ -655,7 +655,7 @@ impl Endpoint {
         }
     }
 
-    /// Routes a packet that belongs to a call of the accepting end.
+    /// Routes a packet of a call that the accepting end makes and the dialling end serves.
     #[cold]
     fn route_of_accepting_end(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
@@ -741,7 +741,8 @@ fn open(
     Routed::Continue
 }
 
-/// Passes the replies of a turn to the call table. Returns the earliest deadline of a call.
+/// Passes the replies received in one poll of the driver to the call table, and expires overdue calls. Returns the
+/// earliest deadline of the remaining calls.
 #[inline(always)]
 fn settle(
     calls: &CallTable,

@@ -69,7 +69,7 @@ pub enum Form {
 /// Bytes that an encoder has recorded by reference instead of copying them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bulk {
-    /// Position of the bytes in `out`, a buffer without bulk: between `out[..at]` and `out[at..]`.
+    /// Offset in `out` at which the bytes belong. `out` itself lacks them: they go between `out[..at]` and `out[at..]`.
     pub at: usize,
     /// The recorded bytes.
     pub bytes: Bytes,
@@ -517,7 +517,7 @@ fn long_sized(
     Ok(())
 }
 
-/// Copies a long value to shared memory with `copy` and records it as bulk.
+/// Copies a long value to shared memory by `copy`, and records it by reference instead of appending it to the output.
 #[cold]
 fn set_aside(
     out: &mut Vec<u8>,
@@ -540,7 +540,7 @@ fn truncate(out: &mut Vec<u8>, bulk: Option<&mut Vec<Bulk>>, mark: OutputMark) {
     }
 }
 
-/// A position in the output of an encoder.
+/// Position in the output of an encoder, including the values recorded by reference. Used to undo partial output.
 #[derive(Clone, Copy)]
 pub(crate) struct OutputMark {
     out: usize,

@@ -60,7 +60,7 @@ pub enum DecodeReason {
     LengthBeyondEnd {
         /// [`Kind::String`], [`Kind::Error`] or [`Kind::Bytes`].
         kind: Kind,
-        /// Length in bytes, as declared.
+        /// Length in bytes that the value declares.
         length: u32,
         /// Number of bytes left in the input.
         left: usize,
@@ -89,7 +89,7 @@ pub enum DecodeReason {
     },
     /// An error takes the place of a message that is not the root.
     NestedError,
-    /// The set member of a oneof in the extended form is unknown to the schema.
+    /// A oneof in the extended form contains a member that the reader's schema does not declare.
     UnknownMember {
         /// One-based index of the member in the declaration.
         member: u32,

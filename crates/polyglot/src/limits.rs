@@ -31,7 +31,7 @@ pub struct Nesting(NonZeroU32); // Never zero, so that the root needs no check.
 impl Nesting {
     pub(crate) const DEFAULT: Self = Self::new(NESTING_MAX);
 
-    /// The maximum nesting depth that can be set.
+    /// Largest nesting limit that can be set.
     pub(crate) const DEEPEST: Self = Self::new(NESTING_CEILING);
 
     /// Creates a limit of this many levels, including the root. The value is clamped to the range from 1 to

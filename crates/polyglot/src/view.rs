@@ -210,7 +210,7 @@ impl<'a, K: View<'a>, V: View<'a>> View<'a> for Map<'a, K, V> {
     }
 }
 
-/// A key and a value that follow each other in a map.
+/// A key with its value, as encoded in a map.
 #[derive(Clone, Copy, Default)]
 struct Pair<K, V>(K, V);
 

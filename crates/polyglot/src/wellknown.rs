@@ -99,7 +99,7 @@ macro_rules! wrappers {
         #[doc = concat!("The codec of `google.protobuf.", stringify!($name), "`.")]
         pub type $name = Wrapped<$type>;
 
-        /// As a request or reply, the value is encoded as a wrapper message.
+        /// A request or reply consists of a wrapper message that contains the value.
         impl Message for $type {
             const NAME: &'static str = concat!("google.protobuf.", stringify!($name));
 

@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum HandOffAnswer {
-    /// The connection continues as before.
+    /// The peer keeps using the connection for packets.
     Refused = 0,
     /// The bytes after the reply are not packets, but belong to the new owner.
     Accepted = 1,
@@ -48,7 +48,7 @@ pub enum HandOffAnswer {
 pub enum HandOffEvent {
     /// The peer requests a hand-off, which must be [answered](crate::Connection::answer_hand_off).
     Requested {
-        /// Requested operation.
+        /// Operation by which the requester states the purpose of the hand-off.
         operation: Operation,
         /// Bytes sent with the request.
         body: Bytes,
@@ -57,14 +57,14 @@ pub enum HandOffEvent {
     Abandoned,
     /// The peer has replied to a hand-off request. If it accepted, the rest of the input belongs to the new owner.
     Answered {
-        /// Reply of the peer.
+        /// Whether the peer accepts the hand-off.
         answer: HandOffAnswer,
         /// Bytes sent with the reply.
         body: Bytes,
     },
 }
 
-/// State of a hand-off in progress.
+/// State of a hand-off that was requested and not completed.
 #[derive(Debug)]
 pub(crate) struct HandOffProgress {
     pub(crate) stage: Stage,
@@ -179,7 +179,7 @@ impl Connection {
         self.hand_off.as_ref().is_some_and(|hand_off| hand_off.stage == stage)
     }
 
-    /// Moves the queued packets to `last`, so that packets queued later cannot follow them.
+    /// Moves the queued packets to `last`, the last ones to be written. Packets queued later are not sent after them.
     fn seal(&mut self, stage: Stage, deadline: Option<Instant>) {
         let mut last = self.outbox.new_like();
         last.append(&mut self.outbox);

@@ -17,7 +17,7 @@ const ALONE_MIN: usize = 4 * 1024;
 /// single read.
 const BATCH_MAX: u32 = 32 * 1024;
 
-/// Length from which a varint takes more than one byte.
+/// Smallest length whose varint takes more than one byte.
 pub(super) const SHORT_MAX: usize = 0x80;
 
 /// Maximum size of a short message in a batch, including a length of up to two bytes for the first message.
@@ -32,7 +32,7 @@ pub(super) struct LastPacket {
     body: u32,
     /// End of the packet. Equal to the end of the buffer unless another packet follows.
     end: u32,
-    /// Maximum value of `end` at which a short message may still be added.
+    /// Maximum value of `end` at which another short message still fits into the batch.
     end_max: u32,
 }
 
@@ -43,7 +43,7 @@ impl Default for LastPacket {
     }
 }
 
-/// A message being written; see the fields of [`PacketWriter`].
+/// A message that is being appended to a packet of the outbox; see the fields of [`PacketWriter`].
 struct OpenMessage {
     body: usize,
     bulk_start: usize,
@@ -186,7 +186,7 @@ impl Outbox {
         Some(length)
     }
 
-    /// Turns the last message into a batch of one message.
+    /// Converts the last packet, a single message, into a batch so that more messages can be added.
     #[cold]
     fn begin_batch(&mut self) {
         let body = self.tail.body as usize;

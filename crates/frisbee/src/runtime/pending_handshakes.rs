@@ -87,7 +87,7 @@ impl Inner {
     }
 }
 
-/// What to close when a pending handshake is evicted.
+/// Handle by which a pending handshake is closed when it is evicted.
 #[derive(Clone, Debug)]
 enum Pending {
     /// Connection that waits for its first header.

@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 pub use frisbee::RawTransport;
 
-/// A hand-off request, as seen by a handler.
+/// A request of the caller to hand off its connection, which the handler can accept.
 #[derive(Clone, Default)]
 pub struct HandOff(Arc<Mutex<Option<HandOffTarget>>>);
 

@@ -141,7 +141,7 @@ pub struct Call {
     parts: Box<Parts>,
 }
 
-/// The properties of a call that middleware has access to.
+/// Properties of a call that middleware can read and change.
 #[derive(Debug)]
 pub(crate) struct Parts {
     about: MethodInfo,
@@ -189,7 +189,7 @@ pub(crate) struct MethodInfo {
     traits: &'static CallTraits,
 }
 
-/// Properties that several methods have in common.
+/// Static data that is common to all methods of one kind with the same message types.
 #[derive(Debug)]
 struct CallTraits {
     kind: CallKind,
@@ -314,7 +314,7 @@ accessors!(
 /// let builder = frpc::Server::builder().middleware(sign);
 /// ```
 pub struct CallResponse {
-    /// The call, which stores its response.
+    /// The call inside of all middleware, which stores its response.
     of: Box<InnermostCall>,
 }
 

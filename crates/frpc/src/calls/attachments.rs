@@ -15,7 +15,7 @@ pub(crate) struct ConnectionEnd {
     pub(crate) calls: Option<Arc<CallTable>>,
     /// Maximum nesting depth of the peer's messages.
     pub(crate) nesting: Nesting,
-    /// Observers of the calls of this end.
+    /// Observers that are notified of calls made by this end.
     pub(crate) observers: Option<Arc<Observers>>,
     /// Compression settings. Set if this end supports compression.
     pub(crate) packing: Option<Arc<Packing>>,

@@ -14,7 +14,7 @@ pub trait ServerObserver: fmt::Debug + Send + Sync {
     fn event(&self, event: ServerEvent);
 }
 
-/// An event of a server.
+/// Event that a connection reports for choosing among the servers of a fleet.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum ServerEvent {
@@ -30,7 +30,7 @@ pub enum ServerEvent {
     Reported {
         /// The load that the server reported.
         report: Report,
-        /// Number of other calls of this channel.
+        /// Number of this channel's other calls in flight at the server. The server's report includes them.
         own: usize,
     },
     /// A call whose duration is measured was sent at this time. Each connection measures one call at a time. It starts

@@ -22,7 +22,7 @@ fn ours() -> Table {
     table
 }
 
-/// Waits for the end of a call like a caller.
+/// Blocks until the call of `ticket` has ended, and returns its outcome. Polls the table like the future of a caller.
 fn wait(table: &Table, ticket: CallTicket) -> CallOutcome<usize> {
     block_on(poll_fn(|context| {
         with(table, |calls| {

@@ -22,7 +22,7 @@ pub(crate) struct ObservedCalls {
     /// Whether there is an observer of individual calls, in addition to the batch observer.
     has_observer: bool,
     made: Instant,
-    /// Start of the last turn that received replies.
+    /// Time of the latest driver poll that received replies. Calls answered in it count as ended at this time.
     turned: u64,
     /// Time, method and record of the last call. They apply to the next call too in most cases, because a turn usually
     /// sends several calls of the same method.
@@ -31,22 +31,22 @@ pub(crate) struct ObservedCalls {
     records: Vec<CallRecord>,
     /// Calls answered in this turn that were sent at the same time. They are counted together.
     answered: AnsweredBatch,
-    /// Number of replies in this turn to calls that had already ended.
+    /// Number of replies, received in this poll of the driver, to calls that had already ended.
     late: u32,
     /// State of the calls in each slot for the observer of individual calls, if there is one.
     tracked: Vec<TrackedCall>,
-    /// Ids of the methods at the batch observer, if there is one.
+    /// Methods that were called, each with its id at the batch observer, if there is one.
     rows: Vec<(&'static Method, Option<u32>)>,
-    /// Index in `rows` of the method used last.
+    /// Index in `rows` of the method used last, which is checked first.
     last: usize,
 }
 
-/// Record of a call.
+/// Data about an in-flight call that its end is reported with.
 #[derive(Clone, Copy)]
 struct CallRecord {
     /// Time of sending. [`COUNTED`] plus the duration if the call has been counted or is not observed.
     time: u64,
-    /// Id of the method at the batch observer.
+    /// Id by which the batch observer identifies the method.
     row: u32,
     /// Whether the end of the call must be reported to an observer.
     has_observer: bool,
@@ -61,7 +61,7 @@ struct AnsweredBatch {
     calls: u32,
 }
 
-/// Flag in the time of a record: the call need not be counted.
+/// Bit in the send time of a record. Set if the end of the call must not be counted, or already was.
 const COUNTED: u64 = 1 << 63;
 
 impl CallRecord {
@@ -82,7 +82,7 @@ impl AnsweredBatch {
     const NONE: Self = Self { time: 0, row: 0, calls: 0 };
 }
 
-/// A call that has ended.
+/// An observed call that has ended and was not yet reported.
 pub(crate) struct EndedCall {
     /// Time of sending.
     pub(crate) started: Instant,
@@ -93,7 +93,7 @@ pub(crate) struct EndedCall {
     pub(crate) tracked: TrackedCall,
 }
 
-/// Replies that a turn received for calls that had already ended.
+/// Replies, received in one poll of the driver, to calls that had already ended.
 pub(crate) struct LateReplies {
     observers: Arc<Observers>,
     count: u32,
@@ -107,7 +107,7 @@ impl LateReplies {
     }
 }
 
-/// State of a call for the observer of individual calls.
+/// Identifies a call to the observer of individual calls, by which its end is reported.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct TrackedCall {
     pub(crate) token: Token,
@@ -175,7 +175,7 @@ impl ObservedCalls {
         }
     }
 
-    /// Records the call in a slot, with the same time and method as the previous call.
+    /// Stores the record of the call in a slot. Its send time and method are those of the call that was prepared last.
     fn record(&mut self, slot: usize, token: Token, trace: Option<&TraceContext>) {
         let has_observer = self.has_observer && token != Token::NO_END;
         if self.has_observer

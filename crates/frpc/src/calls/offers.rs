@@ -7,29 +7,29 @@ use crate::wire::layouts::{OFFERED, PeerLayout, put_calls};
 use frisbee::{Outbox, PeerKind};
 use std::sync::Arc;
 
-/// The services that this end calls. Checked before each call.
+/// The services that this end calls, and which wire layout to use for each. Checked before each call.
 #[derive(Default, Debug)]
 pub(crate) struct CalledServices {
     /// Layout of the service that was found callable last, without translation by this end.
     last: Option<&'static Layout>,
-    /// Services whose layout the peer knows or shares.
+    /// Services that can be called in this end's layout, because the peer uses it too or translates it.
     known: Vec<&'static Layout>,
-    /// The peer, as far as known.
+    /// Kind of the peer as far as known, which determines the layout of its services.
     peer: PeerKind,
-    /// The services named in the HELLO of this end.
+    /// Services that were announced to the peer in this end's HELLO.
     named: Arc<[&'static Layout]>,
-    /// The services that have another layout at compat servers.
+    /// Layouts to use for services at compat servers, where these differ from the layouts of this end.
     compat: Arc<[&'static Layout]>,
 }
 
-/// The layout in which a service is called.
+/// Wire layout of the messages when a service is called.
 #[derive(Debug)]
 pub(crate) enum Rules {
-    /// The layout of this end.
+    /// Messages are sent in this end's layout. If the peer has another one, the peer translates.
     Own,
     /// The layout of the peer, which has dialled the connection. This end translates.
     Translated(PeerLayout),
-    /// In the layout of a compat server.
+    /// Messages are sent in the layout that compat servers use.
     Compat(&'static Layout),
 }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// information, and measuring costs them as much as choosing a connection.
 const QUICK: Duration = Duration::from_millis(1);
 
-/// Measurement state of a connection.
+/// Measurement of one call at a time on a connection, for choosing among servers.
 #[derive(Debug)]
 pub(super) struct Timing {
     server: Arc<dyn ServerObserver>,

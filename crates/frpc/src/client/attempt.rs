@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// The failure of an attempt.
+/// A failed attempt of a call, with the data that another attempt needs.
 pub(crate) struct Failure {
     pub(crate) status: Status,
     pub(crate) sent: SentState,
@@ -110,10 +110,10 @@ struct SentCall {
 struct RareEnding {
     ticket: CallTicket,
     ended: CallOutcome<()>,
-    /// Body of the reply, if there is one. It has not been decoded.
+    /// Body of the reply, if it was received but not decoded.
     unread: Option<Bytes>,
     until: Option<Instant>,
-    /// Record of the call for its observer.
+    /// Data about the ended call with which its observer is notified.
     over: Option<EndedCall>,
 }
 

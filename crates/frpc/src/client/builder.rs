@@ -136,7 +136,7 @@ pub struct ChannelBuilder {
     pub(crate) log_settings: Option<fn(&Self)>,
     hedge_after: Option<Duration>,
     attempts_max: u32,
-    /// Middleware around the calls of the channel.
+    /// Middleware that every call of the channel passes through.
     chain: Chain,
 }
 
@@ -395,7 +395,7 @@ impl ChannelBuilder {
         Ok(self.channel(Arc::new(links), &offer))
     }
 
-    /// Builds the services that are offered on each connection.
+    /// Builds the set of services that this client serves on each of its connections.
     fn offer(&mut self) -> Result<Arc<ServiceOffer>, Error> {
         self.log_settings.iter().for_each(|log| log(self));
         let offer = std::mem::take(&mut self.offering).done()?;

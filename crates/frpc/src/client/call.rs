@@ -25,7 +25,7 @@ const EXACT_BELOW: Duration = Duration::from_secs(10);
 /// request that it cannot decode. Calls within a data centre normally take much less. Not sent to the server.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Options of a call.
+/// Options of a call: its timeout, and whether a lossy encoding of its message is an error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallOptions {
     pub(crate) timeout: Option<Duration>,
@@ -42,7 +42,7 @@ impl Default for CallOptions {
     }
 }
 
-/// A call without its message.
+/// A call that was not sent yet, without its message.
 #[derive(Clone, Copy)]
 pub struct PendingCall<'a> {
     pub(crate) method: &'static Method,
@@ -50,7 +50,7 @@ pub struct PendingCall<'a> {
     pub(crate) options: CallOptions,
     /// Metadata and extensions that the caller has set.
     pub(crate) extras: Option<&'a Extras>,
-    /// Trace context to send.
+    /// Trace context that is sent with the request.
     pub(crate) trace: Option<&'a TraceContext>,
     /// Token of the observer, if the call table reports the end of the call.
     pub(crate) observer: Option<Token>,

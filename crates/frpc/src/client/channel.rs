@@ -68,7 +68,7 @@ pub struct Channel {
     pub(crate) layers: Option<Arc<Layers>>,
 }
 
-/// Layers around the calls of a channel.
+/// Optional processing of each call of a channel: middleware, hand-off, observation and hedging.
 #[derive(Clone, Default)]
 pub(crate) struct Layers {
     /// The middleware around calls.
@@ -94,7 +94,7 @@ pub(crate) struct ChannelShared {
     pub(crate) picker: Arc<dyn Picker>,
     /// Budget of retries, to which each successful call adds a tenth of a retry.
     pub(crate) retries: AttemptBudget<10>,
-    /// Time after which calls are hedged.
+    /// Time without a reply after which a call is also sent to a second server.
     pub(crate) hedge_after: Option<Duration>,
     pub(crate) hedges: AttemptBudget<2>,
     /// Maximum number of attempts of an idempotent call.

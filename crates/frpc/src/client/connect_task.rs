@@ -30,7 +30,7 @@ use tokio::time::Instant;
 /// that clients do not reconnect at the same time when a server returns.
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
 
-/// Upper limit of the maximum delay.
+/// Largest value that the maximum delay between connection attempts can have.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
 /// Minimum lifetime of a connection without an answered call. If the server closes a connection earlier, it counts as a

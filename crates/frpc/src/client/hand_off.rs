@@ -46,7 +46,7 @@ pub(crate) type MakeCall =
 /// Function that decodes a reply: an instance of [`read_reply`].
 pub(crate) type ReadReply = fn(&Bytes, Reading<'_>, &Connection) -> Result<Response<AnyReply>, Status>;
 
-/// Options for decoding a reply, and the translation of its message.
+/// Options for decoding a reply, and how to translate its message from another layout.
 pub(crate) type Reading<'a> = (DecodeOptions, Option<&'a Translation>);
 
 /// Decodes a reply whose message has the type `B`.

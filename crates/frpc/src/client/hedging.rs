@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// Parameters of hedging a call.
+/// Parameters for hedging: sending a slow call to a second server.
 #[derive(Clone, Copy)]
 pub(crate) struct Hedge {
     /// Time after which the call is sent to a second server.

@@ -26,8 +26,8 @@ use std::task::Poll;
 /// Maximum number of cancelled calls without a reply: half of all ids. Beyond that, the connection is replaced.
 const ABANDONED_MAX: usize = crate::calls::CALLS_MAX / 2;
 
-/// A connection and its calls. A connection dialled by a channel is closed when the channel and all calls have released
-/// its link.
+/// A connection and the table of its in-flight calls. Shared by the channel and all calls on the connection. If the
+/// channel dialled the connection, dropping the last reference closes it.
 pub struct Link {
     pub(crate) connection: Connection,
     pub(crate) calls: Arc<CallTable>,
@@ -43,7 +43,7 @@ pub struct Link {
     end: LinkEnd,
 }
 
-/// What happens to the connection when the link is dropped.
+/// Effect on the connection when the last reference to its link is dropped.
 #[derive(Clone, Copy)]
 enum LinkEnd {
     Close,

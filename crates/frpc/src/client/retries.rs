@@ -9,7 +9,7 @@ pub(crate) struct AttemptBudget<const EARNED: u32> {
     hundredths: AtomicU32,
 }
 
-/// Maximum number of attempts in a budget.
+/// Maximum number of attempts that a budget can accumulate. A new budget starts with this number.
 pub(crate) const ATTEMPTS: u32 = 10;
 
 impl<const EARNED: u32> AttemptBudget<EARNED> {

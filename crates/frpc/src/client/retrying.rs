@@ -23,7 +23,7 @@ pub(crate) const ATTEMPTS_MAX: u32 = 2;
 /// this time.
 const BACKOFF_FIRST: Duration = Duration::from_millis(10);
 
-/// Upper limit of the maximum delay.
+/// Largest value that the maximum delay between retries can have.
 const BACKOFF_MAX: Duration = Duration::from_secs(1);
 
 /// History of a call's attempts.
@@ -31,7 +31,7 @@ const BACKOFF_MAX: Duration = Duration::from_secs(1);
 pub(crate) struct Attempts {
     /// Number of attempts that were sent and have failed.
     failed: u32,
-    /// Status of an earlier attempt that may have run.
+    /// Status of an earlier attempt that the server may have executed. Returned if no attempt succeeds.
     ran: Option<Status>,
     /// Whether an attempt was sent and then dropped without waiting for its reply.
     pub(crate) is_cancelled: bool,

@@ -326,7 +326,7 @@ struct OpenedStream {
     sender: StreamSender,
     replies: Replies,
     link: Arc<Link>,
-    /// How requests are encoded.
+    /// How requests are encoded: flat or extended, compressed or not.
     flags: Flags,
     translation: Option<Arc<Translation>>,
 }

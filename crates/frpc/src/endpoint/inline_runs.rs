@@ -19,15 +19,15 @@ pub(crate) struct InlineRuns {
     polled: bool,
     /// Whether handlers are spawned as tasks.
     is_apart: bool,
-    /// Number of consecutive long turns.
+    /// Number of consecutive driver polls in which handlers took too long.
     long_batches: u32,
     /// Determines how long handlers are spawned as tasks before they are tried inline again.
     apart: Penalty,
 }
 
-/// Result of ending a turn.
+/// Result of ending a batch of inline handler calls.
 pub(crate) struct EndedBatch {
-    /// End of the turn, if handlers were polled inline.
+    /// End time of the poll, if handlers were polled inline.
     pub(crate) at: Option<Instant>,
     /// Whether handlers are spawned as tasks from now on.
     pub(crate) is_slow: bool,
@@ -96,11 +96,11 @@ mod tests {
 
     const QUICK: Duration = Duration::from_micros(50);
 
-    /// A sequence of a connection's turns.
+    /// Simulates consecutive driver polls of a connection.
     struct BatchSequence {
         inline_runs: InlineRuns,
         now: Instant,
-        /// Permitted duration of a turn.
+        /// Maximum duration of a driver poll.
         allowed: Duration,
     }
 
@@ -123,7 +123,7 @@ mod tests {
             (0..).take_while(|_| self.call(LONG)).count()
         }
 
-        /// Advances the time and ends a turn without calls.
+        /// Advances the time and ends a driver poll without calls.
         fn pause(&mut self, time: Duration) {
             self.now += time;
             let began = self.now;

@@ -31,9 +31,9 @@ pub(crate) struct OfferBuilder {
     pub(crate) mounts: Mounts,
     pub(crate) on_connect: Vec<Hook>,
     pub(crate) chain: Chain,
-    /// Services that this end announces to call.
+    /// Services that this end will call and therefore announces to its peers.
     pub(crate) called: Vec<&'static Layout>,
-    /// Layouts that services have at compat peers.
+    /// Layouts to use for services at compat peers, where these differ from the layouts of this end.
     pub(crate) compat: Vec<&'static Layout>,
     /// Maximum nesting depth of the peer's messages.
     pub(crate) nesting: Nesting,
@@ -41,7 +41,7 @@ pub(crate) struct OfferBuilder {
     pub(crate) observers: Option<Observers>,
     /// Whether to record calls in progress.
     pub(crate) is_inspectable: bool,
-    /// Access rules, if there are any.
+    /// Access rules that requests are checked against, if any.
     pub(crate) access: Option<Arc<dyn Authorize>>,
     /// Configuration of which messages to compress in outgoing calls. Set if this end supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
@@ -56,7 +56,7 @@ pub(crate) struct ServiceOffer {
     on_connect: Vec<Hook>,
     /// Services that this end calls.
     pub(crate) called: Arc<[&'static Layout]>,
-    /// Layouts that services have at compat peers.
+    /// Layouts to use for services at compat peers, where these differ from the layouts of this end.
     pub(crate) compat: Arc<[&'static Layout]>,
     /// Message formats, and the nesting limit of the peer's messages.
     pub(crate) terms: FormatTerms,
@@ -69,9 +69,9 @@ pub(crate) struct ServiceOffer {
     pub(crate) offered: Vec<OfferedService>,
     /// Whether to record calls in progress.
     pub(crate) is_inspectable: bool,
-    /// Access rules, if there are any.
+    /// Access rules that requests are checked against, if any.
     pub(crate) access: Option<Arc<dyn Authorize>>,
-    /// Load of this end.
+    /// Number of calls in progress at this end, which is reported to clients for load balancing.
     pub(crate) load: Arc<Load>,
     /// Configuration of which messages to compress in outgoing calls. Set if this end supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
@@ -376,7 +376,7 @@ mod tests {
     use bytes::Bytes;
     use frisbee::{Connection, MountError, Outbox, Packet, Protocol, Routed};
 
-    /// A router that adds a HELLO item of this type.
+    /// A router that adds a HELLO item of this type, to test conflicts.
     struct Claiming(u8);
 
     impl Protocol for Claiming {

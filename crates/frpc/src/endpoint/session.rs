@@ -20,7 +20,7 @@ pub(crate) struct Session {
     pub(crate) caller: Caller,
     /// Instances of the unary methods that were called, sorted by operation.
     pub(crate) instances: Vec<(u16, Box<dyn Invoke>)>,
-    /// Instance of the method that was called last.
+    /// Instance of the method that was called last, with its operation. Consecutive calls are often of the same method.
     pub(crate) last: Option<(u16, Box<dyn Invoke>)>,
     pub(crate) mounted: MountsSession,
     /// Calls made by an accepting end. Set once it has made one.
@@ -39,11 +39,11 @@ pub(crate) struct Session {
     pub(crate) decompresses: bool,
     /// Whether the peer accepts compressed messages from this end.
     pub(crate) packs: bool,
-    /// Access rules for the peer, if there are any.
+    /// Access rules as they apply to this peer, if any.
     pub(crate) rules: Option<Arc<dyn PeerRules>>,
 }
 
-/// Replies received in a turn, and the callers to wake at its end.
+/// Replies received in one poll of the driver, and the callers to wake at its end.
 #[derive(Default)]
 pub(crate) struct Replies {
     pub(crate) packets: Vec<Packet>,
@@ -119,7 +119,7 @@ impl Session {
         unary.instance(InvokeSettings { packs: self.packs && served.packs, translation, ..settings })
     }
 
-    /// Holds a call until the description of its layout arrives.
+    /// Holds a call back until the peer has described the layout of its service.
     pub(crate) fn hold(&self, call: HeldCall) {
         if let Some(layouts) = &self.layouts {
             layouts.hold(call, &self.caller.connection);

@@ -26,7 +26,7 @@ pub(crate) struct Table {
     pub(crate) layouts: Vec<&'static Layout>,
 }
 
-/// A method together with its settings.
+/// A method that is served, with its middleware, access rule and observer.
 pub(crate) struct ServedMethod {
     pub(crate) entry: Entry,
     pub(crate) running: HandlerPlacement,
@@ -38,7 +38,7 @@ pub(crate) struct ServedMethod {
     pub(crate) method_observer: Option<MethodObserver>,
     /// Whether to compress responses for peers that support it.
     pub(crate) packs: bool,
-    /// Index of the access rule for the method.
+    /// Index of the method in the access rules.
     pub(crate) rule: Option<usize>,
 }
 
@@ -85,7 +85,7 @@ impl ServedMethod {
     }
 }
 
-/// Settings of a method that can be configured.
+/// Settings of a method that the builder can change.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MethodSettings {
     pub(crate) policy: Option<Policy>,

@@ -41,7 +41,7 @@ impl MethodObserver {
 /// Calls that were answered in the current turn of a connection.
 pub(crate) struct BatchCalls {
     observers: Arc<Observers>,
-    /// Id of the method whose successful calls are counted in `calls`.
+    /// Method whose successful calls are currently counted in `calls`, by its id at the batch observer.
     row: Cell<u32>,
     calls: Cell<u32>,
     /// Calls of other methods, and failed calls.

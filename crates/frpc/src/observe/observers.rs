@@ -19,7 +19,7 @@ pub(crate) struct Observers {
 pub(crate) struct MethodObserver {
     pub(crate) observers: Arc<Observers>,
     pub(crate) about: ObservedMethod,
-    /// Id of the method at the batch observer, if there is one.
+    /// Id by which the batch observer identifies the method, if there is such an observer.
     pub(crate) row: Option<u32>,
     /// Whether there is an observer of individual calls.
     pub(crate) has_observer: bool,
@@ -28,7 +28,7 @@ pub(crate) struct MethodObserver {
     pub(crate) request: u64,
     /// Trace context of that call, which is inherited by the calls that its handler makes.
     pub(crate) trace: Option<TraceContext>,
-    /// Start of that call, if it is not part of a turn.
+    /// Start time of that call, if it differs from that of the driver's poll.
     pub(crate) began: Option<Instant>,
 }
 
@@ -78,7 +78,7 @@ impl Observers {
         self.batches.as_ref().map(|batches| batches.register(about))
     }
 
-    /// Reports completed calls, each of which took `nanos` nanoseconds.
+    /// Reports `calls` completed calls, each of which took `nanos` nanoseconds.
     pub(crate) fn ended(&self, row: u32, code: Code, calls: u64, nanos: u64) {
         if let Some(batches) = &self.batches {
             batches.ended(row, code, calls, nanos);

@@ -16,9 +16,9 @@ use std::time::Instant;
 /// The peer of a connection in its role as a caller.
 pub(crate) struct Caller {
     pub(crate) connection: Connection,
-    /// Form in which replies are encoded.
+    /// Encoding of replies: the flat form of the Go implementation or the extended one, which preserves absent fields.
     pub(crate) style: Form,
-    /// Load of this end.
+    /// Number of calls in progress at this end, for reports to clients.
     load: Arc<Load>,
     /// Whether the peer requests load reports.
     wants_load: bool,

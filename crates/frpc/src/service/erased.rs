@@ -90,11 +90,11 @@ pub(crate) struct AcceptedStream<'a> {
     /// Options of the call, which has been admitted.
     pub(crate) options: Box<Prefix>,
     pub(crate) stream: Stream,
-    /// Options for decoding requests.
+    /// Options for decoding the peer's requests.
     pub(crate) reading: DecodeOptions,
     /// Middleware around the call.
     pub(crate) chain: Option<Arc<Chain>>,
-    /// Where the handler runs.
+    /// Executor that polls the handler: the worker of the connection, or a task in the runtime.
     pub(crate) placement: Placement,
     /// Observation of the call.
     pub(crate) observed_call: Option<ObservedCall>,

@@ -52,13 +52,13 @@ const MEMORY_LEAST: usize = 1024 * 1024;
 /// Length of a body in bytes, from which its lists may take more memory than a client is guaranteed.
 pub(crate) const LARGE_BODY: usize = 16 * 1024;
 
-/// Limits of a server for messages in any format.
+/// Limits that a server applies to decoded messages, regardless of their format.
 #[derive(Debug, Default)]
 pub struct FormatTerms {
     pub(crate) nesting: Nesting,
     /// Memory of the last decoded request.
     pub(crate) memory: AtomicUsize,
-    /// Amount by which the memory limit is reduced for the next request.
+    /// Amount in bytes by which the memory limit of the next request is reduced.
     pub(crate) withheld: AtomicUsize,
     /// Types that an `Any` may contain in JSON. `None` if no service uses `Any`.
     #[cfg(feature = "json")]

@@ -31,7 +31,7 @@ pub(crate) trait Invoke: Send {
     fn is_needed(&self) -> bool;
 }
 
-/// A received call.
+/// A received request, with the data needed to serve it.
 pub(crate) struct Incoming<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) envelope: Envelope,

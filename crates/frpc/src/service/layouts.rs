@@ -62,7 +62,7 @@ struct State {
     charges: Vec<MemoryCharge>,
 }
 
-/// An operation that the peer has announced.
+/// An operation number that the peer has announced, and the method that it denotes there.
 #[derive(Clone, Copy, Debug)]
 struct Claim {
     operation: u16,
@@ -81,7 +81,7 @@ const NO_METHOD: u16 = u16::MAX;
 /// Maximum number of services of a peer whose layouts differ.
 const SERVICES_MAX: usize = 1024;
 
-/// A service that the peer calls or offers.
+/// A service that the peer calls or offers in a layout other than that of this end.
 #[derive(Debug)]
 struct PeerService {
     theirs: PeerLayout,
@@ -89,16 +89,16 @@ struct PeerService {
     layout: LayoutState,
 }
 
-/// State of a service's layout.
+/// Progress of obtaining the peer's layout of a service.
 #[derive(Debug)]
 enum LayoutState {
     /// This end does not offer the service.
     Absent,
-    /// The layouts differ only in their operations.
+    /// The messages have the same layout, and only the operation numbers differ.
     Renumbered(&'static Layout),
-    /// The description has been requested.
+    /// The peer was asked to describe its layout. Calls wait for the description.
     Asked(&'static Layout),
-    /// The description was not received in time.
+    /// The peer did not describe its layout in time, so calls are rejected.
     Late(&'static Layout),
     Known(&'static Layout, Arc<ServicePlans>),
     /// The description is invalid or cannot be translated.
@@ -116,7 +116,7 @@ pub(crate) enum PeerMethod {
     Refused(Status),
 }
 
-/// A call that waits for a description.
+/// A call that waits until the peer has described the layout of its service.
 #[derive(Debug)]
 pub(crate) enum HeldCall {
     Unary(PacketId, Operation, Envelope, Option<TraceContext>),

@@ -17,7 +17,7 @@ const POWERS: usize = 16;
 /// With a divisor of 8, the slowest calls of a fleet take longer.
 const SMOOTHING: i64 = 16;
 
-/// Load of a server.
+/// Load of a server, which is reported to clients so that they can choose among servers.
 #[derive(Debug, Default)]
 pub(crate) struct Load {
     /// Whether any client has requested reports.

@@ -158,7 +158,7 @@ struct MethodState {
     reading: DecodeOptions,
     /// Whether requests may have to be decompressed or translated.
     prepares: bool,
-    /// How replies are encoded.
+    /// How replies are encoded: flat or extended, compressed or not.
     flags: Flags,
     translation: Option<Arc<Translation>>,
 }

@@ -26,7 +26,7 @@ impl Flags {
     pub(crate) const LOSSLESS: Self = Self(2);
     /// Translate the message for a peer with another layout. Set by [`Writing::new`].
     pub(crate) const TRANSLATED: Self = Self(4);
-    /// Flags that require the slow path.
+    /// Flags that exclude the fast path for encoding.
     const RARE: Self = Self(1 | 4);
 
     /// Returns this flag if `is_set`, and no flag otherwise.
@@ -44,7 +44,7 @@ impl Flags {
     }
 }
 
-/// How to encode a message.
+/// How to encode a message: flags, and the translation to the layout of the peer if it differs.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Writing<'a> {
     flags: Flags,
@@ -415,7 +415,7 @@ pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Opti
     }
 }
 
-/// A decoded request.
+/// A decoded request and its memory consumption.
 pub(crate) struct Received<M> {
     pub(crate) message: M,
     /// Approximate memory of the request, in bytes.

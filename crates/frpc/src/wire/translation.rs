@@ -32,7 +32,7 @@ pub(crate) struct ServicePlans {
     outgoing: Plan,
     /// Methods in the order of the peer's operations.
     methods: Vec<MethodPlan>,
-    /// Approximate memory in bytes.
+    /// Approximate memory of the plans in bytes.
     pub(crate) memory: usize,
 }
 

@@ -11,11 +11,11 @@ pub(super) struct Emitter<'a> {
     pub(super) to: &'a Side,
     pub(super) pairs: &'a [Pair],
     pub(super) program: &'a mut Program,
-    /// Index of the current block's first operation.
+    /// Index of the first operation in the block that is being emitted.
     pub(super) start: usize,
 }
 
-/// Destination of the output of an item.
+/// Destination of a translated item: the output itself, or a segment that is put in its place later.
 #[derive(Clone, Copy)]
 enum Output<'a> {
     /// Directly after the output of the previous item. If the item is not set, the default of this slot is written.
@@ -25,7 +25,7 @@ enum Output<'a> {
     Segment { is_contested: bool },
 }
 
-/// An item of the writer, and the edges to the reader's slots for its fields.
+/// An item of the writer, and the reader's fields to which it is translated.
 type Source<'a> = (&'a Item, &'a [Edge]);
 
 impl Emitter<'_> {
@@ -40,7 +40,7 @@ impl Emitter<'_> {
         self.program.ops.push(op);
     }
 
-    /// Emits operations that copy or skip an item of the writer.
+    /// Emits operations that copy an item of the writer's message unchanged, or that skip it if `skip` is set.
     pub(super) fn walk(&mut self, item: &Item, skip: bool) {
         let message = |field: &Field| match field.of {
             Type::Message(node) => Some(node),
@@ -71,7 +71,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Emits the translation of a message for a pair of types.
+    /// Emits operations that translate a message of the writer's type to the reader's type.
     pub(super) fn pair(&mut self, pair: &Pair) {
         let (from, to) = (self.from, self.to);
         let (items, slots) = (from.items(pair.from), to.items(pair.to));

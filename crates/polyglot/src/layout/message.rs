@@ -65,7 +65,7 @@ pub struct MessageReader {
     others: Vec<(Fingerprint, Arc<VersionPlan>)>,
 }
 
-/// The plan of another version, or the reason why it cannot be translated.
+/// Plan for translating messages of another version, or the reason why it is impossible.
 type VersionPlan = Result<(Plan, Option<Root>), String>;
 
 /// The error of reading a stored body: it is malformed, or of a version that cannot be translated.

@@ -25,7 +25,7 @@ pub struct Plan {
     roots: HashMap<(u32, u32), Result<Option<Root>, Refusal>>,
 }
 
-/// The programs for a request or reply of a [`Plan`].
+/// Entry points of a [`Plan`] for translating one request or reply type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root {
     pub(super) extended: u32,
@@ -53,7 +53,7 @@ impl fmt::Display for PlanError {
 
 impl std::error::Error for PlanError {}
 
-/// Compiled operations for input in either the flat or the extended form.
+/// Compiled operations that translate messages between two layouts, for input in either the flat or the extended form.
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) ops: Vec<Op>,
@@ -83,7 +83,7 @@ impl Program {
     }
 }
 
-/// The numbers of an enum of the reader, for finding the index of a number.
+/// Lookup table from the numbers of a reader's enum to their indices.
 #[derive(Debug)]
 pub(super) struct Indices {
     /// Pairs of a number and its first index, sorted by number.
@@ -95,14 +95,14 @@ pub(super) struct Indices {
 /// An operation of a translation program.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Op {
-    /// Copies this many values whose end can be found without a layout.
+    /// Copies this many values that can be delimited without knowledge of their layout.
     Copy(u32),
     /// Copies a message, or a list or map of messages, by using a block of the writer's type to find its end.
     CopyTree {
         container: Container,
         block: u32,
     },
-    /// Copies a oneof of the writer.
+    /// Copies a oneof of the writer unchanged. Contains the index of its table.
     CopyOneof(u32),
     /// Skips this many values, like `Copy`.
     Skip(u32),
@@ -178,7 +178,7 @@ pub(super) enum Entries {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How {
     Copy,
-    /// Copies a message by using a block of the writer's type.
+    /// Copies a message unchanged, delimited by the block for the writer's type.
     Tree,
     Number,
     Enum,
@@ -206,7 +206,7 @@ pub(super) struct Target {
     pub(super) segment: Option<(u16, u32)>,
 }
 
-/// The places in a message's output, in the reader's order.
+/// Order in which the fields of a message must be written for the reader.
 #[derive(Debug)]
 pub(super) struct Order {
     pub(super) places: Vec<OrderPlace>,
@@ -222,7 +222,7 @@ pub(super) struct OrderPlace {
     pub(super) at: u32,
     /// Group of mutually exclusive places, or 0 for none. The members of a oneof in the flat form are a group.
     pub(super) group: u16,
-    /// Index of the segment for this place, if the order has no groups.
+    /// Index of the input segment that is written at this place, if the order has no groups.
     pub(super) source: u16,
 }
 
@@ -291,7 +291,7 @@ pub(super) struct Pair {
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) edges: Vec<Edge>,
-    /// Indices of the pairs with a field of this pair.
+    /// Indices of the pairs whose messages contain this pair's message.
     users: Vec<usize>,
     /// Whether both types have the same encoding, including nested messages.
     pub(super) is_same: bool,

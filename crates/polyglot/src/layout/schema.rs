@@ -121,7 +121,7 @@ impl<'a> Schema<'a> {
     }
 }
 
-/// The types of a description, in the order of their first use.
+/// Types of a description that is being built, in the order of their first use.
 struct Types<'s, 'a> {
     schema: &'s Schema<'a>,
     /// Full names with a leading dot.

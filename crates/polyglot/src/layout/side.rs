@@ -4,7 +4,7 @@
 use super::description::{Description, Field, Shape, Type, TypeLayout};
 use crate::Form;
 
-/// The types of the writer or the reader of a plan.
+/// Types of a plan's writer or reader, arranged as on the wire.
 pub(super) struct Side {
     /// Items of each type of the description, followed by those of the map entries. Enums have no items.
     pub(super) nodes: Vec<Vec<Item>>,
@@ -13,7 +13,7 @@ pub(super) struct Side {
     pub(super) form: Form,
 }
 
-/// A unit on the wire: a field, or a oneof of the extended form.
+/// A field as encoded on the wire. In the extended form, a whole oneof is one item.
 pub(super) struct Item {
     pub(super) place: Place,
     /// The field itself. For a oneof, its members in the order of their indices.
@@ -27,7 +27,7 @@ pub(super) enum Place {
     Implicit,
     Optional,
     List,
-    /// A map, with the index of its entry type.
+    /// A map. Contains the index of the type of its entries.
     Map(u32),
     Oneof,
 }

@@ -21,7 +21,7 @@ pub struct Limits {
     pub nesting: Nesting,
 }
 
-/// Statistics of a translation.
+/// Result of a translation, for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Translated {
     /// Number of set fields that the reader does not know.
@@ -111,7 +111,7 @@ pub(super) struct Run<'p, 'i, 'o> {
     pub(super) program: &'p Program,
     /// Input that has not been read.
     pub(super) rest: &'i [u8],
-    /// Input that has not been copied to the output. `rest` is a suffix of it.
+    /// Input that was not copied to the output yet, with `rest` as its suffix. Adjacent values are copied together.
     run: &'i [u8],
     length: usize,
     out: &'o mut Vec<u8>,

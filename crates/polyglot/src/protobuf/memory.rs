@@ -22,22 +22,22 @@ pub trait Protobuf {
 pub struct Field {
     /// Memory of the first element in bytes. It is larger, because containers initially allocate several slots.
     first: usize,
-    /// Memory of each further element in bytes.
+    /// Memory in bytes of each list element or map entry after the first.
     each: usize,
     values: Values,
 }
 
-/// Content of a field, which determines how to count its elements.
+/// Type of a field's values, which determines how their memory is computed from the encoded bytes.
 #[derive(Clone, Copy, Debug)]
 enum Values {
-    /// Values that take no further memory.
+    /// Values that take no memory outside of the struct or list element.
     Plain,
     /// Numbers encoded as varints, possibly packed.
     Varints,
     /// Numbers of this fixed size in bytes, possibly packed.
     Fixed(usize),
     Messages(fn(u32) -> Field),
-    /// Map entries. If their values are messages, contains the function for their fields.
+    /// Map entries. If the values are messages, contains the function that returns the value's fields by number.
     Entries(Option<fn(u32) -> Field>),
 }
 

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 const POOL_MAX: usize = 64;
 
 thread_local! {
-    /// Empty boxes.
+    /// Empty boxes of this thread, kept to save allocations.
     #[expect(clippy::vec_box, reason = "the boxes are kept")]
     static POOL: RefCell<Vec<Box<Extras>>> = const { RefCell::new(Vec::new()) };
 }

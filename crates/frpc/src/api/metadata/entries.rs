@@ -19,7 +19,7 @@ const SHORT_HEAD: usize = 3;
 /// Entries in insertion order, each with a header, a key and a value.
 #[derive(Clone)]
 pub(super) struct Entries {
-    /// The entries in `inline[..length]`, if they fit.
+    /// Buffer for a few short entries, to save an allocation. Contains them in `inline[..length]`.
     inline: [u8; INLINE_LEN],
     length: u8,
     /// Whether any entry may have the flag [`SENSITIVE`].
@@ -28,7 +28,7 @@ pub(super) struct Entries {
     count: u16,
     /// Total length of all keys and values.
     content_len: u16,
-    /// The entries, if they do not fit inline.
+    /// Buffer for the entries if they do not fit inline.
     apart: Vec<u8>,
 }
 

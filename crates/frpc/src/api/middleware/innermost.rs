@@ -24,7 +24,7 @@ pub(super) struct InnermostCall {
     pub(super) is_coming: bool,
     /// Whether this is an outgoing call, that is, the middleware is that of a client.
     pub(super) is_own: bool,
-    /// The middleware inside of the one that holds the call.
+    /// Remaining middleware between the holder of the call and the call.
     pub(super) rest: Option<InnerChain>,
     /// Whether the call has run or may have run. Shared with the outermost middleware, because an inner one may drop
     /// the call.
@@ -63,7 +63,7 @@ pub(super) trait MakeCall: Send {
 }
 
 pin_project_lite::pin_project! {
-    /// The state of a call: its input, its future, or its response.
+    /// Progress of a call: its input before the start, then its future, then its response.
     struct CallStage<A, B, L, F> {
         make: Option<(L, A)>,
         #[pin]

@@ -35,7 +35,7 @@ impl AdapterMethods {
     }
 }
 
-/// A turn, in which several calls are made on one thread.
+/// A batch of calls that an adapter makes on one thread without yielding.
 #[doc(hidden)]
 pub struct AdapterBatch<'a> {
     adapter: &'a AdapterCaller,
