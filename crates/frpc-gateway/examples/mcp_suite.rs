@@ -5,7 +5,7 @@ use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Gateway, Mcp, ServeGateway as _};
 use samples::tools::{Count, Name, Node, Tools, ToolsServer};
 
-/// The fewest messages of a stream.
+/// Minimum number of messages that the test stream sends.
 const LEAST: u32 = 3;
 
 struct Suite;

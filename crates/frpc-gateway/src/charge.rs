@@ -1,4 +1,4 @@
-//! Charges of requests and replies to the memory of the server.
+//! Memory charges for requests and replies, which count towards the memory limit of the server.
 
 use bytes::BytesMut;
 use frisbee::{MemoryCharge, MemoryWaiter};
@@ -29,7 +29,7 @@ pub(crate) fn overloaded() -> Status {
     Status::resource_exhausted("the server's memory limit for this client is reached")
 }
 
-/// Charge for something that grows and shrinks. It changes in steps, so that small changes cost nothing.
+/// Memory charge for a buffer that grows and shrinks. It changes in steps, so that small changes cost nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Charge(Option<(MemoryCharge, usize)>);
 

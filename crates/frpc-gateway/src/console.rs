@@ -98,12 +98,12 @@ fn named<'a>(known: &KnownFields<'a>) -> Option<(&'a str, &'a str)> {
     Some((host, crate::locks::without_port(host)?))
 }
 
-/// A file of the page.
+/// A file that the console serves.
 struct File {
     path: &'static str,
     content_type: &'static str,
     text: &'static str,
-    /// The compressed file, created by the first request.
+    /// The file compressed by gzip. Created when a client first requests it.
     small: OnceLock<Bytes>,
 }
 

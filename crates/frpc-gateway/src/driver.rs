@@ -119,7 +119,7 @@ impl<T> AdapterDriver<T> {
         self.arrival.alarm.poll(task, due)
     }
 
-    /// Applies the write timeout to an attempt to write `offered` bytes.
+    /// Applies the write timeout to the result of an attempt to write `offered` bytes.
     fn judge(
         &mut self,
         task: &mut Context<'_>,
@@ -305,7 +305,7 @@ impl MessagePace {
 #[derive(Debug, Default)]
 pub struct LazyTimer {
     sleep: Option<Pin<Box<Sleep>>>,
-    /// The task to wake.
+    /// The waker of the task that waits for the timer.
     waker: Option<Waker>,
 }
 

@@ -157,7 +157,7 @@ impl Forward {
 /// Maximum memory of a message during conversion. Several workers may convert concurrently.
 const CONVERSION_MEMORY_MAX: usize = 64 << 20;
 
-/// A service of a [`Forward`].
+/// A service whose calls a [`Forward`] sends to its backend.
 #[derive(Clone)]
 pub struct ForwardService {
     backend: Arc<Backend>,
@@ -166,7 +166,7 @@ pub struct ForwardService {
     methods: Vec<Arc<ForwardedMethod>>,
 }
 
-/// A method of the backend.
+/// A method of a forwarded service, with its message types and the backend that implements it.
 struct ForwardedMethod {
     backend: Arc<Backend>,
     fields: Arc<ForwardFields>,

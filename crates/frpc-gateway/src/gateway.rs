@@ -23,7 +23,7 @@ pub struct Gateway {
     #[cfg(feature = "mcp")]
     pub(crate) mcp: Option<Arc<Mcp>>,
     udp: Vec<Udp>,
-    /// OpenRPC document of the server's methods, created by the first request for it.
+    /// OpenRPC document of the server's methods. Created when a client first requests it.
     pub(crate) discovered: Arc<OnceLock<Vec<u8>>>,
     pub(crate) batch_max: usize,
     pub(crate) idle_timeout: Duration,

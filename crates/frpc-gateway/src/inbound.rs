@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
-/// A request body.
+/// A request body, received by hyper or by the gateway's own HTTP/2 driver.
 pub(crate) enum Inbound {
     /// A body read by hyper, and whether it has been read completely.
     Http1(Incoming, Arc<AtomicBool>),

@@ -28,7 +28,7 @@ pub(crate) struct Locks {
     pub(crate) console: Option<crate::Console>,
 }
 
-/// The header fields required in the response to an admitted request.
+/// Result of admitting a request: the CORS fields that its response needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pass<'a> {
     /// Origin whose pages may read the response.

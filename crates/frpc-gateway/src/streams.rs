@@ -31,7 +31,7 @@ const CONNECT_END: u8 = 2;
 /// Flags of the trailers of gRPC-Web.
 const WEB_TRAILERS: u8 = 0x80;
 
-/// Call settings from the request head.
+/// Settings of a call that its request head determines: timeout and compression.
 #[derive(Clone, Debug)]
 pub(crate) struct CallTerms {
     pub(crate) protocol: Protocol,
@@ -211,10 +211,10 @@ pub(crate) struct EncodedReplies {
     late_trailers: Option<LateTrailers>,
     protocol: Protocol,
     encoding: Compression,
-    /// gRPC trailers, which are sent as a separate frame.
+    /// gRPC trailers that remain to be sent, as a separate frame.
     last: Option<HeaderMap>,
     has_ended: bool,
-    /// Set for responses with messages.
+    /// Context of the client, for memory charges. `None` for responses without messages.
     context: Option<AdapterContext>,
     room: Room,
 }

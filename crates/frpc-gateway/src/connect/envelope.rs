@@ -18,7 +18,7 @@ pub(crate) const PREFIX: usize = 5;
 /// Flag of a compressed message.
 pub(crate) const COMPRESSED: u8 = 1;
 
-/// Compression of messages.
+/// Compression of messages, as named by the `grpc-encoding` and `connect-content-encoding` headers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Compression {
     Identity,
@@ -86,7 +86,7 @@ pub(crate) fn put_message(out: &mut BytesMut, message: &[u8], encoding: Compress
 
 /// Stream of the messages in a request body. It ends with the first error.
 pub(crate) struct Messages {
-    /// `None` once the body has ended.
+    /// Rest of the request body. `None` once it has ended.
     body: Option<Inbound>,
     /// Undecoded bytes of a base64 body; `None` if the body is not in base64.
     text: Option<BytesMut>,
@@ -94,7 +94,7 @@ pub(crate) struct Messages {
     /// Whether the body is a single message. If so, the minimum receive rate also applies before and after the message.
     is_single: bool,
     buffer: GrowingBody,
-    /// Charge for a message that is held until the body ends.
+    /// Memory charge for a complete message that is kept back until the body has ended.
     hold: Option<MemoryCharge>,
     context: AdapterContext,
     pace: MessagePace,

@@ -64,7 +64,7 @@ pub struct ForwardFields {
     replies: Changes,
 }
 
-/// Changes to the fields of one direction.
+/// Header fields to set and to remove, either in requests or in replies.
 #[derive(Clone, Default, Debug)]
 struct Changes {
     set: Vec<(String, String)>,

@@ -81,7 +81,7 @@ pub(super) struct Grpc {
     pool: Mutex<Pool>,
 }
 
-/// The connections to the backend.
+/// The open connections to the backend, and the failures that delay new ones.
 #[derive(Default)]
 struct Pool {
     links: Vec<Arc<Link>>,
@@ -92,11 +92,11 @@ struct Pool {
     last_error: Arc<str>,
 }
 
-/// A call whose reply has begun.
+/// A call for which the backend has sent the head of the reply.
 struct BegunCall {
     call: Call,
     head: Head,
-    /// The head contains the trailers, and there are no messages.
+    /// Whether the head already contains the trailers, so that no messages follow.
     is_end: bool,
     deadline: Option<Instant>,
     authority: Arc<str>,
@@ -113,9 +113,9 @@ impl Drop for Sending {
     }
 }
 
-/// The body of a request.
+/// The request messages of a forwarded call.
 enum Body {
-    /// An enveloped message.
+    /// The only message of a unary request, in its envelope.
     Whole(Bytes),
     Stream(RequestStream),
 }
@@ -418,7 +418,8 @@ fn enveloped(message: &[u8]) -> Result<Bytes, Status> {
     Ok(body.freeze())
 }
 
-/// Servers cancel late calls, possibly before the deadline expires here.
+/// Converts a cancellation by the server to a timeout if the deadline of the call explains it. Servers cancel late
+/// calls, possibly before the deadline expires here.
 fn explain(status: Status, deadline: Option<Instant>, authority: &str) -> Status {
     if status.code() == Code::Cancelled && deadline.is_some_and(|deadline| now() >= deadline) {
         return Status::deadline_exceeded(format!("the deadline passed before {authority} answered"));

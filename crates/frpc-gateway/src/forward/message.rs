@@ -21,7 +21,7 @@ pub(super) enum MessageEncoding {
     Protobuf,
 }
 
-/// Type of a message.
+/// The descriptors of a message type, by which messages are converted between encodings.
 pub(super) struct MessageType {
     descriptor: MessageDescriptor,
     codec: Arc<Codec>,

@@ -79,7 +79,7 @@ impl Failure {
 /// Stream of the replies of a call. Ends with the failure of a request if one fails.
 pub(super) struct ForwardedReplies<S> {
     pub(super) replies: S,
-    /// `None` for calls without a request stream.
+    /// Reports that the request stream has failed. `None` for calls without a request stream.
     pub(super) failure: Option<Failure>,
 }
 

@@ -10,7 +10,7 @@ pub(crate) const JSON: &str = "application/json";
 pub(crate) const ION: &str = "application/ion";
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// A response with a complete body.
+/// An HTTP response whose body is complete, with its head still in the gateway's own form.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

@@ -24,7 +24,7 @@ const METHODS_MAX: usize = 64;
 /// Maximum capacity for JSON-RPC replies that an idle connection keeps, in bytes.
 const REPLIES_KEPT: usize = 4 * 1024;
 
-/// The target of a call.
+/// What an HTTP request calls: a method, or the JSON-RPC session of the connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CallTarget {
     /// The method at this index in [`Calls`].
@@ -39,16 +39,16 @@ pub(crate) struct Calls<'a> {
     called: Vec<ResolvedMethod>,
     /// The JSON-RPC session, which is created by the first call.
     session: Option<Box<Session>>,
-    /// Number of digits in the length of the last JSON-RPC response.
+    /// Number of digits in the `content-length` of the last JSON-RPC response. The next head reserves as many.
     digits: usize,
 }
 
-/// A method that has been called on the connection.
+/// A method that was called on this connection, kept so that further calls need no lookup.
 struct ResolvedMethod {
     path: Box<str>,
     format: Format,
     slot: AdapterSlot,
-    /// Number of digits in the length of the last response.
+    /// Number of digits in the `content-length` of the method's last response. The next head reserves as many.
     digits: usize,
 }
 
@@ -58,7 +58,7 @@ pub(crate) enum PendingCall {
     JsonRpc(Box<Session>),
 }
 
-/// The part of a call that is taken from the request's head.
+/// The data of a call that the request head determines: its target, its metadata and its timeout.
 #[derive(Debug)]
 pub(crate) struct CallHead {
     pub(crate) callee: CallTarget,
@@ -66,7 +66,7 @@ pub(crate) struct CallHead {
     pub(crate) timeout: Option<Duration>,
 }
 
-/// How a response must be written.
+/// How a response is written, depending on the request that it answers.
 #[derive(Clone, Copy)]
 pub(crate) struct ResponseOptions<'a> {
     pub(crate) pass: Pass<'a>,

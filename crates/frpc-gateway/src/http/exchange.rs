@@ -17,7 +17,7 @@ pub(crate) struct Exchange(Arc<Mutex<State>>);
 struct State {
     /// Number of requests whose responses hyper has not fully read.
     in_progress: usize,
-    /// Number of requests whose responses have not begun.
+    /// Number of requests for which no part of a response was produced yet.
     requests_in_progress: usize,
     /// Whether the connection has not been flushed since hyper read the last response.
     is_unwritten: bool,
@@ -32,7 +32,7 @@ struct State {
     upgrade: Option<(Upgrade, Metadata)>,
 }
 
-/// The time of the next timeout of a connection, by cause.
+/// The next timeout of a connection, with its cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Deadline {
     /// The connection has been idle for too long.

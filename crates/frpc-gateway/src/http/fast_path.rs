@@ -48,7 +48,7 @@ pub(crate) enum Handover {
     Http2(BytesMut),
 }
 
-/// The action after a request.
+/// How the fast path continues after a request.
 enum NextAction {
     Next,
     Close,
@@ -65,7 +65,7 @@ enum ReadOutcome {
     Late,
 }
 
-/// What a read waits for, and until when.
+/// What the next read must deliver, and the time at which the client has taken too long.
 enum ReadDeadline {
     /// The next request.
     Request(Instant),
@@ -73,7 +73,7 @@ enum ReadDeadline {
     Head(Instant),
 }
 
-/// A connection on the fast path.
+/// An HTTP/1.1 connection while it is served without hyper.
 pub(crate) struct FastPath<'a> {
     gateway: &'a Gateway,
     http: &'a Http,
@@ -85,9 +85,10 @@ pub(crate) struct FastPath<'a> {
     is_borrowed: bool,
     /// Number of bytes of `input` that do not contain the end of a head.
     scanned: usize,
-    /// Responses that have not been written.
+    /// Encoded responses that were not written to the transport yet.
     output: Vec<u8>,
-    /// The time since which a request is due. The first head is due from the start, even if its first byte is late.
+    /// Start of the timeout for the current request. The first head is timed from the start of the connection, even if
+    /// its first byte is late.
     started: Option<Instant>,
     /// Whether the task will be woken when the server shuts down.
     is_stop_polled: bool,

@@ -5,13 +5,13 @@ use frpc::{Metadata, MetadataError, Status};
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// The field with the token of a caller.
+/// Name of the header field that contains the caller's token.
 pub(crate) const AUTHORIZATION: &str = "authorization";
 
-/// The longest name of a field that the gateway understands.
+/// Maximum length of the names of [`KnownFields`]. Longer names are not compared.
 const NAME_MAX: usize = 30;
 
-/// The fields of a request that the gateway understands, as bytes.
+/// Header fields of a request that the gateway interprets, as raw bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownFields<'a> {
     pub(crate) host: Option<&'a [u8]>,
@@ -51,12 +51,12 @@ pub(crate) struct KnownFields<'a> {
     pub(crate) socket_key: Option<&'a [u8]>,
     pub(crate) socket_version: Option<&'a [u8]>,
     pub(crate) socket_protocol: Option<Cow<'a, [u8]>>,
-    /// A field that occurs more than once and has no list as its value.
+    /// Name of a field that occurs more than once although its value is not a list. Such requests are rejected.
     pub(crate) repeated: Option<&'static str>,
 }
 
 impl<'a> KnownFields<'a> {
-    /// The fields with these names, in any case, and values.
+    /// Collects the known fields from names, in any letter case, and values.
     pub(crate) fn of(fields: impl Iterator<Item = (&'a str, &'a [u8])>) -> Self {
         let mut known = Self::default();
         for (name, value) in fields {
@@ -120,7 +120,7 @@ impl<'a> KnownFields<'a> {
         });
     }
 
-    /// The time that a caller by the Connect protocol waits.
+    /// Returns the timeout that a caller of the Connect protocol has set.
     ///
     /// # Errors
     /// If it is not a number of at most ten digits, as the protocol has it.
@@ -134,8 +134,8 @@ impl<'a> KnownFields<'a> {
     }
 }
 
-/// Whether a field of a request belongs to HTTP, to the protocol of the call, or to the browser, and not to the caller.
-/// Names that a protocol reserves and does not define are the caller's.
+/// Returns whether a request field belongs to HTTP, to the protocol of the call or to the browser, and so is not
+/// metadata. Names that a protocol reserves but does not define are metadata.
 fn is_of_request(name: &str) -> bool {
     matches!(
         name,
@@ -167,7 +167,7 @@ fn is_of_request(name: &str) -> bool {
     ) || ["sec-", "access-control-"].iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether a field of a response belongs to HTTP or to the protocol of the call.
+/// Returns whether a response field belongs to HTTP or to the protocol of the call, so that metadata must not set it.
 fn is_of_response(name: &str) -> bool {
     matches!(
         name,
@@ -194,10 +194,10 @@ fn is_of_response(name: &str) -> bool {
         .any(|prefix| name.starts_with(prefix))
 }
 
-/// A field of a request that cannot be metadata.
+/// Error of a request field that cannot be converted to metadata.
 #[derive(Debug)]
 pub(crate) struct InvalidField {
-    /// The status of HTTP.
+    /// The HTTP status of the response, for protocols that report errors by HTTP status.
     http_status: u16,
     status: Status,
 }
@@ -222,19 +222,19 @@ impl InvalidField {
         Self { http_status: 400, status: Status::invalid_argument(format!("invalid header field: {text}")) }
     }
 
-    /// The response of protocols whose errors are statuses of HTTP.
+    /// Returns the error as an HTTP response, for protocols that report errors by HTTP status.
     pub(crate) fn answer(&self) -> Answer {
         Answer::failure(self.http_status, self.status.code(), self.status.message())
     }
 
-    /// The outcome of the call.
+    /// Returns the error as the status of the call, for protocols that report errors after the response head.
     pub(crate) fn into_status(self) -> Status {
         self.status
     }
 }
 
-/// The metadata in the fields of a request. Texts of one name are joined by commas, cookies by semicolons (RFC 9113,
-/// section 8.2.3). As in gRPC, each binary value of a name remains a value of its own, and a field may contain several,
+/// Converts the fields of a request to metadata. Text values of one name are joined by commas, cookies by semicolons
+/// (RFC 9113, section 8.2.3). As in gRPC, binary values of one name stay separate, and a field may contain several,
 /// separated by commas.
 ///
 /// # Errors
@@ -288,8 +288,8 @@ pub(crate) fn metadata<'a>(
     Ok(metadata)
 }
 
-/// Metadata as fields, with `prefix` in front of each name. Those that would change the meaning of a response are left
-/// out.
+/// Converts metadata to response fields, with `prefix` before each name. Omits names that would change the meaning of
+/// the response.
 pub(crate) fn fields(metadata: &Metadata, prefix: &str) -> Vec<(String, String)> {
     let mut fields = Vec::with_capacity(metadata.len());
     for (key, value) in metadata.iter() {

@@ -58,11 +58,11 @@ const CHUNKED_ENDS: &[u8; 4] = b"\r\n\r\n";
 #[derive(Debug)]
 pub(crate) struct Guard<T> {
     io: T,
-    /// Bytes that have been read and must not pass yet.
+    /// Bytes read from the transport that were not passed to hyper yet.
     input: BytesMut,
     state: State,
     exchange: Exchange,
-    /// Whether the last head was HTTP/1.0.
+    /// Whether the last request head was of HTTP/1.0.
     is_old: bool,
     /// Whether bytes have been written and not flushed.
     is_unflushed: bool,
@@ -71,9 +71,10 @@ pub(crate) struct Guard<T> {
 
 #[derive(Debug)]
 enum State {
-    /// A head is awaited. This many bytes of the input do not contain its end.
+    /// Waiting for a complete request head, whose end is not within this many bytes of the input.
     Head(usize),
-    /// This many bytes of a request have yet to pass. A chunked body may follow.
+    /// Passing a validated head to hyper, and its body if the length is known. This many bytes are missing. A chunked
+    /// body may follow.
     Passing(u64, BodyFraming),
     /// All bytes pass, because they belong to a chunked body. Contains the last bytes that have passed.
     Open([u8; CHUNKED_ENDS.len()]),

@@ -33,13 +33,13 @@ use stream::ServedStream;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::timeout;
 
-/// Consecutive turns before the task yields to other connections.
+/// Maximum number of consecutive turns before the task yields to other connections.
 const TURNS_MAX: usize = 4;
 
 /// Maximum number of slices in a write.
 const SLICES_MAX: usize = 16;
 
-/// Memory of a connection that is not charged, in bytes.
+/// Memory in bytes up to which a connection is not charged.
 const CHARGED_MIN: usize = 16 * 1024;
 
 /// Granularity of the charge for a connection, in bytes.
@@ -48,11 +48,11 @@ const CHARGE_STEP: usize = 64 * 1024;
 /// Window of streams while memory is short, in bytes: the default of the protocol.
 const WINDOW_LEAST: u32 = 64 * 1024;
 
-/// A message to the driver.
+/// A message from the tasks of a connection's calls to its driver.
 pub(super) enum Letter {
-    /// A unary call has finished. The charge is for its response.
+    /// The handler of a unary call has finished. The memory charge covers its response until the driver has queued it.
     Done(StreamKey, Result<Response<Bytes>, Status>, #[allow(dead_code)] MemoryCharge),
-    /// A stream was woken.
+    /// The task of a stream was woken, so that the driver must poll the stream.
     Wake(StreamKey),
 }
 
@@ -98,12 +98,12 @@ struct Driver<'a> {
     context: &'a AdapterContext,
     transport: RawTransport,
     http2: Connection,
-    /// Received bytes that have not been handled.
+    /// Received bytes that were not decoded yet.
     input: Bytes,
     streams: Streams,
     mail: Arc<Mailbox<Letter>>,
     letters: VecDeque<Letter>,
-    /// Streams to be polled in this turn.
+    /// Streams that were woken and are polled in this turn of the driver.
     ready: Vec<StreamKey>,
     callees: Vec<Callee>,
     recent: VecDeque<RecentCall>,
@@ -120,13 +120,13 @@ struct Driver<'a> {
     /// Time of the latest read, and whether a PING was sent since.
     heard: Instant,
     has_pinged: bool,
-    /// Start of the turn.
+    /// Time at which the current turn of the driver began.
     now: Instant,
-    /// Trailers of a successful gRPC call.
+    /// Encoded trailers of a successful gRPC call without metadata, kept for reuse.
     ok: Head,
-    /// GOAWAY was sent.
+    /// Whether GOAWAY was sent.
     is_closing: bool,
-    /// The client closed its direction.
+    /// Whether the client closed its direction of the transport.
     has_ended: bool,
 }
 

@@ -6,7 +6,7 @@ use crate::connect::unary::{ACCEPTED, Format};
 use crate::{Gateway, Http};
 use frpc::{AdapterContext, AdapterMethod, CallKind};
 
-/// The parts of a request that determine its route.
+/// The parts of a request head that determine which protocol and method serve it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestHead<'a> {
     pub(crate) method: &'a str,

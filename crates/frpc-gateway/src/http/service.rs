@@ -436,12 +436,12 @@ fn is_same_host(one: &[u8], other: &[u8]) -> bool {
     }
 }
 
-/// The fields of a request.
+/// Returns the names and values of all header fields.
 fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &[u8])> {
     headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
 }
 
-/// A complete response.
+/// Converts a complete response to hyper's form.
 pub(super) fn respond(answer: Answer) -> Response<Reply> {
     let mut response = Response::new(Reply::Whole(answer.body));
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

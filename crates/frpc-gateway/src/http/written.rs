@@ -62,7 +62,7 @@ fn put_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
 #[derive(Debug)]
 pub(crate) struct OpenResponse {
     start: usize,
-    /// The position of the length's digits.
+    /// Position of the digits of `content-length`, which are filled in once the body is complete.
     length: Range<usize>,
     content: usize,
 }

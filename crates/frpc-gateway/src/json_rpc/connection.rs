@@ -79,7 +79,7 @@ fn session(gateway: &Gateway, context: &AdapterContext) -> Session {
     session
 }
 
-/// State of the client's direction.
+/// Whether messages of the client are still read and handled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadState {
     Open,
@@ -102,9 +102,9 @@ struct Connection<'a> {
     pending: Bytes,
     /// Scan state of the incomplete message.
     framing: MessageFraming,
-    /// Number of output bytes written.
+    /// Number of bytes of the output that were written to the transport.
     written: usize,
-    /// Whether the transport may buffer some of them.
+    /// Whether the transport may hold written bytes that must still be flushed.
     is_flushing: bool,
     /// Charge for buffered input and output.
     charge: Charge,

@@ -84,14 +84,14 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Members of a request as they are parsed.
+/// A request while its members are being parsed.
 #[derive(Debug, Default)]
 struct Parts<'a> {
     request: Request<'a>,
     has_version: bool,
     has_method: bool,
     is_response: bool,
-    /// Bit set of the members seen so far.
+    /// Bit set of the members that were parsed, to reject duplicates.
     seen: u8,
     reason: Option<&'static str>,
 }

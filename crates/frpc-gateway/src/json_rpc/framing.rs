@@ -4,7 +4,7 @@
 use frpc::json::plain_length;
 use std::fmt;
 
-/// Limits of a scan, checked before any other work is done for a message.
+/// Limits that a message must meet, checked while the scan searches for its end and before any other work is done.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScanLimits {
     /// Maximum nesting depth of brackets.

@@ -29,7 +29,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 use streams::{StreamEnds, StreamTask};
 
-/// Some editors and programs write it at the start of a text.
+/// UTF-8 byte order mark, which some editors and programs write at the start of a text.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Minimum size of an id that is charged to the client while its call is in progress.
@@ -51,7 +51,7 @@ pub(crate) struct Session {
     inner: Inner,
 }
 
-/// All fields except the context, which a batch borrows separately.
+/// The state of a [`Session`] without the context of its client, which a batch borrows separately.
 struct Inner {
     bounds: ScanLimits,
     /// Maximum nesting depth of messages.
@@ -63,13 +63,14 @@ struct Inner {
     /// Whether invalid messages are replied to with an error.
     answers_invalid: bool,
     metadata: Metadata,
-    /// Document for `rpc.discover`.
+    /// Reply to `rpc.discover`, shared by the sessions of the server.
     discovered: Arc<OnceLock<Vec<u8>>>,
     output: Vec<u8>,
-    /// Methods called so far, under the names used by the peer.
+    /// Methods that were called in this session, under the names used by the peer, so that further calls need no
+    /// lookup.
     called: Vec<ResolvedMethod>,
     by_name: HashMap<Box<[u8]>, usize>,
-    /// Index of the last called method.
+    /// Index of the last called method in `called`, which is likely to be called next.
     last: usize,
     calls: HashMap<CallNumber, Call>,
     ids: CallIds,
@@ -266,7 +267,7 @@ impl Session {
         });
     }
 
-    /// Returns whether the peer must read its output before more is handled.
+    /// Returns whether the output has reached its limit, so that no messages are handled until the peer reads.
     pub(super) fn is_full(&self) -> bool {
         self.inner.output.len() >= self.inner.backlog_max
     }
@@ -296,7 +297,7 @@ pub(super) struct MessageBatch<'a> {
 }
 
 impl MessageBatch<'_> {
-    /// Returns whether the peer must read its output before more is handled.
+    /// Returns whether the output has reached its limit, so that no messages are handled until the peer reads.
     pub(super) fn is_full(&self) -> bool {
         self.inner.output.len() >= self.inner.backlog_max
     }

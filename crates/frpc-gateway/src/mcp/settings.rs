@@ -55,10 +55,10 @@ pub struct Mcp {
     pub(crate) in_flight: Arc<InFlight>,
 }
 
-/// A selection of methods as tools.
+/// Selects methods that are offered to agents as tools.
 #[derive(Clone, Debug)]
 pub(crate) enum ToolSelection {
-    /// Methods marked in the schema.
+    /// All methods that the schema marks by the option `frpc.tool`.
     Marked,
     Service(String),
     /// A method, and the name of its tool if it is not derived from the method's name.

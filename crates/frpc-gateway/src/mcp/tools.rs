@@ -85,7 +85,9 @@ impl Tools {
         tools
     }
 
-    /// Returns the name of a method's tool. It depends on other tools only if an earlier one already has this name.
+    /// Returns the name of the tool for a method: its path with dots and slashes replaced by underscores. A hash is
+    /// added if the name is too long, or if an earlier tool has the same name. Otherwise the name does not depend on
+    /// other tools.
     fn name_of(&self, path: &str) -> String {
         let name = path.replace(['.', '/'], "_");
         let is_free = self.get(&name).is_none_or(|other| *other.path == *path);

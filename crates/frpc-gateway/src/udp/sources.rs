@@ -10,7 +10,7 @@ use std::time::Instant;
 /// Maximum number of peers in each of the two generations. A peer takes some kilobytes.
 const GENERATION_MAX: usize = 512;
 
-/// A peer.
+/// State that is kept for the address of a UDP peer.
 pub(super) struct Source {
     /// `Err` with the time of rejection, if the connection hook has rejected the peer.
     pub(super) context: Result<AdapterContext, Instant>,

@@ -32,7 +32,7 @@ impl CloseCode {
     pub(crate) const POLICY: Self = Self(1008);
     pub(crate) const TOO_LONG: Self = Self(1009);
     pub(crate) const INTERNAL: Self = Self(1011);
-    /// From the IANA registry of close codes.
+    /// Close code 1013 of the IANA registry: the server is overloaded, and the client should retry later.
     pub(crate) const TRY_LATER: Self = Self(1013);
 
     /// Returns whether a peer may send the code: a standard, registered or application code.
@@ -79,7 +79,7 @@ pub(crate) enum Role {
     Server,
 }
 
-/// Kind of a message.
+/// Whether a message is text or binary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Text,
@@ -115,7 +115,7 @@ impl Opcode {
     }
 }
 
-/// Result of decoding.
+/// Result of decoding the next part of the input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
     /// Bytes of a message, unmasked in this range of the input. `ends` is set for its last bytes.

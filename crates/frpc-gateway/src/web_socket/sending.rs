@@ -21,7 +21,7 @@ const REASON_MAX: usize = 123;
 /// Maximum number of slices per write: a header, and as many slices as connection drivers write at once.
 const SLICES_MAX: usize = 65;
 
-/// Frames sent by one end, and their progress.
+/// Queue of the frames that one end sends, including a partially written one.
 #[derive(Debug)]
 pub(crate) struct FrameSender {
     end: Role,

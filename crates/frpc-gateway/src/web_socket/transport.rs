@@ -27,7 +27,7 @@ pub(crate) type Goodbye = Arc<dyn Fn() -> CloseCode + Send + Sync>;
 /// It is read and written like a socket; each write is a message. [`poll_shutdown`](AsyncWrite::poll_shutdown) performs
 /// the closing handshake. Dropping it closes the transport without one.
 pub struct WebSocket<T> {
-    /// `None` once the connection has been returned.
+    /// The connection. `None` once it was returned to its owner.
     wire: Option<BinaryState<T>>,
     goodbye: Goodbye,
     /// Returns the connection when its owner is done, so that it is closed with a handshake.
@@ -37,7 +37,7 @@ pub struct WebSocket<T> {
 /// The state of a connection whose upgrade may have been read together with its first frames.
 type BinaryState<T> = WebSocketState<RewoundTransport<T>>;
 
-/// A transport with the state of its WebSocket connection.
+/// A transport together with the decoder and the queued frames of its WebSocket connection.
 pub(crate) struct WebSocketState<T> {
     pub(crate) io: T,
     pub(crate) decoder: Decoder,

@@ -33,7 +33,7 @@ pub(super) type Caller = Option<IpAddr>;
 /// sends PINGs at shorter intervals than five minutes.
 const PING_INTERVAL: Duration = Duration::from_secs(310);
 
-/// Timeout of the reply to such a PING, like in gRPC. The host is then considered dead, and the calls fail.
+/// Timeout of the reply to a keepalive PING, like in gRPC. The host is then considered dead, and the calls fail.
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A connection to a gRPC server.
@@ -43,25 +43,25 @@ struct LinkState {
     http2: Connection,
     /// Calls in progress, indexed by [`StreamKey::index`].
     calls: Vec<Option<OpenCall>>,
-    /// Number of streams of each caller.
+    /// Number of open streams per caller, so that one caller cannot take all streams of the connection.
     callers: HashMap<Caller, usize>,
     driver: Option<Waker>,
-    /// The task that waits for the server's SETTINGS.
+    /// The waker of the task that opened the connection and waits for the server's SETTINGS.
     opening: Option<Waker>,
-    /// No further streams are opened.
+    /// Whether the connection accepts no further calls and closes after the open ones.
     is_closing: bool,
     has_replied: bool,
-    /// Reason why the server closes the connection.
+    /// Reason that the server gave for closing the connection, for the errors of failed calls.
     reason: Option<Arc<str>>,
     has_ended: bool,
 }
 
 type OpenCall = (StreamKey, Caller, Arc<Mutex<Reply>>);
 
-/// The received part of a reply.
+/// The part of a reply that has arrived and was not read by the caller yet.
 #[derive(Default)]
 struct Reply {
-    /// The head, and whether it contains the trailers instead.
+    /// The response head, and whether it contains the trailers, so that no messages follow.
     head: Option<(Head, bool)>,
     body: BytesMut,
     /// Number of received bytes whose flow-control credit has not been returned.
@@ -411,12 +411,12 @@ impl Drop for EndOnDrop {
 }
 
 struct Driver {
-    /// Received bytes that have not been handled.
+    /// Received bytes that were not decoded yet.
     input: Bytes,
     /// Time of the latest read with calls in progress or of the first call, and whether a PING was sent since.
     heard: Instant,
     has_pinged: bool,
-    /// No call was in progress after the latest turn.
+    /// Whether no call was in progress at the end of the latest [`turn`](Self::turn).
     is_idle: bool,
     is_flushing: bool,
 }
@@ -457,7 +457,7 @@ impl Driver {
         }
     }
 
-    /// Handles timeouts and input, and writes. Returns whether there was progress.
+    /// Runs one step of the driver: handles timeouts and input, and writes output. Returns whether there was progress.
     fn turn(
         &mut self,
         state: &mut LinkState,

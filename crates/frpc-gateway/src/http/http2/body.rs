@@ -18,7 +18,7 @@ use std::task::{Context, Poll, Wake, Waker};
 pub(super) struct StreamLink {
     mail: Arc<Mailbox<Letter>>,
     key: StreamKey,
-    /// A wake-up was posted and not handled yet.
+    /// Whether a wake-up was posted to the driver and not handled yet.
     is_posted: AtomicBool,
     body: Mutex<Body>,
 }
@@ -27,12 +27,13 @@ struct Body {
     arrived: GrowingBody,
     length: u64,
     end: Option<BodyEnd>,
-    /// Bytes read since the last poll. Their window has not been returned.
+    /// Number of bytes that the reader has taken since the last poll. The driver has not returned flow-control credit
+    /// for them.
     consumed: usize,
-    /// Initial bytes whose window was already returned.
+    /// Number of bytes at the start of the body for which flow-control credit was already returned.
     credited: usize,
     reader: Option<Waker>,
-    /// The reader was dropped.
+    /// Whether the reader was dropped, so that further parts of the body are discarded.
     is_abandoned: bool,
 }
 

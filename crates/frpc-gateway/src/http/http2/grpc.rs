@@ -33,7 +33,7 @@ const CALLEES_MAX: usize = 64;
 /// Number of cached heads, equal to that of `frisbee_http2`.
 const RECENT_MAX: usize = 4;
 
-/// A cached method.
+/// A method that was called on the connection, cached by its path.
 pub(super) struct Callee {
     path: Box<str>,
     format: Format,
@@ -43,7 +43,7 @@ pub(super) struct Callee {
     heads: [Head; 2],
 }
 
-/// The result of parsing a recent head.
+/// Parsed call settings of a recent request head. Reused if a client sends the same head again.
 pub(super) struct RecentCall {
     memo: u64,
     callee: usize,
@@ -60,7 +60,7 @@ pub(super) struct UnaryCall {
     kept: GrowingBody,
 }
 
-/// Call settings needed for the response.
+/// Settings of a unary call that are still needed after its handler has started, to encode the response.
 #[derive(Clone, Copy)]
 pub(super) struct ReplyTerms {
     callee: usize,
@@ -366,7 +366,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Turns calls whose messages are overdue into streams, which have timers.
+    /// Converts each unary call whose message has not arrived within [`GRACE`] to a [`ServedStream`], because unary
+    /// calls have no timers.
     pub(super) fn serve_incomplete(&mut self) {
         let varies = self.varies();
         for key in self.streams.keys() {

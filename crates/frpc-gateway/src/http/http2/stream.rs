@@ -31,7 +31,7 @@ pub(super) struct ServedStream {
     waker: Waker,
     /// Set if the body consists of enveloped messages. Other bodies are a single message.
     envelopes: Option<EnvelopeTracker>,
-    /// The response to HEAD has no content: RFC 9110, section 9.3.2.
+    /// Whether the request method is HEAD, so that the response has no content: RFC 9110, section 9.3.2.
     is_head: bool,
     state: ServedState,
 }

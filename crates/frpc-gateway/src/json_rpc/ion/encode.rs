@@ -42,19 +42,20 @@ pub(crate) fn to_binary(json: &[u8]) -> Result<Vec<u8>, DecodeError> {
 struct Encoder {
     out: Vec<u8>,
     headers: Vec<ContainerHeader>,
-    /// Total length of the complete headers.
+    /// Total length of the container headers that must be inserted into the values.
     headers_length: usize,
     names: HashMap<String, u64>,
 }
 
-/// Header of a container that starts at an offset of the values.
+/// Header of a list or struct, which [`Encoder::finish`] inserts before the contents at `offset`, because the length is
+/// known only once the contents are encoded.
 struct ContainerHeader {
     offset: usize,
     length: usize,
     kind: u8,
 }
 
-/// A container whose end has not been written.
+/// A list or struct whose contents are being encoded.
 struct OpenContainer {
     header: usize,
     offset: usize,

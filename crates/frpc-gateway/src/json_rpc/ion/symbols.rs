@@ -9,7 +9,7 @@ const SYSTEM: [&str; 9] =
 /// Annotation of a local symbol table, and the import that keeps the current table.
 pub(super) const SYMBOL_TABLE: &str = "$ion_symbol_table";
 
-/// Represents a symbol without text. It cannot be confused with text, in which quotes are escaped.
+/// Placeholder for a symbol without text. It cannot be confused with text, in which quotes are escaped.
 const UNKNOWN: &str = "\"";
 
 /// Current symbols. Texts are stored with JSON escapes.

@@ -38,11 +38,11 @@ const ITEM_COST: usize = 64;
 /// Memory of an open stream in bytes: its task, its entries in the session, and its queues.
 const STREAM_COST: usize = 4 * 1024;
 
-/// Memory reserved before the first item is taken, in bytes. For later ones it is the length of the largest recent
-/// item, up to [`WINDOW`].
+/// Memory in bytes that is reserved before the handler produces the first response item. For later items, the length of
+/// the largest recent item is reserved, up to [`WINDOW`].
 const FIRST_ITEM: usize = 1024;
 
-/// A session's state of a stream.
+/// The session's side of a streaming call.
 pub(super) struct StreamEnds {
     _hold: MemoryCharge,
     /// `None` once the client sends no more items.
@@ -51,7 +51,7 @@ pub(super) struct StreamEnds {
     granted: u32,
     /// Number of bytes of items queued for the handler.
     queued: Arc<AtomicUsize>,
-    /// One permit per byte that may wait for the connection.
+    /// One permit per byte of response items that may wait to be written to the connection.
     pub(super) window: Arc<Semaphore>,
     /// One permit per item that the client accepts, if it uses flow control.
     credit: Option<Arc<Semaphore>>,
