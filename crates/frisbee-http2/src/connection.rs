@@ -43,7 +43,7 @@ enum Reading {
     Payload(FrameHead),
     /// A DATA frame, whose payload is passed on as it arrives.
     Data(DataFrame),
-    /// This many bytes to discard.
+    /// Input to be discarded, of which this many bytes are missing.
     Skip(u32),
 }
 
@@ -95,7 +95,8 @@ pub struct Connection {
     role: Role,
     is_local: bool,
     streams_max: usize,
-    /// Window of new streams, as announced by SETTINGS, and the size that consumption restores.
+    /// Initial flow-control window of new streams, as announced by SETTINGS. The other value is the window that is
+    /// restored as bodies are consumed.
     initial_window: u32,
     stream_window: u32,
     reply_timeout: Duration,
@@ -110,7 +111,8 @@ pub struct Connection {
     decoder: Decoder,
     encoder: Encoder,
     events: VecDeque<Event>,
-    /// Bytes received since the end of the last batch, and since the start of the connection.
+    /// Number of bytes received since the end of the last batch, which is how the limiter of useless frames measures
+    /// traffic. The other value counts from the start of the connection.
     batch: usize,
     received: u64,
 
@@ -123,9 +125,9 @@ pub struct Connection {
     send_window: SendWindow,
     output: Output,
     scheduler: Scheduler,
-    /// The bytes of all queued bodies.
+    /// Total length of the bodies that wait to be sent, over all streams.
     queued: usize,
-    /// Streams whose callers wait until they can send.
+    /// Streams for which [`Connection::poll_writable`] returned false, and that must be reported once they can send.
     waiting: VecDeque<StreamKey>,
 
     abuse: Abuse,
@@ -137,11 +139,12 @@ pub struct Connection {
     /// Total number of bytes written, and its value once the latest acknowledgement has been written.
     written: u64,
     acks_end: u64,
-    /// Length of the last DATA frame, until it is charged as a fragment.
+    /// Length of the last DATA frame. If the next frame shows that it completed no message, it is charged as a
+    /// fragment.
     fragment: Option<u32>,
     opened_by: Option<Instant>,
     acknowledged_by: Option<Instant>,
-    /// Whether a reply has been queued since the last write.
+    /// Whether a reply was queued since the last write, so that the checks of its progress must be scheduled.
     has_replies: bool,
     replies_checked_at: Option<Instant>,
     shutdown: Shutdown,
@@ -393,7 +396,7 @@ impl Connection {
         }
     }
 
-    /// Discards the next bytes.
+    /// Discards the next `count` bytes of input.
     fn skip(&mut self, count: u32) {
         self.reading = if count > 0 { Reading::Skip(count) } else { Reading::Head };
     }
@@ -495,7 +498,7 @@ impl Connection {
         Ok(Step::Progress)
     }
 
-    /// Fails the connection. Pending bodies are no longer sent.
+    /// Closes the connection because of an error: sends GOAWAY, after which pending bodies are no longer sent.
     fn fail(&mut self, error: ConnectionError) {
         if self.failed.replace(error).is_none() {
             self.put_go_away(self.last_peer_id, error.code, error.reason);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// [`UPDATES_PER_DATA`], and frames of closed streams. Parsing such a frame takes longer than sending it.
 pub(crate) const FRAME: u64 = 256;
 
-/// Cost of a stream that is refused because of the limit.
+/// Cost of a stream that is refused because the limit of concurrent streams is reached.
 pub(crate) const REFUSED: u64 = 256;
 
 /// Cost of a reset before the reply. The request has been parsed, routed and possibly started ("rapid reset",
@@ -30,7 +30,7 @@ pub(crate) const PING: u64 = 1024;
 pub(crate) const SETTINGS: u64 = 4096;
 pub(crate) const SETTINGS_STREAM: u64 = 64;
 
-/// Cost of a stream error.
+/// Cost of a frame that causes a stream error.
 pub(crate) const STREAM_ERROR: u64 = 4096;
 
 /// Cost of an empty DATA frame that does not end its stream (CVE-2019-9518).
@@ -39,7 +39,8 @@ pub(crate) const EMPTY_DATA: u64 = 1024;
 /// Minimum length with which a DATA frame is charged that completes no message.
 pub(crate) const FRAGMENT: u64 = 256;
 
-/// Number of free WINDOW_UPDATE frames per DATA frame sent, equal to Envoy's default.
+/// Number of WINDOW_UPDATE frames that a peer may send without charge for each DATA frame sent to it, equal to Envoy's
+/// default.
 pub(crate) const UPDATES_PER_DATA: u32 = 10;
 
 /// Maximum number of CONTINUATION frames per field block, equal to nghttp2's limit.
@@ -72,22 +73,22 @@ pub(crate) const SETTINGS_TIMEOUT: Duration = Duration::from_secs(10);
 /// Minimum progress of a reply in bytes per idle timeout, independent of its window, as for HTTP/1.1.
 pub(crate) const REPLY_PROGRESS: usize = 16 * 1024;
 
-/// Period over which pauses are summed, and the sum at which the connection is closed.
+/// Period over which pauses of reading are summed up, and the sum at which the connection is closed.
 const REST_WINDOW: Duration = Duration::from_secs(30);
 const REST_MAX: Duration = Duration::from_secs(5);
 
-/// Accounting of a peer's useless frames.
+/// Limits useless frames of a peer, by pausing reads and then by closing the connection.
 #[derive(Debug)]
 pub(crate) struct Abuse {
     waste: WasteLimiter,
-    /// Charged points in excess of the lengths of their frames, because the limiter counts points as bytes of the
-    /// batch.
+    /// Number of charged points beyond the lengths of the charged frames. They are added to the batch, because the
+    /// limiter compares points to received bytes.
     excess: usize,
     /// Limit of stream errors: a burst of a hundred, and then a hundred per 33 s.
     stream_errors: Bucket<100, 3>,
     rests_since: Instant,
     rested: Duration,
-    /// Number of WINDOW_UPDATE frames that are still free.
+    /// Number of WINDOW_UPDATE frames that the peer may still send without charge.
     updates: u32,
     /// Whether HEADERS or DATA were sent since the last PING.
     has_sent: bool,
@@ -106,7 +107,7 @@ impl Abuse {
         }
     }
 
-    /// Charges a frame of `length` bytes.
+    /// Charges `cost` points for a useless frame of `length` bytes.
     pub(crate) fn charge(&mut self, length: u32, cost: u64) {
         let points = cost.saturating_sub(CHARGED_EACH).max(1) as usize;
         self.waste.charge(points);

@@ -26,12 +26,12 @@ struct Entry {
     content_length: Option<u64>,
 }
 
-/// Most recent heads of a connection.
+/// Cache of the most recent heads of a connection, by their encoded blocks. A repeated block is not decoded again.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
     entries: Vec<Entry>,
     oldest: usize,
-    /// Number of the latest entry.
+    /// Number assigned to the latest entry, by which callers recognize a repeated head.
     serial: u64,
 }
 

@@ -12,7 +12,7 @@ use std::io::IoSlice;
 /// Minimum size of a body that is written as a separate slice. Below it, copying is cheaper.
 pub(crate) const GATHERED_MIN: usize = 16 * 1024;
 
-/// Number of bytes that a stream sends per turn, as in frisbee's connections.
+/// Number of bytes that a stream sends before the next stream is scheduled, as in frisbee's connections.
 pub(crate) const QUANTUM: usize = 32 * 1024;
 
 /// Number of written bytes at which they are removed from the front of the buffer.
@@ -21,7 +21,7 @@ const COMPACTED_MIN: usize = 64 * 1024;
 /// Maximum capacity that an idle connection keeps.
 const KEPT_MAX: usize = 16 * 1024;
 
-/// Framed bytes to be written.
+/// Queue of the bytes to be written: frames, and bodies that are written without copying.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     framed: Vec<u8>,
@@ -128,17 +128,17 @@ impl Scheduler {
         self.fresh.is_empty() && self.rounds.is_empty()
     }
 
-    /// Adds a stream that had nothing to send.
+    /// Schedules a stream that now has something to send.
     pub(crate) fn add(&mut self, slot: u32) {
         self.fresh.push_back(slot);
     }
 
-    /// Adds a stream that has had its turn.
+    /// Schedules a stream after all others, because it has sent [`QUANTUM`] bytes.
     pub(crate) fn return_to_end(&mut self, slot: u32) {
         self.rounds.push_back(slot);
     }
 
-    /// Adds a stream that could not finish its turn.
+    /// Schedules a stream before all others, because the output was full before it had sent [`QUANTUM`] bytes.
     pub(crate) fn return_to_front(&mut self, slot: u32) {
         self.rounds.push_front(slot);
     }
@@ -147,7 +147,7 @@ impl Scheduler {
         self.fresh.pop_front().or_else(|| self.rounds.pop_front())
     }
 
-    /// Removes a closed stream.
+    /// Removes a closed stream from the schedule.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.fresh.retain(|other| *other != slot);
         self.rounds.retain(|other| *other != slot);

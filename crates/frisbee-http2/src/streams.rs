@@ -129,7 +129,7 @@ pub(crate) struct SendQueue {
     pub(crate) progress: Option<Progress>,
 }
 
-/// Progress of a reply.
+/// Number of bytes of a reply that were sent since the last check for stalled clients.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) sent: usize,
@@ -148,13 +148,13 @@ pub(crate) struct StreamSlot {
     pub(crate) has_sent_head: bool,
     /// Whether the response has no body despite its `content-length`.
     pub(crate) is_bodiless: bool,
-    /// Whether the slot is in the scheduler.
+    /// Whether the stream is scheduled to send its queue.
     pub(crate) is_scheduled: bool,
     /// Whether the caller waits until it can send.
     pub(crate) is_waiting: bool,
     pub(crate) send: SendWindow,
     pub(crate) receive: StreamWindow,
-    /// Number of missing bytes of the body, if its length was declared.
+    /// Number of body bytes that the peer must still send, if it has declared a `content-length`.
     pub(crate) missing: Option<u64>,
     pub(crate) queue: Option<Box<SendQueue>>,
 }
@@ -193,7 +193,7 @@ pub(crate) struct StreamTable {
     /// Hash table with open addressing and linear probing: slot numbers plus one, or 0. At most half of it is used.
     index: Vec<u32>,
     live: usize,
-    /// Generation of the latest stream.
+    /// Generation assigned to the latest stream, which distinguishes [`StreamKey`]s that share a slot.
     generation: u32,
     resets: VecDeque<u32>,
 }

@@ -37,7 +37,7 @@ impl SendWindow {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamWindow {
     available: u32,
-    /// Number of bytes received but not consumed.
+    /// Number of bytes that were received and that the caller has not consumed yet.
     held: u32,
 }
 

@@ -60,7 +60,7 @@ pub struct Jwt {
     keys: Arc<Ring>,
 }
 
-/// The current keys and their generation.
+/// The current verification keys, and a generation that changes when they are replaced.
 struct Ring {
     keys: RwLock<Arc<Keys>>,
     generation: AtomicU64,

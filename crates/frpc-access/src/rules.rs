@@ -66,7 +66,7 @@ pub(crate) struct RuleSet {
     /// Rules of methods with their limits, and their indices by method name.
     methods: Vec<Rule>,
     numbers: HashMap<String, usize>,
-    /// Cached verdicts on tokens.
+    /// Cache of accepted tokens with their evaluated rules.
     cache: Cache,
     limits: Limits,
     /// Whether a verdict on a token depends on the connection that presents it.
@@ -90,7 +90,7 @@ struct Rules {
     limit_sets: Vec<Vec<usize>>,
 }
 
-/// A rule, as the index of its condition.
+/// Access rule of a method: the condition that callers must meet, as an index, and the method's own limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rule {
     condition: usize,

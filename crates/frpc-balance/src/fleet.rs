@@ -34,14 +34,14 @@ pub(crate) struct Fleet {
     members: RwLock<Members>,
     /// The members with a connection, among which calls choose. Lock order: members before `choice`.
     choice: Mutex<CandidateSet>,
-    /// The shared clock, which also marks changes of members.
+    /// The clock shared by all servers of the fleet. It also records that members or reports have changed.
     clock: Arc<FleetClock>,
     /// Counts calls that wait for a connection.
     urgency: Arc<Urgency>,
-    /// Maximum time that a call waits for a connection.
+    /// Maximum time for which a call waits if no server is connected.
     patience: Duration,
     is_closed: AtomicBool,
-    /// The runtime of the channel.
+    /// The runtime on which the tasks of the channel run.
     runtime: Handle,
     /// The task of the resolver. Empty for a fixed list of servers.
     resolving: OnceLock<ResolverTask>,

@@ -67,7 +67,7 @@ pub struct Schema {
     imports: HashSet<String>,
     /// Whether to generate no code for imports.
     skips_imports: bool,
-    /// The names of imports that the build ignores; see [`without_unused`](Self::without_unused).
+    /// The names of imports that the build ignores; see [`Schema::without_unused`].
     unused: HashSet<String>,
     /// The files as an encoded `FileDescriptorSet` with custom options.
     pub(crate) encoded: Vec<u8>,

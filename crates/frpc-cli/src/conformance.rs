@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 const CASES: &str = include_str!("conformance/malformed.txt");
 
-/// The longest wait for a reaction: a server may take this long to give up on the rest of a body.
+/// Timeout for the reaction to a case. A server may take this long to give up on the rest of a body.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const STREAM: u16 = 2;
@@ -28,18 +28,18 @@ const EXTENSION: u16 = 3;
 const TRAILERS: u16 = 6;
 const END: u16 = 7;
 const HAND_OFF: u16 = 8;
-/// The method `Add` of the schema.
+/// Operation number of the method `Add` in the conformance schema.
 const ADD: u16 = 18;
 
 /// Id of the requests of cases, and that of the request after each.
 const CASE_ID: u16 = 7;
 const PROBE_ID: u16 = 9;
 
-/// A HELLO that grants 256 KiB of credit, so that streams can fail.
+/// A HELLO packet that grants 256 KiB of credit. Without credit, a server could not report the failure of a stream.
 const HELLO: &[u8] = b"fris\x01\x04\x03\x80\x80\x10";
 const ADD_REQUEST: &[u8] = &[8, 0, 0x0d, 2, 0x0d, 4];
 
-/// A line of the table.
+/// A line of the conformance table: packets to send, and the required reaction.
 struct Case {
     rule: &'static str,
     sender: &'static str,
@@ -50,7 +50,7 @@ struct Case {
 /// A set of cases that an implementation passes or fails as a whole.
 struct Suite {
     name: &'static str,
-    /// Each case, and the reaction if it is another than specified.
+    /// Each case, with the observed reaction if it differs from the required one.
     outcomes: Vec<(Case, Option<String>)>,
 }
 
@@ -90,7 +90,7 @@ impl Suite {
     }
 }
 
-/// Returns the cases for servers.
+/// Returns the cases of the conformance table that servers must pass.
 fn cases() -> impl Iterator<Item = Case> {
     CASES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
         let mut cells = line.splitn(5, " | ");
@@ -101,7 +101,7 @@ fn cases() -> impl Iterator<Item = Case> {
 }
 
 impl Case {
-    /// Returns the bytes of the packets. `None` if they are not written in the form that the table specifies.
+    /// Encodes the packets of the case. Returns `None` if their notation in the table is malformed.
     fn bytes(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         for text in self.packets.split(';') {

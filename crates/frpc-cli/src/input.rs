@@ -9,7 +9,7 @@ use std::io::Read as _;
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-/// The requests of a call.
+/// The source of the requests of a call: given messages, and possibly lines of standard input.
 pub(crate) struct Input {
     /// The requests known before the call.
     pub(crate) messages: Vec<DynamicMessage>,

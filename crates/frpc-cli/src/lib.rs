@@ -102,7 +102,7 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
     }
 }
 
-/// Timeout for closing connections, and the interval of checks.
+/// Maximum time for which the process waits until its connections are closed, and the interval at which it checks.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -112,7 +112,7 @@ fn on_runtime(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Fai
     run_on(tokio::runtime::Builder::new_current_thread(), work)
 }
 
-/// Runs a command that serves.
+/// Runs async work on one thread per core, for commands that serve connections.
 fn on_workers(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     run_on(tokio::runtime::Builder::new_multi_thread(), work)
 }

@@ -150,7 +150,7 @@ fn how(arguments: &LoadArguments) -> Result<Loop, Failure> {
     }
 }
 
-/// A method with its requests.
+/// A method to call, with its weight and its prepared requests.
 struct Prepared {
     weight: u32,
     callable: Callable,

@@ -48,7 +48,7 @@ fn prefix(entries: &[String]) -> Result<String, Failure> {
     Ok(if members.is_empty() { String::new() } else { format!("\"metadata\":{},", Value::Object(members)) })
 }
 
-/// A connection, and the ids of its requests without a reply.
+/// The current connection to the server, and the ids of the requests for which it owes a reply.
 struct Link<T> {
     receiver: Receiver<T>,
     sender: Sender<T>,

@@ -41,7 +41,7 @@ pub(crate) fn set(message: &mut DynamicMessage, parameter: &str) -> Result<(), F
     in_message(message, path, &argument).map_err(|text| Failure::new(format!("{parameter:?}: {text}")))
 }
 
-/// A parameter's value as given.
+/// The value of a parameter as written on the command line: text, JSON or the content of a file.
 enum ParameterValue {
     Text(String),
     File(Vec<u8>),
@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    /// Bug reports about grpcurl, evans and other clients, with their numbers.
+    /// Regression tests for bugs that were reported for grpcurl, evans and other clients, by issue number.
     #[test]
     fn reports_about_other_clients_do_not_apply() {
         let folder = tempfile::tempdir().unwrap();

@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::Spanned;
 
-/// The TOML file.
+/// Contents of the TOML file with the access rules of a gateway.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RulesFile {
@@ -57,7 +57,7 @@ struct JwtIssuer {
     keys: Vec<Spanned<KeyFile>>,
 }
 
-/// A key in a separate file.
+/// Reference to a file with a verification key.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KeyFile {
@@ -102,7 +102,7 @@ struct Condition {
     common_name: Option<String>,
 }
 
-/// A file and its text, from which line numbers in errors are derived.
+/// The rules file while it is evaluated. Its text is used to derive the line numbers in errors.
 struct Source<'a> {
     path: &'a Path,
     text: &'a str,

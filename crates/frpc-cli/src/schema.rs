@@ -32,7 +32,7 @@ pub(crate) struct Service {
     pub(crate) methods: Vec<Callable>,
 }
 
-/// A method that can be called.
+/// A method of the schema, with the data that is needed to call it.
 #[derive(Clone)]
 pub(crate) struct Callable {
     pub(crate) descriptor: MethodDescriptor,
@@ -100,7 +100,8 @@ fn includes(source: &SourceArguments) -> Vec<PathBuf> {
     vec![folder.unwrap_or(Path::new(".")).to_owned()]
 }
 
-/// Returns the wire properties of a service in `pool`.
+/// Returns the description of a service: the operation numbers and the wire layout from `layout`, and the idempotency
+/// of methods from `pool`.
 fn described(layout: &frpc_build::Layout, pool: &DescriptorPool) -> ServiceDescription {
     let service = pool.get_service_by_name(layout.service());
     let method = |(name, operation): (&str, u16)| {

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
 
-/// The output of a command.
+/// Writes the output of a command in the requested format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {
     /// Whether programs read the output.

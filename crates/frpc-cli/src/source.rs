@@ -9,7 +9,7 @@ use frpc_reflection::{ServerSchema, v1};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Timeout of a server's description. Compat peers, such as Go's, do not reply to unknown operations.
+/// Timeout for requesting the schema from a server. Compat peers, such as Go's, do not reply to unknown operations.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Loads the schema named by the arguments, or requests it from the server.

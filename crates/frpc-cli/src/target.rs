@@ -27,7 +27,7 @@ pub(crate) trait Carrier: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Carrier for T {}
 
-/// A server and its connection settings.
+/// The server named on the command line, with the settings for connecting to it.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) address: String,

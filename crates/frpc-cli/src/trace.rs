@@ -72,7 +72,7 @@ struct Trace {
     calls: HashMap<(FrameSender, bool, u16), Call>,
 }
 
-/// The observed part of a call.
+/// State of a call in progress, as far as its frames were observed.
 #[derive(Clone, Debug)]
 struct Call {
     method: String,

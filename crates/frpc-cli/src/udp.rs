@@ -143,7 +143,7 @@ fn datagram(
 /// Sockets connected to the addresses of a server.
 struct Sockets(Vec<Socket>);
 
-/// A socket connected to one address.
+/// A socket that is connected to one of the server's addresses.
 struct Socket {
     socket: UdpSocket,
     peer: SocketAddr,
@@ -374,7 +374,8 @@ mod tests {
         assert!(Reply::parse(7, b"no json").is_none());
     }
 
-    /// Creates an address that refuses datagrams and a socket that listens.
+    /// Creates [`Sockets`] for two addresses, of which the first refuses datagrams. Returns the socket that is bound to
+    /// the second.
     async fn refusing_and_open() -> (Sockets, UdpSocket) {
         let bind = async || UdpSocket::bind("127.0.0.1:0").await.expect("loopback port should be free");
         let (closed, open) = (bind().await, bind().await);

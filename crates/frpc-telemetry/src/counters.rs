@@ -224,7 +224,7 @@ impl BatchObserver for Counters {
 #[derive(Clone, Default, Debug)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// Completed calls, in the order in which their methods were first used.
+    /// Completed calls by method, side and status code, in the order in which the methods were first used.
     pub calls: Vec<Calls>,
     /// Failed attempts of clients that were followed by another attempt.
     pub retried: Vec<Retried>,

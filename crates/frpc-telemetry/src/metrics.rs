@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Names of the duration histograms of servers and clients, in seconds.
 const DURATIONS: [&str; 2] = ["frpc_server_call_duration_seconds", "frpc_client_call_duration_seconds"];
 
-/// Key of a duration histogram.
+/// Identifies a duration histogram: side, service, method and status code.
 type Row = (CallSide, &'static str, &'static str, i32);
 
 /// Copies [`Counters`] to the recorder of the program.
@@ -40,7 +40,7 @@ type Row = (CallSide, &'static str, &'static str, i32);
 pub struct MetricsExporter {
     counters: Counters,
     stats: Option<Stats>,
-    /// Durations that were recorded before.
+    /// Counts that were recorded already, by histogram and bucket. Only the growth since then is recorded.
     reported: HashMap<Row, HashMap<Duration, u64>>,
     /// Names of described metrics. Some metrics appear later, such as those of a channel's servers.
     described: HashSet<&'static str>,

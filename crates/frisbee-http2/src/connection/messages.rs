@@ -11,7 +11,7 @@ use bytes::{Buf, Bytes};
 use frisbee_core::Role;
 use std::time::Instant;
 
-/// A field block that continues in further frames.
+/// An incomplete field block, which continues in CONTINUATION frames.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) stream: u32,
@@ -20,7 +20,7 @@ pub(super) struct Block {
     pub(super) bytes: Vec<u8>,
 }
 
-/// A DATA frame that is being read.
+/// A DATA frame whose payload has not arrived completely.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DataFrame {
     stream: StreamKey,
@@ -29,7 +29,7 @@ pub(super) struct DataFrame {
     /// Length of the padding, once it is known.
     padding: Option<u32>,
     is_end: bool,
-    /// Length of the body part in this frame.
+    /// Number of body bytes in this frame, excluding padding.
     length: u32,
 }
 

@@ -100,7 +100,7 @@ impl Keys {
         }
     }
 
-    /// Returns the key for a token.
+    /// Returns the key with the id `kid` from a token's header. Without an id, returns the only key of the set.
     pub(crate) fn find(&self, kid: Option<&str>) -> Option<&Key> {
         match kid {
             Some(kid) => self.0.get(kid),

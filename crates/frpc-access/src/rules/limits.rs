@@ -133,7 +133,7 @@ impl Bucket {
     }
 }
 
-/// Limits of a rule set, with their buckets.
+/// The rate limits of a rule set, with the token bucket of each limited caller.
 #[derive(Default)]
 pub(crate) struct Limits {
     limits: Vec<Limit>,
@@ -156,7 +156,7 @@ struct Buckets {
     swept: Option<Instant>,
 }
 
-/// Index of a limit, and a caller that it applies to.
+/// Key of a token bucket: the index of the limit, and the caller to whom it applies.
 type Caller = (usize, Name);
 
 #[derive(PartialEq, Eq, Hash)]
@@ -182,7 +182,7 @@ impl Name {
     }
 }
 
-/// The address of a caller.
+/// The network address by which unknown callers are limited.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CallerAddress {
     /// For IPv6 the /64 network, because a host can use any address of its network.

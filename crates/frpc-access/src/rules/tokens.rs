@@ -88,7 +88,7 @@ struct CacheGenerations {
     generation: u64,
     young: HashMap<Box<str>, Arc<JudgedCaller>>,
     old: HashMap<Box<str>, Arc<JudgedCaller>>,
-    /// Memory of the entries in `young` in bytes.
+    /// Number of bytes occupied by the entries in `young`, which is limited.
     memory: usize,
 }
 

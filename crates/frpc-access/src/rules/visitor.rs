@@ -20,13 +20,14 @@ const REFUSALS_MAX: u32 = 16;
 /// Period over which rejected tokens are counted.
 const REFUSALS_WITHIN: Duration = Duration::from_secs(10);
 
-/// A caller with the verdict of each rule.
+/// A caller for whom all access rules were evaluated once, so that each call only checks a bit.
 pub(crate) struct JudgedCaller {
     principal: Option<Principal>,
     /// Bit set of the conditions that the caller meets.
     allowed: Box<[u64]>,
     bucket: Option<Arc<Bucket>>,
-    /// Buckets for limits of single methods, by the index of their set.
+    /// Token buckets for limits of single methods, by the index of the limit set. Created by the first call to such a
+    /// method.
     of_methods: Box<[OnceLock<Option<Arc<Bucket>>>]>,
 }
 
@@ -95,16 +96,17 @@ pub(crate) struct Visitor {
     memory: Mutex<Memory>,
 }
 
-/// Cached identities of the peer.
+/// Identities of the peer that are cached between calls.
 struct Memory {
-    /// Identity of the connection, and the change counter of its attachments at that time.
+    /// Identity for calls without a token, and the change counter of the connection's attachments when it was
+    /// evaluated.
     own: (u32, Arc<JudgedCaller>),
     bearer: Option<Bearer>,
     /// Number of recently rejected tokens, and the start of the counting period.
     refusals: (u32, Option<Instant>),
 }
 
-/// The last token with its caller, valid until the keys or the connection's attachments change.
+/// The last accepted token with its caller, reused until the keys or the connection's attachments change.
 struct Bearer {
     token: Box<str>,
     caller: Arc<JudgedCaller>,

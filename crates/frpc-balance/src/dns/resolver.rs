@@ -56,7 +56,7 @@ const LOOKUPS: usize = 32;
 pub struct DnsResolver {
     address: Address,
     bounds: RangeInclusive<Duration>,
-    /// Time for which the last answer may be used.
+    /// Time until the next lookup, as derived from the TTLs of the last answer.
     lasts: Option<Duration>,
     families: Families,
 }
@@ -69,7 +69,7 @@ impl FromStr for DnsResolver {
     }
 }
 
-/// Results and their lifetime in seconds.
+/// Results of a DNS query, with the time in seconds for which they may be cached.
 type Found<T> = (Vec<T>, u32);
 
 impl DnsResolver {
@@ -152,7 +152,8 @@ fn asking(server: Option<SocketAddr>) -> Result<TokioResolver, NetError> {
     builder.build()
 }
 
-/// The address families of names in the last successful answer.
+/// Names and record types that had addresses in the last successful answer. If one of them fails, the addresses of that
+/// family are unknown.
 type Families = BTreeSet<(String, RecordType)>;
 
 /// Resolves a name to its addresses and their families.

@@ -34,7 +34,7 @@ const ANSWER_MAX: usize = 16 << 20;
 #[derive(Clone, Debug)]
 pub struct Etcd {
     members: Arc<[Channel]>,
-    /// Index of the member to use. Advances after a failure.
+    /// Index of the etcd member that receives the next request. Advances after a failure.
     at: Arc<AtomicUsize>,
 }
 

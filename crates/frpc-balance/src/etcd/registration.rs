@@ -123,7 +123,7 @@ struct Lease {
     has_key: bool,
 }
 
-/// The state of a registration.
+/// Progress of a registration: not yet in etcd, listed, or removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     New,

@@ -49,7 +49,7 @@ const TRIAL_LEAST: Duration = Duration::from_millis(50);
 /// Number of servers drawn for a hedged call. Such calls are rare and already late.
 const DRAWN_FOR_HEDGE: u64 = 4;
 
-/// The servers among which calls choose.
+/// The connected servers, among which each call chooses one.
 #[derive(Default)]
 pub(crate) struct CandidateSet {
     /// The servers of the own zone, or all servers if there are none, and those of other zones.
@@ -65,13 +65,13 @@ pub(crate) struct CandidateSet {
     deferred_trial: Option<Candidate>,
 }
 
-/// Servers that differ only in their performance.
+/// Servers of equal preference, among which calls choose by weight and cost only.
 #[derive(Default)]
 struct Tier {
     /// The servers by rank, and their weights.
     servers: Vec<Candidate>,
     weights: Vec<u32>,
-    /// The servers, each as often as its weight requires.
+    /// The servers, each repeated in proportion to its weight, so that a uniform random index respects the weights.
     lots: Vec<Candidate>,
     /// The candidate that was chosen last. Comparing it again makes successive calls converge on the best of many.
     last: usize,
@@ -79,7 +79,7 @@ struct Tier {
     stride: usize,
 }
 
-/// A server that may be chosen.
+/// A connected server that may be chosen for a call.
 #[derive(Clone)]
 pub(crate) struct Candidate {
     /// The channel and each call and stream hold a reference. Their number is therefore the load including another
@@ -366,7 +366,7 @@ impl Tier {
         self.stride();
     }
 
-    /// Changes the pairs that are drawn.
+    /// Selects a new random distance between the two servers that are compared for a call.
     fn stride(&mut self) {
         let others = self.lots.len().saturating_sub(1);
         self.stride = if others == 0 { 0 } else { 1 + below(others) };

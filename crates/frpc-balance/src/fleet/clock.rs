@@ -18,12 +18,12 @@ pub(crate) struct FleetClock {
     now: AtomicU64,
     /// The time at which costs must be recomputed.
     due: AtomicU64,
-    /// Whether a connection has been added or removed.
+    /// Whether a connection was added or removed, so that the candidates must be rebuilt.
     changed: AtomicBool,
     /// Whether the next choice must consider more than the current costs, because they are outdated, there are reports,
     /// or calls go to other zones.
     care: AtomicBool,
-    /// The reports of the servers.
+    /// The recent load reports of the servers.
     pub(super) reports: Reports,
     /// Notified of each new connection.
     pub(super) connected: Notify,
@@ -51,7 +51,7 @@ impl FleetClock {
         self.advance(now());
     }
 
-    /// Updates the time from that of a turn, and returns it.
+    /// Updates the time to that of the calling connection, and returns it in nanoseconds.
     #[inline]
     pub(super) fn advance(&self, instant: Instant) -> u64 {
         let since = instant.saturating_duration_since(self.made);
@@ -128,7 +128,7 @@ impl FleetClock {
         self.reports.best(self.now(), cost)
     }
 
-    /// Consumes the report of a server.
+    /// Discards the load report of a server, because a call was placed by it.
     pub(crate) fn spend_report(&self, rank: u32) {
         self.reports.spend(rank);
     }

@@ -79,7 +79,7 @@ const OTHERS_MAX: u32 = 1 << 16;
 /// several times the usual latency.
 const CLAIM_SHIFT: u32 = 3;
 
-/// The state of the fleet as a whole.
+/// Conditions of the whole fleet that affect the cost of each server.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct FleetState {
     /// Whether ejection is disabled because too many servers would be ejected.
@@ -88,7 +88,7 @@ pub(crate) struct FleetState {
     pub(crate) is_slow_start: bool,
 }
 
-/// The estimate of a server.
+/// Estimates the cost of the next call to a server from its latencies, failures and load reports.
 #[derive(Debug)]
 pub(crate) struct ServerEstimate {
     clock: Arc<FleetClock>,
@@ -96,11 +96,11 @@ pub(crate) struct ServerEstimate {
     cost: AtomicU64,
     /// Number of calls of other clients, as reported by the server.
     others: AtomicU32,
-    /// Whether the server is ejected.
+    /// Whether the server is ejected, so that it receives trial calls only.
     doubted: AtomicBool,
     /// Whether the server currently receives its full share of calls.
     open: AtomicBool,
-    /// The rank among the servers that are chosen by reports.
+    /// Index of the server in its zone if it is chosen by its load reports, otherwise [`NOWHERE`].
     rank: AtomicU32,
     state: Mutex<Observations>,
 }
@@ -333,7 +333,7 @@ impl ServerEstimate {
         self.clock.change();
     }
 
-    /// Records a sign of life from the server.
+    /// Handles a sign of life from the server, after which costs are recomputed.
     fn show(&self) {
         self.clock.expire();
     }
@@ -410,7 +410,7 @@ impl ServerEstimate {
         self.state.lock().waits_since = self.clock.advance(instant);
     }
 
-    /// Discards the measurement in progress.
+    /// Cancels the latency measurement in progress, because its call has ended without a meaningful latency.
     fn forget(&self) {
         self.state.lock().waits_since = 0;
     }

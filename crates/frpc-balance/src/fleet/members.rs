@@ -16,13 +16,13 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// The members of a fleet.
+/// The servers to which a fleet maintains connections.
 pub(crate) struct Members {
     rows: Vec<Row>,
     terms: FleetOptions,
 }
 
-/// A member and the state of its endpoint.
+/// A member of the fleet with its resolved endpoint and its performance estimate.
 pub(crate) struct Row {
     pub(crate) endpoint: Arc<Endpoint>,
     pub(crate) member: Arc<Member>,

@@ -18,7 +18,8 @@ impl FleetOptions {
         self.zone.is_none() || self.zone.as_deref() == endpoint.zone()
     }
 
-    /// Returns the servers of a set to which a client connects. `seed` identifies the client.
+    /// Returns the subset of the servers to which this client connects. `seed` identifies the client, so that clients
+    /// choose different subsets.
     pub(crate) fn chosen(&self, mut endpoints: Vec<Arc<Endpoint>>, seed: u64) -> Vec<Arc<Endpoint>> {
         let Some(count) = self.subset.filter(|count| *count < endpoints.len()) else { return endpoints };
         // Each client draws a number for each server and chooses those with the lowest ones. A server that joins or

@@ -13,7 +13,7 @@ const REPORTS_MAX: usize = 16;
 /// The lifetime of a report in nanoseconds. For clients that call this rarely, an old report is better than none.
 const LASTS: u64 = 4_000_000_000;
 
-/// The recent reports of a fleet.
+/// The recent load reports of a fleet's servers, from which calls choose the least loaded server.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
     /// The time of the latest report, or 0 if there was none.
@@ -54,7 +54,7 @@ impl Reports {
         good.map(|entries| (entries.rank, cost(entries.rank))).min_by_key(|(_, cost)| *cost)
     }
 
-    /// Consumes the report of a server, if there is one.
+    /// Discards the report of a server, if there is one, because a call was placed by it.
     pub(super) fn spend(&self, rank: u32) {
         let mut entries = self.entries.lock();
         if let Some(at) = entries.iter().position(|entry| entry.rank == rank) {

@@ -90,7 +90,7 @@ impl Drop for ResolverTask {
 pub(crate) struct Follower {
     pub(crate) resolver: AnyResolver,
     pub(crate) connects: Connects,
-    /// Validates an endpoint.
+    /// Rejects endpoints to which the channel cannot connect, such as malformed addresses.
     pub(crate) check: fn(&Endpoint) -> Result<(), frpc::Error>,
     pub(crate) spread: Duration,
     pub(crate) terms: FleetOptions,
@@ -208,7 +208,7 @@ impl Fleet {
         self.remove_missing(now)
     }
 
-    /// Adds new endpoints.
+    /// Adds members for new endpoints and starts to connect to them.
     fn join(&self, joining: Vec<Arc<Endpoint>>, is_first: bool, follower: &Follower) {
         let mut rows = Vec::new();
         for endpoint in joining {

@@ -73,11 +73,11 @@ pub struct KubernetesResolver {
     watch: Option<BoxStream<'static, kube::Result<WatchEvent<EndpointSlice>>>>,
     /// Number of consecutive watches that failed because the API server no longer had the resource version.
     discarded: u32,
-    /// The last result. `None` after a failure.
+    /// The last result returned to the channel, so that equal results are not reported again. `None` after a failure.
     returned: Option<Result<Vec<Endpoint>, String>>,
 }
 
-/// The effect of an answer or an event.
+/// The effect that an answer or a watch event of the API server has on the resolver.
 enum Outcome {
     Changed,
     Unchanged,

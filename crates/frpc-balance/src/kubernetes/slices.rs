@@ -125,7 +125,7 @@ impl Resource for EndpointSlice {
     }
 }
 
-/// The state of an endpoint.
+/// Whether an endpoint receives calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Ready,

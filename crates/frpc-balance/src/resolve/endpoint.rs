@@ -105,7 +105,7 @@ impl Endpoint {
     }
 }
 
-/// The identity of an endpoint.
+/// The identity of an endpoint: two endpoints with equal keys are the same server.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     address: String,

@@ -13,7 +13,7 @@ const EARLY_MAX: usize = 16 << 20;
 /// One end of a connection: an address and a port.
 pub(crate) type End = (Vec<u8>, u16);
 
-/// Consecutive bytes of a connection.
+/// Consecutive bytes of one direction of a connection.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CapturedBytes {
     pub(crate) from: End,
@@ -125,7 +125,7 @@ fn segment(ip: &[u8]) -> Option<TcpSegment<'_>> {
     })
 }
 
-/// The directions of all connections.
+/// Reassembles the byte streams of all captured connections from their TCP segments.
 #[derive(Default)]
 struct Order {
     directions: HashMap<(End, End), Direction>,
@@ -171,7 +171,7 @@ impl Order {
 }
 
 impl Direction {
-    /// Adds the next bytes to the pieces. With `skip`, also adds those after a gap.
+    /// Moves segments that are next in order to the pieces. With `skip`, also moves those after a gap.
     fn drain(&mut self, key: &(End, End), skip: bool, pieces: &mut Vec<CapturedBytes>) {
         loop {
             // Finds the segment that begins first. Sequence numbers up to half of their range before `next` count as

@@ -21,7 +21,7 @@ const SHOWN: usize = 48;
 /// First call id of the accepting end, between native peers.
 const ACCEPTING_IDS: u16 = 0x8000;
 
-/// The sender of a frame.
+/// The end of a connection that has sent a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FrameSender {
     /// The dialling end.
@@ -45,13 +45,14 @@ impl FrameSender {
     }
 }
 
-/// An observed connection.
+/// Decodes the frames of both directions of an observed connection.
 pub(crate) struct WatchedConnection {
     schema: Option<Arc<Schema>>,
     form: Option<HeaderForm>,
     client: Vec<u8>,
     server: Vec<u8>,
-    /// Whether a direction no longer contains valid frames.
+    /// Whether an invalid frame was found in this direction. Later bytes are ignored, because frame boundaries are
+    /// unknown.
     client_desynced: bool,
     server_desynced: bool,
     /// Whether the server has sent HELLO, so that call ids determine the calling end.
@@ -78,7 +79,7 @@ impl WatchedConnection {
         }
     }
 
-    /// Adds bytes sent by an end. Calls `show` for each complete frame.
+    /// Decodes the next bytes that one end has sent. Calls `show` for each complete frame.
     pub(crate) fn feed(&mut self, side: FrameSender, bytes: &[u8], show: &mut dyn FnMut(ShownFrame)) {
         let (buffer, desynced) = match side {
             FrameSender::Client => (&mut self.client, &mut self.client_desynced),
@@ -333,7 +334,7 @@ pub(crate) struct ShownFrame {
     text: String,
     /// The message as JSON, if its type is known.
     message: Option<String>,
-    /// The frame's effect on a call.
+    /// The effect of the frame on a call, for `frpc trace`.
     pub(crate) step: Option<Step>,
 }
 
@@ -389,7 +390,7 @@ struct Frame<'a> {
     body: &'a [u8],
 }
 
-/// The prefix items of a message.
+/// The items before a message: their description, and the status if there is one.
 #[derive(Default)]
 struct Prefix {
     text: String,

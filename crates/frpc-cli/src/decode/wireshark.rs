@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 /// The dissector, with a placeholder for the methods.
 const DISSECTOR: &str = include_str!("frpc.lua");
 
-/// The placeholder line.
+/// The line of the dissector that is replaced by the methods of the schema.
 const MARK: &str = "--@METHODS@\n";
 
 /// Returns the dissector for the methods of a schema.

@@ -17,13 +17,13 @@ use tokio::time::Instant;
 /// Minimum interval between checks of the schedule. Calls due in between start together.
 const TICK_MIN: Duration = Duration::from_micros(50);
 
-/// Makes calls.
+/// A source of calls for the load engine.
 pub(crate) trait Caller: Send + Sync + 'static {
     /// Makes the call with this number.
     fn call(&self, number: u64) -> impl Future<Output = Outcome> + Send;
 }
 
-/// How calls are made.
+/// When calls start: after the previous one, or by a schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Loop {
     /// Each caller begins a call when its last one has ended.

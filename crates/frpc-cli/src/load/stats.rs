@@ -19,12 +19,12 @@ const CODES: usize = 17;
 /// The outcome of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
-    /// Index of the method.
+    /// Index of the called method in the list of the load's methods.
     pub(crate) method: usize,
     pub(crate) code: Code,
 }
 
-/// The measurements.
+/// The measurements of a load, for all methods together and for each one.
 #[derive(Debug)]
 pub(crate) struct Stats {
     pub(crate) methods: Vec<MethodStats>,
@@ -50,7 +50,7 @@ pub(crate) struct MethodStats {
     pub(crate) codes: [u64; CODES],
 }
 
-/// A row of the timeline.
+/// Number of calls and their latency during one interval of the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Row {
     /// End of the row, relative to the start of the load.

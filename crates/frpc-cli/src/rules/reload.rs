@@ -11,13 +11,13 @@ pub(crate) struct CurrentRules(Arc<Mutex<Rules>>);
 
 struct Rules {
     access: Access,
-    /// Incremented by each replacement.
+    /// Incremented when the rules are replaced, so that connections notice the change.
     generation: u64,
     /// The methods of the server, indexed by the numbers assigned to them.
     methods: Vec<String>,
 }
 
-/// The peer of a connection, authorized by the current rules.
+/// The peer of a connection, whose calls are authorized by the rules that are current at the time of the call.
 struct CurrentPeer {
     rules: CurrentRules,
     connection: Connection,

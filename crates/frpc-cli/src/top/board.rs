@@ -56,14 +56,14 @@ impl Column {
     }
 }
 
-/// The effect of a key.
+/// The action that a key press requests from the main loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyEffect {
     Draw,
     End,
 }
 
-/// The state of the view.
+/// The state of the interactive view: the latest replies, the selection and the sort order.
 pub(super) struct TopView {
     last: WatchReply,
     last_at: Option<Instant>,
@@ -110,7 +110,7 @@ impl TopView {
         self.sort.is_of_methods()
     }
 
-    /// Stores a reply of the server.
+    /// Stores a reply of the server and keeps the previous one, from which rates are computed.
     pub(super) fn take(&mut self, reply: WatchReply, now: Instant) {
         if self.is_paused {
             return;

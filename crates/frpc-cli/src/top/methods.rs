@@ -7,12 +7,12 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use unicode_width::UnicodeWidthChar as _;
 
-/// A method whose calls are counted.
+/// Statistics of a method, shown as a row of the table.
 pub(super) struct MethodRow<'a> {
     pub(super) name: &'a str,
     /// Calls and failed calls per second. `None` before the second reply.
     pub(super) rates: Option<(f64, f64)>,
-    /// Calls since the server began to count.
+    /// Number of calls that ended since the server began to count.
     pub(super) ended: u64,
     pub(super) failed: u64,
     figures: &'a Figures,

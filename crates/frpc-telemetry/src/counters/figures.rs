@@ -23,12 +23,12 @@ pub struct Metric {
     pub name: &'static str,
     /// A description of one sentence.
     pub help: &'static str,
-    /// The kind of the metric.
+    /// Whether the metric is a counter or a gauge.
     pub kind: FigureKind,
     /// Label names and values. Peers choose none of them: they are schema names, status codes, close reasons, or server
     /// names from the program or its resolver.
     pub labels: Vec<(&'static str, String)>,
-    /// The value.
+    /// The current value of the metric.
     pub value: u64,
 }
 

@@ -12,7 +12,7 @@ const STEPS_BITS: u32 = 3;
 /// The width of the first buckets, in nanoseconds, as a power of two. Finer steps than 128 ns say nothing about a call.
 const UNIT_BITS: u32 = 7;
 
-/// The bucket of a duration in nanoseconds.
+/// Returns the index of the bucket that counts a duration in nanoseconds.
 pub(crate) fn bucket(nanos: u64) -> usize {
     let units = nanos >> UNIT_BITS;
     let shift = (units | 1 << STEPS_BITS).ilog2() - STEPS_BITS;
@@ -35,7 +35,7 @@ pub(crate) fn end(bucket: usize) -> u64 {
 /// eighth too large. The last bucket holds all durations from 70 minutes on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Histogram {
-    /// One count per bucket.
+    /// Number of durations in each bucket.
     counts: Vec<u64>,
     nanos: u64,
 }

@@ -15,7 +15,7 @@ const CODES: usize = 17;
 /// The calls of one method that ended with one code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Key {
-    /// The row of the method.
+    /// Index of the method in the table of all counted methods.
     pub(crate) row: u32,
     pub(crate) code: u8,
 }
@@ -30,7 +30,7 @@ impl Key {
     }
 }
 
-/// The counts of one shard for a key. Only the thread that holds the lease writes them.
+/// The histogram of one method and status code in one shard. Only the thread that holds the lease writes it.
 struct Series {
     key: Key,
     buckets: [AtomicU64; BUCKETS],

@@ -35,7 +35,7 @@ pub struct Exports(Arc<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// Ended spans that are neither exported nor lost yet.
+    /// Number of ended spans that wait to be exported or are being sent.
     waiting: AtomicU64,
     exported: AtomicU64,
     failed: AtomicU64,

@@ -9,7 +9,7 @@ use std::time::Instant;
 /// Number of tables, each with its own lock, to reduce contention.
 const TABLES: usize = 16;
 
-/// A sampled call in progress.
+/// A sampled call in progress, with its open spans.
 pub(crate) struct LiveCall {
     pub(crate) span: Option<BoxedSpan>,
     /// The span of the current attempt. `None` for the first, which the span of the call covers.
@@ -18,7 +18,7 @@ pub(crate) struct LiveCall {
     pub(crate) started: Instant,
 }
 
-/// The sampled calls in progress.
+/// Table of the sampled calls in progress, by the number that the observer stores in each call.
 #[derive(Default)]
 pub(crate) struct LiveCalls {
     tables: [Mutex<HashMap<u64, LiveCall>>; TABLES],

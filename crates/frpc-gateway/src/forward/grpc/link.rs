@@ -416,7 +416,7 @@ struct Driver {
     /// Time of the latest read with calls in progress or of the first call, and whether a PING was sent since.
     heard: Instant,
     has_pinged: bool,
-    /// Whether no call was in progress at the end of the latest [`turn`](Self::turn).
+    /// Whether no call was in progress at the end of the latest [`Driver::turn`].
     is_idle: bool,
     is_flushing: bool,
 }
