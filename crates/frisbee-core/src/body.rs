@@ -103,7 +103,7 @@ mod tests {
                     let address = body.as_ptr();
                     outbox
                         .push(PacketId(1), Operation::FIRST_USER, body)
-                        .expect("body should be within the size limit");
+                        .expect("body should be within the maximum size of the outbox");
                     address
                 })
             };
@@ -123,7 +123,9 @@ mod tests {
         macro_rules! sent {
             ($body:expr) => {{
                 let mut outbox = Outbox::new(HeaderForm::Current);
-                outbox.push(PacketId(1), Operation::FIRST_USER, $body).expect("body should be within the size limit");
+                outbox
+                    .push(PacketId(1), Operation::FIRST_USER, $body)
+                    .expect("body should be within the maximum size of the outbox");
                 outbox.take_bytes()
             }};
         }

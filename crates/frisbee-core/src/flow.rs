@@ -109,8 +109,7 @@ pub struct Window {
     size_max: u64,
     /// Credit granted before the window shrank and not withdrawn yet. It is withheld from later grants.
     excess: u64,
-    /// Cost of the messages that were received but not read. Never exceeds the window for a peer that respects its
-    /// credit.
+    /// Cost of the messages that were received but not read: the part of the window that is in use.
     held: u64,
     /// Cost of the messages that were read since credit was last granted. Granted together, to save packets.
     read: u64,
@@ -300,7 +299,7 @@ mod tests {
         let mut sent = Instant::now();
         for _ in 0..100_000 {
             while !credit.is_open() || granted.front().is_some_and(|(at, _)| *at <= sent) {
-                let (at, more) = granted.pop_front().expect("credit should be in flight while the sender is blocked");
+                let (at, more) = granted.pop_front().expect("blocked sender should have a credit grant on the way");
                 sent = sent.max(at);
                 credit.receive(more);
             }
@@ -337,7 +336,7 @@ mod tests {
         for _ in 0..windows {
             window.wait();
             *now += time / windows;
-            let used = window.consume(window.size).expect("consuming a whole window should grant credit");
+            let used = window.consume(window.size).expect("reader of a whole window should owe a grant of credit");
             more += window.adapt(used, *now) as i64 - used as i64;
         }
         more

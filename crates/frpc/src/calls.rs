@@ -67,15 +67,16 @@ pub(crate) struct Calls {
     free: Vec<u16>,
     /// The next ids of slots that were released; see [`release`](Self::release).
     ids: Vec<PacketId>,
-    /// Callers that wait for a slot.
+    /// Callers waiting until a call ends, because the maximum number is in flight.
     pub(crate) queue: PermitQueue,
     /// The connection, set while callers wait. Its driver revokes grants that callers do not use in time.
     driver: Option<Connection>,
-    /// Time of the current turn, once read. A batch of calls thus reads the clock only once.
+    /// Time at which the current poll of the driver began to handle calls, once read. A batch of calls thus reads the
+    /// clock only once.
     now: Option<Instant>,
     /// Lower bound of all deadlines. The call to which it belongs may have ended.
     next_deadline: Option<Instant>,
-    /// Status for all calls after the connection has ended.
+    /// Status with which calls fail since the connection has ended.
     ended: Option<Status>,
     /// Wakers to drop after the lock is released. A waker may be the last reference to a task whose drop uses this
     /// table.
@@ -251,7 +252,7 @@ impl Calls {
         slot
     }
 
-    /// Returns the time, reading the clock at most once per turn.
+    /// Returns the time, reading the clock at most once per poll of the driver.
     pub(crate) fn now(&mut self, clock: impl FnOnce() -> Instant) -> Instant {
         *self.now.get_or_insert_with(clock)
     }
@@ -619,7 +620,7 @@ impl Body<'_> {
     }
 }
 
-/// Reason why a call was not sent.
+/// Reason why a call was not put into the outbox.
 #[derive(Debug)]
 pub(crate) enum NotSent {
     /// The maximum number of calls is in flight.

@@ -508,8 +508,8 @@ impl Endpoint {
         }
     }
 
-    /// Ends a turn that may involve mounted routers, unmatched packets or observed calls. `calls` is the earliest
-    /// deadline of a call. `ended` is the end of the turn if handlers were polled.
+    /// Ends a poll of the driver that may involve mounted routers, unmatched packets or observed calls. `calls` is the
+    /// earliest deadline of a call. `ended` is the end of the poll if handlers were polled inline.
     #[inline(never)]
     fn end_mixed_batch(
         &self,

@@ -71,7 +71,7 @@ pub struct Streaming<M> {
     /// A first message that has not been read, or a failure after HEADERS, received by [`opened`](Self::opened). The
     /// mutex is never locked; it makes the type `Sync`.
     first: Mutex<Option<Result<Box<M>, Status>>>,
-    /// Source of the messages if there is no receiver.
+    /// Source of the messages for a stream that is not received from a connection.
     elsewhere: Option<detached::DetachedSource<M>>,
     /// Observation of the call, at a client.
     pub(crate) observed_call: Option<Box<ObservedCall>>,
@@ -82,7 +82,7 @@ pub struct Streaming<M> {
 /// Number of messages between two checks of the deadline. A check costs as much as reading a small message.
 const LOOK_EVERY: u8 = 64;
 
-/// What to do with a receiver that is no longer needed.
+/// Where a receiver goes when it is no longer needed.
 pub(crate) enum ReceiverEnd {
     /// At a client, close the stream. The cell contains the failure of sending requests, if it failed.
     Client(Option<Connection>, Arc<OnceLock<Status>>),
@@ -439,7 +439,7 @@ enum Read<M> {
     Other(Box<StreamControl>),
 }
 
-/// An item of a stream other than a decoded message.
+/// Result of reading a stream packet that was not decoded as a message in place.
 enum StreamControl {
     Unread(Bytes),
     Error(String),

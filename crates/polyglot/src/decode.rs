@@ -465,7 +465,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Charges the memory of `count` values of type `T` to the container memory. Called before they are allocated.
+    /// Counts the memory of `count` values of type `T` against the limit for containers. Called before they are
+    /// allocated.
     #[inline]
     pub(crate) fn charge<T>(&mut self, count: usize) -> Result<(), DecodeError> {
         let needed = count.saturating_mul(size_of::<T>());

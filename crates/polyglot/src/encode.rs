@@ -33,7 +33,7 @@ pub struct Encoder<'a> {
     lost_presence: bool,
 }
 
-/// A function that copies bytes to shared memory.
+/// Function that copies a long value to shared memory, to be recorded by reference.
 type Copy = fn(&[u8]) -> Bytes;
 
 /// The encoding of presence: of `optional` fields and the members of oneofs.
@@ -66,7 +66,7 @@ pub enum Form {
     Extended,
 }
 
-/// Bytes that an encoder has recorded by reference instead of copying them.
+/// A long value that an encoder has recorded by reference instead of copying it to the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bulk {
     /// Offset in `out` at which the bytes belong. `out` itself lacks them: they go between `out[..at]` and `out[at..]`.
@@ -192,7 +192,7 @@ impl<'a> Encoder<'a> {
         self.sized(Kind::Bytes, value)
     }
 
-    /// Writes a bytes value, or records it as [bulk](Self::gathering).
+    /// Writes a bytes value, or records it by reference if the encoder is [gathering](Self::gathering) long values.
     ///
     /// # Errors
     ///
@@ -202,7 +202,7 @@ impl<'a> Encoder<'a> {
         self.shared_as(Kind::Bytes, value)
     }
 
-    /// Writes a string, or records it as [bulk](Self::gathering).
+    /// Writes a string, or records it by reference if the encoder is [gathering](Self::gathering) long values.
     ///
     /// # Errors
     ///
@@ -338,7 +338,7 @@ impl<'a> Encoder<'a> {
         mark
     }
 
-    /// Completes the root. If encoding its fields failed, removes everything written since `mark`.
+    /// Completes the root. If encoding its fields failed, removes everything written since the position `mark`.
     #[inline(always)]
     pub(crate) fn end_root(
         &mut self,
@@ -418,7 +418,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Removes all output written since `mark`.
+    /// Removes all output written since the position `mark`.
     #[inline]
     pub(crate) fn rewind(&mut self, mark: OutputMark) {
         self.lost_presence = mark.lost_presence;

@@ -77,9 +77,9 @@ pub enum DecodeReason {
     /// Lists, maps and boxed messages would take more memory than
     /// [`Decoder::with_container_memory`](crate::Decoder::with_container_memory) permits.
     ContainerMemory {
-        /// Number of bytes required.
+        /// Number of bytes that the containers of the message require.
         needed: usize,
-        /// Number of bytes still permitted.
+        /// Number of bytes that the memory limit still permits.
         left: usize,
     },
     /// Messages exceed the [nesting limit](crate::Decoder::with_nesting).

@@ -333,7 +333,7 @@ mod views {
         pub kind: Option<ValueKindView<'a>>,
     }
 
-    /// View of the variants of a `google.protobuf.Value`.
+    /// Borrowed variant of a `google.protobuf.Value`.
     #[derive(Clone, Copy, Debug)]
     #[allow(missing_docs)] // The schema's own members.
     pub enum ValueKindView<'a> {

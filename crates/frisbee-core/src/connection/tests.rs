@@ -641,8 +641,10 @@ fn resting_peer_is_not_too_slow() {
     assert!(connection.is_resting() && connection.is_mid_packet());
     let mut due = start;
     while connection.is_resting() {
-        due = connection.next_timeout().expect("suspended peer should have a deadline");
-        connection.handle_timeout(due).expect("unread bytes should not count as slow");
+        due = connection
+            .next_timeout()
+            .expect("connection with suspended reads should have a deadline for resuming them");
+        connection.handle_timeout(due).expect("minimum rate should not apply while reads are suspended");
     }
     assert!(due > start + SECOND);
     assert_eq!(connection.pace.deadline(), Some(due + SECOND), "its window begins");

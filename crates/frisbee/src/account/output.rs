@@ -149,7 +149,7 @@ mod tests {
         outbox.set_limit(crate::BODY_MAX);
         outbox
             .push(PacketId(1), Operation::FIRST_USER, &[0; 100_000][..])
-            .expect("body should be within the size limit");
+            .expect("body should be within the maximum size of the outbox");
         output.charge(&outbox, &account);
         other.charge(&outbox, &client);
         let queued = stats.output_waiting();

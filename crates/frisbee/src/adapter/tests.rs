@@ -25,20 +25,20 @@ fn shouting() -> ServerBuilder {
 }
 
 pub(super) fn echo() -> Handlers {
-    let operation = Operation::user(10).expect("operation should be in the range of users");
+    let operation = Operation::user(10).expect("operation should be above the reserved range");
     Handlers::new().on(operation, |_connection, packet| async { Some(packet) })
 }
 
 /// Sends a packet over a frame connection and waits for its echo.
 async fn call(address: SocketAddr) {
     let (replies, mut reply) = mpsc::unbounded_channel();
-    let operation = Operation::user(10).expect("operation should be in the range of users");
+    let operation = Operation::user(10).expect("operation should be above the reserved range");
     let answered = Handlers::new().on(operation, move |_connection: Connection, packet: Packet| {
         replies.send(packet.body).ok();
         async { None }
     });
     let connection = Client::builder().connect(address, answered).await.expect("server should accept the connection");
-    connection.send(&Packet::new(PacketId(1), operation, "hi")).await.expect("packet should be sent");
+    connection.send(&Packet::new(PacketId(1), operation, "hi")).await.expect("open connection should send the packet");
     assert_eq!(reply.recv().await.as_deref(), Some(&b"hi"[..]));
 }
 
@@ -119,7 +119,7 @@ async fn adapter_connection_is_open_until_its_handler_returns() {
             move |_transport, _context| {
                 let proceed = proceed.lock().unwrap().take().expect("adapter should be called once");
                 async {
-                    proceed.await.expect("test should continue the adapter");
+                    proceed.await.expect("test should hold the sender that resumes the adapter");
                     Ok(())
                 }
             },
@@ -252,7 +252,7 @@ async fn adapter_sees_attachments_until_it_returns() {
         shows.send(context.connection().attachments().get::<Attached>().is_some()).ok();
         let proceed = proceed.lock().unwrap().take().expect("adapter should be called once");
         async {
-            proceed.await.expect("test should continue the adapter");
+            proceed.await.expect("test should hold the sender that resumes the adapter");
             Ok(())
         }
     };
@@ -262,7 +262,7 @@ async fn adapter_sees_attachments_until_it_returns() {
     here.write_all(b"x").await.unwrap();
     assert_eq!(shown.recv().await, Some(true));
     assert!(ended.try_recv().is_err(), "the adapter still serves");
-    proceeds.send(()).expect("adapter should wait for the test");
+    proceeds.send(()).expect("adapter should hold the receiver that resumes it");
     serving.await.unwrap();
     assert_eq!(ended.recv().await, Some(()));
 }

@@ -11,7 +11,7 @@ use std::future::poll_fn;
 const BACKLOG_MAX: usize = 1024 * 1024;
 
 fn send(outbox: &mut Outbox, length: usize) {
-    let operation = Operation::user(10).expect("operation should be in the range of users");
+    let operation = Operation::user(10).expect("operation should be above the reserved range");
     outbox.push(PacketId(1), operation, Bytes::from(vec![0; length])).expect("packet should be within the limit");
 }
 

@@ -124,7 +124,9 @@ mod tests {
         let connection = Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default());
         let stream = |id, opened_here| Arc::new(connection.0.stream(id, &PeerKind::Compat, opened_here));
         let mut table = StreamTable::default();
-        let id = table.enter(Role::Server, &PeerKind::Compat, |id| stream(id, true)).expect("id should be free");
+        let id = table
+            .enter(Role::Server, &PeerKind::Compat, |id| stream(id, true))
+            .expect("stream table should have a free id");
         assert!(!table.enter_opened_by_peer(stream(id, false)));
         assert!(table.get(id).is_some_and(|stream| stream.opened_here));
         assert_eq!((table.len(), table.opened_by_peer()), (1, 0));
@@ -149,10 +151,10 @@ mod tests {
             let mut table = StreamTable::default();
             assert!(table.is_empty());
             let stream = |id| Arc::new(connection.0.stream(id, kind, true));
-            let stays = table.enter(role, kind, stream).expect("id should be free");
+            let stays = table.enter(role, kind, stream).expect("stream table should have a free id");
             assert!(!table.is_empty() && table.get(stays).is_some() && table.get(PacketId(stays.0 + 1)).is_none());
             let come_and_go = |table: &mut StreamTable| {
-                let id = table.enter(role, kind, stream).expect("id should be free");
+                let id = table.enter(role, kind, stream).expect("stream table should have a free id");
                 let stream = table.get(id).expect("stream should be in the table").clone();
                 table.leave(&stream);
                 assert_eq!((table.len(), table.opened_here), (1, 1));

@@ -471,7 +471,7 @@ mod tests {
     use tokio::runtime::Handle;
 
     fn operation(number: u16) -> Operation {
-        Operation::user(number).expect("operation should be in the range of users")
+        Operation::user(number).expect("operation should be above the reserved range")
     }
 
     fn connection() -> Connection {

@@ -494,7 +494,7 @@ mod tests {
         let mut session = mounts.connected(&connection);
         let mut outbox = Outbox::default();
         let take_events = || std::mem::take(&mut *events.lock()).join(", ");
-        let operation = |number| Operation::user(number).expect("operation should be in the range of users");
+        let operation = |number| Operation::user(number).expect("operation should be above the reserved range");
         for (number, expected) in [(10, "a 10"), (30, "b 30"), (31, "")] {
             let packet = Packet { id: PacketId(1), operation: operation(number), body: Bytes::new() };
             let routed = mounts.route(&mut session, packet, &mut outbox);

@@ -30,7 +30,7 @@ impl EchoClient {
     /// Sends a text and returns the reply.
     pub(crate) async fn ask(&mut self, text: &'static str) -> Bytes {
         let packet = Packet::new(PacketId(1), Operation::FIRST_USER, text);
-        self.connection.send(&packet).await.expect("packet should be sent");
+        self.connection.send(&packet).await.expect("open connection should send the packet");
         self.answers.recv().await.expect("server should echo the packet")
     }
 }

@@ -127,8 +127,9 @@ mod tests {
         for distance in [0, 1, 15] {
             let (head, body, skipped) = message(distance);
             let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];
-            let sent =
-                send_split(here.as_fd(), &slices).expect("head should be split off").expect("socket should have room");
+            let sent = send_split(here.as_fd(), &slices)
+                .expect("head should be split off")
+                .expect("socket buffer should have space for the message");
             assert_eq!(sent, head.len());
             (&here).write_all(b"!").expect("socket should accept the byte");
             let mut received = vec![0; sent + 1];
@@ -151,7 +152,7 @@ mod tests {
         });
         let client = Client::builder().connect(address, handlers).await.expect("server should accept the connection");
         let mut echo = async |body: Bytes| {
-            client.send(&Packet::new(PacketId(1), ECHO, body)).await.expect("packet should be sent");
+            client.send(&Packet::new(PacketId(1), ECHO, body)).await.expect("open connection should send the packet");
             received.recv().await.expect("server should echo the packet").body
         };
         // The reply ensures that no bytes precede the head of the next packet.
@@ -195,7 +196,9 @@ mod tests {
         assert!(pending.read_signal().expect("pending signals should be readable").is_none());
 
         let (here, mut there) = connected();
-        send_split(here.as_fd(), &slices).expect("head should be split off").expect("socket should have room");
+        send_split(here.as_fd(), &slices)
+            .expect("head should be split off")
+            .expect("socket buffer should have space for the message");
         drop(here);
         let mut received = Vec::new();
         there.read_to_end(&mut received).expect("peer should receive all bytes up to the end");

@@ -140,8 +140,8 @@ impl Metadata {
         self.0.remove(key.as_bytes())
     }
 
-    /// Hides the values of a key in `Debug` output until the key is set again. Returns whether the key exists. The mark
-    /// is not sent to the peer.
+    /// Hides the values of a key in `Debug` output until the key is set again. Returns whether the key exists. The peer
+    /// is not told that the values are sensitive.
     pub fn mark_sensitive(&mut self, key: &str) -> bool {
         self.0.mark_sensitive(key.as_bytes())
     }
@@ -151,8 +151,8 @@ impl Metadata {
         self.0.iter().map(|entry| (entry.name(), entry.value))
     }
 
-    /// Returns all entries encoded as prefix items. Returns `None` if some are marked as sensitive, because marks must
-    /// not be sent.
+    /// Returns all entries encoded as prefix items. Returns `None` if some are sensitive, because their flags are
+    /// stored in the encoding and must not be sent.
     pub(crate) fn plain_items(&self) -> Option<&[u8]> {
         self.0.plain_bytes()
     }

@@ -40,7 +40,7 @@ pub struct Request<T> {
     extras: OptionalExtras,
 }
 
-/// Where a request came from. The default is this program.
+/// Source of a request. The default is a call within this program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
     /// Connection of the request, which may carry another protocol.

@@ -28,9 +28,9 @@ pub enum ServerEvent {
     Answered(Code),
     /// The server reported its load with a reply, while `own` other calls of this channel were in progress.
     Reported {
-        /// The load that the server reported.
+        /// Load that the server reported with a reply.
         report: Report,
-        /// Number of this channel's other calls in flight at the server. The server's report includes them.
+        /// Number of this channel's other calls that were in progress at the server.
         own: usize,
     },
     /// A call whose duration is measured was sent at this time. Each connection measures one call at a time. It starts
@@ -43,7 +43,7 @@ pub enum ServerEvent {
         took: Duration,
         /// Outcome of the call.
         end: MeasuredEnd,
-        /// Time of the end.
+        /// Time at which the call ended.
         at: Instant,
     },
     /// A measurement was discarded, because the call was not sent or the connection has closed.

@@ -24,12 +24,12 @@ pub(crate) struct ObservedCalls {
     made: Instant,
     /// Time of the latest driver poll that received replies. Calls answered in it count as ended at this time.
     turned: u64,
-    /// Time, method and record of the last call. They apply to the next call too in most cases, because a turn usually
-    /// sends several calls of the same method.
+    /// Time, method and record of the last call. They usually apply to the next call too, because several calls of the
+    /// same method are often sent in one poll of the driver.
     sent: (Instant, Option<&'static Method>, CallRecord),
     /// Records of the observed calls, by slot.
     records: Vec<CallRecord>,
-    /// Calls answered in this turn that were sent at the same time. They are counted together.
+    /// Calls that were sent at the same time and answered in the current poll of the driver. They are counted together.
     answered: AnsweredBatch,
     /// Number of replies, received in this poll of the driver, to calls that had already ended.
     late: u32,
@@ -52,7 +52,7 @@ struct CallRecord {
     has_observer: bool,
 }
 
-/// Calls of one method that were sent at the same time and answered in the same turn.
+/// Calls of one method that were sent at the same time and answered in the same poll of the driver.
 #[derive(Clone, Copy)]
 struct AnsweredBatch {
     /// Time of sending.
@@ -72,7 +72,7 @@ impl CallRecord {
         self.time & COUNTED != 0
     }
 
-    /// Marks the call as counted and stores its duration.
+    /// Flags the call as counted and stores its duration.
     fn count(&mut self, nanos: u64) {
         self.time = nanos | COUNTED;
     }
@@ -154,7 +154,7 @@ impl ObservedCalls {
         self.rows.get(self.last).and_then(|(_, row)| *row)
     }
 
-    /// Counts the call in a slot, which was answered successfully in this turn.
+    /// Counts the call in a slot, which was answered successfully in the current poll of the driver.
     fn count_ok(&mut self, slot: usize) {
         let Some(record) = self.records.get_mut(slot).filter(|record| !record.is_counted()) else { return };
         let CallRecord { time, row, .. } = *record;
@@ -211,7 +211,7 @@ impl Calls {
         self.observed.get_or_insert_with(|| Box::new(ObservedCalls::new(observers)));
     }
 
-    /// Records the start of a turn that receives replies, if calls are observed.
+    /// Records the start of a driver poll that receives replies, if calls are observed.
     pub(crate) fn begin_batch(&mut self, now: Instant) {
         if let Some(observed) = &mut self.observed {
             observed.turned = observed.since(now);
@@ -255,8 +255,8 @@ impl Calls {
         }
     }
 
-    /// Handles the replies of a turn that began at `now`, adding callers to `wake`. Successful replies are counted
-    /// together, because most calls of a turn were sent at the same time.
+    /// Handles the replies of a driver poll that began at `now`, adding callers to `wake`. Successful replies are
+    /// counted together, because most of the calls were sent at the same time.
     pub(crate) fn handle_replies(
         &mut self,
         replies: &mut Vec<Packet>,
@@ -288,8 +288,8 @@ impl Calls {
         self.observed.is_some()
     }
 
-    /// Counts a call that was answered successfully in this turn. Returns its token and the length of its request, if
-    /// its end must be reported to an observer.
+    /// Counts a call that was answered successfully in the current poll of the driver. Returns its token and the length
+    /// of its request, if its end must be reported to an observer.
     pub(crate) fn observe_ok(&mut self, ticket: CallTicket) -> Option<(Token, u64)> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
@@ -301,7 +301,7 @@ impl Calls {
         Some((tracked.token, tracked.sizes.request))
     }
 
-    /// Returns the record of a call that has ended in this turn.
+    /// Returns the record of a call that has ended in the current poll of the driver.
     pub(crate) fn over(&mut self, ticket: CallTicket) -> Option<EndedCall> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);

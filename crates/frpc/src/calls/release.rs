@@ -4,7 +4,8 @@
 use super::{Calls, Reply, Slot, State};
 use frisbee::PacketId;
 
-/// Memory to free after the lock of the table is released.
+/// Values that are removed from the table under its lock and dropped after the lock is released, because dropping them
+/// may run any code.
 #[derive(Debug, Default)]
 pub(crate) struct DeferredDrops {
     _slots: Vec<Slot>,

@@ -20,11 +20,11 @@ pub(super) struct Timing {
     timed: Option<TimedCall>,
 }
 
-/// The call that is being measured.
+/// The call whose duration is being measured.
 #[derive(Clone, Copy, Debug)]
 struct TimedCall {
     started: Instant,
-    /// Outcome of the call. Set until the end of the turn in which it ended.
+    /// Outcome of the call. Set until the end of the driver poll in which it ended.
     end: Option<MeasuredEnd>,
     /// Previous value of `next_deadline`, if it can be restored; see [`Calls::end_timed`].
     next: Option<Option<Instant>>,
@@ -54,9 +54,9 @@ impl Calls {
         self.times_next = self.timing.as_ref().is_some_and(|timing| timing.timed.is_none());
     }
 
-    /// Records the end of the measured call. Its duration is reported at the end of the turn, which is triggered by
-    /// setting the next deadline to the past. `is_in_batch` must only be set if no call can start before that, so that
-    /// the previous deadline can be restored.
+    /// Records the end of the measured call. Its duration is reported at the end of the driver's poll, which is
+    /// triggered by setting the next deadline to the past. `is_in_batch` must only be set if no call can start before
+    /// that, so that the previous deadline can be restored.
     pub(super) fn end_timed(&mut self, end: MeasuredEnd, is_in_batch: bool) {
         let Some(timed) = self.timing.as_mut().and_then(|timing| timing.timed.as_mut()) else { return };
         timed.end = Some(end);
@@ -64,7 +64,8 @@ impl Calls {
         self.next_deadline = Some(timed.started);
     }
 
-    /// Reports the measured call if it has ended in this turn. Returns whether deadlines must be checked.
+    /// Reports the measured call if it has ended in the current poll of the driver. Returns whether deadlines must be
+    /// checked.
     pub(super) fn measure_timed(&mut self, now: Instant) -> bool {
         let Some(timing) = &mut self.timing else { return true };
         let Some(TimedCall { started, end: Some(end), next }) = timing.timed else { return true };

@@ -89,7 +89,7 @@ pub(crate) fn await_reply<B: Message + Send + 'static>(
     Box::pin(async move { Ok(call.await?.map(|message| Box::new(message) as AnyReply)) })
 }
 
-/// A sent call that waits for its reply.
+/// A sent call whose reply is outstanding. Dropping it cancels the call.
 pub(crate) struct InFlight<B> {
     call: SentCall,
     reply: PhantomData<fn() -> B>,

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// Timeout below which the clock is read for each call. Other calls share a single reading per turn of the connection,
-/// which may be slightly outdated on a busy runtime.
+/// Timeout below which the clock is read for each call. Other calls share a single reading per poll of the connection's
+/// driver, which may be slightly outdated on a busy runtime.
 const EXACT_BELOW: Duration = Duration::from_secs(10);
 
 /// Default timeout of calls and of opening streams. A limit is required, because a Go server does not reply to a

@@ -84,7 +84,7 @@ struct Progress {
     made: Option<MadeConnection>,
     /// Error of the last attempt, reported to callers that cannot wait for the next one.
     trouble: Option<String>,
-    /// Reason why no more connections can be established.
+    /// Reason why no more connections can be established, shown in errors of later calls.
     over: Option<&'static str>,
 }
 
@@ -324,7 +324,7 @@ impl ConnectTask {
     }
 }
 
-/// The next step of the connecting task.
+/// Next step of the task that establishes connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum NextStep {
     /// The task ends, because there is a connection, no caller waits, or none can be established.
@@ -384,7 +384,7 @@ impl Drop for WaiterCount<'_> {
     }
 }
 
-/// A connection that counts as a failed attempt.
+/// A connection that counts as a failed attempt because it closed too early.
 struct FailedSetup {
     reason: String,
     /// Whether the server uses another protocol.

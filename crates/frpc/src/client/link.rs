@@ -31,14 +31,14 @@ const ABANDONED_MAX: usize = crate::calls::CALLS_MAX / 2;
 pub struct Link {
     pub(crate) connection: Connection,
     pub(crate) calls: Arc<CallTable>,
-    /// Whether this end has accepted the connection. Its requests are then marked.
+    /// Whether this end has accepted the connection. Its requests then carry a prefix item that states their direction.
     pub(crate) backward: bool,
     /// Maximum nesting depth of the peer's messages.
     pub(crate) nesting: Nesting,
     /// Configuration of which messages to compress. Set if this end supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
     decompresses: bool,
-    /// Observer of individual calls.
+    /// Observer that is notified of individual calls.
     pub(crate) observer: Option<Arc<Observers>>,
     end: LinkEnd,
 }

@@ -31,7 +31,8 @@ const BACKOFF_MAX: Duration = Duration::from_secs(1);
 pub(crate) struct Attempts {
     /// Number of attempts that were sent and have failed.
     failed: u32,
-    /// Status of an earlier attempt that the server may have executed. Returned if no attempt succeeds.
+    /// Status of an earlier attempt that the server may have executed. Returned in place of `Unavailable` from a later
+    /// attempt.
     ran: Option<Status>,
     /// Whether an attempt was sent and then dropped without waiting for its reply.
     pub(crate) is_cancelled: bool,

@@ -331,7 +331,7 @@ struct OpenedStream {
     translation: Option<Arc<Translation>>,
 }
 
-/// The responses of a stream with their type erased.
+/// Response stream of a call, with the type of its messages erased.
 struct Replies {
     receiver: StreamReceiver,
     end: ReceiverEnd,

@@ -226,7 +226,7 @@ where
     }
 }
 
-/// How to make a call that was not sent immediately.
+/// Slow path for a call that was not sent immediately.
 enum AttemptKind {
     Retrying {
         failure: Option<Box<Failure>>,

@@ -110,14 +110,14 @@ impl PendingCall<'_> {
     }
 }
 
-/// Reason why a call cannot be sent yet.
+/// Reason why a call must wait before it can be sent.
 #[derive(Clone, Copy)]
 enum Obstacle {
-    /// The maximum number of calls is in flight.
+    /// The maximum number of calls is in flight on the connection.
     Slots,
     /// The connection has too many unsent bytes.
     Output,
-    /// The kind of the server is unknown.
+    /// The server has not shown yet whether it supports the protocol extension.
     Peer,
 }
 

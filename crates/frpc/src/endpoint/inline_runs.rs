@@ -4,18 +4,19 @@
 use frisbee::tasks::Penalty;
 use std::time::{Duration, Instant};
 
-/// Duration from which a turn is considered long, unless [`Config::turn_max`](frisbee::Config::turn_max) permits longer
-/// turns. Turns typically take at most 20 microseconds plus, in the worst case, the time of 32 more handlers.
+/// Duration from which a poll of the driver is considered long, unless [`Config::turn_max`](frisbee::Config::turn_max)
+/// permits more. Polls typically take at most 20 microseconds plus, in the worst case, the time of 32 more handlers.
 const LONG: Duration = Duration::from_millis(1);
 
-/// Number of consecutive long turns after which handlers are spawned as tasks. A single long turn may be caused by
-/// preemption of the thread.
+/// Number of consecutive long driver polls after which handlers are spawned as tasks. A single long poll may be caused
+/// by preemption of the thread.
 const LONG_BATCHES_MAX: u32 = 3;
 
-/// History of the turns in which the handlers of a connection were polled.
+/// Decides whether the handlers of a connection are polled inline, by its driver, or spawned as tasks. Tracks how long
+/// the driver's polls took.
 #[derive(Debug)]
 pub(crate) struct InlineRuns {
-    /// Whether a handler was polled inline in the current turn.
+    /// Whether a handler was polled inline in the current poll of the driver.
     polled: bool,
     /// Whether handlers are spawned as tasks.
     is_apart: bool,
@@ -38,7 +39,7 @@ impl InlineRuns {
         Self { polled: false, is_apart: false, long_batches: 0, apart: Penalty::default() }
     }
 
-    /// Returns whether to poll a handler inline. If so, records that this turn polls handlers.
+    /// Returns whether to poll a handler inline. If so, the current poll of the driver will be timed.
     pub(crate) fn begin(&mut self) -> bool {
         self.polled |= !self.is_apart;
         !self.is_apart
@@ -49,8 +50,8 @@ impl InlineRuns {
         self.is_apart
     }
 
-    /// Ends a turn that began at `began`. `allowed` returns the permitted duration of a turn and is called only after a
-    /// long one. `clock` is called only if handlers were polled.
+    /// Ends a driver poll that began at `began`. `allowed` returns the permitted duration and is called only after a
+    /// long poll. `clock` is called only if handlers were polled inline.
     pub(crate) fn end_batch(
         &mut self,
         began: Instant,
@@ -109,7 +110,7 @@ mod tests {
             Self { inline_runs: InlineRuns::new(), now: Instant::now(), allowed: QUICK }
         }
 
-        /// Runs a turn with a call that takes `took` if it is polled inline. Returns whether it was.
+        /// Simulates a driver poll with a call that takes `took` if it is polled inline. Returns whether it was.
         fn call(&mut self, took: Duration) -> bool {
             let began = self.now;
             let inline = self.inline_runs.begin();

@@ -63,7 +63,8 @@ pub(crate) struct ServiceOffer {
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
     /// Observers of calls.
     pub(crate) observers: Option<Arc<Observers>>,
-    /// Whether there are neither mounted routers nor observers, so that the end of a turn only has to handle calls.
+    /// Whether there are neither mounted routers nor observers, so that only calls must be handled at the end of a
+    /// driver poll.
     pub(crate) is_plain: bool,
     /// Descriptors of the offered services, for introspection.
     pub(crate) offered: Vec<OfferedService>,
@@ -403,6 +404,6 @@ mod tests {
             let MountError::Overlap { owners } = refused else { panic!("{refused}") };
             assert!(owners[0].starts_with(&format!("item {kind} ")), "{owners:?}");
         }
-        mounted(64).expect("item type for users should be accepted");
+        mounted(64).expect("item type above the reserved range should be accepted");
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Session {
     pub(crate) calls: Option<Arc<CallTable>>,
     /// Version of the connection's attachments when they were last checked for calls of this end.
     pub(crate) looked: u32,
-    /// Replies received in the current turn. Boxed because accepting ends rarely make calls.
+    /// Replies received in the current poll of the driver. Boxed because accepting ends rarely make calls.
     pub(crate) replies: Option<Box<Replies>>,
     /// Number of packets that matched no call, in addition to those that the call table has counted.
     pub(crate) unmatched: u32,
@@ -51,7 +51,8 @@ pub(crate) struct Replies {
 }
 
 impl Session {
-    /// Stores the instance of an operation in `last`, if there is such a method.
+    /// Moves the instance for an operation into `last`, creating it if necessary. Leaves `last` unchanged if there is
+    /// no such method.
     #[inline(always)]
     pub(crate) fn bring(&mut self, operation: u16, table: &Table) {
         if self.last.as_ref().is_some_and(|(last, _)| *last == operation) {

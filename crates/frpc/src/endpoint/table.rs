@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub(crate) struct Table {
     /// Methods, sorted by operation.
     served: Vec<ServedMethod>,
-    /// Operations by the names of service and method, sorted by these.
+    /// Operation numbers by service and method name, sorted by name.
     names: Vec<((&'static str, &'static str), u16)>,
     pub(crate) layouts: Vec<&'static Layout>,
 }

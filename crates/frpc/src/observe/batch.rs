@@ -116,7 +116,7 @@ impl fmt::Debug for ChannelServers {
     }
 }
 
-/// Load that channels cause on a server.
+/// Load that the channels of this client cause on a server.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct ServerLoad {

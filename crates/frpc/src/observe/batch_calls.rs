@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 impl MethodObserver {
     /// Starts observing a unary call whose request has `request` bytes. Before the next call begins, this one must have
-    /// ended or continue as a task. `is_timed` must be set if the call is not part of a turn. `trace` is replaced by
+    /// ended or continue as a task. `is_timed` must be set if the call is not part of a batch. `trace` is replaced by
     /// the context for the calls that the handler makes.
     pub(crate) fn begin_unary(&mut self, request: usize, trace: &mut Option<TraceContext>, is_timed: bool) {
         self.began = is_timed.then(clock::now);
@@ -19,7 +19,7 @@ impl MethodObserver {
         }
     }
 
-    /// Counts the end of a call that is not part of a turn.
+    /// Counts the end of a call that is not part of a batch.
     pub(crate) fn count_timed(&self, row: u32, code: Code) {
         let nanos = self.began.map_or(0, |began| nanos(clock::now().saturating_duration_since(began)));
         self.observers.ended(row, code, 1, nanos);
@@ -38,7 +38,7 @@ impl MethodObserver {
     }
 }
 
-/// Calls that were answered in the current turn of a connection.
+/// Calls that were answered in the current poll of a connection's driver, counted together.
 pub(crate) struct BatchCalls {
     observers: Arc<Observers>,
     /// Method whose successful calls are currently counted in `calls`, by its id at the batch observer.
@@ -58,7 +58,7 @@ impl BatchCalls {
         }
     }
 
-    /// Counts a call that was answered in this turn.
+    /// Counts a call that was answered in the current poll of the driver.
     pub(crate) fn add(&self, row: u32, code: Code) {
         if code != Code::Ok || row != self.row.get() {
             return self.add_other(row, code);
@@ -78,12 +78,12 @@ impl BatchCalls {
         }
     }
 
-    /// Returns whether no call was answered in this turn.
+    /// Returns whether no call was answered in the current poll of the driver.
     pub(crate) fn is_empty(&self) -> bool {
         self.calls.get() == 0 && self.others.borrow().is_empty()
     }
 
-    /// Reports the calls of a turn, each of which took `nanos` nanoseconds.
+    /// Reports the calls answered in this poll of the driver, each of which took `nanos` nanoseconds.
     pub(crate) fn flush(&self, nanos: u64) {
         let calls = self.calls.take();
         if calls > 0 {

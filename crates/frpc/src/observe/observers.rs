@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The observers of a client or server.
+/// Observers that are notified of the calls of a client or server.
 #[derive(Clone, Default)]
 pub(crate) struct Observers {
     pub(crate) batches: Option<Arc<dyn BatchObserver>>,

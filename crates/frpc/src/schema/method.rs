@@ -39,7 +39,7 @@ impl Method {
         self.idempotent()
     }
 
-    /// Marks the method as a tool for agents.
+    /// Exposes the method as a tool for agents.
     pub const fn tool(mut self) -> Self {
         self.is_tool = true;
         self

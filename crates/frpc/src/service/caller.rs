@@ -27,7 +27,7 @@ pub(crate) struct Caller {
 }
 
 struct CallObservers {
-    /// Calls of the current turn. Set if calls are observed.
+    /// Calls answered in the current poll of the driver. Set if calls are observed.
     batch_calls: Option<BatchCalls>,
     /// Registry of the calls in progress. Set if the server is inspectable.
     in_flight: Option<Arc<InFlight>>,
@@ -46,7 +46,7 @@ impl Caller {
         Self { connection: connection.clone(), style: Form::Flat, load: load.clone(), wants_load: false, observers }
     }
 
-    /// Returns the calls of the current turn, if calls are observed.
+    /// Returns the calls answered in the current poll of the driver, if calls are observed.
     pub(crate) fn batch_calls(&self) -> Option<&BatchCalls> {
         self.observers.as_ref()?.batch_calls.as_ref()
     }

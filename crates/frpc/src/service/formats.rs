@@ -98,8 +98,8 @@ impl FormatTerms {
         caller.map(|caller| caller.charge_request(2 * most))
     }
 
-    /// Decodes a request within the memory limit of the caller. The memory of its lists is charged to the caller until
-    /// the charge is dropped.
+    /// Decodes a request within the memory limit of the caller. Charges the memory of its lists to the caller until the
+    /// returned charge is dropped.
     pub(crate) fn decode<A>(
         &self,
         decode: Decode<A>,

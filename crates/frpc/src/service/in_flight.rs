@@ -20,7 +20,7 @@ struct ListedCall {
     free: Vec<usize>,
 }
 
-/// A call in progress.
+/// Entry for a call in progress, as shown to operators.
 #[derive(Clone, Copy)]
 pub(crate) struct InFlightCall {
     /// Id of the call's packets or of its stream.

@@ -43,7 +43,7 @@ pub(crate) struct Incoming<'a> {
     pub(crate) has_permit: bool,
 }
 
-/// Where to send the reply.
+/// Destination of a reply, which depends on how the caller made the call.
 pub(crate) enum ReplyTo<'a> {
     Packet {
         id: PacketId,
@@ -79,7 +79,7 @@ pub(crate) enum AdapterOutcome {
 /// A call whose handler is pending.
 pub(crate) struct PendingHandler {
     pub(crate) work: Pin<Box<dyn Future<Output = Result<Response<Bytes>, Status>> + Send>>,
-    /// Memory of the request in bytes.
+    /// Memory in bytes that is charged for the request until it was handled.
     pub(crate) memory: usize,
     pub(crate) observed_call: Option<Box<ObservedCall>>,
 }

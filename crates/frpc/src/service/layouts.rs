@@ -53,12 +53,12 @@ pub(crate) struct PeerLayouts {
 
 #[derive(Default, Debug)]
 struct State {
-    /// Operations that the peer has announced, in ascending order.
+    /// Operation numbers that the peer has announced, in ascending order.
     claims: Vec<Claim>,
     services: Vec<PeerService>,
     held: Vec<(HeldCall, MemoryCharge)>,
     held_bytes: usize,
-    /// Charges for the memory of claims and plans that the peer has caused.
+    /// Memory of announced operations and translation plans, charged to the peer that caused them.
     charges: Vec<MemoryCharge>,
 }
 
@@ -72,10 +72,10 @@ struct Claim {
     method: u16,
 }
 
-/// Marks an operation that belongs to several services or to a mounted router.
+/// Value of [`Claim::service`] for an operation number that belongs to several services or to a mounted router.
 const CONTESTED: u16 = u16::MAX;
 
-/// Marks an operation that the service has only at this end.
+/// Value of [`Claim::method`] for an operation that the service has only at this end.
 const NO_METHOD: u16 = u16::MAX;
 
 /// Maximum number of services of a peer whose layouts differ.

@@ -156,7 +156,7 @@ struct RunningCall {
     trace: Option<TraceContext>,
     /// Expiry of the caller's authorization.
     expires: Option<Instant>,
-    /// Memory of the metadata in bytes.
+    /// Memory of the call's metadata in bytes.
     memory: usize,
     observed_call: Option<ObservedCall>,
 }

@@ -77,7 +77,7 @@ where
     }
 }
 
-/// How messages of a method are decoded and encoded.
+/// Codec of a method's messages: native, or another format such as JSON.
 enum Codec<A, B> {
     Native(DecodeOptions),
     Format(Format<A, B>, FormatTerms),

@@ -20,7 +20,7 @@ pub(crate) const EOF: &str = "EOF";
 pub(crate) struct Flags(u8);
 
 impl Flags {
-    /// Compress the message if it is long enough.
+    /// Compress the message if it is long enough for this to be worthwhile.
     pub(crate) const PACKED: Self = Self(1);
     /// Fail if the message would lose the presence of fields in the flat form.
     pub(crate) const LOSSLESS: Self = Self(2);
@@ -254,7 +254,7 @@ pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation,
     put_failure(outbox, id, operation, status, style, false);
 }
 
-/// Like [`put_error`], but marks the call as not run for native peers.
+/// Like [`put_error`], but states that the call has not run, for native peers.
 pub(crate) fn put_refusal(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Form) {
     put_failure(outbox, id, operation, status, style, true);
 }
@@ -495,8 +495,8 @@ mod tests {
     /// Returns the text of the error that a packet of this operation would contain.
     fn sent_text(status: &Status, operation: Operation, form: Form) -> String {
         let mut body = alone(|outbox| put_error(outbox, PacketId(0), operation, status, form));
-        prefix::take(&mut body).expect("encoded prefix should be valid");
-        Decoder::new(&body).error_text().expect("body should be an error").to_owned()
+        prefix::take(&mut body).expect("error packet should start with a well-formed prefix");
+        Decoder::new(&body).error_text().expect("body after the prefix should be the text of an error").to_owned()
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::observe::TraceContext;
 use crate::wire::prefix::{self, Prefix, PrefixError};
 use bytes::{Buf, Bytes};
 
-/// A request without its packet header.
+/// A request as sent on any connection, without the packet header.
 #[derive(Debug)]
 pub(crate) struct Envelope {
     /// Options of the call. Boxed because most calls have none, and an envelope is moved several times.
@@ -64,7 +64,8 @@ mod tests {
         for timeout in [None, Some(Duration::from_micros(4))] {
             let context = trace.as_ref().and_then(|bytes| TraceContext::from_bytes(bytes));
             let body = packet(PrefixFields { trace: context.as_ref(), timeout, ..PrefixFields::default() });
-            let (parsed, trace) = Envelope::parse(body.clone()).expect("prefix should be well-formed");
+            let (parsed, trace) =
+                Envelope::parse(body.clone()).expect("prefix written by `PrefixFields` should be well-formed");
             assert_eq!((trace, parsed.length, &parsed.body[..]), (context, body.len(), &[8, 0][..]));
             assert_eq!(parsed.options.map(|options| options.timeout), timeout.map(Some));
             assert!(matches!(Envelope::parse(body.slice(..body.len() - 3)), Err(PrefixError::Malformed)));
@@ -76,7 +77,8 @@ mod tests {
         let trace = TraceContext::new([1; 16], [2; 8], true);
         let mut bytes = packet(PrefixFields { trace: trace.as_ref(), ..PrefixFields::default() }).to_vec();
         bytes[4..20].fill(0);
-        let (parsed, trace) = Envelope::parse(bytes.into()).expect("prefix should be well-formed");
+        let (parsed, trace) =
+            Envelope::parse(bytes.into()).expect("prefix written by `PrefixFields` should be well-formed");
         assert_eq!((trace, &parsed.body[..]), (None, &[8, 0][..]));
     }
 

@@ -22,7 +22,7 @@ const PACKED: u8 = 0x11;
 /// Type of the HELLO item that announces support for compressed messages. It contains a byte for each algorithm.
 pub(crate) const UNPACKS: u8 = Hello::FIRST_USER_ITEM + 3;
 
-/// Identifies zstd, the only algorithm.
+/// Identifies zstd in compressed messages. It is the only supported algorithm.
 pub(crate) const ZSTD: u8 = 1;
 
 /// Maximum compression ratio. Text is typically compressed by a factor of ten to fifty. Higher ratios indicate

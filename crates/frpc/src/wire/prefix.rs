@@ -28,13 +28,13 @@ const PREFIX_MAX: u64 = 64 * 1024;
 /// Maximum overhead of the details of a status in bytes: type, length and code.
 const AROUND_DETAILS: usize = 16;
 
-/// Item with the timeout of the caller in microseconds.
+/// Type of the prefix item with the caller's timeout in microseconds.
 const TIMEOUT: u8 = 1;
 /// Item with an entry of metadata: the length of the key, the key, and the value.
 const METADATA: u8 = metadata::ENTRY;
-/// Item with the gRPC code of a status, and its details.
+/// Type of the prefix item with the gRPC code of a status, and its details.
 const STATUS: u8 = 3;
-/// Item without a value, which marks a call as not run.
+/// Type of the prefix item that states that a call has not run. The item has no value.
 const REFUSED: u8 = 5;
 /// Item with the trace context of the call: trace id, span id and flags.
 const TRACE: u8 = 6;
@@ -42,10 +42,10 @@ const TRACE: u8 = 6;
 /// microseconds.
 const REPORT: u8 = 7;
 
-/// Item with the text of a status, which occurs only in TRAILERS.
+/// Type of the prefix item with the text of a status, which occurs only in TRAILERS.
 const TEXT: u8 = 8;
 
-/// First mandatory item type.
+/// Lowest type of mandatory items. A receiver rejects a message with a mandatory item that it does not know.
 const MUST_UNDERSTAND: u8 = 128;
 
 /// Length of a prefix that contains only a trace context.
@@ -54,7 +54,7 @@ pub(crate) const TRACE_ALONE_LEN: usize = TRACE_ALONE.len() + TraceContext::LEN;
 /// First bytes of a prefix that contains only a trace context.
 const TRACE_ALONE: [u8; 4] = [PREFIX, TraceContext::LEN as u8 + 2, TRACE, TraceContext::LEN as u8];
 
-/// Contents of a received prefix.
+/// Contents of the prefix that precedes a received message.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Prefix {
@@ -132,13 +132,13 @@ impl PrefixError {
     }
 }
 
-/// Contents of a prefix to be sent.
+/// Contents of the prefix to write before a message.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct PrefixFields<'a> {
     pub(crate) timeout: Option<Duration>,
     pub(crate) metadata: Option<&'a Metadata>,
     pub(crate) status: Option<(Code, &'a [u8])>,
-    /// Whether to mark the call as not run.
+    /// Whether to state that the call has not run.
     pub(crate) refused: bool,
     pub(crate) trace: Option<&'a TraceContext>,
     pub(crate) report: Option<Report>,

@@ -7,7 +7,7 @@ use frisbee::tlv::{put_varint, take_varint};
 /// Type of the HELLO item by which a client requests load reports. It has no value.
 pub(crate) const REPORT_REQUEST_ITEM: u8 = Hello::FIRST_USER_ITEM + 2;
 
-/// The load of a server.
+/// Load of a server, which it sends with replies so that clients can choose among servers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
     /// Number of calls in progress at the server.

@@ -36,7 +36,7 @@ pub(crate) struct ServicePlans {
     pub(crate) memory: usize,
 }
 
-/// A method of the peer.
+/// How a method of the peer corresponds to one of this end.
 #[derive(Debug)]
 enum MethodPlan {
     /// The method exists at this end, with this index.
@@ -224,7 +224,7 @@ impl Translation {
     }
 }
 
-/// Plans by the layouts of both peers.
+/// Translation plans that were computed before, by the layouts of both peers.
 #[derive(Default)]
 struct Cache {
     plans: HashMap<Key, (Arc<ServicePlans>, u64)>,

@@ -14,7 +14,7 @@ pub(super) struct Cursor<'a> {
     pub(super) end: usize,
 }
 
-/// A part of the input, and the input that follows it.
+/// Leading part of the input, and the rest that follows it.
 type Split<'a, T> = Result<(T, &'a [u8]), DecodeError>;
 
 impl<'a> Decoder<'a> {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// The first byte of a marked body. A fingerprint of 16 bytes and the body follow.
+/// First byte of a body that names its layout. A fingerprint of 16 bytes and the message follow.
 const MARK: u8 = 0x12;
 
 /// The layout of a message type. For generated code; see [`Message::LAYOUT`].
@@ -31,7 +31,7 @@ impl MessageLayout {
         self.fingerprint
     }
 
-    /// Writes the mark that precedes a body with this layout.
+    /// Writes the layout mark (a marker byte and the fingerprint of this layout) that precedes a body.
     pub fn put_mark(&self, body: &mut Vec<u8>) {
         body.push(MARK);
         body.extend_from_slice(&self.fingerprint.bytes());
@@ -92,7 +92,7 @@ impl MessageReader {
         }
     }
 
-    /// Returns a body of `M` without its mark, translated if it is of an added version.
+    /// Returns a body of `M` without the fingerprint of its layout, translated if it is of an added version.
     ///
     /// # Errors
     ///

@@ -57,7 +57,7 @@ type Result<T, E = &'static str> = std::result::Result<T, E>;
 struct Parser<'a> {
     rest: &'a [u8],
     length: usize,
-    /// Number of fields and enum values that may still be parsed.
+    /// Number of fields and enum values that may still be parsed before the description is rejected.
     parts: usize,
 }
 

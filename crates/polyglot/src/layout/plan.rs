@@ -189,7 +189,7 @@ pub(super) enum How {
     Message,
 }
 
-/// A member of a oneof of the writer.
+/// A member that the writer may have set in a oneof, and how it is translated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     /// Block of the member's type, if that is a message.
@@ -324,7 +324,7 @@ struct Builder {
     pairs: Vec<Pair>,
     index: HashMap<(u32, u32), u32>,
     same_enums: HashMap<(u16, u16), bool>,
-    /// Number of fields that may still be added.
+    /// Number of fields that pairs may still have in total before the plan exceeds its limit.
     parts: usize,
     program: Program,
 }

@@ -11,7 +11,7 @@ use std::ops::Range;
 /// once for each enclosing message that is reordered.
 const MOVES: usize = 8;
 
-/// Limits of a translation.
+/// Limits on the resources of a translation.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Maximum size of the output in bytes, which should be the reader's maximum body size. The output can be much

@@ -156,7 +156,7 @@ impl MemoryWalk {
     }
 
     fn field(&self, number: u32) -> Field {
-        /// Field number of the value in a map entry. The key has the number 1.
+        /// Field number of the value in an encoded map entry. The key has number 1.
         const VALUE: u32 = 2;
         match self.fields {
             Fields::Message(field) => field(number),

@@ -104,7 +104,9 @@ async fn sender_waits_for_credit_and_is_woken_by_it() {
     let (end, stream) = End::new(&native(100));
     let sender = stream.sender();
     stream.try_send(&Bytes::from_static(b"0123456789")).expect("stream should have credit for the message");
-    sender.try_send(&Bytes::from_static(b"x")).expect("one message may exceed the credit");
+    sender
+        .try_send(&Bytes::from_static(b"x"))
+        .expect("message that exceeds the remaining credit should be accepted once");
     assert_eq!(end.shared.view().credit, Some(100 - 74 - 65));
     assert!(full(&stream.try_send(&Bytes::from_static(b"y"))));
     let (woken, waker) = task();
@@ -568,7 +570,7 @@ async fn longest_message_of_a_batch_follows_memory() {
             packet.put_slice(&vec![3; length]);
             packet.finish()
         });
-        batch.flush().expect("batch should be sent");
+        batch.flush().expect("batch should be sent on the open stream");
         drop(end.sent());
         put.is_ok()
     };
@@ -598,11 +600,11 @@ async fn streams_keep_no_buffer_between_batches() {
                 packet.finish().expect("message should be within the limit");
             });
         }
-        batch.flush().expect("batch should be sent");
+        batch.flush().expect("batch should be sent on the open stream");
         assert!(end.shared.handle_credit(&[0x80, 0x80, 0x40]));
         assert!(!end.sent().is_empty());
         assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
-        batch.flush().expect("batch should be sent");
+        batch.flush().expect("batch should be sent on the open stream");
     }
     assert_eq!(batches.iter().map(StreamBatch::memory).sum::<usize>(), 0, "bytes of idle streams");
 }
@@ -626,7 +628,7 @@ async fn batched_messages_are_sent_at_once_and_reserve_credit() {
     assert!(full(&stream.try_send(&Bytes::from_static(b"x"))), "it holds all credit");
     let ((woken, waker), mut waiter) = (task(), sender.waiter());
     assert!(waiter.poll_send(&mut Context::from_waker(&waker), |_| ()).is_pending());
-    batch.flush().expect("batch should be sent");
+    batch.flush().expect("batch should be sent on the open stream");
     assert_eq!((woken.count(), batch.len(), batch.is_empty()), (1, 0, true));
     let sent = end.sent();
     assert_eq!((sent.len(), sent[0].0, sender.bytes().sent), (1, Operation::BATCH, sent[0].1.len() as u64 + 10));
@@ -639,7 +641,7 @@ async fn batched_messages_are_sent_at_once_and_reserve_credit() {
 
     let mut batch = sender.batch();
     assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
-    batch.flush().expect("batch should be sent");
+    batch.flush().expect("batch should be sent on the open stream");
     assert_eq!(end.shared.view().credit, Some(10_000 - 3 * 164), "nothing was put");
     assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
     put(&mut batch, 9_444);

@@ -144,7 +144,10 @@ mod tests {
             assert_eq!(calls.find(call(id), &slots), (index % 3 != 0).then_some(index), "{id}");
         }
         assert_eq!(
-            calls.find((PacketId(1), Operation::user(11).expect("operation should be in the range of users")), &slots),
+            calls.find(
+                (PacketId(1), Operation::user(11).expect("operation should be above the reserved range")),
+                &slots
+            ),
             None
         );
     }

@@ -48,7 +48,7 @@ fn answer_when_permitted(connection: &Connection, permits: &Arc<Semaphore>, send
             permits.acquire().await.expect("semaphore should be open").forget();
             let mut answered = false;
             task.answer(|_| answered = true).expect("connection should be open");
-            sender.send(answered).expect("test should wait for the result");
+            sender.send(answered).expect("test should hold the receiver of the result");
         })
     });
     assert!(spawned);
@@ -62,7 +62,7 @@ async fn a_task_that_is_done_does_the_next_job() {
         let sender = sender.clone();
         connection.spawn(async move {
             tokio::task::yield_now().await;
-            sender.send(tokio::task::id()).expect("test should wait for the task id");
+            sender.send(tokio::task::id()).expect("test should hold the receiver of the task id");
         });
         settle().await;
         assert_eq!(connection.running(), 0);
@@ -200,7 +200,7 @@ async fn job_frees_its_slot_with_its_answer() {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let running = connection.clone();
     assert!(connection.spawn_call(None, 0, Placement::Runtime, |task| Box::pin(async move {
-        task.answer(|_| sender.send(running.running()).expect("test should wait for the count"))
+        task.answer(|_| sender.send(running.running()).expect("test should hold the receiver of the count"))
             .expect("connection should be open");
         pending::<()>().await;
     })));
@@ -223,7 +223,7 @@ async fn job_outliving_its_slot_does_not_affect_next_call() {
             answer_when_permitted(&peer, &went_on, &second);
             let mut answered = false;
             task.answer(|_| answered = true).expect("connection should be open");
-            second.send(answered).expect("test should wait for the result");
+            second.send(answered).expect("test should hold the receiver of the result");
         })
     });
     assert!(spawned);
@@ -278,12 +278,12 @@ async fn job_outlasting_its_slot_delays_next_only_until_its_end() {
             tokio::task::yield_now().await;
             drop(task);
             first.acquire().await.expect("semaphore should be open").forget();
-            sender.send(1).expect("test should wait for the value");
+            sender.send(1).expect("test should hold the receiver of the value");
         })
     });
     assert!(spawned);
     settle().await;
-    connection.spawn(async move { second.send(2).expect("test should wait for the value") });
+    connection.spawn(async move { second.send(2).expect("test should hold the receiver of the value") });
     settle().await;
     permits.add_permits(1);
     assert_eq!((receiver.recv().await, receiver.recv().await), (Some(1), Some(2)));
@@ -305,7 +305,7 @@ async fn job_panicking_after_answer_does_not_fail_next() {
     });
     assert!(spawned);
     settle().await;
-    connection.spawn(async move { sender.send(()).expect("test should wait for the job") });
+    connection.spawn(async move { sender.send(()).expect("test should hold the receiver of the job") });
     permits.add_permits(1);
     assert_eq!(receiver.recv().await, Some(()));
 }
@@ -346,7 +346,8 @@ fn jobs_leave_worker_for_a_while_after_long_job() {
     work.detach(now);
     work.end(slot);
     assert!(matches!(work.begin(None, None, true), JobStart::Yes { on_worker: false, .. }));
-    let long_ago = now.checked_sub(2 * crate::tasks::APART_MIN).expect("machine should have been up for long enough");
+    let long_ago =
+        now.checked_sub(2 * crate::tasks::APART_MIN).expect("clock should be later than twice the minimum period");
     let work = Tasks::default();
     let (slot, _) = begin(&work, true);
     work.detach(long_ago);

@@ -38,7 +38,7 @@ fn block(worker: &Worker) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let (starts, started) = mpsc::channel();
     spawn(worker, async move {
-        starts.send(()).expect("test should wait for the task");
+        starts.send(()).expect("test should hold the receiver of the task");
         let _ = released.recv();
     });
     started.recv_timeout(PATIENCE).expect("task should start in time");
@@ -75,11 +75,11 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
     });
     // Each task blocks the thread that has taken over from the previous one.
     let blocks: Vec<_> = (0..3).map(|_| block(&worker)).collect();
-    go.send(()).expect("task should wait for the signal");
+    go.send(()).expect("task should hold the receiver of its start signal");
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(1), "which was there before");
     std::io::Write::write_all(&mut peer, &[2]).expect("reader should keep the connection open");
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2), "which waits for its socket");
-    spawn(&worker, async move { sender.send(3).expect("test should wait for the value") });
+    spawn(&worker, async move { sender.send(3).expect("test should hold the receiver of the value") });
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(3), "which is new");
     drop(blocks);
 }
@@ -125,19 +125,21 @@ fn a_task_that_held_up_its_thread_goes_on_in_the_next_one() {
     let (sender, threads) = mpsc::channel();
     let (go, gone) = oneshot::channel::<()>();
     spawn(&worker, async move {
-        sender.send(thread::current().id()).expect("test should wait for the thread id");
+        sender.send(thread::current().id()).expect("test should hold the receiver of the thread id");
         let _ = released.recv();
         let _ = gone.await;
-        sender.send(thread::current().id()).expect("test should wait for the thread id");
+        sender.send(thread::current().id()).expect("test should hold the receiver of the thread id");
     });
     let first = threads.recv_timeout(PATIENCE).expect("task should send its thread id in time");
     // This task runs on the thread that takes over.
     let blocks = block(&worker);
     drop((release, blocks));
-    go.send(()).expect("task should wait for the signal");
+    go.send(()).expect("task should hold the receiver of its start signal");
     let _ = threads.recv_timeout(PATIENCE).expect("task should send its thread id in time");
     let (sender, thread) = mpsc::channel();
-    spawn(&worker, async move { sender.send(thread::current().id()).expect("test should wait for the thread id") });
+    spawn(&worker, async move {
+        sender.send(thread::current().id()).expect("test should hold the receiver of the thread id")
+    });
     assert_ne!(thread.recv_timeout(PATIENCE), Ok(first), "the first one has ended");
 }
 
@@ -191,7 +193,7 @@ fn dropped_worker_drops_tasks_and_blocking_one_on_return() {
     let blocking = Arc::new(());
     let holder = blocking.clone();
     spawn(&worker, async move {
-        starts.send(()).expect("test should wait for the task");
+        starts.send(()).expect("test should hold the receiver of the task");
         let _ = released.recv();
         let _holder = holder;
         pending::<()>().await;
@@ -247,7 +249,7 @@ fn finished_task_may_end_its_worker_as_it_is_dropped() {
         }),
     );
     drop(worker);
-    go.send(()).expect("task should wait for the signal");
+    go.send(()).expect("task should hold the receiver of its start signal");
     assert_eq!(ended.recv(), Ok(Ok(())), "the other tasks are dropped");
 }
 
@@ -262,7 +264,7 @@ fn a_task_that_panics_is_dropped_and_the_others_go_on() {
     });
     until(|| Arc::strong_count(&blocks) == 1);
     let (sender, ready) = mpsc::channel();
-    spawn(&worker, async move { sender.send(()).expect("test should wait for the task") });
+    spawn(&worker, async move { sender.send(()).expect("test should hold the receiver of the task") });
     ready.recv_timeout(PATIENCE).expect("task should run in time");
 }
 
@@ -285,7 +287,7 @@ fn a_task_that_is_woken_last_lets_sockets_come_first() {
             timer.as_mut().poll(context)
         })
         .await;
-        sender.send(polls).expect("test should wait for the count");
+        sender.send(polls).expect("test should hold the receiver of the count");
     });
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2));
     assert!(!wake_last(Waker::noop()), "this thread is no worker's");

@@ -147,7 +147,7 @@ fn permits_go_to_waiters_in_order_of_arrival() {
     for _ in 0..30 {
         let holders = (0..6).filter(|index| world.takers[*index].holds);
         let since = |index: &usize| world.served.iter().rposition(|served| served == index);
-        let holder = holders.min_by_key(since).expect("permits should be in use");
+        let holder = holders.min_by_key(since).expect("at least one task should hold a permit");
         world.release(holder);
         world.poll(holder);
         for index in 0..6 {

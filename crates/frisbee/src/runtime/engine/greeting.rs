@@ -137,7 +137,9 @@ mod tests {
         let (mut here, there) = tokio::io::duplex(64 * 1024);
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         let mut first = Outbox::new(HeaderForm::Current);
-        first.push(PacketId(1), Operation::FIRST_USER, "hello").expect("greeting should be within the limit");
+        first
+            .push(PacketId(1), Operation::FIRST_USER, "hello")
+            .expect("first packet should be within the maximum body size");
         here.write_all(&first.take_bytes()).await.expect("client should be able to write");
         let (mut decoder, mut received) = (Decoder::new(HeaderForm::Current, u32::MAX), BytesMut::new());
         let welcome = loop {

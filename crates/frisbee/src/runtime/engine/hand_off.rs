@@ -247,7 +247,7 @@ mod tests {
             Routed::HandOff(HandOffTarget::new(async move |mut raw| {
                 let mut read = Vec::new();
                 raw.read_to_end(&mut read).await.expect("client should close the transport cleanly");
-                calls.send(read).expect("test should wait for the bytes");
+                calls.send(read).expect("test should hold the receiver of the bytes");
             }))
         }
     }
@@ -279,7 +279,7 @@ mod tests {
         }
 
         fn hand_off(&self, (): &mut (), request: HandOffRequest) -> Routed {
-            self.0.send(request).expect("test should wait for the request");
+            self.0.send(request).expect("test should hold the receiver of the request");
             Routed::Continue
         }
     }

@@ -4,8 +4,8 @@
 use super::Extras;
 use std::cell::RefCell;
 
-/// Maximum number of pooled boxes per thread. Each takes about 140 bytes. Few turns of a connection have more messages
-/// with metadata at a time.
+/// Maximum number of pooled boxes per thread. Each takes about 140 bytes. A connection rarely handles more messages
+/// with metadata at the same time.
 const POOL_MAX: usize = 64;
 
 thread_local! {

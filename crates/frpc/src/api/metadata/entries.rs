@@ -6,7 +6,7 @@ use frisbee::tlv::{put_varint, take_varint};
 /// Size of the inline storage in bytes: enough for a `traceparent` and another short entry.
 const INLINE_LEN: usize = 84;
 
-/// Item type of a metadata entry in a prefix.
+/// Type of the prefix item that contains a metadata entry.
 pub(crate) const ENTRY: u8 = 2;
 
 /// Flag in the stored type of an entry: its value is omitted from `Debug` output.
@@ -197,7 +197,7 @@ impl Entries {
         self.count < before
     }
 
-    /// Marks the values of a key as sensitive. Returns whether the key exists.
+    /// Flags the values of a key as sensitive. Returns whether the key exists.
     pub(super) fn mark_sensitive(&mut self, key: &[u8]) -> bool {
         let found: Vec<_> = self.iter().filter(|entry| entry.key == key).map(|entry| entry.begin).collect();
         for begin in &found {

@@ -187,7 +187,7 @@ fn late_replies_are_counted_after_lock_release() {
     observed.calls.abandon(ticket, |_, _| {});
     let late = observed.answer(Duration::from_millis(1), &[(ticket, ADD.operation, MESSAGE)]);
     assert_eq!(observed.batches.0.lock().late_replies, 0);
-    late.expect("one reply should be late").count();
+    late.expect("reply to the cancelled call should count as late").count();
     assert_eq!(observed.batches.0.lock().late_replies, 1);
     assert!(observed.answer(Duration::from_millis(1), &[]).is_none());
 }
@@ -212,6 +212,6 @@ fn unsampled_call_keeps_its_trace_for_another_attempt() {
     let ticket = calls.begin(ADD.operation, None, Waker::noop()).unwrap();
     calls.observe(ticket, &ADD, Token::NO_END, trace.as_ref());
     assert_eq!(calls.observe_ok(ticket), None, "its observer is not notified of its end");
-    let over = calls.over_now(ticket).expect("call should be observed");
+    let over = calls.over_now(ticket).expect("observer should have a record of the ended call");
     assert_eq!((over.tracked.token, over.tracked.trace), (Token::NO_END, trace));
 }

@@ -88,7 +88,7 @@ async fn pauses_do_not_grow_without_descriptors() {
     let making = making(&failing);
     let waited = tokio::time::timeout(Duration::from_secs(30), making.make(Instant::now(), None)).await;
     assert!(waited.is_err(), "no attempt should succeed");
-    let next = making.progress.lock().failures.next_attempt.expect("the last attempt should have failed");
+    let next = making.progress.lock().failures.next_attempt.expect("failed attempt should have scheduled the next one");
     assert!(next.saturating_duration_since(Instant::now()) <= PAUSE_FIRST);
 }
 

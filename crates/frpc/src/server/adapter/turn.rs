@@ -24,8 +24,8 @@ use tokio::runtime::EnterGuard;
 use tokio::task::{JoinError, JoinHandle};
 
 impl AdapterMethods {
-    /// Starts a turn at `now`, in which calls are made one after the other on one thread. During the turn, the current
-    /// runtime is that of the handlers. Waits if another turn of the client is in progress.
+    /// Starts a batch of calls at `now`, which are made one after the other on one thread. During the batch, the
+    /// current runtime is that of the handlers. Waits if another batch of the client is in progress.
     #[doc(hidden)]
     pub fn batch(&self, now: Instant) -> AdapterBatch<'_> {
         let adapter = &*self.caller;
@@ -87,7 +87,7 @@ pub struct AdapterSlot {
 pub enum AdapterCall {
     /// The call has completed. The message of its response has been appended to the output.
     Ready(Result<Response<()>, Status>),
-    /// The handler is pending. Its result and memory charge will be passed to the function that was given.
+    /// The handler is pending. Its result and memory charge will be passed to the callback of the call.
     InProgress(AdapterTask),
 }
 

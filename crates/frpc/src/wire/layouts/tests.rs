@@ -22,7 +22,8 @@ fn items_of_a_layout_have_the_specified_bytes() {
     let expected = [&b"\x0bshop.Orders\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02"[..], &[10, 1, 0xA1, 0x02]].concat();
     assert_eq!(item, expected);
     let PeerKind::Native(hello) = peer_with_layouts(CALLED, &[&SECOND]) else { panic!("it is native") };
-    let read = PeerLayout::all(&hello, CALLED).next().expect("item should be well-formed");
+    let read =
+        PeerLayout::all(&hello, CALLED).next().expect("HELLO should contain the well-formed item of one service");
     assert!(SECOND.is_same(&read) && !FIRST.is_same(&read), "{read:?}");
     assert_eq!(malformed_item(&hello), None);
 }

@@ -25,7 +25,7 @@ fn start_busy(runtime: &Runtime, count: usize, at_poll: impl Fn(usize, &[AtomicU
             None,
             Box::pin(poll_fn(move |context| {
                 if !std::mem::replace(&mut is_started, true) {
-                    sender.send(context.waker().clone()).expect("test should wait for the waker");
+                    sender.send(context.waker().clone()).expect("test should hold the receiver of the waker");
                     return Poll::Pending;
                 }
                 polls[number].fetch_add(1, Ordering::Relaxed);
@@ -48,7 +48,7 @@ fn thousand_busy_connections_run_in_turn() {
     start_busy(&runtime, 1000, move |number, polls| {
         if polls[number].load(Ordering::Relaxed) == 50 {
             let fewest = polls.iter().map(|polls| polls.load(Ordering::Relaxed)).min();
-            let _ = sender.send(fewest.expect("test should have connections"));
+            let _ = sender.send(fewest.expect("number of connections should be positive"));
         }
     });
     assert_eq!(fewest.recv_timeout(PATIENCE), Ok(49), "polls of the others when the first had 50");
@@ -71,7 +71,7 @@ fn wakes_from_other_threads_are_not_lost() {
                 });
                 let driving = async move {
                     driving.await;
-                    sender.send(()).expect("test should wait for the connection");
+                    sender.send(()).expect("test should hold the receiver of the connection");
                 };
                 spawn(runtime.handle(), None, Box::pin(driving));
                 (seen, over)

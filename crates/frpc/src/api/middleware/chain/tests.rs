@@ -27,7 +27,7 @@ async fn pass_on(call: Call, next: Next) -> Result<CallResponse, Status> {
 fn chain_of(length: usize) -> Arc<Chain> {
     let mut chain = Chain::default();
     (0..length).for_each(|_| chain.push(pass_on));
-    chain.present().expect("chain should not be empty")
+    chain.present().expect("chain with middleware should be present")
 }
 
 fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
@@ -118,7 +118,7 @@ fn boxes_that_are_kept_hold_nothing_of_a_call() {
             response
         }
     });
-    let chain = chain.present().expect("chain should not be empty");
+    let chain = chain.present().expect("chain with middleware should be present");
     let in_handler = canary.clone();
     let handler = move |request: Request<Arc<()>>| {
         let message = request.into_inner();
@@ -229,14 +229,14 @@ fn response_of_wrong_type_is_an_error_and_drops_its_box() {
             Err(Status::aborted("it is left to another call"))
         }
     });
-    let leave = leave.present().expect("chain should not be empty");
+    let leave = leave.present().expect("chain with middleware should be present");
     let text = async |_request: Request<u32>| Ok(Response::new("text"));
     let mut left = begun(&leave, Request::new(1), text);
     assert_eq!(ended(&mut left).unwrap_err().code(), Code::Aborted);
 
     let mut chain = Chain::default();
     chain.push(exchanges.clone());
-    let chain = chain.present().expect("chain should not be empty");
+    let chain = chain.present().expect("chain with middleware should be present");
     let mut around = begun(&chain, Request::new(1), double);
     let status = ended(&mut around).unwrap_err();
     assert_eq!(
@@ -263,7 +263,7 @@ fn call_begins_when_rest_of_chain_is_polled() {
             rest.await
         }
     });
-    let chain = chain.present().expect("chain should not be empty");
+    let chain = chain.present().expect("chain with middleware should be present");
     let handler = move |request: Request<u32>| {
         *counts.lock().unwrap() += 1;
         double(request)
@@ -284,7 +284,7 @@ fn metadata_and_extensions_pass_through_middleware() {
             next.run(call)
         });
     }
-    let chain = chain.present().expect("chain should not be empty");
+    let chain = chain.present().expect("chain with middleware should be present");
     let handler = async |request: Request<u32>| {
         assert_eq!(request.timeout(), Some(Duration::from_secs(5)));
         Ok(Response::new(request.metadata().get("way").unwrap_or_default().to_owned()))
