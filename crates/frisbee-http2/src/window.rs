@@ -144,7 +144,8 @@ mod tests {
             while available > 0 {
                 let count = available.min(16 * 1024) as u32;
                 available -= u64::from(count);
-                credit += u64::from(window.receive(count, now).expect("window should suffice").unwrap_or(0));
+                credit +=
+                    u64::from(window.receive(count, now).expect("sender should stay within the window").unwrap_or(0));
             }
             available = credit;
         }

@@ -257,7 +257,7 @@ pub(crate) fn type_names(file: &FileDescriptorProto) -> Vec<&str> {
 /// Appends the field number `tag` and the index `at` to a descriptor path.
 pub fn within(path: &[i32], tag: i32, at: usize) -> Vec<i32> {
     let mut path = path.to_vec();
-    path.extend([tag, i32::try_from(at).expect("index should fit i32")]);
+    path.extend([tag, i32::try_from(at).expect("descriptor index should fit in i32")]);
     path
 }
 

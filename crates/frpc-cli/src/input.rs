@@ -132,7 +132,7 @@ mod tests {
     fn text_may_begin_with_a_mark_and_utf_16_is_named() {
         assert_eq!(text(b"\xEF\xBB\xBF{}", "a.json").expect("text should be valid"), "{}");
         assert_eq!(text(b"{}", "a.json").expect("text should be valid"), "{}");
-        let error = |bytes: &[u8]| text(bytes, "a.json").expect_err("text should be invalid").to_string();
+        let error = |bytes: &[u8]| text(bytes, "a.json").expect_err("UTF-16 should be rejected").to_string();
         assert_eq!(error(b"\xFF\xFE{\0}\0"), "a.json is UTF-16; save it as UTF-8");
         assert_eq!(error(b"{}\xFF"), "a.json is not UTF-8, from byte 2 on");
     }

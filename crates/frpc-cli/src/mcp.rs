@@ -289,7 +289,7 @@ mod tests {
 
     impl Peer {
         async fn send(&mut self, line: &str) {
-            self.agent.get_mut().write_all(line.as_bytes()).await.expect("write should succeed");
+            self.agent.get_mut().write_all(line.as_bytes()).await.expect("peer should accept the line");
         }
 
         async fn next(&mut self) -> String {
@@ -313,7 +313,7 @@ mod tests {
         peer.send("{\"id\":1,\"method\":\"ping\"}\n\n").await;
         let mut server = peer.dialled.recv().await.expect("channel should stay open");
         assert_eq!(line(&mut server).await, "{\"metadata\":{\"a\":\"b\"},\"id\":1,\"method\":\"ping\"}\n");
-        server.write_all(b"{\"id\":1,\"result\":{}}\n").await.expect("write should succeed");
+        server.write_all(b"{\"id\":1,\"result\":{}}\n").await.expect("peer should accept the line");
         assert_eq!(peer.next().await, "{\"id\":1,\"result\":{}}\n");
     }
 
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(line(&mut server).await, "{\"id\":2,\"method\":\"ping\"}\n");
         // The input ends before the reply.
         peer.agent.get_mut().shutdown().await.expect("socket should shut down");
-        server.write_all(b"{\"id\":2,\"result\":{}}\n").await.expect("write should succeed");
+        server.write_all(b"{\"id\":2,\"result\":{}}\n").await.expect("peer should accept the line");
         assert_eq!(peer.next().await, "{\"id\":2,\"result\":{}}\n");
         assert_eq!(peer.next().await, "");
     }

@@ -109,7 +109,7 @@ mod tests {
         let x = Tensor::decode(&*x).expect("field should contain a tensor");
         assert_eq!(
             (x.dtype.as_str(), &x.shape[..], x.view::<i64>().expect("elements should be integers")),
-            ("int64", &[2, 2][..], x.view().expect("elements should match the type"))
+            ("int64", &[2, 2][..], x.view().expect("elements should have the type of the view"))
         );
         let whole = r#"{"x": {"dtype": "uint8", "shape": [1], "data": "AQ=="}}"#;
         message_from_json(&descriptor, whole).expect("tensor message should be accepted");

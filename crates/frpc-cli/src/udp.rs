@@ -348,8 +348,8 @@ mod tests {
 
     #[test]
     fn request_is_padded_and_notification_is_not() {
-        assert_eq!(request("{}", Some(7)).expect("request should fit into a datagram").len(), 400);
-        let notification = request("{}", None).expect("notification should fit into a datagram");
+        assert_eq!(request("{}", Some(7)).expect("request should be shorter than the maximum datagram").len(), 400);
+        let notification = request("{}", None).expect("notification should be shorter than the maximum datagram");
         let text = r#"{"jsonrpc":"2.0","method":"greet.Greeter/Greet","params":{},"timeoutMs":1000}"#;
         assert_eq!(String::from_utf8_lossy(&notification), text);
     }
@@ -365,7 +365,10 @@ mod tests {
     fn datagram_of_another_id_is_no_reply() {
         let reply = |id: &str| Reply::parse(7, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":1}}"#).as_bytes());
         assert_eq!(
-            reply("7").expect("datagram should be the reply").result.expect("reply should contain a result"),
+            reply("7")
+                .expect("datagram should be a reply to this request")
+                .result
+                .expect("reply should contain a result"),
             "1"
         );
         for other in ["8", "null", "\"7\"", "7.5", "{}"] {
@@ -401,7 +404,7 @@ mod tests {
     fn error_keeps_its_status_by_name_or_number() {
         let status = |error: &str| {
             let reply = Reply::parse(7, format!(r#"{{"jsonrpc":"2.0","id":7,"error":{error}}}"#).as_bytes());
-            reply.expect("datagram should be the reply").result.expect_err("call should fail").code()
+            reply.expect("datagram should be a reply to this request").result.expect_err("call should fail").code()
         };
         assert_eq!(status(r#"{"code":-32005,"message":"none","data":{"status":"NOT_FOUND"}}"#), Code::NotFound);
         assert_eq!(status(r#"{"code":-32601,"message":"none"}"#), Code::Unimplemented);

@@ -171,7 +171,8 @@ mod tests {
     #[test]
     fn lines_state_endpoints_and_a_wrong_one_spoils_the_file() {
         let text = "# all of them\n\n10.0.0.1:80 weight=3 zone=a rack=7=b # the old one\n[::1]:80 server_name=shop\n";
-        let [one, other] = parse(text).expect("text should have two endpoints").try_into().expect("there are two");
+        let [one, other] =
+            parse(text).expect("lines should be valid endpoints").try_into().expect("file should have two endpoints");
         let expected = Endpoint::new("10.0.0.1:80").with_weight(3).with_zone("a").with_metadata("rack", "7=b");
         assert_eq!((one, other), (expected, Endpoint::new("[::1]:80").with_server_name("shop")));
         for wrong in ["a:1 weight=x", "a:1 heavy", "a:1 weight=-1"] {

@@ -107,7 +107,7 @@ impl Api {
 
     pub(crate) fn delete(&self, name: &str) {
         let mut state = self.state();
-        let slice = state.slices.remove(name).expect("slice should exist");
+        let slice = state.slices.remove(name).expect("deleted slice should exist");
         state.happened("DELETED", slice);
     }
 
@@ -207,8 +207,10 @@ impl State {
     }
 
     fn watch(&mut self, query: String) -> Response<BoxBody<Bytes, Infallible>> {
-        let version: u64 =
-            value(&query, "resourceVersion").expect("version should be stated").parse().expect("text should parse");
+        let version: u64 = value(&query, "resourceVersion")
+            .expect("watch query should have a resource version")
+            .parse()
+            .expect("text should parse");
         self.watches.push(query);
         if let Some(refusal) = self.instead_of_watch.pop() {
             let mut response = whole(refusal.status, refusal.body.to_owned());
@@ -242,7 +244,7 @@ fn value<'a>(query: &'a str, key: &str) -> Option<&'a str> {
 
 fn whole(status: u16, body: String) -> Response<BoxBody<Bytes, Infallible>> {
     let mut response = Response::new(Full::from(body).boxed());
-    *response.status_mut() = StatusCode::from_u16(status).expect("status should be valid");
+    *response.status_mut() = StatusCode::from_u16(status).expect("HTTP status code should be valid");
     response
 }
 

@@ -50,18 +50,21 @@ impl State {
         let mut answer = Vec::new();
         match path.rsplit('/').next() {
             Some("LeaseGrant") => {
-                let Numbers { second: id, .. } = Numbers::decode(request).expect("request should be valid");
+                let Numbers { second: id, .. } =
+                    Numbers::decode(request).expect("etcd request should be valid protobuf");
                 self.granted += 1;
                 let id = if id == 0 { self.granted as i64 } else { id };
                 self.leases.insert(id);
                 answer = Numbers { first: 0, second: id }.encode_to_vec();
             }
             Some("LeaseKeepAlive") => {
-                let Numbers { first: id, .. } = Numbers::decode(request).expect("request should be valid");
+                let Numbers { first: id, .. } =
+                    Numbers::decode(request).expect("etcd request should be valid protobuf");
                 answer = Renewed { ttl: i64::from(self.leases.contains(&id)) }.encode_to_vec();
             }
             Some("LeaseRevoke") => {
-                let Numbers { first: id, .. } = Numbers::decode(request).expect("request should be valid");
+                let Numbers { first: id, .. } =
+                    Numbers::decode(request).expect("etcd request should be valid protobuf");
                 self.leases.remove(&id);
             }
             _ => {}
@@ -82,7 +85,10 @@ async fn respond(
         Some(Vec::new())
     } else {
         let body = request.into_body().collect().await.expect("client should send the body").to_bytes();
-        state.lock().expect("lock should not be poisoned").answer(&path, body.get(5..).expect("an envelope"))
+        state
+            .lock()
+            .expect("lock should not be poisoned")
+            .answer(&path, body.get(5..).expect("gRPC request should have an envelope"))
     };
     let status = if answer.is_some() { "0" } else { "14" };
     let mut framed = BytesMut::new();

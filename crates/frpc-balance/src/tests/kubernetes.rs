@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 fn client(address: SocketAddr) -> Client {
     let address = format!("http://{address}").parse().expect("text should parse");
-    Client::try_from(Config::new(address)).expect("client should need no files")
+    Client::try_from(Config::new(address)).expect("Kubernetes client should need no certificate files")
 }
 
 fn resolver(api: &Api) -> KubernetesResolver {

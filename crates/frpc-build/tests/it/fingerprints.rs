@@ -16,7 +16,7 @@ fn layout(schema: &str) -> Layout {
     let build = Build::of(&format!("syntax = \"proto3\";\npackage test;\n{schema}"));
     let folder = build.protos.path();
     let layouts = frpc_build::configure().load_protos(&[folder.join("test.proto")], &[folder]).unwrap().layouts;
-    layouts.into_iter().next().expect("there is a service")
+    layouts.into_iter().next().expect("schema should contain a service")
 }
 
 #[test]

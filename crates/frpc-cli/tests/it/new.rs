@@ -12,7 +12,7 @@ fn new(folder: &Path, arguments: &[&str]) -> Output {
 fn refusal(folder: &Path, arguments: &[&str]) -> String {
     let output = new(folder, arguments);
     assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-    String::from_utf8(output.stderr).expect("errors should be text")
+    String::from_utf8(output.stderr).expect("standard error should be UTF-8")
 }
 
 /// The root of the repository.
@@ -41,7 +41,8 @@ fn url_becomes_a_git_dependency() {
     let manifest = fs::read_to_string(folder.path().join("one/Cargo.toml")).expect("manifest should exist");
     assert!(manifest.contains(&format!("git = \"{url}\"")), "{manifest}");
     assert!(new(folder.path(), &["two", "--python", "--from", url]).status.success());
-    let requirements = fs::read_to_string(folder.path().join("two/requirements.txt")).expect("list should exist");
+    let requirements =
+        fs::read_to_string(folder.path().join("two/requirements.txt")).expect("`requirements.txt` should exist");
     assert!(requirements.contains(&format!("git+{url}#subdirectory=clients/python")), "{requirements}");
     assert!(refusal(folder.path(), &["three", "--typescript", "--from", url]).contains("clone it"));
 }

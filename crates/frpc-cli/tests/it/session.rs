@@ -230,7 +230,7 @@ fn diff_names_changes_that_break_peers() {
         text.lines().map(|line| serde_json::from_str(line).expect("lines should be JSON")).collect();
     let items = |is_safe: bool| {
         let found = lines.iter().filter(move |line| line["safe"] == is_safe);
-        found.map(|line| line["item"].as_str().expect("lines should have an item")).collect::<Vec<_>>()
+        found.map(|line| line["item"].as_str().expect("each line should have the member `item`")).collect::<Vec<_>>()
     };
     assert_eq!(items(false), ["shop.Shop/Cancel", "shop.Amount.cents = 1"]);
     for item in ["shop.Shop/Quote", "shop.Order.note = 4", "shop.Size.depth = 3", "shop.Color.GREEN = 1"] {

@@ -175,8 +175,15 @@ async fn recite_half_closed(kind: &str, name: &str) -> (String, Duration) {
     io.write_all(&[head.as_bytes(), &body].concat()).await.expect("server should read the request");
     io.shutdown().await.expect("client should shut down writing");
     let mut response = Vec::new();
-    timeout(10 * PATIENCE, io.read_to_end(&mut response)).await.expect("response should end").expect("no reset");
-    timeout(PATIENCE, host.ended.acquire()).await.expect("handler should end").expect("semaphore is open").forget();
+    timeout(10 * PATIENCE, io.read_to_end(&mut response))
+        .await
+        .expect("response should end within the timeout")
+        .expect("server should close the connection without a reset");
+    timeout(PATIENCE, host.ended.acquire())
+        .await
+        .expect("handler should end within the timeout")
+        .expect("semaphore should be open")
+        .forget();
     (String::from_utf8_lossy(&response).into_owned(), began.elapsed())
 }
 
@@ -269,14 +276,14 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
     async fn status(&mut self) -> String {
         let (mut decoder, mut status) = (Decoder::new(), None);
         while status.is_none() {
-            let (kind, payload) = self.frame().await.expect("call should be answered");
+            let (kind, payload) = self.frame().await.expect("server should reply before it closes the connection");
             if kind == HEADERS {
                 let mut find = |field: Field<'_>| {
                     if field.name == b"grpc-status" {
                         status = Some(String::from_utf8_lossy(field.value).into_owned());
                     }
                 };
-                decoder.decode(&payload, &mut find).expect("block should be valid");
+                decoder.decode(&payload, &mut find).expect("field block of the reply should be valid");
             }
         }
         status.unwrap_or_default()
@@ -347,7 +354,7 @@ async fn http2_response_that_is_not_taken_is_cancelled() {
     let mut client = Http2::connect(dial(&server), 0).await;
     client.greet("long").await;
     loop {
-        let (kind, payload) = client.frame().await.expect("the connection stays");
+        let (kind, payload) = client.frame().await.expect("connection should stay open until the response ends");
         assert_ne!(kind, DATA, "none was granted");
         if kind == RST_STREAM {
             assert_eq!(payload, [0, 0, 0, 8], "CANCEL");
@@ -386,8 +393,8 @@ async fn unanswered_ping_ends_the_calls_of_an_http2_client() {
     let mut frames = Vec::new();
     timeout(10 * PATIENCE, client.reader.read_to_end(&mut frames))
         .await
-        .expect("connection should end")
-        .expect("read should succeed");
+        .expect("server should close the connection within the timeout")
+        .expect("server should close the connection without a reset");
     assert!(frames.windows(5).any(|bytes| bytes == [0, 0, 8, PING, 0]), "the server asks whether the client is there");
 }
 
@@ -554,7 +561,7 @@ async fn unread_bodies_of_http2_are_charged_and_bounded() {
         peers.spawn(async move { drop(server.serve_connection(there).await) });
         peers.spawn(async move {
             for part in bytes.chunks(1024) {
-                here.write_all(part).await.expect("server should read a part");
+                here.write_all(part).await.expect("server should read the request in parts");
                 taken.fetch_add(part.len(), Ordering::SeqCst);
             }
             std::future::pending::<()>().await;

@@ -479,7 +479,7 @@ mod tests {
             tokio::time::sleep(second).await;
             there.read_exact(&mut [0; 2000]).await.expect("server should send a part of the reply");
         }
-        there.write_all(b"aaaaaaaaa").await.expect("server should accept the rest");
+        there.write_all(b"aaaaaaaaa").await.expect("server should accept the rest of the message");
         there.read_exact(&mut [0; 10_004]).await.expect("server should send the rest of the reply");
         assert!(!serving.is_finished());
     }

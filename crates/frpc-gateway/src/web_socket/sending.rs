@@ -322,7 +322,9 @@ mod tests {
     fn read(end: Role, mut bytes: Vec<u8>) -> (Vec<u8>, usize) {
         let mut decoder = Decoder::new(end, u64::MAX, Instant::now());
         let (mut at, mut data, mut pongs) = (0, Vec::new(), 0);
-        while let Some(event) = decoder.next(&mut bytes, &mut at, Instant::now).expect("frames should be valid") {
+        while let Some(event) =
+            decoder.next(&mut bytes, &mut at, Instant::now).expect("sender should encode valid frames")
+        {
             match event {
                 Event::Data { kind, range, .. } => {
                     assert_eq!(kind, Kind::Binary);
@@ -386,7 +388,7 @@ mod tests {
             let mut decoder = Decoder::new(peer, u64::MAX, Instant::now());
             let (mut at, mut longest) = (0, 0);
             while let Some(event) =
-                decoder.next(&mut io.written, &mut at, Instant::now).expect("frames should be valid")
+                decoder.next(&mut io.written, &mut at, Instant::now).expect("sender should encode valid frames")
             {
                 if let Event::Data { range, .. } = event {
                     longest = longest.max(range.len());
@@ -413,7 +415,7 @@ mod tests {
             let mut decoder = Decoder::new(peer, u64::MAX, Instant::now());
             let (mut at, mut read) = (0, Vec::new());
             while let Some(event) =
-                decoder.next(&mut io.written, &mut at, Instant::now).expect("frames should be valid")
+                decoder.next(&mut io.written, &mut at, Instant::now).expect("sender should encode valid frames")
             {
                 match event {
                     Event::Data { kind: Kind::Text, range, ends: true } => read.push(io.written[range].to_vec()),

@@ -63,7 +63,7 @@ mod tests {
 
     fn remote(flags: &str) -> TraceContext {
         let text = format!("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-{flags}");
-        TraceContext::from_traceparent(&text).expect("header should be valid")
+        TraceContext::from_traceparent(&text).expect("`traceparent` header should be valid")
     }
 
     #[test]

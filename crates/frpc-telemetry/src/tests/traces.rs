@@ -132,7 +132,7 @@ async fn call_through_servers_and_broker_is_one_trace() {
     let context =
         TraceContext::from_traceparent(std::str::from_utf8(message.payload()).expect("bytes should be UTF-8"));
     let tracer = provider.tracer("subscriber");
-    let carried = context.expect("context should be valid").carry(async {
+    let carried = context.expect("`traceparent` in the message should be valid").carry(async {
         drop(tracer.start_with_context("take", &frpc_telemetry::otel::context()));
     });
     carried.await;
@@ -208,7 +208,7 @@ async fn failures_and_streams_are_spans_that_end_with_their_code() {
     assert_eq!(failed.code(), Code::Internal);
     let mut verses = client.recite(named("Ada")).await.expect("stream should open").into_inner();
     let after_the_first = {
-        verses.message().await.expect("stream should not fail").expect("there are two");
+        verses.message().await.expect("stream should not fail").expect("stream should have two verses");
         exporter.get_finished_spans().expect("exporter should not be shut down").len()
     };
     while verses.message().await.expect("stream should not fail").is_some() {}
@@ -261,7 +261,7 @@ async fn a_second_attempt_is_a_span_of_its_own_below_the_call() {
         tokio::task::yield_now().await;
     }
     server.connection.lock().unwrap().take().expect("connection should be established").abort();
-    call.await.expect("task should not panic").expect("retry should succeed");
+    call.await.expect("task should not panic").expect("retried call should succeed on a new connection");
     let spans = spans(&exporter, 4).await;
     let call = spans.iter().find(|span| span.parent_span_id == opentelemetry::trace::SpanId::INVALID).unwrap();
     assert_eq!(attribute(call, "rpc.response.status_code").as_deref(), Some("OK"));

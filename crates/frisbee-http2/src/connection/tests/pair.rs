@@ -297,7 +297,7 @@ impl World {
     }
 
     fn handle_at_client(&mut self, event: Event) {
-        let number = |stream| self.calls.iter().position(|other| *other == stream).expect("call should be known");
+        let number = |stream| self.calls.iter().position(|other| *other == stream).expect("stream should be open");
         match event {
             Event::Head { stream, is_end } => _ = self.down_side.received.insert(number(stream), (0, is_end)),
             Event::Data { stream, data, is_end } => {

@@ -294,7 +294,7 @@ async fn grpc_server_that_vanishes_fails_its_calls() {
     let (here, mut there) = tokio::io::duplex(1 << 16);
     // SETTINGS and the acknowledgement of the client's.
     let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0];
-    there.write_all(&settings).await.expect("client should have room");
+    there.write_all(&settings).await.expect("client should accept the SETTINGS frames");
     let service = greeter(&Forward::to_grpc("backend", one_connection(here), MESSAGE_MAX as u32));
     let started = tokio::time::Instant::now();
     let failed = exchange_in_memory(&service, &greet("", "Ada")).await;
@@ -387,7 +387,7 @@ async fn play(
                     if !is_end {
                         continue;
                     }
-                    let name = Name::decode(&body[5..]).expect("request should be a name").name;
+                    let name = Name::decode(&body[5..]).expect("request should be an encoded `Name`").name;
                     Received::Call(number, stream, name)
                 }
                 Event::Reset { code, .. } => Received::Reset(code),
@@ -495,9 +495,9 @@ async fn caller_leaves_streams_of_the_server_to_others() {
     let config = ServerConfig::default().common(Config::default().streams_max(4));
     let backend = serve_script(config, move |http2, received| {
         match received {
-            Received::Call(number, _, name) if name == "wait" => calls.send(number).expect("test should be running"),
+            Received::Call(number, _, name) if name == "wait" => calls.send(number).expect("receiver should exist"),
             Received::Call(_, stream, _) => return reply(http2, stream, 1),
-            Received::Reset(code) => resets.send(code).expect("test should be running"),
+            Received::Reset(code) => resets.send(code).expect("receiver should exist"),
         }
         Vec::new()
     });

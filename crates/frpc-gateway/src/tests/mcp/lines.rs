@@ -105,7 +105,7 @@ async fn a_begun_message_is_not_late_while_the_server_reads_nothing() {
         io.read_exact(&mut [0; 12_000]).await.expect("server should send the replies");
     }
     let rest = br#""2.0","id":2,"method":"tools.Tools/Put","params":{"name":"b"}}"#;
-    io.write_all(rest).await.expect("server should accept the rest");
+    io.write_all(rest).await.expect("server should accept the rest of the request");
     let mut lines = BufReader::new(io).lines();
     let _reply = lines.next_line().await.expect("first reply should be readable");
     let next = lines.next_line().await.expect("second reply should be readable").expect("connection should stay open");

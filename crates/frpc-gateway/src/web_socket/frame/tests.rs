@@ -119,7 +119,7 @@ fn every_violation_of_the_protocol_is_refused_with_its_code() {
     ];
     for (number, (bytes, code)) in cases.into_iter().enumerate() {
         for width in [1, 3, bytes.len()] {
-            let fault = read(&bytes, width).expect_err("violation should be rejected");
+            let fault = read(&bytes, width).expect_err("decoder should reject the protocol violation");
             assert_eq!(fault.code, CloseCode(code), "case {number}: {fault}");
         }
     }
