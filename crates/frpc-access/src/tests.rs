@@ -1,4 +1,4 @@
-//! Acceptance and rejection of tokens.
+//! Tests that valid tokens are accepted and invalid ones are rejected.
 
 use crate::{Principal, Proof};
 use frpc_access::jwt::{Algorithm, Claims, Jwt, Keys};

@@ -1,4 +1,4 @@
-//! Resolvers and small servers of their registries on loopback.
+//! Tests of resolvers with small servers of their registries on loopback.
 
 #[cfg(feature = "kubernetes")]
 mod api;

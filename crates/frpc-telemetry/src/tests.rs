@@ -1,4 +1,4 @@
-//! Figures and spans of calls, as exporters get them.
+//! Tests of the metrics and spans of calls, as exporters receive them.
 
 #[cfg(feature = "metrics")]
 mod figures;

@@ -36,7 +36,7 @@ pub(crate) struct State {
     history: Vec<(u64, Value)>,
     forgotten: u64,
     watchers: Vec<mpsc::UnboundedSender<Sent>>,
-    /// The queries of lists and of watches.
+    /// Query strings of the received list and watch requests.
     pub(crate) lists: Vec<String>,
     pub(crate) watches: Vec<String>,
     /// Maximum number of slices per page.
@@ -47,7 +47,7 @@ pub(crate) struct State {
     pub(crate) instead_of_watch: Vec<Refusal>,
 }
 
-/// A refused watch.
+/// Response to a watch request that fails.
 pub(crate) struct Refusal {
     pub(crate) status: u16,
     pub(crate) retry_after: Option<&'static str>,
@@ -87,7 +87,7 @@ impl Api {
         self.state.lock().expect("lock should not be poisoned")
     }
 
-    /// The number of requested lists and watches.
+    /// Returns the numbers of list and watch requests received.
     pub(crate) fn request_counts(&self) -> (usize, usize) {
         let state = self.state();
         (state.lists.len(), state.watches.len())

@@ -284,7 +284,7 @@ async fn a_channel_keeps_its_servers_while_their_name_flaps() {
 #[test]
 fn file_of_hosts_is_read_at_each_lookup() {
     use std::process::Command;
-    /// Set in the process that has a file of hosts of its own.
+    /// Environment variable that is set in the child process, which has its own hosts file.
     const FILE: &str = "FRPC_BALANCE_TEST_HOSTS";
     let of_name = |address| format!("{address} shop.test\n::1 shop.test\n");
     if let Some(file) = std::env::var_os(FILE) {

@@ -1,10 +1,10 @@
-//! Refused schemas, and that the error has the position.
+//! Tests that invalid schemas are rejected, with the position of the problem.
 
 use crate::support::{Build, files_in};
 #[allow(dead_code)]
 use frpc_build::{Codec, ErrorKind};
 
-/// `body` in a proto3 file of package `test`; its first line is line 3.
+/// Returns the error for a proto3 file of package `test` with this body, whose first line is line 3 of the file.
 fn error_of(body: &str) -> String {
     Build::of(&format!("syntax = \"proto3\";\npackage test;\n{body}")).error()
 }

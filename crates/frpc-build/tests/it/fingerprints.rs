@@ -1,4 +1,4 @@
-//! Fingerprints of layouts: which changes of a schema they cover.
+//! Tests which changes of a schema change the fingerprints of its layouts.
 
 use crate::support::Build;
 use frpc_build::{Codec, Layout};

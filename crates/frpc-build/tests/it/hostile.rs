@@ -1,5 +1,5 @@
-//! Forged descriptor sets and hostile names: nothing is written outside of the output folder, and nothing gets into
-//! the code.
+//! Tests with forged descriptor sets and hostile names: nothing is written outside of the output folder, and no name is
+//! interpreted as code.
 
 use crate::support::{Build, files_in};
 #[allow(dead_code)]
@@ -49,7 +49,7 @@ fn file(package: &str) -> FileDescriptorProto {
     }
 }
 
-/// Generates from a forged file: an error and no output at all, or output in its folder only.
+/// Generates code from a forged file. Checks that it fails without output, or writes to its output folder only.
 #[track_caller]
 fn refused(file: FileDescriptorProto) {
     let build = Build::of("");
@@ -228,7 +228,7 @@ fn the_files_of_an_output_in_memory_have_names_without_a_path() {
     }
 }
 
-/// protoc states the JSON name of each field; other programs need not.
+/// protoc sets the JSON name of each field, whereas descriptor sets of other programs may lack it.
 #[test]
 fn fields_without_json_names_get_those_of_protoc() {
     let generate = |names: &[&str]| {

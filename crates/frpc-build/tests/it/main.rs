@@ -1,4 +1,4 @@
-//! The generated code, the layouts and the errors of frpc-build.
+//! Tests of the generated code, the layouts and the errors of frpc-build.
 
 mod errors;
 mod fingerprints;

@@ -1,4 +1,4 @@
-//! Which method gets which operation.
+//! Tests of the assignment of operation numbers to methods.
 
 use crate::support::{Build, has};
 use frpc_build::Numbering;

@@ -1,4 +1,4 @@
-//! The schema that generated code carries along.
+//! Tests of the schema that is embedded in generated code.
 
 use crate::support::{Build, has};
 #[allow(dead_code)]
@@ -28,7 +28,7 @@ const FILES: [(&str, &str); 4] = [
     ("other.proto", "syntax = \"proto3\";\npackage other;\nmessage Unused {}\n"),
 ];
 
-/// The bytes of `SCHEMA`, if the code has one.
+/// Returns the bytes of the constant `SCHEMA` in the generated code, if there is one.
 fn schema(code: &str) -> Option<Vec<u8>> {
     let file = syn::parse_file(code).expect("generated code should be valid Rust");
     file.items.into_iter().find_map(|item| {

@@ -1,4 +1,4 @@
-//! Cargo's warnings about options without effect.
+//! Tests of the warnings about options without effect, which a build script prints for cargo.
 
 #[allow(dead_code)]
 use std::env;
@@ -6,10 +6,10 @@ use std::process::Command;
 
 use crate::support::Build;
 
-/// Set in the process where the test's build prints its instructions for cargo.
+/// Environment variable that marks the child process, in which the build of the test prints its instructions for cargo.
 const IS_CHILD: &str = "FRPC_BUILD_TEST_REMARKS";
 
-/// The warnings of a test of this file that runs once more, in a process of its own.
+/// Runs a test of this file again in a child process, and returns the warnings that it prints.
 fn warnings(test: &str, out_dir: &str) -> Vec<String> {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", &format!("remarks::{test}"), "--nocapture"]);

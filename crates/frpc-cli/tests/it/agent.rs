@@ -1,4 +1,4 @@
-//! The public Rust client of the Model Context Protocol, which starts `frpc mcp` as agents do.
+//! Tests of `frpc mcp` with the public Rust client of the Model Context Protocol, which starts it as a child process.
 
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Gateway, Mcp, ServeGateway as _};
@@ -13,7 +13,7 @@ use tokio::process::Command;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
-/// How long a test waits for an event.
+/// Maximum time to wait for an event.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Reports the beginning and the end of each call of `Wait`.
@@ -64,7 +64,7 @@ impl Tools for Service {
     }
 }
 
-/// An agent that notes the progress of its calls.
+/// An agent that forwards progress notifications of its calls to the test.
 struct Agent(UnboundedSender<f64>);
 
 impl ClientHandler for Agent {

@@ -1,4 +1,4 @@
-//! `frpc gateway` as a process, in front of servers without a gateway.
+//! Tests of `frpc gateway` as a child process, in front of servers without a gateway.
 
 use crate::ways::{Certified, go, root, run, stdout};
 use frpc::{Channel, Request, Response, ResponseStream, Server, Status};
@@ -13,19 +13,19 @@ use tokio::sync::{Semaphore, mpsc};
 
 pub(crate) const GREET: [&str; 2] = ["-p", "examples/proto/greet.proto"];
 
-/// A gateway. It is killed when it is dropped.
+/// A gateway process, which is killed on drop.
 pub(crate) struct Gateway {
     child: Child,
     pub(crate) address: String,
 }
 
 impl Gateway {
-    /// In front of a server.
+    /// Starts a gateway in front of the server at address `to`.
     pub(crate) fn new(to: &str, options: &[&str]) -> Self {
         Self::start(to, options, Stdio::inherit())
     }
 
-    /// In front of a server, with the lines of its standard error.
+    /// Like [`new`](Self::new), but also returns the lines of its standard error.
     #[cfg(unix)]
     pub(crate) fn watched(to: &str, options: &[&str]) -> (Self, impl Iterator<Item = String> + use<>) {
         let mut gateway = Self::start(to, options, Stdio::piped());
@@ -46,7 +46,7 @@ impl Gateway {
         Self { child, address }
     }
 
-    /// The response of HTTP/1.1, head and body.
+    /// Sends an HTTP/1.1 request and returns the response, including its head.
     fn http(&self, method: &str, path: &str, body: &str) -> String {
         let mut socket = TcpStream::connect(&self.address).expect("server should accept the connection");
         let length = body.len();
@@ -61,7 +61,7 @@ impl Gateway {
         response
     }
 
-    /// The response to a POST of HTTP/1.1 with these fields in its head.
+    /// Sends an HTTP/1.1 POST with these header fields and returns the response, including its head.
     pub(crate) fn post(&self, path: &str, fields: &str, body: &[u8]) -> String {
         let mut socket = TcpStream::connect(&self.address).expect("server should accept the connection");
         let length = body.len();
@@ -73,7 +73,7 @@ impl Gateway {
         String::from_utf8_lossy(&response).into_owned()
     }
 
-    /// The reply of JSON-RPC in a line.
+    /// Sends a JSON-RPC request as a line and returns the line of the reply.
     pub(crate) fn line(&self, request: &str) -> String {
         let mut socket = TcpStream::connect(&self.address).expect("server should accept the connection");
         writeln!(socket, "{request}").expect("peer should read");
@@ -82,7 +82,7 @@ impl Gateway {
         line
     }
 
-    /// Sends a signal, such as TERM.
+    /// Sends a signal to the process, such as `TERM`.
     #[cfg(unix)]
     pub(crate) fn signal(&self, name: &str) {
         let killed = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();
@@ -96,7 +96,7 @@ impl Drop for Gateway {
     }
 }
 
-/// A server without a gateway.
+/// Starts a native server without a gateway.
 pub(crate) async fn plain(service: impl Greeter, tls: Option<frpc::tls::ServerTls>) -> String {
     let mut builder = Server::builder().add_service(GreeterServer::new(service));
     if let Some(tls) = tls {
@@ -218,7 +218,7 @@ async fn method_that_is_not_allowed_is_unknown() {
     });
 }
 
-/// Reports the fields of its requests.
+/// A service that replies with the header fields of the request.
 struct Fields;
 
 impl Greeter for Fields {
@@ -292,7 +292,7 @@ fn server_in_go_is_called_in_every_protocol() {
     child.wait().expect("process should exit at the end of its input");
 }
 
-/// Greets when there is a permit.
+/// A greeter whose calls wait for a permit from the test.
 struct Gated {
     starts: mpsc::UnboundedSender<()>,
     gate: Arc<Semaphore>,

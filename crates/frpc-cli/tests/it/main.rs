@@ -1,4 +1,4 @@
-//! The command `frpc` as a process of its own.
+//! Tests of the command `frpc` as a child process.
 
 #[cfg(unix)]
 mod agent;

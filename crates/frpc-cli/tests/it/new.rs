@@ -1,4 +1,4 @@
-//! `frpc new`: the files of each kind of project, and its refusals. `.ci/new` builds and tests the projects.
+//! Tests of `frpc new`: the files of each kind of project, and its errors. `.ci/new` builds and tests the projects.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn refusal(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stderr).expect("standard error should be UTF-8")
 }
 
-/// The root of the repository.
+/// Returns the path of the repository's root.
 fn checkout() -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").display().to_string()
 }

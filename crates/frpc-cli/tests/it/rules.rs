@@ -1,4 +1,4 @@
-//! `frpc gateway --rules`: callers who are admitted and refused, by each protocol, and files with mistakes.
+//! Tests of `frpc gateway --rules`: which callers are admitted by each protocol, and errors in rules files.
 
 use crate::gateway::{GREET, Gateway, plain};
 use crate::ways::{Certified, run, stdout};
@@ -15,7 +15,8 @@ use tonic_prost::ProstCodec;
 
 const SECRET: &[u8; 32] = b"a secret of the tests' issuer...";
 
-/// Readers may greet, unless they are guests; only a tenant may recite; greetings of Eve are limited.
+/// Rules by which readers may greet unless they are guests, only one tenant may recite, and Eve's greetings are rate
+/// limited.
 const RULES: &str = r#"
 [jwt]
 issuer = "tests"
@@ -58,7 +59,7 @@ fn rules(text: &str) -> (tempfile::TempDir, String) {
     (folder, path)
 }
 
-/// A token for an hour.
+/// Creates a token that is valid for an hour.
 fn token(subject: &str, roles: &[&str], tenant: &str) -> String {
     let expires = SystemTime::now() + Duration::from_secs(3600);
     let expires = expires.duration_since(SystemTime::UNIX_EPOCH).expect("time should not go backwards").as_secs();
@@ -68,7 +69,7 @@ fn token(subject: &str, roles: &[&str], tenant: &str) -> String {
     encode(&Header::default(), &claims, &EncodingKey::from_secret(SECRET)).expect("token should be signed")
 }
 
-/// The code of a call of Greet by each protocol, or none if it succeeds.
+/// Outcome of a call to `Greet` by each protocol: a status code, or the output of the command.
 struct Codes {
     json_rpc: String,
     connect: String,

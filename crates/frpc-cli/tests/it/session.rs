@@ -1,4 +1,5 @@
-//! The commands of docs/cli.md and its subpages, against a server as the page starts it, and calls of every kind.
+//! Runs the commands of docs/cli.md and its subpages against a server that is started as documented, and makes calls of
+//! every kind.
 
 use frpc::pubsub::{Broker, History};
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::{env, fs, thread};
 
-/// The service of the example `gateway`, and now and then a hostile status.
+/// The service of the example `gateway`, which also returns hostile statuses.
 struct Service;
 
 impl Greeter for Service {
@@ -30,7 +31,7 @@ impl Greeter for Service {
     }
 }
 
-/// Every kind of method.
+/// A service with unary and streaming methods of every kind.
 struct Sums;
 
 impl Calculator for Sums {
@@ -74,7 +75,7 @@ impl Calculator for Sums {
     }
 }
 
-/// Serves until the process ends. Returns the address.
+/// Starts a server that runs until the process ends, and returns its address.
 fn serve<S, F>(make: impl FnOnce() -> F + Send + 'static) -> String
 where
     F: Future<Output = Result<(String, S), frpc::Error>>,
@@ -92,7 +93,7 @@ where
     receiver.recv().expect("channel should stay open")
 }
 
-/// The greeter, and its introspection on another port.
+/// Starts a greeter and, on another port, its introspection service. Returns both addresses.
 fn inspected() -> [String; 2] {
     let both = serve(|| async {
         let builder = Server::builder().add_service(GreeterServer::new(Service)).inspectable();
@@ -109,7 +110,7 @@ fn inspected() -> [String; 2] {
     [(); 2].map(|()| both.next().expect("two servers should be listed"))
 }
 
-/// The introspection of a server on a Unix socket.
+/// Starts a server whose introspection service listens on a Unix socket, and returns the socket's path.
 #[cfg(unix)]
 fn socket(folder: &Path) -> PathBuf {
     let path = folder.join("gateway.sock");
@@ -146,7 +147,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The command, in the folder of the examples.
+/// Creates the command `frpc` with these arguments, to be run in the folder of the examples.
 fn command(address: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
     command.current_dir(root().join("examples")).args(arguments).env("FRPC_SERVER", address);
@@ -162,7 +163,7 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("output should be UTF-8")
 }
 
-/// The commands of the page's sessions, each with the output that follows it.
+/// Extracts the commands in the sessions of a page, each with its documented output.
 fn commands(page: &str) -> Vec<(String, String)> {
     let mut commands: Vec<(String, String)> = Vec::new();
     let mut is_session = false;
@@ -180,7 +181,7 @@ fn commands(page: &str) -> Vec<(String, String)> {
     commands
 }
 
-/// Whether text is the expected one. `…` in it matches anything.
+/// Returns whether `text` matches the documented output, in which `…` matches anything.
 fn fits(text: &str, shown: &str) -> bool {
     let mut parts = shown.split('…');
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
@@ -532,7 +533,7 @@ fn typed_lines_are_published_as_json_up_to_a_wrong_one() {
     assert_eq!(shown, "a.b {\"name\":\"Ada\"}\na.b {\"name\":\"Eve\"}\n");
 }
 
-/// The standard error of a process, after its first line.
+/// Waits until a process writes `remark` as its first line of standard error, and returns the rest.
 fn after_first_remark(child: &mut Child, remark: &str) -> BufReader<ChildStderr> {
     let mut line = String::new();
     let mut remarks = BufReader::new(child.stderr.take().expect("stderr should be piped"));

@@ -1,4 +1,4 @@
-//! `frpc call --udp`, at a server with datagrams and at sockets of the tests.
+//! Tests of `frpc call --udp` against a server and against raw sockets.
 
 use crate::ways::{run, stdout};
 use frpc::Server;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const GREET: [&str; 2] = ["-p", "examples/proto/greet.proto"];
 
-/// A schema that declares its method idempotent.
+/// Schema whose method is declared idempotent, so that requests are retransmitted.
 const IDEMPOTENT: &str = r#"syntax = "proto3";
 package greet;
 message Name { string name = 1; }
@@ -90,7 +90,8 @@ fn closed_port_is_unavailable_at_once() {
     assert!(text.contains(&address) && text.contains("Gateway::udp"), "{text}");
 }
 
-/// A peer that counts datagrams. Returns its address and, from the thread, the datagrams until one is answered.
+/// Starts a peer that replies to the datagram with number `answered`. Returns its address and a thread that returns the
+/// received datagrams.
 fn peer(answered: usize) -> (String, thread::JoinHandle<Vec<String>>) {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
     socket.set_read_timeout(Some(Duration::from_secs(60))).expect("timeout should not be zero");

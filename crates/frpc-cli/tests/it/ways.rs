@@ -1,4 +1,5 @@
-//! The ways to a server: each transport, with frames shown on it, and each source of a schema; and a server in Go.
+//! Tests of the ways to reach a server: each transport, with its frames shown, each source of a schema, and a server in
+//! Go.
 
 use frpc::Server;
 use frpc::tls::{Authorities, Identity, ServerTls};
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::{env, fs, thread};
 
-/// Files in PEM: an authority, and a certificate for loopback with its key, as server and as client.
+/// PEM files of an authority, and of a certificate for loopback that is used by the server and by the client.
 pub(crate) struct Certified {
     folder: tempfile::TempDir,
     authority: String,
@@ -50,7 +51,7 @@ impl Certified {
         self.path(name).display().to_string()
     }
 
-    /// A server that wants the certificate of its clients.
+    /// Returns TLS settings of a server that requires client certificates.
     pub(crate) fn server(&self) -> ServerTls {
         let identity = Identity::from_pem(&self.certificate, &self.key).expect("generated identity should be valid");
         let clients = Authorities::from_pem(&self.authority).expect("generated authority should be valid");
@@ -58,7 +59,7 @@ impl Certified {
     }
 }
 
-/// Serves on an address until the process ends. Returns the address.
+/// Starts a server that runs until the process ends, and returns its address.
 fn serve(address: String, tls: Option<ServerTls>) -> String {
     let (sender, receiver) = std::sync::mpsc::channel();
     thread::spawn(move || {
@@ -105,7 +106,7 @@ pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("output should be UTF-8")
 }
 
-/// Lists, calls, and calls with frames shown.
+/// Checks that listing services, calling a method and showing frames work at this address.
 #[track_caller]
 fn is_of_use(address: &str, options: &[&str]) {
     let with = |arguments: &[&str]| run(address, &[arguments, options].concat());
@@ -251,7 +252,7 @@ fn schema_comes_from_server_proto_file_or_descriptor_set() {
     }
 }
 
-/// A server on fRPC for Go, if there is Go. It ends with its standard input.
+/// Starts a server on fRPC for Go, which ends with its standard input. Returns `None` if Go is not installed.
 pub(crate) fn go() -> Option<(std::process::Child, String)> {
     if Command::new("go").arg("version").output().is_err() {
         assert!(env::var_os("FRISBEE_REQUIRE_GO").is_none(), "Go is required here and is not installed");

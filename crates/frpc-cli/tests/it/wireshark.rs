@@ -1,13 +1,13 @@
-//! The dissector for Wireshark, run by tshark on captures that are cut everywhere.
+//! Tests of the Wireshark dissector: tshark reads captures whose segments are split at all positions.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-/// The port of the server in captures.
+/// Port of the server in the captures.
 const PORT: u16 = 9000;
 
-/// Whether tshark is there. If it has to be, it is a failure that it is not.
+/// Returns whether tshark is installed. Panics if it is required but missing.
 fn has_tshark() -> bool {
     let is_there = Command::new("tshark").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     if !is_there {
@@ -17,7 +17,7 @@ fn has_tshark() -> bool {
     is_there
 }
 
-/// Writes the dissector with the methods of a schema.
+/// Writes the dissector for the methods of a schema to a file, and returns its path.
 fn dissector(folder: &Path) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
@@ -39,7 +39,7 @@ fn frame(id: u16, operation: u16, body: &[u8], is_old: bool) -> Vec<u8> {
     out
 }
 
-/// The packets of a client and its server, in turns; the client's is the first.
+/// Returns the packets that a client and its server send alternately, beginning with the client.
 fn conversation(is_old: bool) -> [Vec<u8>; 2] {
     let one = |id, operation, body: &[u8]| frame(id, operation, body, is_old);
     let client = [
@@ -59,14 +59,14 @@ fn conversation(is_old: bool) -> [Vec<u8>; 2] {
     [client.concat(), server.concat()]
 }
 
-/// The packets of the list, as tshark has to show them for any cuts.
+/// The frames that tshark must show for each direction, regardless of how the stream is split.
 const SHOWN: [&str; 2] = [
     "HELLO; request 7 greet.Greeter/Greet; STREAM 1 greet.Greeter/Recite; STREAM 1 greet.Greeter/Recite; \
      STREAM 1 greet.Greeter/Recite; CANCEL 9 greet.Greeter/Greet",
     "reply 7 greet.Greeter/Greet NOT_FOUND; END 1; GOING_AWAY; reply 0 operation 77",
 ];
 
-/// A capture in the classic format, of raw IP packets.
+/// A capture of raw IP packets in the classic pcap format.
 struct Capture {
     bytes: Vec<u8>,
     time: u32,
@@ -102,7 +102,7 @@ impl Capture {
         self.bytes.extend(packet);
     }
 
-    /// Adds a connection whose two directions are cut at these places.
+    /// Adds a connection whose two directions are split into segments at these positions.
     fn connection(&mut self, client: u16, sent: &[Vec<u8>; 2], cuts: [&[usize]; 2]) {
         for ((bytes, cuts), from_client) in sent.iter().zip(cuts).zip([true, false]) {
             let mut offsets = vec![0];
@@ -118,7 +118,7 @@ impl Capture {
     }
 }
 
-/// Has tshark read a capture, and print fields of the packets that have frames.
+/// Runs tshark on a capture and returns the fields of the packets that contain frames.
 fn fields(folder: &Path, lua: &Path, capture: &[u8], by_port: bool, fields: &[&str]) -> String {
     let path = folder.join("capture.pcap");
     fs::write(&path, capture).expect("file should be written");
@@ -134,7 +134,8 @@ fn fields(folder: &Path, lua: &Path, capture: &[u8], by_port: bool, fields: &[&s
     text.into_owned()
 }
 
-/// The frames in a capture, for each connection and direction, by the client's port.
+/// Returns the frames that tshark finds in a capture, by connection and direction. Connections are identified by the
+/// client's port.
 fn shown(folder: &Path, lua: &Path, capture: &[u8], by_port: bool) -> Vec<(u16, [Vec<String>; 2])> {
     let text = fields(folder, lua, capture, by_port, &["tcp.srcport", "tcp.dstport", "frpc.name"]);
     let mut found: Vec<(u16, [Vec<String>; 2])> = Vec::new();

@@ -231,7 +231,7 @@ const PING: u8 = 6;
 const GOAWAY: u8 = 7;
 const WINDOW_UPDATE: u8 = 8;
 
-/// The head of a call of `Greet`: POST, http, and names of the static table with values.
+/// Encodes the head of a call of `Greet` with entries of the static table.
 fn head(content_type: &str) -> Vec<u8> {
     let mut head = vec![0x83, 0x86];
     for (name, value) in [(4, "/greet.Greeter/Greet"), (1, "localhost"), (31, content_type)] {
@@ -272,7 +272,7 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
         self.send(DATA, 1, 1, format!("{{\"name\":\"{name}\"}}").as_bytes()).await;
     }
 
-    /// The `grpc-status` of the first call.
+    /// Returns the `grpc-status` of the first call.
     async fn status(&mut self) -> String {
         let (mut decoder, mut status) = (Decoder::new(), None);
         while status.is_none() {
@@ -346,7 +346,7 @@ async fn long_http2_response_reaches_client_that_takes_it_slowly() {
     }
 }
 
-/// The stream ends, and other streams of its connection do not.
+/// Checks that an unread response is cancelled and that other streams of its connection continue.
 #[tokio::test(start_paused = true)]
 async fn http2_response_that_is_not_taken_is_cancelled() {
     let (_host, server) = Host::in_memory();
@@ -364,7 +364,7 @@ async fn http2_response_that_is_not_taken_is_cancelled() {
     assert!((IDLE..3 * IDLE).contains(&started.elapsed()), "{:?}", started.elapsed());
 }
 
-/// Without timers of its own, the call would wait for ever.
+/// Unary calls have no timers, so the call is converted to a stream with timers.
 #[tokio::test(start_paused = true)]
 async fn incomplete_grpc_message_is_awaited_until_the_deadline() {
     let (_host, server) = Host::in_memory();

@@ -1,4 +1,4 @@
-//! The records of calls.
+//! Tests of the metrics that calls record.
 
 use frpc::codegen::{Layout, Method};
 use frpc::observe::{BatchObserver as _, CallSide, ObservedMethod};
@@ -14,8 +14,8 @@ use samples::started::Polite;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// Values by name and labels: the last of a counter or gauge, the number of those of a histogram; and by `# HELP` and a
-/// name how often that was described.
+/// A recorder that stores values by name and labels: the last value of a counter or gauge, and the number of values of
+/// a histogram. For `# HELP` and a name, it stores how often the metric was described.
 #[derive(Clone, Default)]
 struct RecordedFigures(Arc<Mutex<BTreeMap<String, f64>>>);
 
@@ -25,7 +25,7 @@ impl RecordedFigures {
     }
 }
 
-/// One of them.
+/// A metric of [`RecordedFigures`], with its key.
 struct Value {
     key: String,
     recorded: RecordedFigures,

@@ -1,4 +1,4 @@
-//! Spans as an exporter gets them: one trace from the first client to the last subscriber.
+//! Tests of spans as an exporter receives them: one trace from the first client to the last subscriber.
 
 use frpc::observe::TraceContext;
 use frpc::pubsub::{self, Broker};
@@ -18,12 +18,12 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Greets, by way of another server or of a broker if it knows one.
+/// A greeter that calls another server or publishes to a broker, if it has one.
 #[derive(Clone, Default)]
 struct Service {
     next: Option<GreeterClient>,
     broker: Option<pubsub::Client>,
-    /// Set while handlers are to wait.
+    /// Number of calls received, if the first one must never complete.
     holds: Option<Arc<AtomicU64>>,
 }
 
@@ -80,7 +80,7 @@ fn named(name: &str) -> Name {
     Name { name: name.to_owned() }
 }
 
-/// Waits until so many spans have ended.
+/// Waits until `count` spans have ended, and returns them.
 async fn spans(exporter: &InMemorySpanExporter, count: usize) -> Vec<SpanData> {
     let all = async {
         loop {
@@ -102,7 +102,7 @@ fn attribute(span: &SpanData, name: &str) -> Option<String> {
     found.map(|KeyValue { value, .. }| value.to_string())
 }
 
-/// The children of a span.
+/// Returns the children of a span.
 fn below<'a>(spans: &'a [SpanData], parent: &SpanData) -> Vec<&'a SpanData> {
     spans.iter().filter(|span| span.parent_span_id == parent.span_context.span_id()).collect()
 }
@@ -225,7 +225,7 @@ async fn failures_and_streams_are_spans_that_end_with_their_code() {
     assert_eq!(shown, [greeted.clone(), greeted, recited.clone(), recited]);
 }
 
-/// A server in memory whose connections can be cut.
+/// An in-memory server whose connections the test can abort.
 #[derive(Clone)]
 struct Cuttable {
     acceptor: Acceptor,

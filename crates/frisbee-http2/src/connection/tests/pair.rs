@@ -156,7 +156,7 @@ struct World {
     now: Instant,
     client: Connection,
     server: Connection,
-    /// Bytes in flight.
+    /// Bytes in transit from the client to the server, and back.
     up: Vec<u8>,
     down: Vec<u8>,
     calls: Vec<StreamKey>,

@@ -1,4 +1,4 @@
-//! Schemas written down in the tests themselves.
+//! Builds of schemas that are given as text in a test.
 
 use std::fs;
 use std::path::Path;
@@ -6,14 +6,14 @@ use std::path::Path;
 use frpc_build::{Builder, Error};
 use tempfile::TempDir;
 
-/// A folder with .proto files, and one for the output inside of another folder, which must stay empty otherwise.
+/// A temporary folder with `.proto` files and an output folder. Nothing may be written outside of the output folder.
 pub(crate) struct Build {
     pub(crate) protos: TempDir,
     pub(crate) around: TempDir,
 }
 
 impl Build {
-    /// A build of one file, `test.proto`.
+    /// Creates a build of a single file, `test.proto`, with this text.
     pub(crate) fn of(source: &str) -> Self {
         Self::of_files(&[("test.proto", source)])
     }
@@ -39,7 +39,7 @@ impl Build {
             .compile_protos(&protos, &[self.protos.path()])
     }
 
-    /// The code generated for `test.proto` in package `test`.
+    /// Returns the code generated for `test.proto`, whose package is `test`.
     pub(crate) fn text(&self) -> String {
         self.text_with(|builder| builder)
     }
@@ -53,7 +53,7 @@ impl Build {
         fs::read_to_string(self.out().join(name)).unwrap()
     }
 
-    /// The error for `test.proto`, with the path of the folder taken out.
+    /// Returns the error for `test.proto`, without the path of the temporary folder.
     pub(crate) fn error(&self) -> String {
         let error = self.run(|builder| builder, &["test.proto"]).unwrap_err();
         assert_eq!(files_in(&self.out()), [""; 0], "an error comes before any output");
@@ -62,7 +62,7 @@ impl Build {
     }
 }
 
-/// The names of everything in a folder.
+/// Returns the names of all files and folders in a folder.
 pub(crate) fn files_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = entries.collect();
@@ -70,12 +70,12 @@ pub(crate) fn files_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Whether `part` is in `text`, wherever lines are broken.
+/// Returns whether `text` contains `part`, regardless of line breaks.
 pub(crate) fn has(text: &str, part: &str) -> bool {
     squeezed(text).contains(&squeezed(part))
 }
 
-/// `text` without white space, and without the commas at line breaks.
+/// Removes white space and the commas at line breaks from `text`.
 pub(crate) fn squeezed(text: &str) -> String {
     let text: String = text.split_whitespace().collect();
     text.replace(",)", ")").replace(",>", ">").replace(",}", "}")
