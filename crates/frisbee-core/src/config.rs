@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Role of an endpoint in a connection.
+/// Whether an endpoint has dialled or accepted the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// The endpoint that connects. It may send immediately.
@@ -161,7 +161,7 @@ settings! {
     /// Timeout for detecting whether the server is a native or a compat peer. Defaults to 5 s. Go servers reply to a
     /// PING immediately.
     peer_kind_timeout: Duration = Duration::from_secs(5);
-    /// Form of the headers to send. Defaults to [`HeaderForm::Current`].
+    /// Format of the packet headers to send. Defaults to [`HeaderForm::Current`].
     header_form: HeaderForm = HeaderForm::Current;
     /// Items that higher layers add to HELLO. Empty by default.
     hello_items: HelloItems = HelloItems::default();

@@ -47,7 +47,7 @@ const DIRECT_MIN: usize = 16 * 1024;
 /// ```
 #[derive(Debug)]
 pub struct Decoder {
-    /// Header form of the peer. `None` before the first header, if either form is accepted.
+    /// Header format of the peer. `None` before the first header, if either format is accepted.
     form: Option<HeaderForm>,
     /// Operations that the first packet of a peer with old headers may have.
     served: Arc<[RangeInclusive<u16>]>,
@@ -76,7 +76,7 @@ struct Partial {
 }
 
 impl Decoder {
-    /// Creates a decoder for headers of `form` and bodies of up to `limit` bytes.
+    /// Creates a decoder for headers in the format `form` and bodies of up to `limit` bytes.
     pub fn new(form: HeaderForm, limit: u32) -> Self {
         Self {
             form: Some(form),
@@ -105,7 +105,7 @@ impl Decoder {
         Self { form: None, served, limit, head: [0; Header::MAX_LEN], head_len: 0, body: None, last: 0, pool: None }
     }
 
-    /// Returns the form of the peer's headers, or `None` before the first header.
+    /// Returns the format of the peer's headers, or `None` before the first header.
     pub fn form(&self) -> Option<HeaderForm> {
         self.form
     }
@@ -128,7 +128,7 @@ impl Decoder {
         self.body.as_ref().map(|partial| partial.header.operation)
     }
 
-    /// Returns whether the next byte starts a header in the current form. This is the precondition of
+    /// Returns whether the next byte starts a header in the current format. This is the precondition of
     /// [`next_whole`](Self::next_whole).
     #[inline]
     pub(crate) fn is_at_header(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// First two bytes of every header in the current form.
+/// First two bytes of every header in the current format.
 pub const MAGIC: u16 = 0x000F;
 
 /// Purpose of a packet.

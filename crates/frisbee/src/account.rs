@@ -68,9 +68,10 @@ pub const fn body_memory(length: usize) -> usize {
 #[derive(Debug)]
 pub(crate) struct Budget {
     memory: Pool,
-    /// Amount of free memory below which callers are limited to their shares.
+    /// Amount of free memory in bytes below which each caller is limited to a share of the rest.
     short: isize,
-    /// Maximum memory of a stream whose peer does not support flow control. One message may exceed it.
+    /// Maximum memory of unread messages on a stream whose peer does not support flow control. The last message may
+    /// exceed it.
     per_stream: u64,
     /// Memory of the connections themselves: state, buffers and TLS keys. It is separate, so that idle connections do
     /// not reduce the memory for work.
@@ -99,7 +100,7 @@ impl Budget {
         }
     }
 
-    /// Limits the memory of connections to `total` bytes, of which each connection takes `each`.
+    /// Limits the memory for connections to `total` bytes. Each connection is charged `each` bytes.
     pub(crate) fn with_connections(self, total: usize, each: usize) -> Self {
         Self { connections: Pool::new(total), connection_cost: each, ..self }
     }

@@ -26,7 +26,8 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
-/// First byte of every frame. It is part of the magic number or, in the old form, of an id below 256.
+/// First byte of every frame: part of the magic number in the current header format, and of an id below 256 in the old
+/// one.
 const FRAME_BEGINS: u8 = 0;
 
 /// First byte of a TLS connection: the record type of a handshake.
@@ -77,7 +78,7 @@ opaque_debug!([] ProtocolAdapter, "ProtocolAdapter");
 /// Protocols that are accepted on a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AllowedProtocols {
-    /// Frames, adapter protocols, and TLS if it shares the port with plaintext connections.
+    /// Frames and adapter protocols. TLS is also accepted if it shares the port with plaintext connections.
     Any,
     /// Frames and adapter protocols. The transport already uses TLS.
     #[cfg(feature = "tls")]
@@ -95,7 +96,7 @@ pub(crate) trait AdapterServer: Send + Sync {
     /// Returns a handle for a connectionless peer. Returns `None` if the router rejects the peer.
     fn enter_peer(&self, ends: EndpointInfo) -> Option<Connection>;
 
-    /// Serves a transport after its TLS handshake. It may carry frames or another protocol.
+    /// Serves a transport whose TLS handshake is complete. It may carry frames or an adapter protocol.
     #[cfg(feature = "tls")]
     fn secure_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_>;
 }

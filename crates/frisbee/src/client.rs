@@ -154,7 +154,7 @@ settings! {
     /// is slower unless a very large number of calls is in flight.
     io_backend: IoBackend = IoBackend::default();
 
-    /// Sets the form of headers. Use [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
+    /// Sets the format of packet headers. Use [`HeaderForm::Old`] for servers on frisbee-go up to v0.10.2.
     header_form: HeaderForm = HeaderForm::Current;
 }
 

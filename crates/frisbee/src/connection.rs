@@ -85,7 +85,7 @@ pub(crate) struct ConnectionShared {
     pub(crate) is_at_eof: AtomicBool,
     /// Operation of the packet that is being routed, or 0. Shown by [`Connection::view`].
     routed: AtomicU16,
-    /// Number of streams opened by the peer that are still referenced by a handle, open or not.
+    /// Number of streams opened by the peer to which a handle exists, whether or not they are still open.
     pub(crate) guests: AtomicU32,
     /// Maximum number of in-flight calls of the peer.
     calls_max: u32,
@@ -328,7 +328,8 @@ impl Connection {
         self.spawn_uncalled(placement, task);
     }
 
-    /// Spawns a task that is not the handler of a call. Returns its job slot, or `None` if the connection has ended.
+    /// Spawns a task that is not limited by `calls_max`, because it does not handle a call. Returns its job slot, or
+    /// `None` if the connection has ended.
     fn spawn_uncalled(
         &self,
         placement: Placement,

@@ -4,7 +4,7 @@ use crate::{CloseReason, Hello, TooLong};
 use bytes::Bytes;
 use std::{fmt, io};
 
-/// Error of sending a packet.
+/// Error of sending a packet or a stream message.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SendError {
@@ -97,7 +97,7 @@ pub enum HandOffError {
     /// Calls or streams are in progress at either peer, including cancelled calls without a reply, or another hand-off
     /// is in progress.
     Busy,
-    /// The peer does not support hand-offs for this operation.
+    /// The peer does not accept hand-offs for this operation.
     NotServed,
     /// The peer is a Go peer, which does not support hand-offs, or this end has accepted the connection. Only the end
     /// that has dialled the connection can request a hand-off. See
@@ -143,7 +143,7 @@ fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
     }
 }
 
-/// Error of mounting routers.
+/// Error of mounting a router on a server or client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MountError {

@@ -7,7 +7,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash};
 use std::time::{Duration, Instant};
 
-/// Number of keys that are limited separately. Keys that are hashed to the same slot share a limit.
+/// Number of slots. Keys that are hashed to the same slot share a rate limit.
 const SLOTS: usize = 256;
 
 /// Minimum interval between two events with the same key.

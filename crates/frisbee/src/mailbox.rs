@@ -70,7 +70,7 @@ pub(crate) enum TakeOutcome {
     Nothing,
     /// The driver has taken packets or requests from the mailbox.
     Mail,
-    /// There is mail, but other handles should be able to add to it. The driver wakes itself and polls again.
+    /// There is mail, but other handles should be able to add to it first. The driver wakes itself and polls again.
     Yield,
 }
 
@@ -221,7 +221,7 @@ impl Mailbox {
         Ok(Poll::Ready(()))
     }
 
-    /// Orders the driver to close the connection. Replaces a less urgent order.
+    /// Requests that the driver close the connection. Replaces a less urgent request.
     pub(crate) fn order(&self, order: Order) {
         self.change(|inner| Order::put(order, &mut inner.order));
     }

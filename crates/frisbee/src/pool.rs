@@ -37,7 +37,7 @@ pub(crate) static POOL: SharedPool = SharedPool(Mutex::new(BufferPool::new(BUFFE
 pub(crate) struct SharedPool(Mutex<BufferPool>);
 
 impl SharedPool {
-    /// Frees memory that has not been used for some time. Called periodically by every connection.
+    /// Frees buffers that have not been used for some time. Called periodically by every connection.
     pub(crate) fn sweep(&self) {
         let Some(mut pool) = self.0.try_lock() else { return };
         let old = pool.sweep(Instant::now());

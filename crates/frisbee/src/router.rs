@@ -297,7 +297,7 @@ impl BatchEnd<'_> {
     }
 }
 
-/// Treatment of a packet while the backlog is full; see [`Protocol::when_full`].
+/// Treatment of a packet that arrives while the backlog of output is full; see [`Protocol::when_full`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OverflowPolicy {

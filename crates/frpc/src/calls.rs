@@ -65,16 +65,17 @@ pub(crate) struct Calls {
     /// The deadline of the call in each slot.
     deadlines: Vec<Option<Instant>>,
     free: Vec<u16>,
-    /// The next ids of slots that were released; see [`release`](Self::release).
+    /// Ids for the next calls in slots that were removed from the end of the table; see [`release`](Self::release).
     ids: Vec<PacketId>,
     /// Callers waiting until a call ends, because the maximum number is in flight.
     pub(crate) queue: PermitQueue,
-    /// The connection, set while callers wait. Its driver revokes grants that callers do not use in time.
+    /// The connection, set while callers wait for a slot. Its driver revokes slots that were granted but not used in
+    /// time.
     driver: Option<Connection>,
     /// Time at which the current poll of the driver began to handle calls, once read. A batch of calls thus reads the
     /// clock only once.
     now: Option<Instant>,
-    /// Lower bound of all deadlines. The call to which it belongs may have ended.
+    /// Time before which no deadline passes. May be too early, because the call that it belonged to has ended.
     next_deadline: Option<Instant>,
     /// Status with which calls fail since the connection has ended.
     ended: Option<Status>,
@@ -91,7 +92,7 @@ pub(crate) struct Calls {
     is_dialler: bool,
     /// Kind of the server, as far as known.
     pub(crate) server: ServerKind,
-    /// The free slots and the limit from before a pause. Set while calls are paused.
+    /// Free slots and the limit of calls, saved when calls were paused. `None` while they are not.
     paused: Option<(Vec<u16>, Option<usize>)>,
     /// Services that this end calls, with their layouts at the peer.
     pub(crate) offers: CalledServices,
@@ -292,7 +293,7 @@ impl Calls {
         self.allowed.unwrap_or(CALLS_MAX)
     }
 
-    /// Declares this the table of a dialling end, whose server has not announced its limit yet.
+    /// Makes this the call table of a dialling end, whose server has not announced its limit yet.
     // Limited until the server announces its limit.
     pub(crate) fn set_dialler(&mut self) {
         self.is_dialler = true;
@@ -346,7 +347,7 @@ impl Calls {
         self.deadlines.get(usize::from(ticket.slot)).copied().flatten()
     }
 
-    /// Returns the number of calls that the server is processing, not counting cancelled calls.
+    /// Returns the number of calls in flight, not counting cancelled ones.
     pub(crate) fn at_work(&self) -> usize {
         (self.slots.len() - self.free.len()).saturating_sub(self.abandoned)
     }
@@ -435,7 +436,7 @@ impl Calls {
         }
     }
 
-    /// Prevents the reply to a call from being decoded in place, because it must be translated first.
+    /// Requests that the reply be kept undecoded, because it must be translated first.
     pub(crate) fn share_reply(&mut self, ticket: CallTicket) {
         if let Some(slot) = self.slots.get_mut(usize::from(ticket.slot)) {
             slot.reply = Reply::Shared(Bytes::new());
@@ -554,8 +555,8 @@ impl Calls {
         None
     }
 
-    /// Releases a call that its caller no longer awaits. Returns whether the id stays reserved until the server has
-    /// replied.
+    /// Frees the slot of a call that its caller no longer awaits. Returns whether the id stays reserved until the
+    /// server has replied.
     fn leave(&mut self, slot: usize, answered: bool) -> bool {
         let entry = &mut self.slots[slot];
         if answered || self.ended.is_some() {
@@ -627,7 +628,7 @@ pub(crate) enum NotSent {
     Full,
     /// The outbox of the connection is full.
     Blocked,
-    /// How to make the call depends on the kind of the server, which is unknown.
+    /// How the call must be encoded depends on whether the server supports the protocol extension, which is unknown.
     Unclear,
     /// The connection has ended.
     Over(Status),

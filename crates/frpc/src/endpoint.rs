@@ -65,7 +65,8 @@ const REPLIES_END: usize = REPLIES_MAX + 4 * 1024 * 1024;
 /// The router that serves methods and completes calls on each connection of a client or server.
 pub(crate) struct Endpoint {
     offer: Arc<ServiceOffer>,
-    /// The calls that the dialling end makes. Those of an accepting end are attached to the connection.
+    /// Table of the calls made by the dialling end. The table of an accepting end is attached to the connection
+    /// instead.
     calls: Option<Arc<CallTable>>,
 }
 
@@ -540,8 +541,8 @@ impl Endpoint {
         }
     }
 
-    /// Rejects a request whose operation is not a unary method, or holds it back until the layout of its service is
-    /// known.
+    /// Rejects a request whose operation is not a unary method. If the layout of its service is still unknown, holds
+    /// the request back instead.
     #[cold]
     fn refuse_unserved(
         &self,
@@ -580,7 +581,7 @@ impl Endpoint {
         }
     }
 
-    /// Adds services that the peer calls, except for those whose layout is the same at this end.
+    /// Adds services that the peer calls in a layout that differs from that of this end.
     #[cold]
     fn add_called(&self, session: &mut Session, called: Vec<PeerLayout>) {
         let ServiceOffer { table, mounts, .. } = &*self.offer;

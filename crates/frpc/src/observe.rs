@@ -112,7 +112,7 @@ pub enum CallSide {
     Server,
 }
 
-/// A method whose calls are observed, and the side on which they are.
+/// Method whose calls are observed, and whether they are observed at the client or the server.
 #[derive(Clone, Copy, Debug)]
 pub struct ObservedMethod {
     side: CallSide,

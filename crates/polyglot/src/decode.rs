@@ -30,7 +30,7 @@ use strings::{long_text, string, string_over};
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     rest: &'a [u8],
-    /// Length of the whole input. `rest` is its suffix.
+    /// Length of the whole input, from which offsets in errors are computed. `rest` is its suffix.
     end: usize,
     shared: Option<&'a Bytes>,
     /// Whether any value was returned as a slice of `shared`.

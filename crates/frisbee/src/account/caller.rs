@@ -12,13 +12,14 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Maximum memory of a caller as a multiple of the free memory, if no other caller is large.
+/// Maximum memory of a caller as a multiple of the free memory, while no other caller holds a large part of the total.
 const ALONE_TIMES: usize = 3;
 
-/// Divisor of the free memory that determines the share of a caller, if other callers are large.
+/// Divisor of the free memory that determines the share of each caller while several hold a large part of the total.
 const SHARED_PART: usize = 16;
 
-/// Divisor of the total memory. A caller that holds more than this part is large.
+/// Divisor of the total memory. A caller that holds more than this part counts as large, which limits the shares of
+/// all.
 const LARGE_PART: usize = 256;
 
 /// Divisor of the total memory. This part is reserved for replies to admitted calls, so that the result of a call that

@@ -11,7 +11,8 @@ use std::sync::atomic::Ordering;
 /// at most an eighth, and an idle connection caches nothing.
 const CACHED_PART: usize = 8;
 
-/// Maximum number of cached bytes. Reservations of this size are rare enough to be made in shared memory.
+/// Maximum number of bytes that a connection reserves in advance, to avoid updating the shared counters for each small
+/// object. Larger reservations are rare enough to be made in the shared counters directly.
 const CACHED_MAX: usize = 16 * 1024;
 
 /// Memory account of a connection.
@@ -23,10 +24,11 @@ const CACHED_MAX: usize = 16 * 1024;
 ///     +---- trim --------+
 /// ```
 pub(crate) struct Account {
-    /// Memory granted by the server in bytes, including the cached bytes.
+    /// Memory in bytes that the server has granted to this connection, including the part reserved in advance.
     granted: AtomicUsize,
     cached: AtomicUsize,
-    /// The caller. `None` if the connection has a budget of its own, or the memory is not held by a connection.
+    /// Caller whose share of the server's memory is used. `None` if the connection has a budget of its own, or the
+    /// memory is not held by a connection.
     caller: Option<Arc<Caller>>,
     /// Traffic counters of the server. `None` at clients, which do not report them.
     traffic: Option<Arc<TrafficCounts>>,
@@ -99,7 +101,7 @@ impl Account {
         }
     }
 
-    /// Takes `count` bytes, unless they exceed the share of the caller. Returns whether they were taken.
+    /// Reserves `count` bytes, unless they exceed the share of the caller. Returns whether they were reserved.
     pub(crate) fn take(&self, count: usize) -> bool {
         self.take_cached(count) || self.refill(count)
     }
@@ -133,7 +135,7 @@ impl Account {
         is_granted
     }
 
-    /// Returns how many bytes may be cached, given that `cached` bytes are cached at present.
+    /// Returns how many bytes the connection may reserve in advance, given that `cached` bytes are reserved at present.
     fn cached_max(&self, cached: usize) -> usize {
         if self.caller.is_none() {
             return 0; // No other connection uses this budget, so caching has no benefit.

@@ -11,17 +11,20 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// Minimum amount in bytes by which usage must drop. Less is not worth the time that trimming takes.
+/// Minimum number of bytes by which memory usage must have dropped before memory is returned to the system. Less is not
+/// worth the time that this takes.
 const MUCH: isize = 32 * 1024 * 1024;
 
-/// Minimum number of connections that must become idle. Each frees about a kilobyte that is not charged.
+/// Number of connections that must have become idle before memory is returned to the system. Each frees about a
+/// kilobyte that is not charged.
 const MANY: usize = 4096;
 
 /// Delay before memory is returned to the system, because usage may rise again. Also the minimum time between two
 /// attempts.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// Peak of memory usage since memory was last returned to the system.
+/// Decides when freed memory is returned to the system: after usage has dropped far below its peak, or many connections
+/// have become idle.
 #[derive(Debug)]
 pub(super) struct Trim {
     /// Minimum amount of free memory in bytes since memory was last returned to the system.

@@ -46,7 +46,7 @@ impl Waiters {
 }
 
 impl WaiterQueue {
-    /// Removes the first task of each of the next callers that may take memory. Returns their wakers.
+    /// Removes the first task of each of the next callers that may reserve memory. Returns their wakers.
     fn take_ready(&mut self) -> Vec<Waker> {
         let (mut woken, mut from, start) = (Vec::new(), self.turn.saturating_add(1), self.turn);
         let mut has_wrapped = false;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// Fraction of the maximum age by which the actual age may vary in either direction.
 const JITTER: f64 = 0.1;
 
-/// Maximum duration that the clock supports. Longer ones are truncated.
+/// Maximum duration that timers support. Longer ones are reduced to it.
 const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// Limit of the age of a server's connections.

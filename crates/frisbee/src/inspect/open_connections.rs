@@ -26,7 +26,7 @@ const FIRST_WORD: Duration = Duration::from_secs(1);
 pub(crate) struct OpenConnections {
     inner: Mutex<Connections>,
     changed: Notify,
-    /// Phase of the server, for adapter connections, whose handles have already ended.
+    /// Phase of the server's life. Adapter connections watch it, because their connection handles have already ended.
     phase: watch::Sender<ServerPhase>,
     /// Workers that drive the connections, if the server has its own.
     pub(crate) workers: OnceLock<Vec<WorkerWatch>>,

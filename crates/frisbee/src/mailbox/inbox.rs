@@ -19,7 +19,7 @@ pub(crate) struct Inbox {
     /// Short messages in the format of a batch, each preceded by its length. The unread ones are `copied[read..]`.
     copied: Vec<u8>,
     read: usize,
-    /// The messages in `copied[read..stop]` can be read without further checks.
+    /// Offset up to which the messages in `copied[read..]` can be read without further checks.
     stop: usize,
     /// Long messages, each with the offset in `copied` of the short message that follows it.
     shared: VecDeque<(usize, Bytes)>,

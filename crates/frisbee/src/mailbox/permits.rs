@@ -128,7 +128,8 @@ impl PermitQueue {
         self.0.as_ref()?.due()
     }
 
-    /// Revokes grants that have expired. The caller must call [`grant`](Self::grant) afterwards.
+    /// Revokes permits that tasks were granted but have not used in time. The caller must call [`grant`](Self::grant)
+    /// afterwards.
     pub fn expire(&mut self, now: Instant) {
         if let Some(queue) = &mut self.0 {
             queue.expire(now);

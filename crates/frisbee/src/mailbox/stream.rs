@@ -108,19 +108,20 @@ pub struct StreamView {
     pub unread: usize,
 }
 
-/// Messages that the reader has taken, and the cost of those that it has read since the last settlement.
+/// Messages that the reader has taken from the stream, and the cost of those that it has read but not reported, for
+/// which it must grant credit.
 #[derive(Debug, Default)]
 pub(crate) struct ReadBatch {
     pub(crate) inbox: Inbox,
     /// Flow-control cost of the messages that were read since credit was last accounted for: their length and a fixed
     /// amount per message.
     pub(crate) cost: u64,
-    /// Amount by which the memory charge of these messages exceeds their cost.
+    /// Amount by which the memory charged for the messages in `cost` exceeds their flow-control cost.
     surplus: usize,
     /// Value of `cost` at which the reader must stop and account for the messages it has read. It then grants credit to
     /// the sender, and yields to other tasks if it has read [`READ_AT_ONCE`].
     look_at: u64,
-    /// Cost of messages read since the reader last waited, without `cost`.
+    /// Cost of messages read since the reader last yielded, except for those in `cost`.
     in_a_row: u64,
 }
 
@@ -260,7 +261,7 @@ impl Messages {
         written
     }
 
-    /// Deducts the credit of the message that `write` appends to the outbox, if it does.
+    /// Deducts credit for the message that `write` appends to the outbox, if it appends one.
     pub(crate) fn spending<T>(&mut self, outbox: &mut Outbox, write: impl FnOnce(&mut Outbox) -> T) -> T {
         let before = outbox.len();
         let written = write(outbox);
@@ -284,7 +285,8 @@ impl Messages {
         (freed, credit.filter(|credit| *credit > 0))
     }
 
-    /// Records that memory is no longer held. Returns the number of bytes to release from the budget.
+    /// Records that `memory` bytes of messages were read. Returns the number of bytes to release from the memory
+    /// account.
     fn release(&mut self, memory: usize) -> usize {
         self.held = self.held.saturating_sub(memory);
         let freed = self.charged.saturating_sub(whole_steps(self.held));
@@ -292,7 +294,7 @@ impl Messages {
         freed
     }
 
-    /// Charges a received message. Returns `false` if there is not enough memory.
+    /// Charges the memory of a received message. Returns `false` if there is not enough.
     #[inline]
     fn charge_message(&mut self, memory: usize, account: &Account) -> bool {
         let held = self.held.saturating_add(memory);

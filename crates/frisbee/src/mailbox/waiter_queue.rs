@@ -103,7 +103,7 @@ impl WaitList {
         earlier
     }
 
-    /// Registers a task that waits for a change. Returns its previous waker.
+    /// Registers a task that waits for a change of the connection's state. Returns its previous waker.
     pub(super) fn register_observer(&mut self, waker: &Waker, place: &mut Place) -> Option<Waker> {
         if place.0 == 0 {
             self.last += 1;

@@ -66,7 +66,7 @@ pub struct HandlerTable(Arc<LiveHandlers>);
 #[derive(Default)]
 struct LiveHandlers {
     table: Mutex<Arc<Table>>,
-    /// Number of changes, which lets connections detect changes without the lock.
+    /// Number of changes to the table. Lets connections detect a change without taking the lock.
     version: AtomicU64,
 }
 

@@ -65,7 +65,7 @@ pub trait Authorize: Send + Sync + 'static {
     fn connected(&self, connection: &Connection) -> Arc<dyn PeerRules>;
 }
 
-/// The [access rules](Authorize) that apply to the peer of one connection.
+/// The [access rules](Authorize) as they apply to the peer of one connection.
 pub trait PeerRules: Send + Sync {
     /// Returns whether calls of a method that carry no metadata are allowed for the life of the connection.
     /// [`admit`](Self::admit) is then not called for them. Defaults to `false`.

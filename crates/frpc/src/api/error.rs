@@ -39,7 +39,7 @@ pub enum Error {
     },
     /// A thread could not be started.
     Thread(io::Error),
-    /// Two services of one server or channel have methods with the same operation.
+    /// Two services of one server or channel have methods with the same operation number.
     Overlap {
         /// The operation in conflict.
         operation: u16,

@@ -113,13 +113,13 @@ impl Status {
         !self.0.not_run
     }
 
-    /// Marks the call as not run, because it was not sent or was rejected.
+    /// Records that the call has not run, because it was not sent or was rejected. Such a call may be retried.
     pub(crate) fn not_run(mut self) -> Self {
         self.0.not_run = true;
         self
     }
 
-    /// Marks the call as possibly run, because this was not its first attempt.
+    /// Records that the call may have run, because this was not its first attempt.
     pub(crate) fn may_run(mut self) -> Self {
         self.0.not_run = false;
         self

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-/// Observation state of a connection's calls. Times are in nanoseconds since its creation.
+/// State for reporting a connection's calls to observers. Times are in nanoseconds since its creation.
 pub(crate) struct ObservedCalls {
     observers: Arc<Observers>,
     /// Whether there is an observer of individual calls, in addition to the batch observer.
@@ -33,7 +33,7 @@ pub(crate) struct ObservedCalls {
     answered: AnsweredBatch,
     /// Number of replies, received in this poll of the driver, to calls that had already ended.
     late: u32,
-    /// State of the calls in each slot for the observer of individual calls, if there is one.
+    /// Identity of the call in each slot for the observer of individual calls, if there is one.
     tracked: Vec<TrackedCall>,
     /// Methods that were called, each with its id at the batch observer, if there is one.
     rows: Vec<(&'static Method, Option<u32>)>,
@@ -237,7 +237,8 @@ impl Calls {
         }
     }
 
-    /// Records a call that differs from the previous one in time or method, or whose slot has no record yet.
+    /// Stores the record of a call that differs from the previous one in time or method, or whose slot has no record
+    /// yet.
     #[cold]
     fn observe_first(&mut self, slot: usize, method: &'static Method, token: Token, trace: Option<&TraceContext>) {
         let now = self.now(clock::now);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The services that this end calls, and which wire layout to use for each. Checked before each call.
 #[derive(Default, Debug)]
 pub(crate) struct CalledServices {
-    /// Layout of the service that was found callable last, without translation by this end.
+    /// Layout of the service that was called last without a translation by this end. Checked first.
     last: Option<&'static Layout>,
     /// Services that can be called in this end's layout, because the peer uses it too or translates it.
     known: Vec<&'static Layout>,

@@ -24,16 +24,16 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use tokio::sync::{Notify, futures::Notified};
 
-/// Calls of a connection, with the state that can be accessed without their lock.
+/// Calls in flight on a connection, with the state that can be accessed without their lock.
 #[derive(Debug, Default)]
 pub(crate) struct CallTable {
     pub(crate) calls: Mutex<Calls>,
     /// Whether the connection accepts no more calls.
     retired: AtomicBool,
-    /// Notified when the connection is retired. Separate from the slot queue, which wakes only one caller per free
-    /// slot.
+    /// Notified when the connection accepts no more calls. The slot queue does not suffice, because it wakes only one
+    /// caller per free slot.
     retirement: Notify,
-    /// Whether the kind of the peer is known, which shows that the peer is alive.
+    /// Whether the peer is alive: it has sent a packet that shows whether it supports the protocol extension.
     shown: AtomicBool,
     /// Whether the server has answered any call.
     answered: AtomicBool,
@@ -110,7 +110,7 @@ impl CallTable {
         wake_all(waiters);
     }
 
-    /// Creates the table of a connection that belongs to no channel. All calls fail.
+    /// Creates the table of a connection that no channel uses. All calls fail.
     pub(crate) fn of_nobody() -> Arc<Self> {
         let calls = Arc::new(Self::default());
         drop(calls.calls.lock().end(Status::failed_precondition("the connection has ended or belongs to no channel")));

@@ -37,7 +37,8 @@ impl Calls {
         self.timing = server.map(|server| Box::new(Timing { server: server.clone(), timed: None }));
     }
 
-    /// Starts measuring a call that began at `started`, by default now. No other call is measured until it has ended.
+    /// Starts measuring the duration of a call that began at `started`, by default now. No other call is measured until
+    /// it has ended.
     pub(crate) fn time(&mut self, ticket: CallTicket, started: Option<Instant>) {
         let started = started.unwrap_or_else(|| self.now(clock::now));
         self.times_next = false;

@@ -30,7 +30,7 @@ pub(crate) struct Failure {
 /// Whether the call was sent, and may be retried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SentState {
-    /// The call was not sent, because the connection had closed. It may be sent on another connection.
+    /// The call was not sent, because the connection had closed. It may be retried on another connection.
     No,
     /// The call was not sent and must not be retried, because its deadline has passed or its request is invalid.
     Never,
@@ -59,7 +59,8 @@ impl Failure {
         Box::new(Self { status, sent, observed: None })
     }
 
-    /// Returns whether another attempt may follow this one, which was sent.
+    /// Returns whether another attempt may be made although this one was sent. Unlike with
+    /// [`may_be_retried`](Self::may_be_retried), this includes calls sent before the server had announced its limits.
     fn may_be_followed(&self) -> bool {
         self.may_be_retried() || matches!(self.sent, SentState::Early { .. })
     }
@@ -73,7 +74,7 @@ impl Failure {
 /// The type-erased message of a reply.
 pub(crate) type AnyReply = Box<dyn Any + Send>;
 
-/// Function that awaits the reply to a sent call: an instance of [`await_reply`].
+/// Function pointer to [`await_reply`] for the reply type of a call. It lets the code that retries be compiled once.
 pub(crate) type AwaitReply = fn(Arc<Link>, &PendingCall<'_>, CallTicket) -> AwaitedReply;
 
 type AwaitedReply = Pin<Box<dyn Future<Output = Result<Response<AnyReply>, Box<Failure>>> + Send>>;

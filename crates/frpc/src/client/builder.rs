@@ -25,7 +25,7 @@ use tokio::runtime::Handle;
 /// Default timeout of connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Default time that a call waits for a lost connection to be replaced.
+/// Default time for which a call waits until a lost connection is replaced.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Name of a server that is reached through a connector, for error texts.
@@ -84,7 +84,7 @@ forwarded_setters! { ChannelBuilder:
     /// [`frisbee::ClientBuilder::peer_kind_timeout`]. Defaults to 5 s.
     peer_kind_timeout(timeout: Duration);
 
-    /// Sets the form of headers. [`HeaderForm::Old`] is required for servers on frisbee-go up to v0.10.2.
+    /// Sets the format of packet headers. [`HeaderForm::Old`] is required for servers on frisbee-go up to v0.10.2.
     header_form(form: HeaderForm);
 
     /// Offers shared memory to servers on Unix sockets, even if the address starts with `unix:`; see

@@ -40,7 +40,7 @@ const LASTS_MIN: Duration = PAUSE_MAX;
 
 pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
-/// A connection that has been established, and the time at which it was.
+/// A connection that was established, and when. Its lifetime decides whether the attempt counts as a failure.
 struct MadeConnection {
     at: Instant,
     connection: Connection,
@@ -80,7 +80,7 @@ struct Progress {
     /// Whether any attempt has been made.
     has_dialled: bool,
     failures: Failures,
-    /// The last connection, until it is known whether it counts as a success or a failure.
+    /// The last connection, while it is unknown whether it counts as a success or a failure.
     made: Option<MadeConnection>,
     /// Error of the last attempt, reported to callers that cannot wait for the next one.
     trouble: Option<String>,
@@ -284,7 +284,8 @@ impl ConnectTask {
         Ok(MadeConnection { at, connection, calls })
     }
 
-    /// Resets the failures if the last connection has lasted, and counts another failure otherwise.
+    /// Decides whether the last connection was a success: resets the failures if it lasted long enough, and counts
+    /// another one otherwise.
     fn judge_last(&self) {
         let Some(made) = self.progress.lock().made.take() else { return };
         match failed_setup(&made) {

@@ -23,7 +23,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// Maximum number of cancelled calls without a reply: half of all ids. Beyond that, the connection is replaced.
+/// Maximum number of cancelled calls that the server has not answered: half of all ids. Beyond that, the connection is
+/// replaced.
 const ABANDONED_MAX: usize = crate::calls::CALLS_MAX / 2;
 
 /// A connection and the table of its in-flight calls. Shared by the channel and all calls on the connection. If the
@@ -134,7 +135,7 @@ impl Link {
         .await
     }
 
-    /// Returns whether the messages to a method are compressed for this peer.
+    /// Returns whether requests of a method are compressed: the method is configured for it, and the peer supports it.
     pub(crate) fn packs(&self, method: &Method, peer: &PeerKind) -> bool {
         let Some(packing) = &self.packing else { return false };
         packing.has(method) && peer.hello().is_some_and(packed::unpacks)

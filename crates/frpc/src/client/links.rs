@@ -25,7 +25,7 @@ use tokio::time::Instant;
 /// are established, and the current one closes when its calls have ended.
 pub struct Links {
     current: Arc<CurrentLink>,
-    /// Establishes connections. `None` if the connection already existed, so that it cannot be replaced.
+    /// Task that establishes connections. `None` if the connection was given, so that it cannot be replaced.
     making: Option<Arc<ConnectTask>>,
 }
 

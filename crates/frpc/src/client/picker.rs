@@ -112,7 +112,8 @@ pub enum Pick {
 /// The connection chosen for a call.
 pub struct PickedConnection {
     pub(crate) link: Arc<Link>,
-    /// Set if the call is a trial of its server, which is hedged after this time.
+    /// Set if the call tests whether its server has recovered. The call is sent to another server as well after this
+    /// time.
     pub(crate) trial: Option<Duration>,
 }
 

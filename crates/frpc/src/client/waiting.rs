@@ -135,7 +135,7 @@ impl Obstacle {
     }
 }
 
-/// Returns the error of a call on a connection that accepts no more calls.
+/// Returns the error for a connection that accepts no more calls.
 fn left() -> NotSent {
     NotSent::Over(unreachable("the connection does not accept new calls"))
 }

@@ -148,7 +148,7 @@ impl ServiceOffer {
         self.on_connect.iter().for_each(|hook| hook(connection));
     }
 
-    /// Returns the state to attach to a connection. `calls` are those made by this end, if it has dialled the
+    /// Returns the state to attach to a connection. `calls` is the table of this end's calls, if it has dialled the
     /// connection.
     pub(crate) fn end(&self, calls: Option<&Arc<CallTable>>) -> ConnectionEnd {
         ConnectionEnd {

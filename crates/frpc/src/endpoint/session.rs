@@ -25,13 +25,13 @@ pub(crate) struct Session {
     pub(crate) mounted: MountsSession,
     /// Calls made by an accepting end. Set once it has made one.
     pub(crate) calls: Option<Arc<CallTable>>,
-    /// Version of the connection's attachments when they were last checked for calls of this end.
+    /// Version of the connection's attachments when they were last searched for a call table.
     pub(crate) looked: u32,
     /// Replies received in the current poll of the driver. Boxed because accepting ends rarely make calls.
     pub(crate) replies: Option<Box<Replies>>,
     /// Number of packets that matched no call, in addition to those that the call table has counted.
     pub(crate) unmatched: u32,
-    /// Layouts of the peer. Set if any of them differs from that of this end.
+    /// Wire layouts of the peer's services. Set if any of them differs from that of this end.
     pub(crate) layouts: Option<Arc<PeerLayouts>>,
     pub(crate) nesting: Nesting,
     pub(crate) inline_runs: InlineRuns,
@@ -127,7 +127,7 @@ impl Session {
         }
     }
 
-    /// Drops the instances of operations that now refer to other methods.
+    /// Drops the cached instances of operations that now denote other methods.
     pub(crate) fn forget(&mut self, operations: &[u16]) {
         self.last = self.last.take().filter(|(operation, _)| !operations.contains(operation));
         self.instances.retain(|(operation, _)| !operations.contains(operation));

@@ -154,7 +154,8 @@ impl MethodObserver {
 pub(crate) struct CallStart {
     pub(crate) at: Instant,
     pub(crate) token: Token,
-    /// Trace context to propagate: at a client with the request, and at a server to the calls that the handler makes.
+    /// Trace context to propagate. A client sends it with the request; at a server, the calls made by the handler
+    /// inherit it.
     pub(crate) trace: Option<TraceContext>,
 }
 

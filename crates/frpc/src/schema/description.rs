@@ -5,7 +5,7 @@ use crate::schema::method::Method;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 
-/// The wire properties of a service, for programs that read schemas at run time.
+/// Wire layout and operation numbers of a service, for programs that read schemas at run time.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ServiceDescription {
     /// The full name of the service.
@@ -20,7 +20,7 @@ pub struct ServiceDescription {
     pub methods: Vec<MethodDescription>,
 }
 
-/// The wire properties of a method. The operation must be at least 10.
+/// Name, operation number and properties of a method. The operation must be at least 10.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct MethodDescription {
     /// The name without the service.

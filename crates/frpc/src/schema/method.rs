@@ -27,13 +27,13 @@ impl Method {
         Self { layout, name, operation, idempotent: false, without_side_effects: false, is_tool: false }
     }
 
-    /// Marks the method as idempotent: repeating a call has no additional effect.
+    /// Declares the method idempotent: repeating a call has no additional effect, so clients may retry it.
     pub const fn idempotent(mut self) -> Self {
         self.idempotent = true;
         self
     }
 
-    /// Marks the method as free of side effects, which implies that it is idempotent.
+    /// Declares that the method has no side effects, which implies that it is idempotent.
     pub const fn without_side_effects(mut self) -> Self {
         self.without_side_effects = true;
         self.idempotent()

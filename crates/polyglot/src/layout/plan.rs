@@ -60,13 +60,13 @@ pub(super) struct Program {
     /// Ranges of operations. A block for each type of the writer, which copies messages, is followed by a block for
     /// each pair of types, which translates them.
     pub(super) blocks: Vec<(u32, u32)>,
-    /// Encoded default values, referenced by operations.
+    /// Encoded default values, which operations write for fields that the writer does not have.
     pub(super) bytes: Vec<u8>,
     pub(super) oneofs: Vec<Vec<Member>>,
     pub(super) orders: Vec<Order>,
-    /// The numbers of each enum of the writer, in the order of its indices.
+    /// Declared numbers of each enum of the writer, by which its indices are converted.
     pub(super) numbers: Vec<Vec<i32>>,
-    /// The numbers of each enum of the reader.
+    /// Lookup tables for the enums of the reader, from number to index.
     pub(super) indices: Vec<Indices>,
     pub(super) output: Form,
 }

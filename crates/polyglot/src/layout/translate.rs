@@ -24,7 +24,7 @@ pub struct Limits {
 /// Result of a translation, for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Translated {
-    /// Number of set fields that the reader does not know.
+    /// Number of fields that the writer has set and the reader does not know. Their values are lost.
     pub skipped: u64,
     /// Number of operations and elements, at most 16 per byte of input and output.
     #[doc(hidden)]

@@ -34,7 +34,8 @@ pub struct StreamBatch {
     messages: usize,
     /// Credit borrowed from the stream for the whole batch. The unused part is returned.
     credit: Option<i64>,
-    /// Remaining credit. Negative if the last message has exceeded it, and zero if none was taken.
+    /// Credit left for further messages of the batch. Negative if the last message has exceeded it, and zero if none
+    /// was borrowed.
     left: i64,
     places: StreamPlaces,
 }

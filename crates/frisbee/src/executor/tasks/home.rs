@@ -44,7 +44,7 @@ pub(crate) trait TaskOwner: Send + Sync {
     /// Returns the runtime of the caller, to which the sockets and timers of tasks belong.
     fn runtime(&self) -> &Handle;
 
-    /// Sets the operation that is reported if the thread is blocked, or 0 for none.
+    /// Sets the operation that the watchdog reports if the thread is blocked, or 0 for none.
     fn set_routed(&self, operation: u16);
 }
 
@@ -103,12 +103,12 @@ impl WorkerTaskShared {
         }
     }
 
-    /// Returns whether a job must leave the worker before it is polled again.
+    /// Returns whether a job must continue in the runtime of the caller instead of being polled on the worker again.
     pub(super) fn is_to_leave(&self, assigned: &AssignedJob) -> bool {
         self.is_slow || assigned.permission.as_ref().is_some_and(|permission| !permission.is_kept())
     }
 
-    /// Continues the job in a task of the caller's runtime. Returns `false` if the job has already ended.
+    /// Moves the job to a task of the caller's runtime. Returns `false` if the job has already ended.
     #[cold]
     pub(super) fn leave(&self, current: &mut Option<AssignedJob>) -> bool {
         let Some(slot) = current.as_ref().map(|assigned| assigned.slot) else { return false };

@@ -45,7 +45,7 @@ pub(crate) trait WatchedThread: Send + Sync {
     /// Returns the total time for which the thread has waited for a processor.
     fn waited(&self) -> Duration;
 
-    /// If the poll is still running, lets another thread take over all other tasks.
+    /// If the poll is still running, starts another thread that takes over all other tasks.
     fn hand_over(self: Arc<Self>, poll: PollId) -> io::Result<()>;
 }
 

@@ -102,7 +102,7 @@ struct State {
     last: VecDeque<DeferredTask>,
     tasks: HashMap<u64, ExecutorEntry>,
     next: u64,
-    /// Whether the thread is waiting for sockets and timers, so that it must be woken.
+    /// Whether the active thread waits for sockets and timers. If so, it must be woken when a task becomes ready.
     is_asleep: bool,
     is_stopped: bool,
     /// Number of the active thread. Other threads are blocked, and end when they return.
@@ -161,7 +161,7 @@ thread_local! {
 /// Next action of a worker's thread.
 enum NextAction {
     Poll(Arc<WorkerTask>),
-    /// Poll the sockets, because no task is ready, or many have been polled.
+    /// The thread must poll the sockets, because no task is ready or many tasks were polled since the last time.
     Look,
     /// The thread must end, because another thread of the worker has taken over.
     End,

@@ -78,12 +78,13 @@ impl Entries {
         self.apart.capacity()
     }
 
-    /// Returns the entries in their wire format, including the flags of sensitive entries.
+    /// Returns the entries as encoded, with the internal flags of sensitive ones.
     fn bytes(&self) -> &[u8] {
         if self.apart.is_empty() { self.inline.get(..self.length.into()).unwrap_or_default() } else { &self.apart }
     }
 
-    /// Returns the entries in their wire format. Returns `None` if any entry has a flag.
+    /// Returns the entries in their wire format. Returns `None` if any entry has the flag of sensitive values, which
+    /// must not be sent.
     pub(super) fn plain_bytes(&self) -> Option<&[u8]> {
         if self.has_sensitive { None } else { Some(self.bytes()) }
     }

@@ -22,7 +22,7 @@ pub(super) struct InnermostCall {
     pub(super) parts: Option<Box<Parts>>,
     /// Whether the call has not been started.
     pub(super) is_coming: bool,
-    /// Whether this is an outgoing call, that is, the middleware is that of a client.
+    /// Whether the call is made by this end, rather than received from a client.
     pub(super) is_own: bool,
     /// Remaining middleware between the holder of the call and the call.
     pub(super) rest: Option<InnerChain>,
@@ -31,7 +31,7 @@ pub(super) struct InnermostCall {
     pub(super) has_run: Arc<AtomicBool>,
     /// Metadata and extensions of the response.
     pub(super) extras: OptionalExtras,
-    /// Slots of the middleware inside of the outermost one, used as a stack.
+    /// Free slots for the middleware inside of the outermost one, used as a stack.
     pub(super) slots: Vec<Pin<Box<RunnerSlot>>>,
 }
 

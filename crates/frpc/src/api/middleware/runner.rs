@@ -23,7 +23,7 @@ impl<M: Middleware> ErasedMiddleware for M {
     }
 }
 
-/// A slot in which the futures of one middleware run one after the other.
+/// A slot that stores the future of one middleware in place, one call after the other.
 pub(super) type RunnerSlot = dyn RunMiddleware;
 
 /// State in the slot of the outermost middleware.
