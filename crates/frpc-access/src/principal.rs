@@ -359,7 +359,7 @@ mod tests {
             Principal::new(name, Proof::Other).sign_in(&connection).is_ok()
         };
         for round in 0..2000 {
-            // A principal with an expiry may be replaced.
+            // A principal that expires may be replaced by another sign-in.
             Principal::new("guest", Proof::Other).expiring_in(Duration::from_secs(60)).own(&connection);
             let signed_in = std::thread::scope(|scope| {
                 let other = scope.spawn(|| sign_in("ada"));

@@ -179,7 +179,7 @@ async fn reaction(address: &str, case: &Case) -> std::io::Result<String> {
     if !has_probed {
         sent.extend(packet(ADD, PROBE_ID, ADD_REQUEST));
     }
-    // The server may close before it has read everything. Its reaction is still to be read.
+    // The server may close before it has read all packets. Its reaction can still be read.
     let _ = socket.write_all(&sent).await;
     // Compat peers receive no codes.
     let is_any_code = case.sender == "base" && case.expects_code();
@@ -213,7 +213,7 @@ async fn receive(socket: &mut TcpStream) -> std::io::Result<(u16, u16, Vec<u8>)>
     socket.read_exact(&mut header).await?;
     let [_, _, id @ .., o0, o1, l0, l1, l2, l3] = header;
     let mut body = Vec::new();
-    // `take` reads as much as there is, and allocates no more.
+    // `take` reads the available bytes only, and allocates no more.
     (&mut *socket).take(u32::from_be_bytes([l0, l1, l2, l3]).into()).read_to_end(&mut body).await?;
     Ok((u16::from_be_bytes([o0, o1]), u16::from_be_bytes(id), body))
 }

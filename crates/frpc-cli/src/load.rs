@@ -108,7 +108,7 @@ pub(crate) async fn load(
     let write = |path: &Option<PathBuf>, text: &dyn Fn() -> String| {
         path.iter().try_for_each(|path| fs::write(path, text()).map_err(|error| Failure::file(path, &error)))
     };
-    // A failed write does not prevent the other reports, because the load took long.
+    // Continues after a failed write, so that a long load is not lost without a report.
     let written = [
         write(&arguments.html, &|| html::page(&report)),
         write(&arguments.save, &|| report.json()),

@@ -130,7 +130,7 @@ impl<T> AdapterDriver<T> {
         match written {
             Poll::Ready(Ok(count)) => {
                 let is_timed = self.progress.is_stalled() || count < offered;
-                // The time does not matter if nothing is or was pending.
+                // The time is not used if no output is or was pending, so the clock need not be read.
                 let now = if is_timed { now() } else { self.made };
                 self.progress.handle_written(count, count < offered, received, now);
                 Poll::Ready(Ok(count))

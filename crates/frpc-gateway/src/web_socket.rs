@@ -70,7 +70,7 @@ async fn serve_frames(transport: RewoundTransport<RawTransport>, context: &Adapt
         CloseReason::NoFirstHeader if context.is_stopping() => CloseReason::Shutdown,
         reason => reason,
     };
-    // Not returned if the connection was handed off.
+    // The transport is not returned if the connection was handed off.
     if let Ok(wire) = back.try_recv() {
         // Boxed to keep this future small, because closing happens once per connection.
         Box::pin(wire.close(ending(&reason))).await;

@@ -82,7 +82,7 @@ impl MetricsExporter {
                     }
                     gauge!(name, labels).set(figure.value as f64);
                 }
-                // Counters and sums.
+                // All other figures are counters, including sums.
                 _ => {
                     if describes {
                         describe_counter!(name, help);

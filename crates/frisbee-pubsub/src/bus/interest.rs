@@ -167,7 +167,7 @@ impl Interest {
         }
         for (subscriber, id) in asked.into_iter().flatten() {
             let operation = subscriber.operations().of(Kind::Subscribe);
-            // Sending fails if the connection is closed, in which case no reply is needed.
+            // If the connection is closed, sending fails and no reply is needed.
             let _ = subscriber.connection().send_now(|outbox| put(outbox, PacketId(id), operation, &[]));
         }
     }

@@ -284,7 +284,7 @@ impl Failure {
             PublishErrorKind::TimedOut | PublishErrorKind::BrokenPipe => Self::Silent(text),
             PublishErrorKind::Other => {
                 match error.source().and_then(|source| source.downcast_ref::<JetStreamError>()) {
-                    // The text states the reason, for example a limit.
+                    // The error text names the reason, for example a limit of the stream.
                     Some(refusal) if refusal.error_code() == ErrorCode::STREAM_STORE_FAILED => Self::Refused(text),
                     Some(refusal) if refusal.code() == UNAVAILABLE => Self::Away(text),
                     Some(_) => Self::Refused(text),

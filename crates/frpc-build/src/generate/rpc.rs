@@ -101,7 +101,7 @@ pub(crate) fn rpcs(
     reserved: &mut ReservedNames,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<Rpc>, Error> {
-    // Inherent methods of a client, and `Clone::clone`.
+    // Names of the inherent methods of a client, and of `Clone::clone`, which client methods must not use.
     let mut methods: HashSet<String> = ["new", "connect", "clone"].map(str::to_owned).into();
     let prefix = service.proto_name.to_shouty_snake_case();
     let read = |(method, operation): (&Method, &u16)| {

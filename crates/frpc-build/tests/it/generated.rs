@@ -103,7 +103,7 @@ fn oneof_is_encoded_at_its_first_member() {
          }",
     );
     assert_eq!(encoded_names(&text), ["before", "choice", "number", "behind", "list", "inner"]);
-    // In the rich form members are counted in the order of declaration.
+    // In the rich form, members are numbered in the order of declaration.
     assert!(has(&text, "to.flat_member::<::frpc::prost::alloc::boxed::Box<A>>("), "{text}");
     let number = "Self::Number(value) => to.member::<i32>(\"number\", 2, value)";
     assert!(has(&text, number), "{text}");
@@ -113,7 +113,7 @@ fn oneof_is_encoded_at_its_first_member() {
 #[test]
 fn field_called_from_collides_with_no_decoder_or_field() {
     let text = generated("message A { int32 from_ = 1; oneof from { int32 x = 2; string y = 3; } }");
-    // Prost calls the first `from`, so that the second is `from_`.
+    // prost names the first field `from`, so the second one is named `from_`.
     assert!(has(&text, "let from__ = from.field(\"from_\")?;"), "{text}");
     assert!(has(&text, "let mut from_ = from.oneof(\"from\")?;"), "{text}");
     assert!(has(&text, "Ok(Self { from: from__, from_: from_.into_option() })"), "{text}");
@@ -145,7 +145,7 @@ fn any_names_give_valid_rust() {
     let source = std::fs::read_to_string(keywords).unwrap();
     let build = Build::of(&source);
     build.run(|builder| builder, &["test.proto"]).unwrap();
-    // prost-build writes `r#type`, `include_proto!` looks for the package as it is spelled.
+    // prost-build writes `r#type`, whereas `include_proto!` uses the package name as spelled in the schema.
     assert_eq!(files_in(&build.out()), ["r#type.keywords.rs", "type.keywords.rs"]);
     let text = build.read("type.keywords.rs");
     syn::parse_file(&text).unwrap();
@@ -169,7 +169,7 @@ fn names_that_are_taken_get_a_trailing_underscore() {
         assert!(has(&text, &format!("pub fn {name}(&self,")), "{name} in the client");
         assert!(has(&text, &format!("Echo_::{name}(&*service, request)")));
     }
-    // On the wire and in errors they keep their names.
+    // The names on the wire and in errors do not change.
     assert!(has(&text, "\"test.echo\", &[10, 11, 12]") && has(&text, "&ECHO_LAYOUT, \"New\", 10"));
 }
 
@@ -346,7 +346,7 @@ fn extern_types_restrict_derives() {
 #[test]
 fn enums_of_oneof_members_are_found_from_both_modules() {
     let text = generated("message A { enum E { Z = 0; } oneof o { E own = 1; F far = 2; } }\nenum F { Y = 0; }");
-    // Next to the struct, then inside of the module of the oneof.
+    // First next to the struct, then inside the module of the oneof.
     assert!(
         has(&text, "flat_member::<::frpc::polyglot::Index<a::E>>(")
             && has(&text, "flat_member::<::frpc::polyglot::Index<F>>("),

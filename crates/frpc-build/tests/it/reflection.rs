@@ -90,7 +90,7 @@ fn files_equal_compiler_output_with_comments_and_options() {
     build.run(|builder| builder.reflection(true).file_descriptor_set_path(&path), &["test.proto"]).unwrap();
     let set = schema(&build.read("test.rs")).expect("generated code should contain a schema");
     assert_eq!(set, std::fs::read(path).unwrap(), "here the package needs all files");
-    // The text of an option that prost does not know, and a comment.
+    // The text of an option that prost drops, and a comment.
     for text in ["sales", " Sells one.\n"] {
         assert!(set.windows(text.len()).any(|window| window == text.as_bytes()), "{text:?}");
     }

@@ -182,7 +182,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn open_loop_shows_stall_of_a_second_in_ten_calls_delayed() {
-        // Covers far fewer callers than calls that become due during a stall.
+        // Tested also with far fewer callers than the number of calls that become due during a stall.
         for callers in [2000, 50] {
             let schedule = Schedule::constant(1000.0, Duration::from_secs(10));
             let stats = against_a_server_that_stops(Loop::Open(schedule), callers).await;

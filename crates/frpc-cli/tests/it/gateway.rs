@@ -121,12 +121,12 @@ fn serves_every_protocol(gateway: &Gateway) {
     assert_eq!(gateway.line(request).trim(), reply);
     assert!(gateway.http("POST", "/", request).ends_with(reply));
     assert!(gateway.http("GET", "/console/", "").starts_with("HTTP/1.1 200"));
-    // The health service, a part of the readiness, looks at the connections twice a second.
+    // The health service, which `/readyz` includes, checks the backend connections twice a second.
     let until = Instant::now() + Duration::from_secs(10);
     while !gateway.http("GET", "/readyz", "").starts_with("HTTP/1.1 200") {
         assert!(Instant::now() < until, "the gateway is not ready");
     }
-    // Native frames, and the schema by reflection.
+    // Calls with native frames and loads the schema by reflection.
     for address in [gateway.address.clone(), format!("ws://{}/", gateway.address)] {
         let greeting = stdout(&run(&address, &["call", "greet.Greeter/Greet", "name=Ada", "--json"]));
         assert_eq!(greeting, "{\"text\":\"Hello, Ada!\"}\n");
@@ -190,7 +190,7 @@ async fn grpc_server_with_tls_is_called_in_every_protocol() {
 
 #[test]
 fn unreachable_backend_is_unavailable_by_its_address() {
-    // A port that was free a moment ago.
+    // Uses a port that was free just before, on which nothing listens.
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
     let address = free.local_addr().expect("socket should have a local address").to_string();
     drop(free);
@@ -212,7 +212,7 @@ async fn method_that_is_not_allowed_is_unknown() {
         let native = run(&gateway.address, &["call", "Greet", "name=Ada", GREET[0], GREET[1]]);
         assert!(String::from_utf8_lossy(&native.stderr).contains("UNIMPLEMENTED"), "{native:?}");
         assert!(stdout(&run(&gateway.address, &["call", "Recite", "name=Ada"])).contains("Hello 1, Ada!"));
-        // Reflection does not show it either.
+        // The method is not visible by reflection either.
         let listed = stdout(&run(&gateway.address, &["list", "greet.Greeter"]));
         assert!(listed.contains("Recite") && !listed.contains("Greet\n"), "{listed}");
     });
@@ -300,7 +300,7 @@ struct Gated {
 
 impl Greeter for Gated {
     async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
-        // The test counts them.
+        // The test counts the calls that have begun.
         let _ = self.starts.send(());
         self.gate.acquire().await.map_err(|_| Status::aborted("closed"))?.forget();
         Ok(Response::new(Greeting { text: request.into_inner().name }))
@@ -319,7 +319,7 @@ async fn no_call_in_flight_is_lost_when_gateway_drains() {
     let gate = Arc::new(Semaphore::new(0));
     let address = plain(Gated { starts, gate: gate.clone() }, None).await;
     let mut gateway = Gateway::new(&address, &GREET);
-    // Native calls, and as many in another protocol.
+    // Makes native calls, and as many in another protocol.
     let client = GreeterClient::new(
         Channel::connect(gateway.address.clone()).await.expect("server should accept the connection"),
     );

@@ -165,7 +165,7 @@ async fn rules_admit_and_refuse_by_each_protocol() {
         assert_eq!(stdout(&recite(&token("Ada", &[], "blue"))).lines().count(), 3);
         assert_eq!(stdout(&recite(&token("Bob", &[], "red"))).lines().count(), 3);
         assert_eq!(recite(&token("Ada", &[], "red")).status.code(), Some(64 + 7));
-        // Of the gateway itself: the schema and the health.
+        // Services of the gateway itself: reflection and health.
         assert!(stdout(&run(&gateway.address, &["list"])).contains("greet.Greeter"));
     });
 }
@@ -191,7 +191,7 @@ async fn hangup_reloads_rules_and_certificates() {
             gateway.signal("HUP");
             errors.next().expect("gateway should report the reload")
         };
-        // A mistake in one file leaves all of them.
+        // An error in one file leaves all files unchanged.
         fs::copy(next.shown("cert"), &cert).expect("folder should be writable");
         let report = reload();
         assert!(report.contains("not reloaded") && report.contains(&cert), "{report}");
@@ -214,7 +214,7 @@ async fn limit_of_a_method_holds_over_all_protocols() {
     let (_folder, path) = rules(RULES);
     let gateway = Gateway::new(&address, &[&GREET[..], &["--rules", &path]].concat());
     let eve = token("Eve", &["reader"], "red");
-    // By gRPC and JSON-RPC; the other calls are too many.
+    // The calls by gRPC and JSON-RPC are within the limit, and the others exceed it.
     let codes = greet(&gateway, &eve).await;
     assert_eq!(codes.grpc, Code::Ok);
     assert!(codes.json_rpc.contains("Hello, Ada!"), "{}", codes.json_rpc);

@@ -98,7 +98,7 @@ fn inspected() -> [String; 2] {
     let both = serve(|| async {
         let builder = Server::builder().add_service(GreeterServer::new(Service)).inspectable();
         let builder = builder.batch_observer(Counters::new());
-        // Rings, which a build of the whole workspace has, show no workers.
+        // Uses tokio, because io_uring, which a build of the whole workspace enables, reports no workers.
         let builder = builder.workers(frpc::Workers::Threads(1)).io_backend(frpc::IoBackend::Tokio);
         let server = builder.bind("127.0.0.1:0").await?;
         let introspection = Introspection::new().server("gateway", server.inspector());
@@ -216,7 +216,7 @@ fn page_commands_print_documented_output() {
             shell.env("PATH", &path).env("FRPC_SERVER", &address).env("INTROSPECTION", &introspection).output();
         let output = output.expect("shell should be installed");
         let written = String::from_utf8(output.stdout).expect("output should be UTF-8");
-        // A field is written as it is, without a line feed.
+        // The value of a field is written unchanged, without a line feed.
         assert!(fits(written.trim_end(), shown.trim_end()), "{command}\n{written}\nis not\n{shown}");
     }
 }
@@ -241,7 +241,7 @@ fn diff_names_changes_that_break_peers() {
     assert!(reported.contains("2 changes break peers of the other version"), "{reported}");
 
     assert_eq!(stdout(&run("", &["diff", &old, &old])), "");
-    // The example serves more than this file.
+    // The example serves more services than this file declares.
     let address = greeter();
     let added = stdout(&run("", &["diff", "proto/greet.proto", &address]));
     assert!(!added.is_empty() && added.lines().all(|line| line.starts_with("safe ")), "{added}");
@@ -303,7 +303,7 @@ fn text_of_a_server_is_escaped_on_both_outputs() {
     };
     let hostile = "name=\u{1b}[31m\u{202e}x";
     assert!(stdout(&call(&[hostile])).contains("Hello, \\u001b[31m\\u202ex!"));
-    // A pipe may have it as it is.
+    // Raw text is allowed in a pipe.
     let raw = stdout(&call(&[hostile, "--out-field", "text"]));
     assert_eq!(raw, "Hello, \u{1b}[31m\u{202e}x!");
     let failed = call(&["name=x", "-H", "tenant=hostile"]);
@@ -425,7 +425,7 @@ fn load_is_reported_though_a_file_cannot_be_written() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("calls    5,"), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("no/load.json: "), "{output:?}");
     assert!(page.exists());
-    // Also if nobody reads the report.
+    // The page is also written if nobody reads standard output.
     let page = folder.path().join("closed.html");
     let (closed, written) = std::io::pipe().expect("descriptor should be available");
     drop(closed);
@@ -548,7 +548,7 @@ fn frames_are_decoded_from_text_and_live_connection() {
     let request = "00 0f 00 01 00 0a 00 00 00 08 08 00 05 0a 03 79 6f 75";
     let shown = "> request 1 of greet.Greeter/Greet, 8 bytes\n    greet.Name {\"name\":\"you\"}\n";
     assert_eq!(stdout(&run("", &[&["decode", request], &schema[..]].concat())), shown);
-    // The same call through a proxy.
+    // Makes the same call through a proxy.
     let arguments = [&["decode", "--proxy", "127.0.0.1:0"], &schema[..]].concat();
     let mut proxy = command(&greeter(), &arguments);
     let mut proxy = proxy.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("process should start");
@@ -681,7 +681,7 @@ fn the_output_of_describe_compiles_to_the_same_descriptors() {
         let proto = path.to_str().expect("path should be UTF-8");
         let includes = protos.to_str().expect("path should be UTF-8");
         let text = stdout(&run("", &["describe", "-p", proto, "-I", includes]));
-        // Several files do not fit in one.
+        // Several files cannot be printed as a single one.
         if text.starts_with("// ") || text.is_empty() {
             continue;
         }

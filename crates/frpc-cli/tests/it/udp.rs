@@ -58,7 +58,7 @@ async fn schema_converts_messages_of_a_datagram() {
         let with = |arguments: &[&str]| call(&address, &[&GREET[..], arguments].concat());
         assert_eq!(stdout(&with(&["Greet", "name=Ada"])), "{\n  \"text\": \"Hello, Ada!\"\n}\n");
         assert_eq!(stdout(&with(&["Greet", "name=Ada", "--out-field", "text"])), "Hello, Ada!");
-        // A reply that needs the room of a padded request.
+        // This reply is permitted only because the request was padded.
         let long = "x".repeat(150);
         assert!(stdout(&with(&["Greet", &format!("name={long}")])).contains(&long));
         let misspelt = with(&["Greet", "nmae=Ada"]);
@@ -102,7 +102,7 @@ fn peer(answered: usize) -> (String, thread::JoinHandle<Vec<String>>) {
         loop {
             let (length, from) = socket.recv_from(&mut buffer).expect("command should send a datagram");
             datagrams.push(String::from_utf8_lossy(&buffer[..length]).into_owned());
-            // Neither is the reply.
+            // Neither datagram is a reply to the request.
             drop(socket.send_to(b"nonsense", from));
             drop(socket.send_to(br#"{"jsonrpc":"2.0","id":"late","result":{}}"#, from));
             if datagrams.len() == answered {

@@ -136,7 +136,7 @@ fn a_server_with_mutual_tls_is_reached_over_tcp_and_web_socket() {
     is_of_use(&address, &trusted);
     is_of_use(&format!("wss://{address}/"), &trusted);
 
-    // A proxy makes the same connections for clients without TLS.
+    // A proxy connects to the server with TLS on behalf of clients without TLS.
     for server in [address.clone(), format!("wss://{address}/")] {
         let mut proxy = Command::new(env!("CARGO_BIN_EXE_frpc"));
         proxy.current_dir(root()).env("FRPC_SERVER", server).args(["trace", "--listen", "127.0.0.1:0", "-n", "1"]);
@@ -157,13 +157,13 @@ fn a_server_with_mutual_tls_is_reached_over_tcp_and_web_socket() {
         assert_eq!(output.status.code(), Some(64 + 14), "{output:?}");
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    // The authorities of the system do not know the server, if there are any.
+    // The system's certificate authorities, if there are any, have not issued the server's certificate.
     let stranger = run(&address, &["list", "--tls"]);
     assert!(!stranger.status.success(), "{stranger:?}");
     assert!(failure(&address, &["--cacert", &ca]).contains("certificate"));
     let other = failure(&address, &[&trusted[..], &["--server-name", "example.com"]].concat());
     assert!(other.contains("certificate") && other.contains("name"), "{other}");
-    // Without TLS no peer speaks frpc.
+    // A client without TLS cannot call this server.
     assert!(!run(&address, &["list", "--connect-timeout", "5s"]).status.success());
 }
 
@@ -256,7 +256,7 @@ fn schema_comes_from_server_proto_file_or_descriptor_set() {
 pub(crate) fn go() -> Option<(std::process::Child, String)> {
     if Command::new("go").arg("version").output().is_err() {
         assert!(env::var_os("FRISBEE_REQUIRE_GO").is_none(), "Go is required here and is not installed");
-        // The test's own output is shown only when it fails; this line is to be seen always.
+        // Written directly to standard error, because the test harness shows captured output only on failure.
         let _ =
             std::io::stderr().lock().write_all(b"\nSKIPPED: Go is not installed, so the command met no Go server\n");
         return None;

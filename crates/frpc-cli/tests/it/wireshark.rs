@@ -179,7 +179,7 @@ fn frames_do_not_depend_on_segments_or_header_form() {
             let cut = |side: usize| [at.min(sent[side].len())];
             capture.connection(client, &sent, [&cut(0), &cut(1)]);
         }
-        // Each byte in a segment of its own.
+        // Each byte is sent in a separate segment.
         let all = |side: usize| (1..sent[side].len()).collect::<Vec<_>>();
         capture.connection(9999, &sent, [&all(0), &all(1)]);
         check(&shown(folder.path(), &lua, &capture.bytes, true), longest + 1);
@@ -216,7 +216,7 @@ fn truncated_captures_and_random_bytes_cause_no_script_error() {
         }
         capture.connection(30_000 + client, &[bytes.clone(), bytes], [&[], &[]]);
     }
-    // Each packet was captured in part only: its record says less than its header.
+    // Each packet was truncated: its record is shorter than the length in its header.
     let sent = conversation(false);
     for length in 1..sent[0].len() {
         let at = capture.bytes.len();

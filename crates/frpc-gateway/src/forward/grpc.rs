@@ -475,7 +475,7 @@ async fn next(
     let Some(message) = begun.message(message_max).await? else {
         let mut trailers = begun.trailers()?;
         fields.adapt_trailers(&mut trailers);
-        // Fails if set before, but the stream ends only once.
+        // Setting fails if the value was set before, but the stream ends only once.
         let _ = late.0.set(trailers);
         return Ok(None);
     };

@@ -45,7 +45,7 @@ impl<M, F: FnMut(RawMessage, &MessageType) -> Result<M, Status>> Stream for Requ
             Some(Ok(request)) => Poll::Ready(Some(request)),
             Some(Err(status)) => {
                 if let Some(failed) = failed.take() {
-                    // Fails if the call has ended.
+                    // Sending fails if the call has ended, in which case the failure is not needed.
                     let _ = failed.send(status);
                 }
                 Poll::Pending

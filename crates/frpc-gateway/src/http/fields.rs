@@ -244,7 +244,7 @@ pub(crate) fn metadata<'a>(
     known: &KnownFields<'_>,
 ) -> Result<Metadata, InvalidField> {
     let mut metadata = Metadata::new();
-    // Those of the connection: RFC 9110, section 7.6.1.
+    // Hop-by-hop fields: RFC 9110, section 7.6.1.
     let connection = known.connection.as_deref().unwrap_or_default();
     let is_of_connection = |name: &str| {
         connection.split(|byte| *byte == b',').any(|named| named.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
@@ -276,7 +276,7 @@ pub(crate) fn metadata<'a>(
             }
             continue;
         }
-        // Bytes that are no text are refused as characters that are not ASCII.
+        // Invalid UTF-8 becomes a replacement character, which is rejected like all non-ASCII characters.
         let value = String::from_utf8_lossy(value);
         let separator = if name == "cookie" { "; " } else { ", " };
         let added = match metadata.get(name) {

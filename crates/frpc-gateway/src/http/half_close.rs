@@ -42,7 +42,7 @@ impl Probe {
         if may_send && let Poll::Ready(written) = Pin::new(&mut *io).poll_write(task, CONTINUE) {
             self.is_sent = true;
             if written? < CONTINUE.len() {
-                // A socket without room for the line belongs to a client that does not read.
+                // A full send buffer means that the client does not read.
                 return Err(io::ErrorKind::WriteZero.into());
             }
             let _ = Pin::new(io).poll_flush(task)?;

@@ -103,7 +103,7 @@ pub(crate) async fn serve(
     let head_timeout = context.first_header_timeout();
     let io = TokioIo::new(Guard::new(RewoundTransport::new(early, transport), exchange.clone()));
     let mut builder = http1::Builder::new();
-    // The times are those of `Exchange::deadline`.
+    // Disabled, because `Exchange::deadline` computes all timeouts of the connection.
     builder.header_read_timeout(None);
     let mut connection = builder.serve_connection(
         io,
@@ -128,7 +128,7 @@ pub(crate) async fn serve(
             if let Poll::Ready(served) = Pin::new(&mut connection).poll(task) {
                 return Poll::Ready(ConnectionEnd::Served(served));
             }
-            // After the request in `early` has begun: until then hyper would take the connection for an idle one.
+            // Called after the request in `early` has begun. Until then, hyper would consider the connection idle.
             if !is_stopping && stopping.as_mut().poll(task).is_ready() {
                 is_stopping = true;
                 Pin::new(&mut connection).graceful_shutdown();
@@ -155,7 +155,7 @@ pub(crate) async fn serve(
     if let Some((upgrade, metadata)) = exchange.take_upgrade() {
         let read = [&parts.read_buf[..], &input, &early].concat();
         early = BytesMut::from(&read[..]);
-        // Messages have times of their own.
+        // WebSocket messages have their own timeouts.
         let transport = RewoundTransport::new(early, transport.into_inner());
         return Ok(Some(Upgraded { upgrade, metadata, transport }));
     }

@@ -227,7 +227,7 @@ impl Session {
         let before = inner.output.len();
         inner.mail.take(&mut inner.letters, task);
         if inner.calls.is_empty() {
-            // Messages of cancelled calls.
+            // Without calls in progress, all messages are from cancelled calls.
             inner.letters.clear();
             return Poll::Ready(false);
         }

@@ -253,7 +253,7 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
             .expect("server should accept the connection preface");
         let [a, b, c, d] = window.to_be_bytes();
         client.send(SETTINGS, 0, 0, &[0, 4, a, b, c, d]).await;
-        // Some tests read nothing for longer than the server waits for this.
+        // Acknowledges the server's SETTINGS now, because some tests read nothing for longer than the server waits.
         client.send(SETTINGS, 1, 0, &[]).await;
         client.send(WINDOW_UPDATE, 0, 0, &(window + 1).to_be_bytes()).await;
         client

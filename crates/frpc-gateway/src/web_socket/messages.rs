@@ -287,7 +287,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
                     self.handle(kind, whole);
                 }
             }
-            // Not more bytes were read than the frame has.
+            // The read was limited to the missing bytes of the frame.
             Ok(_) => {}
             Err(fault) => self.wire.fault = Some(fault),
         }

@@ -195,7 +195,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocket<T> {
 impl<T> Drop for WebSocket<T> {
     fn drop(&mut self) {
         if let (Some(wire), Some(back)) = (self.wire.take(), self.back.take()) {
-            // Fails if the future that awaits it was dropped, which closes the connection without a reason.
+            // Sending fails if the future that awaits the connection was dropped. Dropping the connection then closes
+            // it without a reason.
             let _ = back.send(wire);
         }
     }

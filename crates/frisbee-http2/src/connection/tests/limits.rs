@@ -111,7 +111,7 @@ fn malformed_messages_are_limited() {
     let mut end = End::server();
     let answer = flood(&mut end, |_, number| headers(id(number), END_STREAM, &REQUEST[1..]));
     assert_eq!(answer, Answer::Rest);
-    // The limit applies even if useful bytes would pay for the errors.
+    // The limit applies even if the peer also sends enough useful bytes to offset the cost.
     let mut end = End::server();
     let answer = flood(&mut end, |_, number| {
         let head = headers(id(2 * number), 0, &REQUEST);

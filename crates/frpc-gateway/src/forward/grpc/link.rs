@@ -397,7 +397,7 @@ async fn drive(link: Arc<Link>, mut transport: Pin<Box<dyn Io>>) {
     let error = poll_fn(|task| driver.poll(link, transport.as_mut(), &mut alarm, task)).await;
     tracing::debug!(%error, "connection to a gRPC server ended");
     link.0.lock().end(&error);
-    // The server closes as well; its last frames do not matter.
+    // The server closes its direction too. Its last frames are ignored.
     let _ = poll_fn(|task| transport.as_mut().poll_shutdown(task)).await;
 }
 

@@ -63,7 +63,7 @@ impl ServedStream {
                 }
                 ServedState::Sending(reply) => {
                     if !http2.poll_writable(key)? {
-                        // The deadline applies although the client accepts no messages.
+                        // The deadline also applies while the client accepts no messages.
                         let Reply::Stream(replies) = reply else { return Poll::Pending };
                         ready!(replies.poll_expired(task));
                     }
