@@ -72,7 +72,7 @@ impl fmt::Debug for ErrorCode {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ConnectionError {
-    /// Error code.
+    /// Error code sent in GOAWAY.
     pub code: ErrorCode,
     /// Description of the problem, for logs and for the peer.
     pub reason: &'static str,

@@ -1,9 +1,9 @@
-//! Events of a connection.
+//! Events that a connection reports to its driver.
 
 use crate::{ErrorCode, StreamKey};
 use bytes::Bytes;
 
-/// An event of a connection.
+/// A protocol event that the driver of a connection must handle.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {

@@ -18,7 +18,7 @@ pub(crate) const QUANTUM: usize = 32 * 1024;
 /// Number of written bytes at which they are removed from the front of the buffer.
 const COMPACTED_MIN: usize = 64 * 1024;
 
-/// Maximum capacity that an idle connection keeps.
+/// Maximum capacity in bytes of the output buffer that an idle connection keeps.
 const KEPT_MAX: usize = 16 * 1024;
 
 /// Queue of the bytes to be written: frames, and bodies that are written without copying.

@@ -19,7 +19,8 @@ const RESETS_MAX: usize = 256;
 /// Id of a slot without a stream.
 const FREE: u32 = 0;
 
-/// Identifies a stream of one connection, even after the stream has closed.
+/// Identifies a stream of a connection. Remains unique after the stream has closed, because its generation
+/// distinguishes streams that use the same slot.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct StreamKey {
     pub(crate) slot: u32,
@@ -136,7 +137,7 @@ pub(crate) struct Progress {
     pub(crate) is_checked: bool,
 }
 
-/// An open stream.
+/// The state of a stream that is open or has unsent data.
 #[derive(Debug)]
 pub(crate) struct StreamSlot {
     pub(crate) id: u32,

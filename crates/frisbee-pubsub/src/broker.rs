@@ -78,7 +78,7 @@ pub enum TopicUse<'a> {
     Subscribe(&'a str),
 }
 
-/// Authorization function of a broker.
+/// Function that decides whether a connection may publish or subscribe to a topic; see [`BrokerBuilder::permit`].
 #[derive(Clone)]
 struct Permit(Arc<AuthorizeFn>);
 
@@ -158,7 +158,7 @@ pub(super) struct BrokerShared {
     pub(super) published: AtomicU64,
     bounds: Arc<QueueBounds>,
     settings: BrokerBuilder,
-    /// Connection to other brokers, if a backplane is configured.
+    /// Link to other brokers, if a backplane is configured.
     pub(super) bus: Option<Bus>,
     pub(super) histories: Histories,
     pub(super) presences: Presences,
@@ -209,7 +209,8 @@ impl Broker {
         }
     }
 
-    /// Returns the number of bytes queued for subscribers. Bytes that several subscribers share count once for each.
+    /// Returns the number of bytes that wait in the queues of subscribers. Bytes shared by several subscribers count
+    /// once for each.
     pub fn waiting(&self) -> usize {
         self.0.bounds.waiting.load(Ordering::Relaxed)
     }

@@ -109,7 +109,7 @@ pub enum OutagePolicy {
 #[derive(Clone, Debug)]
 pub struct Node(Weak<BrokerShared>);
 
-/// Connection of a broker to its backplane.
+/// Publishes the messages of a broker to its backplane, and registers the broker's interests there.
 #[derive(Debug)]
 pub(super) struct Bus {
     backplane: Arc<dyn Backplane>,
@@ -133,7 +133,7 @@ pub(super) struct Bus {
     remembered: Arc<AtomicUsize>,
 }
 
-/// Destination of a published message.
+/// Outcome of passing a published message to the backplane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PublishOutcome {
     /// The message was sent to all brokers, including the groups of this one.
@@ -248,7 +248,8 @@ impl Bus {
         }
     }
 
-    /// Sends the message count of each topic of this broker to the interested brokers.
+    /// Sends the message count of each topic of this broker to the interested brokers, which detect lost messages by
+    /// it.
     fn mark(&self) {
         let portions = self.sent.lock().topics();
         for topics in portions {

@@ -123,7 +123,7 @@ impl Source for Subscriber {
     }
 }
 
-/// Receivers of a topic.
+/// Receivers of a topic's messages: subscribers, queue groups, the history and the bus.
 #[derive(Debug)]
 pub(super) struct Route {
     topic: Arc<[u8]>,
@@ -155,7 +155,7 @@ struct RouteBatch {
     recording: Option<Recording>,
 }
 
-/// A message for one member of a queue group.
+/// A collected message for a queue group, which is delivered to one member.
 #[derive(Debug)]
 struct GroupMessage {
     subscriber: Arc<Subscriber>,
@@ -166,7 +166,7 @@ struct GroupMessage {
 /// Maximum number of groups for which publishing is not considered slow.
 const GROUPS_AT_ONCE: usize = 64;
 
-/// Outcome of publishing a message.
+/// Outcome of publishing a message, which tells the caller whether to yield to other tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Published {
     AsUsual,

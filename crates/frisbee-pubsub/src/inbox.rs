@@ -30,7 +30,7 @@ pub struct Message {
     pub(super) offset: u64,
 }
 
-/// A topic, and the epoch of its history.
+/// Name of a topic and epoch of its history, shared by the received messages of the topic.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct TopicName {
     pub(super) name: Arc<str>,
@@ -220,7 +220,7 @@ impl Drop for Subscription {
     }
 }
 
-/// Bounded queue of unread messages.
+/// Bounded queue of a subscription's unread messages, filled by the router and drained by the reader.
 #[derive(Debug, Default)]
 pub(super) struct Inbox(Mutex<Queue>);
 

@@ -313,7 +313,7 @@ impl Subscriber {
     }
 }
 
-/// Queue of a subscriber while it is locked.
+/// A subscriber's queue while a publisher holds its lock to append packets.
 pub(super) struct QueueDelivery<'a>(&'a mut Queue);
 
 impl QueueDelivery<'_> {

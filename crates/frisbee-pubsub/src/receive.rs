@@ -29,7 +29,7 @@ const REMEMBERED_MAX: usize = 1024;
 #[derive(Debug)]
 pub struct ClientRouter(Arc<ClientShared>, ClientKind);
 
-/// Kind of the connection that a router serves.
+/// Whether a router serves the first connection of a client or a replacement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ClientKind {
     First,
@@ -68,7 +68,7 @@ impl Default for ClientRouter {
     }
 }
 
-/// State that the router keeps for its connection.
+/// State of a router for its connection: cached lookups, received messages and live positions.
 #[derive(Debug, Default)]
 pub struct ClientSession {
     /// Whether this is the connection that the router serves.
@@ -94,7 +94,7 @@ pub struct ClientSession {
 
 type Inboxes = Arc<[Arc<Inbox>]>;
 
-/// A topic, and the subscriptions that match it.
+/// Cached result of a lookup: a topic, and the subscriptions that receive its messages.
 #[derive(Debug)]
 struct Route {
     topic: Arc<TopicName>,
@@ -103,7 +103,7 @@ struct Route {
     next: u64,
 }
 
-/// Replay of one topic's history to one subscription.
+/// Replay of a topic's history that is being received for one subscription.
 #[derive(Debug)]
 struct Replay {
     id: PacketId,

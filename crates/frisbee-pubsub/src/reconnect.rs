@@ -23,7 +23,7 @@ pub(super) type Dial = Box<dyn Fn(ClientRouter) -> Dialling + Send + Sync>;
 
 type Dialling = Pin<Box<dyn Future<Output = Result<Connection, Error>> + Send>>;
 
-/// Request that renews a subscription.
+/// Request that renews a subscription on a new connection.
 pub(super) struct Resubscription {
     pub(super) id: u16,
     pub(super) kind: Kind,

@@ -50,7 +50,7 @@ pub(super) struct Follow {
     is_resumed: bool,
     /// Last reply of a broker on any connection.
     answer: Option<Answer>,
-    /// Whether the subscription is active on this connection.
+    /// Whether the broker has confirmed the subscription on this connection.
     is_started: bool,
     /// Number of topics whose positions have not been received.
     topics_left: u64,

@@ -167,7 +167,7 @@ impl<K, V> Default for Trie<K, V> {
 }
 
 impl<K: Ord, V> Trie<K, V> {
-    /// Returns the number of values.
+    /// Returns the number of values under all patterns of the tree.
     pub(crate) fn len(&self) -> usize {
         self.len
     }

@@ -49,7 +49,7 @@ pub enum Proof {
     Other,
 }
 
-/// Names in a certificate.
+/// The names in a certificate by which rules can identify its owner.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct CertificateNames {

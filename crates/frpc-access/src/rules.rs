@@ -292,7 +292,7 @@ impl Rules {
 }
 
 impl RuleSet {
-    /// Returns the rule with an index.
+    /// Returns the rule of the method with this index, or `None` if the method has no rule.
     fn rule(&self, number: Option<usize>) -> Option<Rule> {
         self.methods.get(number?).copied()
     }

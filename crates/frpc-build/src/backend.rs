@@ -50,7 +50,7 @@ use crate::output::OutputFile;
 use crate::schema::check::check;
 use crate::schema::externs::Externs;
 
-/// A code generator for one language, together with its options.
+/// A code generator for one language with its options; see [`Builder::backend`](crate::Builder::backend).
 pub trait Backend: fmt::Debug {
     /// Generates the files of a schema.
     ///
@@ -64,7 +64,7 @@ pub trait Backend: fmt::Debug {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Checked<'a> {
-    /// The parsed `.proto` files.
+    /// The parsed `.proto` files, including imports.
     pub schema: &'a Schema,
     /// All messages and enums by full name, for resolving the types of fields.
     pub index: Index<'a>,

@@ -36,7 +36,7 @@ pub enum ErrorKind {
     Output,
 }
 
-/// A position in a file. Lines and columns are 1-based; 0 means unknown.
+/// The position of an error in a `.proto` file. Lines and columns are 1-based; 0 means unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourcePosition {
     pub(crate) file: String,

@@ -181,7 +181,7 @@ pub(crate) fn comments(location: &Location) -> impl Iterator<Item = &str> {
 pub struct Index<'a> {
     /// The messages, including the hidden entry types of maps.
     pub messages: BTreeMap<String, FoundDescriptor<'a, DescriptorProto>>,
-    /// The enums.
+    /// All enums, including those nested in messages.
     pub enums: BTreeMap<String, FoundDescriptor<'a, EnumDescriptorProto>>,
 }
 
@@ -193,7 +193,7 @@ pub struct FoundDescriptor<'a, T> {
     pub file: &'a FileDescriptorProto,
     /// The descriptor path in that file.
     pub path: Vec<i32>,
-    /// The descriptor.
+    /// The descriptor of the message or enum.
     pub proto: &'a T,
 }
 

@@ -84,7 +84,7 @@ pub(crate) async fn call(
     outcome
 }
 
-/// Returns a printer of frames, if requested.
+/// Returns a printer of the frames of the connection, if the user has requested it.
 fn watcher(schema: &Arc<Schema>, screen: &Screen) -> Option<FramePrinter> {
     (screen.verbose >= 3).then(|| FramePrinter::new(schema.clone(), *screen))
 }
@@ -154,7 +154,7 @@ fn body(schema: &Schema, message: &DynamicMessage) -> Result<Body, Failure> {
     schema.codec.body(message).map_err(|error| Failure::new(error.to_string()))
 }
 
-/// Shows replies.
+/// Prints the replies of a call, or one field of each.
 struct ReplyPrinter<'a> {
     schema: &'a Schema,
     callable: &'a Callable,
@@ -260,7 +260,7 @@ fn absent(field: &FieldDescriptor) -> serde_json::Value {
     }
 }
 
-/// Reads the entries of metadata.
+/// Parses metadata entries given on the command line.
 pub(crate) fn metadata(entries: &[String]) -> Result<Metadata, Failure> {
     let mut metadata = Metadata::new();
     for entry in entries {

@@ -218,7 +218,7 @@ async fn receive(socket: &mut TcpStream) -> std::io::Result<(u16, u16, Vec<u8>)>
     Ok((u16::from_be_bytes([o0, o1]), u16::from_be_bytes(id), body))
 }
 
-/// Returns the code of a reply, or that it is a message.
+/// Returns the status code of a reply, or `accepted` if the reply is a message.
 fn outcome(body: &[u8]) -> String {
     if body.first() == Some(&6) {
         return code(None);

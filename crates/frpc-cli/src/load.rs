@@ -157,7 +157,7 @@ struct Prepared {
     requests: Requests,
 }
 
-/// The request messages of a method.
+/// The requests that a load sends to a method.
 enum Requests {
     /// The same request for each call.
     Constant(Vec<Body>),
@@ -195,7 +195,7 @@ fn bodies(
     input.messages.iter().map(body).collect()
 }
 
-/// The methods and channels of a load.
+/// Makes the calls of a load: chooses the method, encodes its requests and records the first failure.
 struct Calls {
     schema: Arc<Schema>,
     channels: Vec<Channel>,

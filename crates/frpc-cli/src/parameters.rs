@@ -19,7 +19,7 @@ const INDEX_MAX: usize = 65_536;
 /// The first bytes of a NumPy file.
 const NPY: &[u8] = b"\x93NUMPY";
 
-/// Sets a field from a parameter.
+/// Sets a field of a request from a parameter such as `name=value`.
 pub(crate) fn set(message: &mut DynamicMessage, parameter: &str) -> Result<(), Failure> {
     let Some(at) = parameter.find('=') else {
         let names = field_names(&message.descriptor());

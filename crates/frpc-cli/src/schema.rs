@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A loaded schema.
+/// A schema loaded from files or from a server, with the operation numbers of its methods.
 pub(crate) struct Schema {
     pub(crate) pool: DescriptorPool,
     /// The services in the order of the files.

@@ -64,7 +64,7 @@ pub(crate) async fn trace(
     }
 }
 
-/// The calls of a connection that are in progress.
+/// Tracks the calls in progress on an observed connection.
 struct Trace {
     conversation: WatchedConnection,
     keeps_frames: bool,

@@ -60,7 +60,7 @@ pub struct Forward {
     fields: Arc<ForwardFields>,
 }
 
-/// A server to which calls are forwarded.
+/// The server to which a [`Forward`] sends calls: native, Go or gRPC.
 #[derive(Debug)]
 enum Backend {
     Native(native::Native),

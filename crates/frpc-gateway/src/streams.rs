@@ -136,7 +136,7 @@ pub(crate) fn describe(headers: &mut HeaderMap, protocol: Protocol, encoding: Co
     headers.insert(accepts, HeaderValue::from_static("gzip"));
 }
 
-/// Messages of a response.
+/// The response messages of a handler: a single one, or a stream.
 enum Responses {
     One(Option<Bytes>),
     Many(AdapterResponses),
@@ -202,7 +202,7 @@ async fn one(messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Op
     Ok((message, Some(timeout.saturating_sub(crate::clock::now() - started))))
 }
 
-/// Response body: enveloped messages followed by the end of the stream.
+/// Response body that encodes a handler's messages in envelopes, followed by the end of the stream.
 pub(crate) struct EncodedReplies {
     responses: Responses,
     /// Metadata sent after the messages.

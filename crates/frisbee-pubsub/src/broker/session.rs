@@ -1,4 +1,4 @@
-//! State that the broker keeps per connection.
+//! State of the broker for each connection: its subscriptions, its queue and its publishing cache.
 
 use super::{BrokerShared, Permit, TopicUse};
 use crate::Reason;
@@ -26,7 +26,7 @@ pub struct BrokerSession {
     pub(super) permitted: Option<(Box<[u8]>, u32)>,
 }
 
-/// State of one subscription of a session.
+/// Resources of a subscription that are released when it ends.
 pub(super) struct Subscribed {
     pub(super) pattern: Box<str>,
     /// Number of tree nodes that were created for this subscription, and are charged to it.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Maximum number of counted topics of a broker. Beyond it, a new era starts, in which all counts restart.
 const SENT_MAX: usize = 16 * 1024;
 
-/// Number of topics per batch of marks.
+/// Number of topics whose message counts are sent each time the lock is held.
 const PORTION: usize = 256;
 
 /// Maximum number of sequences that one interest remembers, and that all interests of a broker remember. An interest
@@ -44,7 +44,7 @@ pub(super) struct SentCounts {
     topics: HashMap<Box<str>, u64>,
 }
 
-/// Count of the messages that a broker has published to one topic.
+/// Message count of one topic, borrowed while the next message is published.
 pub(super) struct Row<'a> {
     era: u64,
     count: &'a mut u64,

@@ -19,10 +19,10 @@ use super::counts::SequenceStamp;
 use bytes::Bytes;
 use frisbee::tlv;
 
-/// Maximum length of a kind and a stamp.
+/// Maximum length of a frame's header in bytes: its kind, and the position of its message.
 const HEAD_MAX: usize = 1 + 8 + 10 + 10;
 
-/// A frame of this single byte requests marks.
+/// Control frame of this single byte. It requests the message counts of all topics.
 const HELLO: u8 = 3;
 
 /// Kinds of frames about topics, by their numbers on the wire.
@@ -30,7 +30,7 @@ const HELLO: u8 = 3;
 pub(super) enum Frame {
     /// A message. The body is that of its packet.
     Message = 1,
-    /// The count of published messages. The body is the topic as a length-prefixed name.
+    /// The number of messages published to a topic. The body is the topic as a length-prefixed name.
     Mark = 2,
 }
 

@@ -58,7 +58,7 @@ impl HistoryRule {
     }
 }
 
-/// A subscriber, and the id of its subscription.
+/// A subscription: the connection that has it, and its id there.
 type SubscriberEntry = (Arc<Subscriber>, u16);
 
 struct Arrivals {
@@ -205,7 +205,8 @@ impl Interest {
         }
     }
 
-    /// Processes a frame. Returns `false` if it is malformed.
+    /// Delivers the message of a frame, or compares the message count that it states. Returns `false` if it is
+    /// malformed.
     fn take(&self, arrivals: &mut Arrivals, broker: &BrokerShared, own: u64, topic: &str, frame: &Bytes) -> bool {
         let Some((kind, stamp, body)) = Frame::decode(frame) else { return false };
         // The topic in the frame must be the topic of the bus. Otherwise a publisher with access to one topic could

@@ -23,7 +23,7 @@ const FRAME_CHARGE: usize = 128;
 /// write.
 const KEPT: usize = 1024;
 
-/// Send queue of one broker.
+/// Bounded queue of the frames that a broker sends to NATS.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     subjects: Arc<Subjects>,
@@ -31,7 +31,7 @@ pub(crate) struct Outgoing {
     filled: Notify,
     /// Number of bytes charged for frames that are not written to NATS yet, compared with [`WAITING_MAX`].
     charged: AtomicUsize,
-    /// Whether the writer has ended.
+    /// Whether the writer was dropped, after which frames are rejected.
     has_ended: AtomicBool,
 }
 

@@ -88,7 +88,7 @@ impl JudgedCaller {
     }
 }
 
-/// The peer of a connection.
+/// The peer of a connection, for whom it decides which calls are permitted.
 pub(crate) struct Visitor {
     access: Arc<RuleSet>,
     connection: Connection,

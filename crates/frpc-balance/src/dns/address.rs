@@ -17,7 +17,7 @@ pub(crate) struct Address {
     pub(crate) question: Question,
 }
 
-/// The query of an address.
+/// The records that an address stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     /// An IP address, which needs no lookup.

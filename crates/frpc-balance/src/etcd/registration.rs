@@ -14,7 +14,7 @@ const TTL: Duration = Duration::from_secs(10);
 /// Maximum time for deregistration. A server that stops does not wait for an unreachable etcd.
 const LEAVING: Duration = Duration::from_secs(1);
 
-/// Maximum pause after a failure.
+/// Maximum pause after a failed attempt to register or to renew the lease.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// The settings of a server's registration in etcd.
@@ -115,7 +115,7 @@ impl Registration {
     }
 }
 
-/// A lease that etcd may have granted.
+/// A lease that was requested, and that etcd may have granted even if the reply was lost.
 #[derive(Clone, Copy)]
 struct Lease {
     id: i64,

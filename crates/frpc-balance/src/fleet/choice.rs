@@ -88,7 +88,7 @@ pub(crate) struct Candidate {
     estimate: Arc<ServerEstimate>,
 }
 
-/// The connection chosen for a call.
+/// The connection chosen for a call, and whether the call is a trial of its server.
 pub(crate) struct ChosenServer {
     link: Arc<Link>,
     /// The time after which the call is hedged, if it is a trial of the server.

@@ -23,7 +23,7 @@ pub(super) struct Reports {
 
 #[derive(Clone, Copy, Debug)]
 struct LoadReport {
-    /// The rank of the server in its zone.
+    /// Index of the reporting server in its zone, equal to that in the estimate.
     rank: u32,
     at: u64,
 }

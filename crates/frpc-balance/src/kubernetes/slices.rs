@@ -157,7 +157,7 @@ struct Backend {
     uid: Option<String>,
 }
 
-/// The parsed content of a slice.
+/// The endpoints of an EndpointSlice that have the wanted port.
 #[derive(Debug, Default)]
 pub(crate) struct Slice {
     backends: Vec<Backend>,
@@ -298,7 +298,7 @@ impl Slices {
         Ok(wanted.map(|(_, backend)| self.endpoint(backend)).collect())
     }
 
-    /// Returns the endpoints in a state, by address.
+    /// Returns the endpoints of all slices that are in this state, by address.
     fn in_state(&self, state: State) -> BTreeMap<SocketAddr, &Backend> {
         let all = self.slices.values().flat_map(|slice| &slice.backends);
         all.filter(|backend| backend.state == state).map(|backend| (backend.address, backend)).collect()

@@ -1,4 +1,4 @@
-//! The endpoints of resolvers.
+//! Endpoints: the addresses of servers, with weights, zones and metadata.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};

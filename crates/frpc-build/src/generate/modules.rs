@@ -13,7 +13,7 @@ pub(super) struct Generated {
     pub(super) module: Module,
     /// The package name as spelled in the schema.
     pub(super) package: String,
-    /// The nested modules.
+    /// The nested modules, one for each message with nested types.
     pub(super) inner: Vec<Inner>,
     pub(super) text: String,
 }

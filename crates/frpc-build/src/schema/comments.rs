@@ -29,7 +29,7 @@ pub(crate) fn clean_file(file: &mut FileDescriptorProto) {
     info.location.extend(missing.map(|path| Location { path, ..Location::default() }));
 }
 
-/// The start of a code block.
+/// The opening fence of a code block, which determines the fence that closes it.
 #[derive(Clone, Copy)]
 struct Fence {
     mark: char,

@@ -326,7 +326,7 @@ impl WatchedConnection {
     }
 }
 
-/// A decoded frame.
+/// A decoded frame, ready to be printed.
 pub(crate) struct ShownFrame {
     side: FrameSender,
     /// The id, operation and length, if the frame is valid.

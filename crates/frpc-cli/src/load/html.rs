@@ -17,7 +17,7 @@ text-align:left}svg{width:100%;height:auto}text{font:11px system-ui,sans-serif;f
 .key{font-size:12px;margin-right:1.2em}@media(prefers-color-scheme:dark){body{color:#dfe6ee;background:#12171d}\
 td,th{border-color:#2a333d}.grid{stroke:#262f39}text{fill:#93a1b0}}";
 
-/// A line of a plot.
+/// A data series of a plot, drawn as a line.
 struct Line {
     label: &'static str,
     color: &'static str,

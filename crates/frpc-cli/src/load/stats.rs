@@ -16,7 +16,7 @@ const ROW_MIN: Duration = Duration::from_millis(100);
 /// Number of status codes, including OK.
 const CODES: usize = 17;
 
-/// The outcome of a call.
+/// The measured outcome of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
     /// Index of the called method in the list of the load's methods.

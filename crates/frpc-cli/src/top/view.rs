@@ -44,7 +44,7 @@ const METHOD_HEADINGS: [(&str, Column); 7] = [
     ("ended", Column::Ended),
 ];
 
-/// A line of the screen.
+/// A rendered line of the screen, with its style.
 pub(super) struct ScreenLine {
     pub(super) text: String,
     pub(super) attribute: Attribute,

@@ -71,7 +71,7 @@ type Connect = dyn Fn() -> BoxFuture<'static, io::Result<Transport>> + Send + Sy
 
 type Dial = Shared<BoxFuture<'static, Result<Arc<Link>, Arc<str>>>>;
 
-/// A gRPC backend.
+/// A backend that speaks gRPC over HTTP/2.
 pub(super) struct Grpc {
     scheme: &'static str,
     authority: Arc<str>,
@@ -104,7 +104,7 @@ struct BegunCall {
 
 type ReplyState = (BegunCall, Arc<MessageType>, LateTrailers, u32, Arc<ForwardFields>, Option<Sending>);
 
-/// The task that sends the rest of a request stream.
+/// Task that sends the rest of a request stream while replies are received. Aborted on drop.
 struct Sending(JoinHandle<()>);
 
 impl Drop for Sending {

@@ -37,7 +37,7 @@ impl MessageType {
     }
 }
 
-/// A message in its sender's encoding.
+/// A message of a forwarded call in its sender's encoding, converted only if the receiver uses another one.
 #[derive(Default)]
 pub(super) struct RawMessage {
     encoding: MessageEncoding,

@@ -230,7 +230,7 @@ fn put_replies(replies: &mut Vec<u8>, options: ResponseOptions<'_>, out: &mut Ve
     replies.shrink_to(REPLIES_KEPT);
 }
 
-/// The result of a pending call.
+/// The result of a call whose handler was pending.
 pub(crate) enum FinishedCall {
     /// The response, and the memory charge of the call.
     Method(Answer, Option<MemoryCharge>),

@@ -55,7 +55,7 @@ enum NextAction {
     HandOver(Handover),
 }
 
-/// The result of waiting for bytes.
+/// The result of waiting for further bytes of the client.
 enum ReadOutcome {
     Bytes,
     End,

@@ -56,7 +56,7 @@ pub(super) enum Letter {
     Wake(StreamKey),
 }
 
-/// State of a request that has not been answered.
+/// State of a request whose response was not sent completely.
 #[allow(clippy::large_enum_variant, reason = "boxing would cost unary calls an allocation")]
 enum StreamState {
     /// A unary gRPC call whose message is incomplete.

@@ -15,7 +15,7 @@ pub(crate) struct RequestHead<'a> {
     pub(crate) is_http2: bool,
 }
 
-/// The protocol of a call.
+/// The RPC protocol of a call, as determined by its content type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Protocol {
     /// A unary Connect call, whose body is the message.
@@ -29,7 +29,7 @@ pub(crate) enum Protocol {
     WebText(Format),
 }
 
-/// The route of a request.
+/// How an admitted request is served.
 #[derive(Debug)]
 pub(crate) enum Route {
     /// A response that requires no call.

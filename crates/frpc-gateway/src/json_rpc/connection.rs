@@ -106,7 +106,7 @@ struct Connection<'a> {
     written: usize,
     /// Whether the transport may hold written bytes that must still be flushed.
     is_flushing: bool,
-    /// Charge for buffered input and output.
+    /// Memory charge for buffered input and output.
     charge: Charge,
     /// Time of the last read or write.
     active: Instant,

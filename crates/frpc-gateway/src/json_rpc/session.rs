@@ -56,7 +56,7 @@ struct Inner {
     bounds: ScanLimits,
     /// Maximum nesting depth of messages.
     levels: u32,
-    /// Maximum size of a reply in bytes.
+    /// Maximum size of a reply in bytes. Longer replies are replaced by an error.
     reply_max: usize,
     /// Whether the peer can receive notifications, which streaming methods require.
     has_notices: bool,
@@ -89,7 +89,7 @@ struct Inner {
     tools: Option<Box<tools::ToolSession>>,
 }
 
-/// A method that has been called.
+/// A method that was called in the session, with the prepared decoders of its params.
 struct ResolvedMethod {
     name: Box<[u8]>,
     method: AdapterMethod,
@@ -97,7 +97,7 @@ struct ResolvedMethod {
     slots: [Option<AdapterSlot>; 2],
 }
 
-/// A call in progress.
+/// A call of the session whose reply was not sent yet.
 struct Call {
     /// `None` for notifications.
     id: Option<Arc<[u8]>>,

@@ -8,7 +8,7 @@ use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
-/// Calls in progress of one server.
+/// The tool calls in progress of a server, which clients can cancel by another request.
 #[derive(Default)]
 pub(crate) struct InFlight {
     calls: Mutex<HashMap<Key, Canceller>>,

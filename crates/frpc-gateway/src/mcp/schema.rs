@@ -19,7 +19,7 @@ const LOCAL: &str = "\"$ref\":\"#/$defs/";
 /// Schemas of messages by name.
 type Schemas = [(&'static str, &'static str)];
 
-/// Schema of a tool's arguments or result.
+/// Schema of a tool's arguments or result, adapted to the rules of the Model Context Protocol.
 pub(super) struct Root {
     pub(super) json: String,
     /// Whether the message is not a JSON object and is therefore wrapped in the member `value`.

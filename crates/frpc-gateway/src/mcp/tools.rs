@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// Maximum length of a tool's name in bytes. The specification allows 128, but the APIs of major models only 64.
 pub(super) const NAME_MAX: usize = 64;
 
-/// A method that agents can call.
+/// A method that is offered to agents, with its entry in the list of tools.
 pub(crate) struct Tool {
     name: Box<str>,
     pub(crate) service: &'static str,

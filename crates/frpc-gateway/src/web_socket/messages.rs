@@ -144,7 +144,7 @@ where
     Ok(())
 }
 
-/// A connection and the state of its messages.
+/// A WebSocket connection, with the message that is being received and the frames to be sent.
 struct Connection<'a, T, K> {
     wire: WebSocketState<AdapterDriver<T>>,
     talk: K,
@@ -160,7 +160,7 @@ struct Connection<'a, T, K> {
     stops: bool,
 }
 
-/// A partially received message.
+/// A message of which some frames have not arrived.
 #[derive(Default)]
 struct Message {
     body: GrowingBody,

@@ -102,7 +102,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
         Poll::Pending
     }
 
-    /// Moves the data in the input to its start and returns its length.
+    /// Decodes the input in place: moves the payload to its start and returns its length.
     fn take_data(&mut self, input: &mut [u8]) -> usize {
         let (mut at, mut count) = (0, 0);
         loop {

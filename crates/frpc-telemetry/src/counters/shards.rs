@@ -12,7 +12,7 @@ use std::sync::{Arc, Weak};
 /// Number of status codes. gRPC's codes are numbered from 0.
 const CODES: usize = 17;
 
-/// The calls of one method that ended with one code.
+/// Identifies a counter: the calls of one method that ended with one status code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Key {
     /// Index of the method in the table of all counted methods.
@@ -59,7 +59,7 @@ impl Series {
 /// The counters of one thread and of previous holders of its lease.
 type Shard = Mutex<Vec<Arc<Series>>>;
 
-/// Exclusive right to write to a shard.
+/// Exclusive right of a thread to write to a shard, which makes its counters cheap to increment.
 struct Lease {
     shard: Arc<Shard>,
     /// The series of the shard, indexed by key.

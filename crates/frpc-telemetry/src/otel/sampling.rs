@@ -6,7 +6,7 @@ use frpc::observe::TraceContext;
 /// The share of traces to record, and whether decisions of peers are honoured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sampling {
-    /// Threshold: a trace that begins here is recorded if a random number is below.
+    /// Sampling threshold: a trace that begins in this process is recorded if a random number is below this value.
     below: u64,
     /// Whether the sampling flag of a received call is honoured.
     pub(crate) trusts: bool,

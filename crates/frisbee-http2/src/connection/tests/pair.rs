@@ -1,4 +1,4 @@
-//! A client and a server against each other, and inputs split at arbitrary positions.
+//! Tests of a client and a server that exchange frames, and of inputs split at arbitrary positions.
 
 use super::*;
 use frisbee_core::Role;

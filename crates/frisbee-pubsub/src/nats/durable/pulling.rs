@@ -47,7 +47,7 @@ pub(super) enum Item {
     Gone(String),
 }
 
-/// Whether the reader waits for a message.
+/// Set while the reader waits for a message, so that the task requests messages only on demand.
 #[derive(Debug, Default)]
 pub(super) struct Demand {
     waits: AtomicBool,
@@ -67,7 +67,7 @@ impl Demand {
 
 pub(super) struct Puller {
     shared: Arc<Shared>,
-    /// Name of the JetStream consumer that keeps the position of the subscription.
+    /// Name of the JetStream consumer, which keeps the position of the subscription at NATS.
     name: String,
     ack_timeout: Duration,
     gaps: GapTracker,

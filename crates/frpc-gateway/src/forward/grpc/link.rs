@@ -36,7 +36,7 @@ const PING_INTERVAL: Duration = Duration::from_secs(310);
 /// Timeout of the reply to a keepalive PING, like in gRPC. The host is then considered dead, and the calls fail.
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A connection to a gRPC server.
+/// A connection to a gRPC server, shared by its calls and its driver.
 pub(super) struct Link(Mutex<LinkState>);
 
 struct LinkState {
@@ -271,7 +271,7 @@ impl Drop for CloseOnDrop {
     }
 }
 
-/// The half of a call that sends the request.
+/// The sending half of a call.
 #[derive(Clone)]
 pub(super) struct Sender {
     link: Arc<Link>,

@@ -37,7 +37,7 @@ struct Body {
     is_abandoned: bool,
 }
 
-/// End of a body.
+/// How a request body ends.
 pub(super) enum BodyEnd {
     Whole,
     Trailers(HeaderMap),
@@ -45,7 +45,7 @@ pub(super) enum BodyEnd {
     Refused(Status),
 }
 
-/// The reader of a request body.
+/// The reader of a request body, which handlers poll in their own tasks.
 pub(crate) struct RequestBody(Arc<StreamLink>);
 
 impl StreamLink {

@@ -242,7 +242,7 @@ impl<'a> Driver<'a> {
         Some(Ok(UnaryCall::new(callee, terms, now)))
     }
 
-    /// Handles a part of a call's message.
+    /// Handles a received part of the message of a unary call.
     pub(super) fn handle_message(&mut self, key: StreamKey, part: Bytes, is_end: bool) {
         let Some(StreamState::Unary(call)) = self.streams.get_mut(key) else { return };
         self.http2.consume(key, part.len());

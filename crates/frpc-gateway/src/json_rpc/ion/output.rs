@@ -5,7 +5,7 @@ use super::{IonLimits, Problem, Result, malformed};
 use base64::prelude::*;
 use frpc::json::plain_length;
 
-/// Kind of a container.
+/// Kind of an open container, which determines its separators and its closing bracket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Container {
     List,

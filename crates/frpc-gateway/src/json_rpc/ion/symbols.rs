@@ -16,7 +16,7 @@ const UNKNOWN: &str = "\"";
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     texts: String,
-    /// End of each local symbol in `texts`.
+    /// Offset in `texts` at which the text of each local symbol ends.
     ends: Vec<usize>,
 }
 

@@ -25,7 +25,7 @@ pub(super) struct ToolSession {
     is_denied: bool,
 }
 
-/// State of a tool call.
+/// State of a tool call until its result is sent.
 pub(super) struct ToolCall {
     era: Revision,
     shape: ResultShape,
@@ -33,7 +33,7 @@ pub(super) struct ToolCall {
     token: Option<Box<str>>,
     /// Number of messages of the stream so far.
     count: u64,
-    /// Messages of the stream, separated by commas.
+    /// JSON of the messages that the stream has produced, separated by commas.
     items: Vec<u8>,
     charge: Charge,
 }
