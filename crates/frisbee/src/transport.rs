@@ -252,7 +252,7 @@ fn move_if<T: 'static>(io: &mut dyn Any, renew: impl Fn(&mut T) -> io::Result<()
     io.downcast_mut().map(renew)
 }
 
-/// Duplicates the descriptor of a socket, because the original cannot be moved out of its place.
+/// Duplicates the descriptor of a socket. Needed because the original is owned by a type that cannot be moved out.
 #[cfg(unix)]
 pub(crate) fn second(socket: &impl std::os::fd::AsFd) -> io::Result<std::os::fd::OwnedFd> {
     socket.as_fd().try_clone_to_owned()

@@ -84,9 +84,9 @@ const LOOK_EVERY: u8 = 64;
 
 /// Where a receiver goes when it is no longer needed.
 pub(crate) enum ReceiverEnd {
-    /// At a client, close the stream. The cell contains the failure of sending requests, if it failed.
+    /// At a client, the stream is closed. The cell contains the failure of sending requests, if it failed.
     Client(Option<Connection>, Arc<OnceLock<Status>>),
-    /// At a server, return it to the task that serves the call.
+    /// At a server, the receiver is returned to the task that serves the call.
     Server(Arc<SharedReceiver>),
 }
 

@@ -82,8 +82,8 @@ pub trait Codec {
         Ok(())
     }
 
-    /// Returns whether the flat form cannot distinguish this value from an absent one. Always false for messages and
-    /// for negative zero.
+    /// Returns whether the flat form, which has no presence, encodes this value like an absent one. Always false for
+    /// messages and for negative zero.
     fn is_default(value: &Self::Target) -> bool;
 }
 
@@ -231,7 +231,7 @@ fn encode_absent<C: Codec>(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     encode_default::<C>(to)
 }
 
-/// Writes an absent value in the flat form: nil for a message, and the default value otherwise.
+/// Writes an absent value in the flat form, which has no presence: nil for a message, and the default value otherwise.
 #[inline]
 pub(crate) fn encode_default<C: Codec>(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     if C::KIND == Kind::Any {

@@ -58,11 +58,11 @@ type Copy = fn(&[u8]) -> Bytes;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// The form of the Go implementation. Absent fields are encoded as their default values.
+    /// The encoding of the Go implementation, in which absent fields are encoded as their default values.
     #[default]
     Flat,
-    /// An absent `optional` field is encoded as nil. A oneof is encoded at the position of its first member, with the
-    /// index of the set member.
+    /// An encoding that preserves presence. An absent `optional` field is encoded as nil. A oneof is encoded at the
+    /// position of its first member, with the index of the set member.
     Extended,
 }
 
@@ -393,8 +393,8 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Records that presence was [lost](Self::lost_presence) in the flat form. Intended for codecs without generated
-    /// code.
+    /// Records that the presence of a field was [lost](Self::lost_presence), because the flat form cannot express it.
+    /// Intended for codecs without generated code.
     #[inline]
     pub fn note_lost_presence(&mut self) {
         self.lost_presence = true;

@@ -109,7 +109,8 @@ pub enum DecodeReason {
         /// The byte in place of the kind.
         found: u8,
     },
-    /// [Translation](crate::layout) found an enum number that the reader's schema lacks and its form cannot encode.
+    /// [Translation](crate::layout) found an enum number that the reader's schema lacks and that cannot be encoded for
+    /// it.
     EnumNumber(i32),
     /// A [translated](crate::layout) body exceeds the maximum size.
     TranslationTooLong {
@@ -231,7 +232,8 @@ impl fmt::Display for EncodeReason {
     }
 }
 
-/// An input byte in place of a kind. Displays the kind if it is valid, and hexadecimal digits otherwise.
+/// Displays an input byte that was found in place of a kind: by name if it is a valid kind, and otherwise in
+/// hexadecimal.
 struct UnexpectedByte(u8);
 
 impl fmt::Display for UnexpectedByte {

@@ -29,7 +29,7 @@ struct Task {
 }
 
 impl Task {
-    /// Starts a turn, like the driver. Returns the number of bytes taken from the mailbox.
+    /// Takes packets from the mailbox, like a poll of the driver. Returns their number of bytes.
     fn take_mail(&mut self, mailbox: &Mailbox, context: &Context<'_>) -> usize {
         let mut received = 0;
         let Self { reader, yielded, backlog } = self;

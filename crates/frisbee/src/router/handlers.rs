@@ -280,7 +280,7 @@ pub struct HandlersSession {
     /// Version of the handler table that `table` was loaded from. A newer one is loaded before the next packet.
     version: u64,
     table: Arc<Table>,
-    /// Instances of the handlers that were called on this connection.
+    /// Handlers that were called on this connection, each with its per-connection state, by operation.
     running: BTreeMap<u16, (Handler, Box<dyn Instance>)>,
     unknown: u64,
 }
@@ -305,7 +305,8 @@ opaque_debug!([] HandlersSession, "HandlersSession", |this| unknown = this.unkno
 trait Prototype: Send + Sync {
     fn instance(&self) -> Box<dyn Instance>;
 
-    /// Handles the report that the handler blocks its thread. Returns whether it will run elsewhere from now on.
+    /// Handles a report that the handler blocks its thread. Returns whether the handler runs on other threads from now
+    /// on.
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
@@ -324,7 +325,8 @@ struct RunningHandler<H, F> {
     handler: Arc<H>,
     slot: InlineSlot<F, Answer>,
     policy: Policy,
-    /// Permission to poll the handler inline, for [`Policy::Inline`]. Shared by all connections.
+    /// Permission to poll the handler inline, on the driver of the connection; see [`Policy::Inline`]. Shared by all
+    /// connections.
     permission: PermissionHandle,
     /// Semaphore that limits the concurrent calls of the handler on this connection; see [`Policy::AtMost`].
     permits: Arc<Semaphore>,

@@ -40,18 +40,20 @@ const PACKETS_PER_BATCH: usize = 1024;
 /// packet.
 const PACKETS_PER_LOOK: usize = 32;
 
-/// Protocol state of a connection and its router. It is owned by the connection's task.
+/// Drives the protocol of a connection: passes received bytes through the core to the router, and packets of the
+/// handles to the outbox. Owned by the connection's task.
 pub(crate) struct Engine<R: Protocol> {
     pub(crate) core: frisbee_core::Connection,
     handle: Connection,
     router: Arc<R>,
-    /// Session of the router. `None` once the connection has ended for its handles.
+    /// State of the router for this connection. `None` once the router was notified of the end.
     session: Option<R::Session>,
-    /// Handshake slot of a client that has not sent its first packet. It is boxed because it is short-lived.
+    /// Slot of a client that counts as a pending handshake, because its first packet has not arrived. Boxed because it
+    /// is short-lived.
     pending_handshake: Option<Box<PendingHandshake>>,
-    /// Bytes charged to the memory of the server for the body that is being received.
+    /// Number of bytes charged to the server's memory for the body that is being received.
     body_charge: usize,
-    /// Bytes charged for a long HELLO, which is kept for the life of the connection.
+    /// Number of bytes charged to the server's memory for a long HELLO, which is kept for the life of the connection.
     hello_charge: usize,
     output: Output,
     mail_reader: MailReader,
@@ -67,9 +69,9 @@ pub(crate) struct Engine<R: Protocol> {
     batch_at: Option<Instant>,
     /// Whether the router has requested a call of [`Protocol::batch_ended`] once all bytes are written.
     batch_when_written: bool,
-    /// Time at which a task loses the stream slot that was granted to it.
+    /// Time at which a slot for opening a stream is revoked if the task to which it was granted has not used it.
     slots_due: Option<Instant>,
-    /// Whether the router has been notified that the connection is unused.
+    /// Whether the router has been notified that the connection carries nothing but keepalive packets.
     is_idle_notified: bool,
     /// Stream that received the latest message, kept because the next message is likely to belong to it.
     last_stream: Option<Arc<StreamShared>>,
@@ -89,7 +91,7 @@ enum ReadMode {
     Open,
     /// The peer has closed its sending half. Work in progress is completed.
     HalfClosed,
-    /// The router has closed the connection, or the connection belongs to its next owner.
+    /// The router has closed the connection, or the transport was handed off to another owner.
     Stopped,
 }
 
@@ -385,7 +387,7 @@ impl<R: Protocol> Engine<R> {
         self.room().is_none_or(|room| self.core.outbox().len() < room)
     }
 
-    /// Returns the number of unwritten bytes from which requests are deferred, or `None` if there is no limit.
+    /// Returns the number of unwritten bytes at which further requests are deferred, or `None` if there is no limit.
     #[inline]
     fn room(&self) -> Option<usize> {
         match self.core.role() {
@@ -411,7 +413,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Moves the packets of the router behind those of handles, until the format of headers is known.
+    /// Keeps the packets of the router in the mailbox, after those of handles, until the format of headers is known.
     #[cold]
     fn retain_outbox(&mut self) {
         self.handle.0.mailbox.lock().outbox.append(self.core.outbox());
@@ -508,7 +510,8 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Counts transferred bytes. Bytes of a connection inside another one are counted by the outer connection.
+    /// Adds transferred bytes to the traffic counters. Does nothing for a tunnelled connection, whose bytes the outer
+    /// connection counts.
     #[inline]
     fn count(&self, what: Traffic, count: usize) {
         if !self.handle.0.is_within {
@@ -516,7 +519,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Notifies producers how many bytes remain of a backlog that was full.
+    /// Notifies tasks that wait for space how many bytes remain of a backlog that was full.
     #[cold]
     fn notify_producers(&mut self) {
         let left = self.core.transmit().len();

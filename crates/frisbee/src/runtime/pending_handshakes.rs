@@ -159,7 +159,8 @@ impl HandshakeLimiter {
         PendingHandshake { list: list.clone(), number, allowed }
     }
 
-    /// Evicts connections because the process has no file descriptors left. Returns `false` if none may be evicted.
+    /// Evicts pending handshakes because the process has no free file descriptors. Returns `false` if none may be
+    /// evicted.
     pub(crate) fn make_room(&self) -> bool {
         let now = now();
         let mut inner = self.inner.lock();
@@ -171,7 +172,7 @@ impl HandshakeLimiter {
         has_evicted
     }
 
-    /// Evicts a connection to admit another one. Returns `false` if none may be evicted.
+    /// Evicts a pending handshake to make place for another one. Returns `false` if none may be evicted.
     pub(crate) fn make_place(&self) -> bool {
         let evicted = self.inner.lock().evict(now());
         evicted.map(Pending::expire).is_some()

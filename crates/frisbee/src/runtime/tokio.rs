@@ -72,7 +72,7 @@ const LINGER: Duration = Duration::from_secs(1);
 /// which may take long. Equals the default shutdown timeout of a server.
 const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
 
-/// Minimum delay before an overdue action is repeated: one tick of a tokio timer.
+/// Minimum delay before an overdue action is tried again: one tick of a tokio timer.
 const AGAIN: Duration = Duration::from_millis(1);
 
 /// Maximum number of reads per driver poll whose bytes are discarded. Each reads at most 4 KiB.
@@ -94,12 +94,13 @@ pub(crate) struct Driver<T, R: Protocol, C> {
     /// Runtime whose timers and sockets handlers use, if it is not the one that drives the connection.
     context: Option<Handle>,
     timer: C,
-    /// Whether the timer was set and must be polled to register the waker.
+    /// Whether the timer was set since it was last polled. It must be polled to register the waker.
     timer_is_new: bool,
     phase: SocketPhase,
     /// Whether the task has yielded so that others can add mail.
     yielded: bool,
-    /// Whether the task must yield, because tasks may run in another order than they were woken in.
+    /// Whether the driver yields before it takes mail, because the executor may run tasks in another order than they
+    /// were woken in.
     yields: bool,
     /// Whether the last poll ended with work left to do.
     goes_on: bool,
@@ -110,7 +111,7 @@ pub(crate) struct Driver<T, R: Protocol, C> {
     buffers: bool,
     /// Whether `io` contains buffered bytes.
     unflushed: bool,
-    /// Error of a failed write. Earlier packets of the server are still read.
+    /// Error of a failed write. The peer's packets that arrived before are still read.
     failure: Option<Box<Failure>>,
 }
 
@@ -268,7 +269,7 @@ where
         DriveFuture(Some(self))
     }
 
-    /// Polls the driver. Resolves when the connection has ended, to whether the transport is passed on.
+    /// Polls the driver. Once the connection has ended, returns whether the transport is handed off to another owner.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         if self.phase == SocketPhase::Open {
             let polled = self.poll_open(context);

@@ -145,7 +145,7 @@ impl Drop for PollGuard<'_> {
     }
 }
 
-/// Threads with a ring each, to which connections are assigned round-robin.
+/// Threads with one io_uring instance each, to which connections are assigned round-robin.
 #[derive(Debug)]
 pub(crate) struct Rings {
     workers: Vec<(Worker, Arc<RingWatch>)>,

@@ -57,7 +57,8 @@ thread_local! {
 }
 
 impl Registration {
-    /// Registers a deadline later than `now` on the runtime of this worker, or else that of the caller.
+    /// Registers a deadline later than `now` with the timer of this worker's runtime or, if this is no worker, of the
+    /// current runtime.
     pub(super) fn new(deadline: Instant, now: Instant, waker: &Waker) -> io::Result<Self> {
         let queue = Queue::current()?;
         let key = queue.insert(deadline, now, waker)?;
@@ -195,7 +196,7 @@ fn register(timer: Timer) -> io::Result<AsyncFd<Timer>> {
     registered.map_err(|error| error.into_parts().1)
 }
 
-/// Returns the runtime of this thread's worker, or else that of the caller.
+/// Returns the runtime of this thread's worker or, if the thread is no worker, the current runtime.
 fn current_runtime() -> Handle {
     worker_runtime().unwrap_or_else(Handle::current)
 }

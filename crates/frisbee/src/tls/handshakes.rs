@@ -20,7 +20,7 @@ const LINGER: Duration = Duration::from_secs(1);
 /// world.
 const ANSWER: Duration = Duration::from_millis(500);
 
-/// A limit on how long clients may keep the server waiting.
+/// Limits how long a client may keep the server waiting without sending anything.
 pub trait SilenceLimit: Send + Sync {
     /// Runs `work`, which waits for a client, until the time of the client expires. Returns `None` on expiry.
     fn wait<F>(self: &Arc<Self>, work: F) -> impl Future<Output = Option<F::Output>> + Send
@@ -35,7 +35,8 @@ pub struct Handshakes {
     permits: Semaphore,
     /// Protocols to offer by ALPN if the settings offer none.
     protocols: Vec<Vec<u8>>,
-    /// Cache of the last settings without ALPN, and the same settings with `protocols`.
+    /// Last settings that offered no ALPN protocols, and a copy of them that offers `protocols`. Cached to avoid a copy
+    /// per connection.
     offering: Mutex<Option<[Arc<ServerConfig>; 2]>>,
 }
 

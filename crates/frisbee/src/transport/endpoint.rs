@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct EndpointInfo {
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) local: Option<SocketAddr>,
-    /// Whether the peer has no connection, so that its address may be forged.
+    /// Whether the transport is connectionless. The address of the peer may then be forged.
     pub(crate) is_connectionless: bool,
     #[cfg(unix)]
     pub(crate) credentials: Option<Box<UnixCredentials>>,

@@ -33,7 +33,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 
-/// Function that adds an adapter or listener to a server, called once the services are known.
+/// Function that adds an adapter or listener to a server. Called once all services have been added.
 pub(crate) type AdapterSetup =
     Box<dyn FnOnce(frisbee::ServerBuilder, Arc<ServiceOffer>) -> frisbee::ServerBuilder + Send + Sync>;
 
@@ -74,14 +74,14 @@ impl Deref for AdapterContext {
     }
 }
 
-/// Methods of a server's services, as called by the client of one adapter connection. Clones belong to the same client.
+/// The server's methods, as called by the client of one adapter connection. Clones belong to the same client.
 #[derive(Clone)]
 pub struct AdapterMethods {
     offer: Arc<ServiceOffer>,
     caller: Arc<AdapterCaller>,
 }
 
-/// A client that uses another protocol.
+/// A client of an adapter, with its limits and access rules.
 struct AdapterCaller {
     context: frisbee::AdapterContext,
     connection: Connection,

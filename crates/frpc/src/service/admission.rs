@@ -38,7 +38,7 @@ pub(crate) struct Guard {
     rules: Arc<dyn PeerRules>,
     rule: Option<usize>,
     method: Method,
-    /// Whether calls without options are admitted for the life of the connection.
+    /// Whether all calls without metadata may be admitted without another check, as long as the connection is open.
     pub(crate) is_open: bool,
 }
 

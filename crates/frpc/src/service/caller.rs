@@ -73,7 +73,7 @@ impl Caller {
         self.load.is_enabled.store(true, Ordering::Relaxed);
     }
 
-    /// Counts a pending call in the load. Returns `None` if no peer requests load reports.
+    /// Counts a pending call as in progress, for load reports. Returns `None` if no peer requests them.
     pub(crate) fn work(&self) -> Option<LoadGuard> {
         Load::enter(&self.load, self.wants_load)
     }

@@ -15,7 +15,7 @@ pub struct Format<A, B> {
     pub(crate) encode: Encode<B>,
     /// Like `encode`, but appends to a buffer. Must append nothing if it fails.
     pub(crate) append: Option<Append<B>>,
-    /// Like `decode`, for requests whose fields have no names and are in the order of declaration.
+    /// Like `decode`, for requests that are encoded without field names, in the order of declaration.
     positional: Option<Decode<A>>,
 }
 
@@ -23,7 +23,8 @@ pub struct Format<A, B> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FormatInfo {
     pub(crate) name: &'static str,
-    /// Name of the positional variant, whose requests contain their fields in the order of declaration.
+    /// Name of the format's positional variant, in which requests contain their fields in the order of declaration,
+    /// without names.
     positional: Option<&'static str>,
     /// Names of the fields of a request.
     pub(crate) fields: &'static [&'static str],
@@ -49,7 +50,7 @@ pub(crate) type Append<B> = fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Sta
 /// Memory in bytes that every request may take in addition to its length. The actual memory is checked after decoding.
 const MEMORY_LEAST: usize = 1024 * 1024;
 
-/// Length of a body in bytes, from which its lists may take more memory than a client is guaranteed.
+/// Length of a body in bytes above which its decoded lists may take more memory than every client is guaranteed.
 pub(crate) const LARGE_BODY: usize = 16 * 1024;
 
 /// Limits that a server applies to decoded messages, regardless of their format.

@@ -13,7 +13,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-/// Form of replies to hand-off requests. Always extended, because only native peers request hand-offs.
+/// Encoding of replies to hand-off requests. Always extended, because only native peers request hand-offs.
 const FORM: Form = Form::Extended;
 
 /// Encodes a failure or a rejection.

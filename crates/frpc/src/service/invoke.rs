@@ -39,7 +39,8 @@ pub(crate) struct Incoming<'a> {
     pub(crate) reply: ReplyTo<'a>,
     /// Whether the handler may be polled inline.
     pub(crate) inline: bool,
-    /// Whether another call may begin. If not, the call is rejected before its handler is polled.
+    /// Whether the limit of calls in flight permits another call. If not, the call is rejected before its handler is
+    /// polled.
     pub(crate) has_permit: bool,
 }
 
@@ -91,9 +92,10 @@ pub(crate) enum ServeProgress {
     Started,
     /// Like `Started`, but the request is expensive relative to its size.
     Slow,
-    /// The call was rejected. Its packet counts as useless.
+    /// The call was rejected for a reason that the peer is responsible for, so its packet counts as useless.
     Refused,
-    /// The call was rejected because this end lacks capacity. Its packet does not count as useless.
+    /// The call was rejected because this end lacks capacity. Unlike a malformed request, it does not count against the
+    /// peer.
     Overloaded,
 }
 

@@ -27,10 +27,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Maximum time that calls wait for a description. A peer sends it within one round trip.
+/// Maximum time for which calls wait until the peer has described its layout. A peer does so within one round trip.
 pub(crate) const HELD_TIME: Duration = Duration::from_secs(5);
 
-/// Maximum total size of waiting calls in bytes. Suffices for the calls that a peer sends within a round trip.
+/// Maximum total size in bytes of the calls that wait until the peer has described its layout. Suffices for those that
+/// a peer sends within a round trip.
 const HELD_MAX: usize = 256 * 1024;
 
 /// Memory of a waiting call in addition to its length, in bytes.
@@ -43,7 +44,8 @@ const ABSENT_MAX: usize = 1024;
 /// Maximum number of characters of a service's name in a status.
 const NAME_SHOWN_MAX: usize = 256;
 
-/// Layouts of a peer. Empty unless one differs from that of this end.
+/// Wire layouts of a peer's services, and the translations that they require. Empty unless one differs from that of
+/// this end.
 #[derive(Default, Debug)]
 pub(crate) struct PeerLayouts {
     state: Mutex<State>,
@@ -261,7 +263,8 @@ impl PeerLayouts {
         }
     }
 
-    /// Adds a service of the peer that this end calls, and requests its description if it is not cached.
+    /// Adds a service that the peer offers and this end calls. Requests the description of its layout unless the
+    /// translation is cached.
     pub(crate) fn add_offered(&self, own: &'static Layout, theirs: PeerLayout, outbox: &mut Outbox) {
         let mut state = self.state.lock();
         let is_known = |known: &PeerService| known.caller == Caller::This && known.theirs == theirs;
@@ -320,7 +323,7 @@ impl PeerLayouts {
         }
     }
 
-    /// Waits until `is_clear` returns `true`, or the description has timed out.
+    /// Waits until `is_clear` returns `true`, or the peer has not described its layout in time.
     pub(crate) async fn changed(&self, is_clear: impl Fn() -> bool, connection: &Connection) {
         let waiting = async {
             loop {
@@ -337,7 +340,7 @@ impl PeerLayouts {
         }
     }
 
-    /// Holds a call until the description of its service arrives. Rejects the call if too many are waiting.
+    /// Holds a call until the peer has described the layout of its service. Rejects the call if too many are waiting.
     pub(crate) fn hold(self: &Arc<Self>, call: HeldCall, connection: &Connection) {
         let cost = call.cost();
         let mut state = self.state.lock();
@@ -409,7 +412,7 @@ impl PeerLayouts {
         Some(released.into_iter().map(|(call, _)| call).collect())
     }
 
-    /// Rejects the waiting calls, because the description was not received in time.
+    /// Rejects the waiting calls, because the peer did not describe its layout in time.
     pub(crate) fn expire(&self, connection: &Connection) {
         let mut state = self.state.lock();
         for service in &mut state.services {

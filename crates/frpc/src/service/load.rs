@@ -40,7 +40,7 @@ impl Load {
         Some(LoadGuard { load: load.clone(), started: clock::now(), count, is_reported })
     }
 
-    /// Updates the average with the duration of a call that began when `count` calls were in progress, including
+    /// Updates the average duration of calls. The measured call began when `count` calls were in progress, including
     /// itself.
     fn measure(&self, count: u32, micros: u32) {
         let Some(average) = self.nanos_each.get(power(count)) else { return };

@@ -104,7 +104,7 @@ where
     }
 }
 
-/// The request of a handler, which consists of one or more messages `A`.
+/// Argument of a streaming method's handler: a single message `A`, or a stream of them.
 pub(crate) trait StreamRequest<A>: Sized + Send + 'static {
     /// Receives the request of a native caller. Returns `None` if the stream has ended or the request was rejected.
     fn receive(
@@ -162,7 +162,7 @@ impl<A: Message + Send + 'static> StreamRequest<A> for Streaming<A> {
     }
 }
 
-/// The response of a handler, which consists of one or more messages `B`.
+/// Response of a streaming method's handler: a single message `B`, or a stream of them.
 pub(crate) trait StreamReply<B>: Sized + Send + 'static {
     /// Sends the response to a native caller.
     fn send(self, stream: ReceivedStream<'_>, writing: Writing<'_>) -> impl Future<Output = Result<(), Status>> + Send;

@@ -142,7 +142,7 @@ struct Instance<S, H, A, B, F: Future> {
     state: MethodState,
 }
 
-/// The part of an instance that does not depend on the types of the method, so that its code is compiled once.
+/// Part of an instance that is independent of the types of the method, so that its code is compiled once.
 struct MethodState {
     /// Permission to poll handlers inline, for [`Policy::Inline`].
     permission: Option<PermissionHandle>,
@@ -167,7 +167,7 @@ struct MethodState {
 #[derive(Clone, Copy)]
 struct StartedHandler<'a> {
     caller: &'a Caller,
-    /// Context for the calls that the handler makes. `None` if it is empty.
+    /// Deadline and trace context for the calls that the handler makes. `None` if there is neither.
     inherited: Option<&'a InheritedContext>,
     memory: usize,
     is_slow: bool,
@@ -352,7 +352,7 @@ impl MethodState {
         Ok(is_prepared)
     }
 
-    /// Returns where a handler continues that was polled inline and is pending.
+    /// Returns the executor that continues a handler which was polled inline and is pending.
     fn placement(&self) -> Placement {
         let operation = self.about.method().operation;
         self.permission.clone().map_or(Placement::Runtime, |permission| Placement::Home(operation, permission))

@@ -15,14 +15,14 @@ use std::borrow::Cow;
 /// Text of the error that ends one direction of a stream with a compat peer.
 pub(crate) const EOF: &str = "EOF";
 
-/// Rare properties of a message. They share one byte, so that most messages need only one check.
+/// Rare properties of a message's encoding. They share one byte, so that most messages need only one check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Flags(u8);
 
 impl Flags {
     /// Compress the message if it is long enough for this to be worthwhile.
     pub(crate) const PACKED: Self = Self(1);
-    /// Fail if the message would lose the presence of fields in the flat form.
+    /// Fail if a field is set to its default value, because the flat form cannot distinguish it from an absent one.
     pub(crate) const LOSSLESS: Self = Self(2);
     /// Translate the message for a peer with another layout. Set by [`Writing::new`].
     pub(crate) const TRANSLATED: Self = Self(4);
@@ -105,7 +105,7 @@ impl DecodeOptions {
 /// Reason why a message was not written.
 #[derive(Debug)]
 pub(crate) enum PutError {
-    /// The message would lose the presence of a field in the flat form.
+    /// A field is set to its default value, which the flat form cannot distinguish from an absent one.
     Lossy,
     TooLong(TooLong),
     Failed(Status),

@@ -67,7 +67,7 @@ impl Number {
     }
 }
 
-/// Returns the group of a number type. Protobuf allows changes between the types of a group.
+/// Returns the group of a number type. Protobuf permits changing a field to another type of the same group.
 fn group(of: Type) -> u8 {
     match of {
         Type::Bool | Type::Int32 | Type::Int64 | Type::Uint32 | Type::Uint64 | Type::Enum(_) => 0,

@@ -18,7 +18,8 @@ pub(super) struct Emitter<'a> {
 /// Destination of a translated item: the output itself, or a segment that is put in its place later.
 #[derive(Clone, Copy)]
 enum Output<'a> {
-    /// Directly after the output of the previous item. If the item is not set, the default of this slot is written.
+    /// The item is written directly after the previous one. If it is not set, the default value of this slot is
+    /// written.
     Direct(&'a Item),
     /// A separate segment of the output. If the item is not set, nothing is written. `is_contested` is set if another
     /// item may write to the same slot or oneof.
@@ -60,8 +61,8 @@ impl Emitter<'_> {
         self.push(if skip { Op::SkipTree { container, block } } else { Op::CopyTree { container, block } });
     }
 
-    /// Emits the copying or skipping of a value that requires no layout to find its end. Extends the last operation of
-    /// the block if possible.
+    /// Emits an operation that copies or skips a value whose end can be found without its layout. Extends the last
+    /// operation of the block if possible.
     fn walk_value(&mut self, skip: bool) {
         let last = self.program.ops.get_mut(self.start..).and_then(<[Op]>::last_mut);
         match (last, skip) {

@@ -53,7 +53,8 @@ impl fmt::Display for PlanError {
 
 impl std::error::Error for PlanError {}
 
-/// Compiled operations that translate messages between two layouts, for input in either the flat or the extended form.
+/// Compiled operations that translate messages between two layouts. They accept input in either the flat or the
+/// extended form.
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) ops: Vec<Op>,

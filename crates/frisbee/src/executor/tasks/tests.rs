@@ -310,7 +310,7 @@ async fn job_panicking_after_answer_does_not_fail_next() {
     assert_eq!(receiver.recv().await, Some(()));
 }
 
-/// Takes a slot, and returns it with its idle task.
+/// Reserves a job slot, and returns it with its idle task.
 fn begin(work: &Tasks, on_worker: bool) -> (super::JobSlotId, Option<Arc<Carrier>>) {
     match work.begin(None, None, on_worker) {
         JobStart::Yes { id: slot, spare, on_worker: is_there } => {

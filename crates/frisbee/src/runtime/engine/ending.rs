@@ -12,13 +12,13 @@ use std::time::Instant;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum GoingAway {
     Unsaid,
-    /// The server has sent GOING_AWAY. The client either closes the connection or replies.
+    /// The server has sent GOING_AWAY. The client will either close the connection or reply.
     Sent,
     /// The client has replied. All packets that it had sent before the reply have been received.
     Received,
-    /// The server has sent GOING_AWAY. This client replies behind all packets that its handles have sent so far.
+    /// The server has sent GOING_AWAY. This client will reply after all packets that its handles have sent so far.
     Due,
-    /// This client has replied.
+    /// This client has replied to GOING_AWAY.
     Answered,
 }
 
@@ -71,13 +71,13 @@ impl<R: Protocol> Engine<R> {
         self.goodbye == GoingAway::Received
     }
 
-    /// Returns whether the peer is sent the reason for which the connection ends at once.
+    /// Returns whether a CLOSE packet with the reason is sent before the connection ends at once.
     pub(crate) fn sends_reason(&self, reason: &CloseReason) -> bool {
         let is_native = matches!(self.core.peer(), PeerKind::Native(_));
         is_native && matches!(reason, CloseReason::Protocol(_) | CloseReason::TooSlow | CloseReason::Router(_))
     }
 
-    /// Returns whether a connection that is writing its last bytes must end at once.
+    /// Returns whether a handle has requested that the connection, which is writing its last bytes, end at once.
     pub(crate) fn is_aborted(&self) -> bool {
         let mailbox = &self.handle.0.mailbox;
         mailbox.is_notified() && matches!(mailbox.lock_by_task().order.as_deref(), Some(Order::Now(_)))

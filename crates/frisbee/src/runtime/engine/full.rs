@@ -20,7 +20,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 impl<R: Protocol> Engine<R> {
-    /// Returns whether more input may be processed. It may not while deferred packets must be routed first.
+    /// Returns whether more input may be processed. `false` while deferred packets must be routed first.
     #[inline]
     pub(super) fn takes_more(&mut self) -> bool {
         self.routing != Routing::Deferring || !self.has_room() && !self.is_stuck()
@@ -53,7 +53,8 @@ impl<R: Protocol> Engine<R> {
         Ok(())
     }
 
-    /// Notifies the core whether the peer is read. This also depends on the memory of the server.
+    /// Notifies the core whether this end currently reads from the peer, which also depends on the free memory of the
+    /// server.
     #[cold]
     pub(super) fn notify_listening(&mut self, now: Instant) {
         let listens = self.takes_more() || self.has_room();

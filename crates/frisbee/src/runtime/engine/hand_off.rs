@@ -11,10 +11,10 @@ use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, HandOffEvent, TooLong};
 use tokio::runtime::Handle;
 
-/// Progress of a hand-off of this end's transport to its next owner.
+/// Progress of handing off this end's transport to another owner.
 pub(super) enum OutgoingHandOff {
     None,
-    /// The transport is taken once the current packet has been received and no request is deferred.
+    /// The transport is handed off once the current packet has been received and all deferred requests were routed.
     AtPacketEnd(Box<HandOffTarget>),
     /// The connection has ended for its handles. The transport is taken after the pending bytes have been written. The
     /// bytes in this variant have already been read from it.
@@ -156,7 +156,7 @@ impl<R: Protocol> Engine<R> {
         matches!(self.departure, OutgoingHandOff::AtPacketEnd(_))
     }
 
-    /// Leaves the connection if nothing prevents this any longer.
+    /// Hands off the transport if this was requested. Called once no packet is partially received or deferred.
     #[cold]
     pub(super) fn leave_later(&mut self) {
         if let OutgoingHandOff::AtPacketEnd(take_over) = std::mem::replace(&mut self.departure, OutgoingHandOff::None) {
@@ -170,7 +170,7 @@ impl<R: Protocol> Engine<R> {
         matches!(self.departure, OutgoingHandOff::Decided(_))
     }
 
-    /// Ends the connection for its handles. The transport is passed on after the pending bytes have been written.
+    /// Ends the connection for its handles. The transport is handed off after the pending bytes have been written.
     fn depart(&mut self, take_over: HandOffTarget, reason: &CloseReason) {
         self.reading = ReadMode::Stopped;
         self.departure = OutgoingHandOff::Decided(Box::new((take_over, std::mem::take(&mut self.unrouted))));

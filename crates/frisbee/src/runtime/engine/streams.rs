@@ -82,7 +82,8 @@ impl<R: Protocol> Engine<R> {
         self.leave_stream(signal)
     }
 
-    /// Returns whether a packet for a stream that is not open opens it. Must be called in order of arrival.
+    /// Returns whether a packet opens a stream, given that no stream with its id is open. Must be called for each such
+    /// packet in order of arrival.
     pub(super) fn opens_stream(&mut self, id: PacketId, body: &Bytes, rich: bool) -> bool {
         // A close opens no stream, nor does a message whose sender did not know that this end has closed the stream. A
         // Go client uses several id counters and may reuse an id at once.
@@ -120,7 +121,7 @@ impl<R: Protocol> Engine<R> {
         self.router.stream(session, body, stream)
     }
 
-    /// Forgets the last stream if it has ended, and sends the reason to the peer.
+    /// Clears the cached stream if it has ended, and sends `signal` to the peer.
     pub(super) fn leave_stream(&mut self, signal: StreamSignal) -> Routed {
         if let Some(stream) = self.last_stream.take_if(|stream| stream.is_over()) {
             self.handle.0.mailbox.leave_stream(&stream);

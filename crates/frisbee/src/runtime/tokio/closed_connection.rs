@@ -13,12 +13,12 @@ use tokio::task::JoinSet;
 /// A connection that has ended.
 pub(crate) struct ClosedConnection<T> {
     pub(super) reason: CloseReason,
-    /// Transport, bytes that were read from it for its next owner, that owner, and its runtime.
+    /// Transport that was handed off, bytes that were read from it, the new owner, and the owner's runtime.
     pub(super) handed: Option<(T, Bytes, HandOffTarget, Handle)>,
 }
 
 impl<T> ClosedConnection<T> {
-    /// Returns the reason for the end, or `self` if the transport is passed to a next owner.
+    /// Returns the close reason, or `self` if the transport must be handed off to another owner.
     pub(crate) fn done(self) -> Result<CloseReason, Self> {
         if self.handed.is_none() { Ok(self.reason) } else { Err(self) }
     }
@@ -64,7 +64,7 @@ pub(crate) async fn run_apart(runtime: &Handle, work: AdapterFuture) -> CloseRea
     reason.await.unwrap_or(CloseReason::Shutdown)
 }
 
-/// Kind of the task that drives a connection. It determines where the transport continues.
+/// Executor of the task that drives a connection. Determines how the transport is moved to another owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tasks {
     /// The connection was driven by a tokio runtime. The transport may stay registered with its reactor.

@@ -94,7 +94,7 @@ impl DrivenClient {
     }
 
     /// Receives `count` packets, sends one, and returns how many packets arrive at the peer in each of the next two
-    /// turns.
+    /// polls of the driver.
     async fn sent_after_arrivals(&mut self, count: usize) -> [usize; 2] {
         self.peer.write_all(&bytes().repeat(count)).await.expect("client should accept the packets");
         self.poll();

@@ -92,7 +92,7 @@ impl Observed {
         ticket
     }
 
-    /// Runs a turn that starts `later` after the previous one, with these replies to calls.
+    /// Simulates a driver poll that starts `later` after the previous one and receives these replies.
     fn answer(&mut self, later: Duration, answered: &[(CallTicket, Operation, &'static [u8])]) -> Option<LateReplies> {
         self.now += later;
         let packet = |&(ticket, operation, body): &(CallTicket, Operation, _)| Packet {

@@ -19,7 +19,7 @@ pub struct AdapterResponses {
     /// The stream of messages. `None` after its end.
     pub(super) messages: Option<MessageBytes>,
     pub(super) inherited: InheritedContext,
-    /// Timer of the deadline or expiry of the call, and the status to fail with.
+    /// Timer for the deadline of the call or the expiry of its authorization, and the status to fail with.
     pub(super) sleep: Option<(Pin<Box<Sleep>>, LateStatus)>,
     pub(super) call: InProgress,
     pub(super) method: AdapterMethod,

@@ -26,7 +26,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// A pending handler of any method. Only one of the functions that return its outcome may be called, once.
+/// A pending handler of any method. Exactly one of the functions that return its outcome may be called, once.
 pub(super) trait WaitingHandler {
     /// Returns the memory of the handler in bytes.
     fn size(&self) -> usize;
