@@ -129,7 +129,7 @@ impl Drop for OwnedConnection {
 pub(super) struct ClientShared {
     pub(super) operations: Operations,
     pub(super) inbox_max: usize,
-    /// The current connection.
+    /// The connection on which packets are sent. Replaced after a reconnect; `None` before the first connection.
     connection: Mutex<Option<Connection>>,
     /// Whether the client reconnects after it has lost its connection.
     is_persistent: AtomicBool,

@@ -76,7 +76,7 @@ pub(super) struct Subscriber {
     /// Number of the connection, unique within the broker.
     pub(super) number: u64,
     connection: Connection,
-    /// Memory budget of the server.
+    /// Memory budget of the server, to which queued bytes are charged.
     budget: MemoryBudget,
     operations: Operations,
     bounds: Arc<QueueBounds>,

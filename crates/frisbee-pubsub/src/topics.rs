@@ -139,9 +139,9 @@ struct Node<K, V> {
     /// Child nodes, by token.
     children: Table<Box<str>, Box<Self>>,
     one: Option<Box<Self>>,
-    /// Values of patterns that end at this node.
+    /// Values of the patterns that end at this node, which match topics of exactly these tokens.
     here: Table<K, V>,
-    /// Values of patterns that end at this node with `>`.
+    /// Values of the patterns that end with `>` after this node, which match all longer topics.
     rest: Table<K, V>,
 }
 

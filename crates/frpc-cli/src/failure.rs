@@ -10,7 +10,7 @@ const STATUS_BASE: u8 = 64;
 /// The reason of a failed command.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The arguments, the schema or a file are invalid.
+    /// The command could not be run, because its arguments, the schema or a file are invalid.
     Own(String),
     /// A call has failed.
     Status(Status),

@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 /// The source of the requests of a call: given messages, and possibly lines of standard input.
 pub(crate) struct Input {
-    /// The requests known before the call.
+    /// The requests given by parameters and files, which are sent first.
     pub(crate) messages: Vec<DynamicMessage>,
     /// Whether the lines of standard input follow.
     pub(crate) reads_lines: bool,

@@ -259,7 +259,7 @@ impl MessagePace {
         }
     }
 
-    /// Counts received bytes.
+    /// Records that `count` bytes of the message were received.
     #[inline]
     pub fn handle_read(&mut self, count: usize) {
         self.received = self.received.saturating_add(count as u64);

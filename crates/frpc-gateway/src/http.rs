@@ -56,7 +56,7 @@ pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, conte
     }
 }
 
-/// The result of a connection. The error is only logged.
+/// Converts the error by which hyper has ended a connection to the result of serving it, which is only logged.
 fn ended(error: &hyper::Error) -> io::Result<()> {
     if let Some(error) = error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
         return Err(io::Error::new(error.kind(), error.to_string()));

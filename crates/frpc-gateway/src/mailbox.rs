@@ -4,7 +4,7 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::task::{Context, Waker};
 
-/// Messages of all tasks of a connection, in order.
+/// Queue of messages to the driver of a connection, which it wakes.
 pub(crate) struct Mailbox<T> {
     inner: Mutex<Inner<T>>,
 }

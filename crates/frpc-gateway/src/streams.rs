@@ -143,7 +143,7 @@ enum Responses {
     Failed(Option<Status>),
 }
 
-/// Calls the method.
+/// Starts the call of the method.
 async fn begin(
     context: &AdapterContext,
     method: &AdapterMethod,

@@ -18,7 +18,7 @@ pub(super) struct Generated {
     pub(super) text: String,
 }
 
-/// The module of a message's nested types.
+/// The module that prost generates for the nested types of a message.
 pub(super) struct Inner {
     pub(super) ident: String,
     /// The full name of the message, with a leading dot.

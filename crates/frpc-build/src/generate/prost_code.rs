@@ -45,7 +45,7 @@ pub(crate) struct StructFields {
     pub(crate) fields: HashMap<i32, ProstField>,
     /// Oneofs by the field number of each member.
     pub(crate) oneofs: HashMap<i32, StructOneof>,
-    /// All field names in declaration order.
+    /// All field names in declaration order, in which `Debug` prints them.
     pub(crate) order: Vec<Ident>,
     /// Whether a field is a `BTreeMap`.
     pub(crate) has_btree_map: bool,

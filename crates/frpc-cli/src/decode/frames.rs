@@ -24,7 +24,7 @@ const ACCEPTING_IDS: u16 = 0x8000;
 /// The end of a connection that has sent a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FrameSender {
-    /// The dialling end.
+    /// The end that has opened the connection.
     Client,
     Server,
 }
@@ -365,7 +365,7 @@ impl ShownFrame {
 /// The effect of a frame on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// The calling end.
+    /// The end that has made the call.
     pub(crate) opener: FrameSender,
     pub(crate) is_stream: bool,
     pub(crate) id: u16,

@@ -53,7 +53,7 @@ pub(crate) struct MethodStats {
 /// Number of calls and their latency during one interval of the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Row {
-    /// End of the row, relative to the start of the load.
+    /// Time at which the interval of the row ends, relative to the start of the load.
     pub(crate) until: Duration,
     pub(crate) calls: u64,
     pub(crate) failed: u64,
@@ -101,7 +101,7 @@ impl Stats {
         }
     }
 
-    /// Completes the last row.
+    /// Completes the last row of the timeline when the load ends.
     pub(crate) fn finish(&mut self) {
         if !self.current.latency.is_empty() {
             self.end_row();

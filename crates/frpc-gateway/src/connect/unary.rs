@@ -45,7 +45,7 @@ impl Format {
     }
 }
 
-/// Calls a unary method.
+/// Calls a unary method and converts its result to an HTTP response.
 pub(crate) async fn call(
     method: &AdapterMethod,
     format: Format,

@@ -138,7 +138,7 @@ async fn stream(
     Ok(response)
 }
 
-/// Stream of the replies of a call.
+/// Stream of the backend's replies, converted for the caller.
 struct Received {
     replies: Streaming<Body>,
     of: Arc<MessageType>,

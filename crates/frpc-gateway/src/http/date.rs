@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 thread_local! {
-    /// The time at which the text expires, and the text.
+    /// The formatted time of this thread, with the time at which it must be formatted again.
     static LAST: RefCell<Option<(Instant, String)>> = const { RefCell::new(None) };
 }
 

@@ -42,7 +42,7 @@ const READ_LEAST: usize = 1024;
 /// How a connection that leaves the fast path continues, with the bytes read from it.
 #[derive(Debug)]
 pub(crate) enum Handover {
-    /// The connection has ended.
+    /// The connection has ended, so nothing continues it.
     Nothing,
     Http1(BytesMut),
     Http2(BytesMut),
@@ -61,15 +61,15 @@ enum ReadOutcome {
     End,
     /// The server is shutting down.
     Stopping,
-    /// The client took too long.
+    /// The client has exceeded the deadline of the read.
     Late,
 }
 
 /// What the next read must deliver, and the time at which the client has taken too long.
 enum ReadDeadline {
-    /// The next request.
+    /// The first bytes of the next request, by this time.
     Request(Instant),
-    /// The rest of a head.
+    /// The rest of a request head, by this time.
     Head(Instant),
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct FastPath<'a> {
     transport: AdapterDriver<RawTransport>,
     /// Received bytes that have not been processed.
     input: BytesMut,
-    /// Whether `input` is in the buffer of the thread.
+    /// Whether `input` shares the memory of the thread's read buffer. If so, it is copied before the task waits.
     is_borrowed: bool,
     /// Number of bytes of `input` that do not contain the end of a head.
     scanned: usize,
@@ -195,7 +195,7 @@ impl<'a> FastPath<'a> {
         is_wanted || self.input.is_empty() && self.context.is_stopping()
     }
 
-    /// Answers a request.
+    /// Writes the response to a request, and returns whether the connection continues.
     async fn respond(&mut self, answer: &Answer, pass: Pass<'_>, is_last: bool) -> io::Result<NextAction> {
         let is_last = self.is_last(is_last);
         self.write(answer, pass, is_last).await?;

@@ -26,9 +26,9 @@ pub(crate) struct KnownFields<'a> {
     pub(crate) connection: Option<Cow<'a, [u8]>>,
     pub(crate) upgrade: Option<Cow<'a, [u8]>>,
     pub(crate) expect: Option<Cow<'a, [u8]>>,
-    /// `connect-timeout-ms`.
+    /// `connect-timeout-ms`, the timeout of a Connect call.
     pub(crate) timeout: Option<&'a [u8]>,
-    /// `connect-protocol-version`.
+    /// `connect-protocol-version`, the version of the Connect protocol that the client uses.
     pub(crate) version: Option<&'a [u8]>,
     pub(crate) connect_encoding: Option<Cow<'a, [u8]>>,
     pub(crate) connect_accept: Option<Cow<'a, [u8]>>,
@@ -38,14 +38,14 @@ pub(crate) struct KnownFields<'a> {
     /// `access-control-request-method`, the mark of a preflight.
     pub(crate) preflight: Option<&'a [u8]>,
     pub(crate) preflight_fields: Option<Cow<'a, [u8]>>,
-    /// `mcp-protocol-version`.
+    /// `mcp-protocol-version`, the version of the Model Context Protocol that the client uses.
     #[cfg(feature = "mcp")]
     pub(crate) mcp_version: Option<&'a [u8]>,
     #[cfg(feature = "mcp")]
     pub(crate) mcp_method: Option<&'a [u8]>,
     #[cfg(feature = "mcp")]
     pub(crate) mcp_name: Option<&'a [u8]>,
-    /// `mcp-session-id`.
+    /// `mcp-session-id`, by which clients of older versions refer to their session.
     #[cfg(feature = "mcp")]
     pub(crate) mcp_session: Option<&'a [u8]>,
     pub(crate) socket_key: Option<&'a [u8]>,

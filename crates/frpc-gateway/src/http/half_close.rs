@@ -17,7 +17,7 @@ pub(super) const INTERVAL: Duration = Duration::from_secs(1);
 /// disconnected client is detected only by the next two parts of it. Most servers do not wait at all.
 pub(super) const PAUSE_MAX: Duration = Duration::from_secs(10);
 
-/// Checks whether the client has disconnected.
+/// Checks whether a client that has half-closed its connection is still connected.
 #[derive(Debug, Default)]
 pub(super) struct Probe {
     is_sent: bool,

@@ -17,7 +17,7 @@ pub(crate) const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\n";
 /// Storage for the fields of a head.
 pub(crate) type HeaderStorage<'b> = [MaybeUninit<Header<'b>>; FIELDS_MAX];
 
-/// A parsed head.
+/// The parsed and validated head of an HTTP/1 request.
 #[derive(Debug)]
 pub(crate) struct Head<'h, 'b> {
     pub(crate) method: &'b str,

@@ -36,12 +36,12 @@ pub(crate) struct Upgraded {
     pub(crate) transport: RewoundTransport<RawTransport>,
 }
 
-/// A response body, with the request that it answers.
+/// A response body for hyper. It keeps the request registered as in progress until hyper has read it.
 struct Outgoing {
     reply: Reply,
     _in_progress: InProgress,
     context: AdapterContext,
-    /// Charge for a complete response until hyper polls it.
+    /// Memory charge for a complete response, held until hyper polls the body.
     hold: Option<MemoryCharge>,
 }
 

@@ -5,7 +5,7 @@ use crate::Http;
 use frpc::{AdapterContext, Stats};
 use frpc_telemetry::{Counters, Snapshot};
 
-/// The content of the page.
+/// The counters and servers whose metrics the page shows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Metrics {
     counters: Option<Counters>,

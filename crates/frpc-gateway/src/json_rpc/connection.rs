@@ -96,11 +96,11 @@ struct Connection<'a> {
     session: Session,
     idle_timeout: Duration,
     message_max: usize,
-    /// Beginning of an incomplete message.
+    /// Received part of a message that is not complete.
     input: BytesMut,
     /// Messages that wait until the client has read replies.
     pending: Bytes,
-    /// Scan state of the incomplete message.
+    /// Progress of the search for the end of the incomplete message.
     framing: MessageFraming,
     /// Number of bytes of the output that were written to the transport.
     written: usize,

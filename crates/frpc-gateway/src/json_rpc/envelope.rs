@@ -194,12 +194,12 @@ pub(crate) fn text(value: &str) -> Result<Option<Cow<'_, str>>, DecodeError> {
 /// The params are checked for balanced brackets and terminated strings only.
 #[derive(Debug, PartialEq)]
 pub(super) struct Plain<'a> {
-    /// Range of the id in the input.
+    /// Position of the JSON value of the id in the input.
     pub(super) id: Option<Range<usize>>,
     pub(super) method: &'a [u8],
-    /// Range of the params in the input.
+    /// Position of the JSON value of the params in the input.
     pub(super) params: Option<Range<usize>>,
-    /// End of the request.
+    /// Offset in the input at which the request ends.
     pub(super) end: usize,
 }
 

@@ -16,7 +16,7 @@ pub(super) struct ScanLimits {
 /// Scan state of one message, which starts with a bracket.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MessageFraming {
-    /// Number of bytes scanned.
+    /// Number of bytes of the message that were scanned.
     at: usize,
     depth: u32,
     is_in_string: bool,
@@ -25,7 +25,7 @@ pub(super) struct MessageFraming {
     commas: usize,
 }
 
-/// Result of a scan.
+/// Result of scanning the received part of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Framed {
     /// The message ends at this offset.

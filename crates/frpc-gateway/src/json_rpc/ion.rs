@@ -30,7 +30,7 @@ const VERSION_MARKER: &[u8] = &[0xe0, 0x01, 0x00, 0xea];
 /// quadratic time.
 const INTEGER_MAX: usize = 16;
 
-/// Limits of the JSON of a message.
+/// Limits of the JSON to which a message is converted.
 #[derive(Clone, Copy, Debug)]
 struct IonLimits {
     bytes: usize,

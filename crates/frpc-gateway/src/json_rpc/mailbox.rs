@@ -36,7 +36,7 @@ impl Canceller {
     }
 }
 
-/// The letters of all calls, in order.
+/// Queue of the messages that the calls of a session send to it.
 pub(super) type SessionMailbox = Mailbox<SessionMessage>;
 
 impl SessionMailbox {

@@ -89,25 +89,25 @@ struct Inner {
     tools: Option<Box<tools::ToolSession>>,
 }
 
-/// A method that was called in the session, with the prepared decoders of its params.
+/// A method that was called in the session, resolved once so that further calls need no lookup.
 struct ResolvedMethod {
     name: Box<[u8]>,
     method: AdapterMethod,
-    /// Slots for params by name and by position.
+    /// Slots for calling the method with params by name and by position. `None` if the method has no JSON messages.
     slots: [Option<AdapterSlot>; 2],
 }
 
 /// A call of the session whose reply was not sent yet.
 struct Call {
-    /// `None` for notifications.
+    /// Id of the request as JSON. `None` for notifications, which have no reply.
     id: Option<Arc<[u8]>>,
-    /// Charge for a long id.
+    /// Memory charge for an id of at least [`ID_CHARGED`] bytes.
     _charge: Option<MemoryCharge>,
     batch: Option<usize>,
     /// Whether the reply includes its metadata.
     shows_metadata: bool,
     work: CallTask,
-    /// State of a tool call.
+    /// State of a tool call. `None` for other calls.
     #[cfg(feature = "mcp")]
     tool: Option<Box<tools::ToolCall>>,
 }
@@ -118,7 +118,7 @@ enum CallTask {
     Stream(StreamEnds, #[allow(dead_code)] StreamTask),
 }
 
-/// A parsed request, except for its method.
+/// The parts of a parsed request that are needed to make the call.
 struct ParsedCall<'a> {
     id: Option<&'a [u8]>,
     batch: Option<usize>,
@@ -553,7 +553,7 @@ impl Inner {
         reply::failure(out, id, status);
     }
 
-    /// Registers the call whose number was just assigned.
+    /// Registers a call under the number that was assigned to it, so that messages of its task are handled.
     fn begin(
         &mut self,
         id: Option<&[u8]>,

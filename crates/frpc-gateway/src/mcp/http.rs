@@ -100,7 +100,7 @@ fn challenge(mcp: &Mcp) -> String {
     format!("Bearer resource_metadata=\"{origin}{RESOURCE_PATH}{}\"{scope}", path.trim_end_matches('/'))
 }
 
-/// Response to a message.
+/// How the endpoint responds to a message.
 pub(crate) enum Outcome {
     Whole(Answer),
     Events(Box<Events>),

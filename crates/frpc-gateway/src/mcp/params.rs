@@ -55,7 +55,7 @@ pub(crate) struct Params<'a> {
     pub(crate) requested: Option<Cow<'a, str>>,
     /// Id of the request to cancel.
     pub(crate) request_id: Option<&'a str>,
-    /// A string or a number.
+    /// Token for progress notifications, which is a string or a number as JSON.
     pub(crate) progress_token: Option<&'a str>,
     pub(crate) traceparent: Option<Cow<'a, str>>,
     /// Version in `_meta`.

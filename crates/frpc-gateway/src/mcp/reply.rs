@@ -1,4 +1,4 @@
-//! Encoding of results.
+//! Encodes the results of Model Context Protocol requests.
 
 use super::settings::Mcp;
 use super::tools::ResultShape;

@@ -16,14 +16,14 @@ pub(crate) struct Tool {
     name: Box<str>,
     pub(crate) service: &'static str,
     pub(crate) method: &'static str,
-    /// Name of the method for the session.
+    /// Path of the method, by which the session finds it.
     pub(crate) path: Box<str>,
     /// Whether the request is the member `value` of the arguments.
     pub(crate) takes_value: bool,
     /// Required members of the arguments.
     required: Vec<String>,
     pub(crate) shape: ResultShape,
-    /// Entry in the list, as JSON.
+    /// The tool's entry in the reply to `tools/list`, as JSON.
     json: Vec<u8>,
 }
 

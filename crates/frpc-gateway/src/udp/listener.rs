@@ -196,7 +196,7 @@ struct Pending {
 }
 
 impl Future for Pending {
-    /// `None` on a timeout.
+    /// The peer, its session with the replies, and the maximum reply size. `None` on a timeout.
     type Output = Option<(SocketAddr, Session, usize)>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {

@@ -150,10 +150,10 @@ struct Connection<'a, T, K> {
     talk: K,
     context: Option<&'a AdapterContext>,
     backlog_max: usize,
-    /// Bytes that were read but not decoded.
+    /// Bytes that were read and not decoded yet.
     input: BytesMut,
     message: Message,
-    /// Charge for frames that wait to be written.
+    /// Memory charge for frames that wait to be written.
     output: Charge,
     keepalive: Keepalive,
     /// Whether the server stops. New calls are rejected, and those in progress still receive the client's items.

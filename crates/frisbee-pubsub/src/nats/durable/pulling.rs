@@ -26,7 +26,7 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 /// Duration of silence after which a pull request is considered lost.
 const SILENCE: Duration = Duration::from_millis(2500);
 
-/// Interval of the connection checks.
+/// Interval at which the task checks for lost pull requests.
 const TICK: Duration = Duration::from_millis(250);
 
 /// Header at the end of a request. It contains the number of messages that the request has not delivered.

@@ -228,7 +228,7 @@ fn differences(wanted: &pull::Config, found: &Info) -> Vec<String> {
 pub struct Subscription {
     name: String,
     items: mpsc::Receiver<Item>,
-    /// Message after a gap that was just reported.
+    /// Message that was received after a gap. It is returned by the next call, because the gap is reported first.
     next: Option<Delivery>,
     demand: Arc<Demand>,
     runtime: Handle,

@@ -21,7 +21,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// A transport to a gRPC server.
+/// A byte stream to a gRPC server, for example TCP or TLS.
 pub(super) trait Io: AsyncRead + AsyncWrite + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Send> Io for T {}
@@ -161,7 +161,7 @@ impl LinkState {
         }
     }
 
-    /// Fails all calls.
+    /// Fails all calls in progress, because the connection has ended.
     fn end(&mut self, error: &io::Error) {
         (self.is_closing, self.has_ended) = (true, true);
         let reason = self.reason.get_or_insert_with(|| error.to_string().into()).clone();

@@ -146,9 +146,9 @@ impl Drop for RequestBody {
 #[derive(Debug, Default)]
 pub(crate) struct EnvelopeTracker {
     prefix: [u8; PREFIX],
-    /// Received bytes of the prefix.
+    /// Number of bytes of the current prefix that have been received.
     filled: usize,
-    /// Missing bytes of the message.
+    /// Number of bytes of the current message that are missing.
     left: usize,
 }
 

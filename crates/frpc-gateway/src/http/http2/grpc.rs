@@ -39,7 +39,7 @@ pub(super) struct Callee {
     format: Format,
     method: AdapterMethod,
     slot: AdapterSlot,
-    /// Response heads without and with compression.
+    /// Encoded response heads of the method, without and with compression.
     heads: [Head; 2],
 }
 

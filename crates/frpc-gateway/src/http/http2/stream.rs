@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Instant;
 
-/// The future of a response.
+/// The future that creates the response to a request.
 pub(super) type Answering = Pin<Box<dyn Future<Output = Response<Reply>> + Send>>;
 
 /// Length in bytes from which a response is queued instead of copied into the output.

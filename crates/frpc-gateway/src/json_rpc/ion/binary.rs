@@ -15,12 +15,12 @@ pub(super) fn read(input: &[u8], output: &mut JsonOutput) -> (usize, Result<()>)
 
 struct BinaryReader<'a> {
     bytes: ByteRange<'a>,
-    /// End offsets of the containers around the innermost one.
+    /// End offsets of the open lists and structs around the innermost one.
     ends: Vec<usize>,
     output: &'a mut JsonOutput,
 }
 
-/// A range of the input up to the end of a value.
+/// The rest of a value in the input, from which its parts are read.
 #[derive(Clone, Copy)]
 struct ByteRange<'a> {
     input: &'a [u8],
@@ -28,7 +28,7 @@ struct ByteRange<'a> {
     end: usize,
 }
 
-/// The first byte of a value and the end of the value.
+/// The first byte of a value, which contains its type, and the offset of its end.
 struct ValueHeader {
     kind: u8,
     low: u8,

@@ -6,7 +6,7 @@ use crate::json_rpc::envelope::Item;
 use bytes::Bytes;
 use frpc::{AdapterContext, Status};
 
-/// Batches with calls in progress.
+/// The batches of a session whose replies are not complete.
 #[derive(Default)]
 pub(super) struct Batches {
     /// Batches by number. Slots of completed batches are reused.
@@ -14,7 +14,7 @@ pub(super) struct Batches {
     free: Vec<usize>,
 }
 
-/// A batch with calls in progress.
+/// A batch whose replies are collected until its last call has completed.
 #[derive(Default)]
 struct Batch {
     /// Replies, each followed by a comma.
@@ -22,7 +22,7 @@ struct Batch {
     /// Number of calls in progress, plus one while the batch is being handled.
     left: usize,
     charge: Charge,
-    /// Whether not even errors fit any longer.
+    /// Whether the replies exceed the limit even if further ones are replaced by errors.
     is_too_long: bool,
 }
 

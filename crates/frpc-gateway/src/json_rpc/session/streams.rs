@@ -32,7 +32,7 @@ const ITEMS_EACH: u32 = ITEMS_FIRST / 2;
 /// next item is polled when the connection has accepted these.
 const WINDOW: usize = 64 * 1024;
 
-/// Overhead of an item in the window in bytes.
+/// Number of bytes that each item takes of the window in addition to its content.
 const ITEM_COST: usize = 64;
 
 /// Memory of an open stream in bytes: its task, its entries in the session, and its queues.
@@ -45,7 +45,7 @@ const FIRST_ITEM: usize = 1024;
 /// The session's side of a streaming call.
 pub(super) struct StreamEnds {
     _hold: MemoryCharge,
-    /// `None` once the client sends no more items.
+    /// Queue of request items for the handler. `None` once the client sends no more items.
     requests: Option<UnboundedSender<Result<(Bytes, MemoryCharge), Status>>>,
     /// Number of items that the client may still send.
     granted: u32,
@@ -67,7 +67,7 @@ impl Drop for StreamTask {
 }
 
 impl Inner {
-    /// Calls a streaming method.
+    /// Starts a call of a streaming method, whose items are exchanged by notifications.
     pub(super) fn open(
         &mut self,
         at: usize,
@@ -186,7 +186,7 @@ impl Inner {
         }
     }
 
-    /// Ends a call before its handler has.
+    /// Ends a call before its handler has completed, and replies with `status`.
     pub(super) fn finish(&mut self, number: CallNumber, status: Status, context: &AdapterContext) {
         if let Some(call) = self.end(number) {
             self.answer(call, Err(status), context);
@@ -289,7 +289,7 @@ async fn call_with_one(
     method.streaming(request, format).await
 }
 
-/// Destination of a handler's responses.
+/// Sends the responses of a handler to the session, with flow control.
 struct ResponseSink {
     number: CallNumber,
     mail: Arc<SessionMailbox>,

@@ -29,7 +29,7 @@ pub(super) struct ToolSession {
 pub(super) struct ToolCall {
     era: Revision,
     shape: ResultShape,
-    /// Token for progress notifications.
+    /// Token that identifies the call in progress notifications. `None` if the client wants none.
     token: Option<Box<str>>,
     /// Number of messages of the stream so far.
     count: u64,
@@ -39,13 +39,13 @@ pub(super) struct ToolCall {
 }
 
 impl Session {
-    /// Enables tools.
+    /// Enables tool calls in addition to calls by method name.
     pub(crate) fn with_tools(mut self, mcp: &Arc<Mcp>) -> Self {
         self.inner.tools = Some(Box::new(ToolSession { mcp: mcp.clone(), is_denied: false }));
         self
     }
 
-    /// Enables tools and disables methods.
+    /// Enables tool calls and disables calls by method name.
     pub(crate) fn for_tools(self, mcp: &Arc<Mcp>) -> Self {
         let mut session = self.with_tools(mcp);
         session.inner.takes_methods = false;
@@ -164,7 +164,7 @@ impl MessageBatch<'_> {
         }
     }
 
-    /// Calls a tool.
+    /// Calls the method of a tool with the message in the arguments.
     fn call_tool(
         &mut self,
         request: &Request<'_>,
