@@ -41,7 +41,7 @@ impl<'a> Batch<'a> {
         Some(message)
     }
 
-    /// Decodes a length of two or more bytes. Returns it with the remaining bytes.
+    /// Decodes the length of a message that takes two or more bytes. Returns it with the remaining bytes.
     fn long(&self) -> Option<(usize, &'a [u8])> {
         let mut rest = self.0;
         let length = tlv::take_varint(&mut rest)?;

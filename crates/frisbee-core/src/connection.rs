@@ -25,7 +25,7 @@ const HALF_CLOSED_PING_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Protocol state of one end of a connection. It performs no I/O; the caller owns the socket.
 ///
-/// In each turn, pass received bytes to [`poll_event`](Self::poll_event) until it returns `None`, and write the bytes
+/// In each poll, pass received bytes to [`poll_event`](Self::poll_event) until it returns `None`, and write the bytes
 /// from [`transmit`](Self::transmit). Report the result by [`handle_written`](Self::handle_written). Call
 /// [`handle_timeout`](Self::handle_timeout) when the time returned by [`next_timeout`](Self::next_timeout) is reached.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub struct Connection {
     /// Deadline of the current phase. A client must detect the kind of the server by then, and a server must receive
     /// the start of the first packet. While closing, pending bytes must be written by then.
     shows_by: Option<Instant>,
-    /// First packet of a client. It is processed after [`Event::PeerKnown`].
+    /// First packet of a client, kept until [`Event::PeerKnown`] has been reported.
     first: Option<Box<Packet>>,
     peer: PeerKind,
     /// HELLO to send. A server sends it in reply to the client's. `None` once sent, or if HELLO is disabled.
@@ -334,7 +334,7 @@ impl Connection {
     /// Returns the time at which [`handle_timeout`](Self::handle_timeout) must be called, unless it changes before.
     #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
-        // Fast path: this is called in every turn of every connection, and most connections have only the keepalive
+        // Fast path: this is called in every poll of every driver, and most connections have only the keepalive
         // timeout.
         let minds_more = self.write_progress.is_stalled()
             || self.hand_off.is_some()

@@ -20,7 +20,7 @@ pub enum OtherProtocol {
     Lines,
 }
 
-/// Prefixes of each protocol's first message.
+/// First bytes that clients or servers of each protocol send.
 const BEGINNINGS: [(&[u8], OtherProtocol); 12] = [
     (b"HTTP/", OtherProtocol::Http1),
     (b"GET ", OtherProtocol::Http1),

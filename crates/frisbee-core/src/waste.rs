@@ -2,8 +2,8 @@
 //!
 //! # Decisions
 //!
-//! Limiting the duration of a turn does not stop a flood, because thousands of skipped or rejected packets can keep a
-//! core busy in every turn. The core charges packets that the protocol skips, and routers charge others by
+//! Limiting the duration of a driver's poll does not stop a flood, because thousands of skipped or rejected packets can
+//! keep a CPU core busy in every poll. The core charges packets that the protocol skips, and routers charge others by
 //! `Routed::Useless`. Reading from a peer that exceeds its allowance is suspended.
 
 use std::time::{Duration, Instant};

@@ -3,7 +3,7 @@
 use crate::keepalive::millis;
 use std::time::{Duration, Instant};
 
-/// Maximum number of bytes that a socket buffers, 4 MiB on Linux by default.
+/// Maximum number of unsent bytes that the system buffers for a socket, 4 MiB on Linux by default.
 const SYSTEM_BUFFER_MAX: u32 = 4 << 20;
 
 /// Unit in bytes for measuring how much output the operating system buffers.

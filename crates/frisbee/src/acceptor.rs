@@ -357,7 +357,8 @@ pub(crate) enum ServedConnection<'a, R: Protocol> {
     /// The connection was rejected, because the shutdown timeout of the server has expired.
     Refused,
     Driven(DriveFuture<Transport, R, TokioTimer>, Option<OpenConnection>),
-    /// The connection is in a TLS handshake, behind a proxy header, or its transport is being passed to another owner.
+    /// Rare states: the connection is in a TLS handshake or behind a proxy header, or its transport is being handed off
+    /// to another owner.
     Rare(Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>),
 }
 

@@ -109,7 +109,7 @@ impl Budget {
         self.per_stream
     }
 
-    /// Returns the free memory in bytes.
+    /// Returns the number of free bytes. Negative if existing objects have overdrawn the budget.
     #[inline]
     pub(crate) fn available(&self) -> isize {
         self.memory.free.load(Ordering::Relaxed)

@@ -49,7 +49,7 @@ use std::time::Instant;
 /// }
 /// ```
 pub trait Router: Send + Sync + 'static {
-    /// State of the router for one connection.
+    /// State that the router keeps for each connection.
     type Session: Send + 'static;
 
     /// Creates the session of a new connection.
@@ -118,7 +118,7 @@ impl<R: Router> Protocol for R {
     note = "implement `frisbee::Router`, or `frisbee::Protocol` to handle more than packets"
 )]
 pub trait Protocol: Send + Sync + 'static {
-    /// State of the protocol for one connection.
+    /// State that the protocol keeps for each connection.
     type Session: Send + 'static;
 
     /// Creates the session of a new connection.
@@ -134,10 +134,10 @@ pub trait Protocol: Send + Sync + 'static {
         Routed::Continue
     }
 
-    /// Called at the end of each turn of the connection. There is a turn when the packets of a read have been routed,
-    /// handles have sent packets or [woken](Connection::wake) the connection, or the time returned by the last call is
-    /// reached. The first turn precedes any input from the peer. In the last turn, the connection may already be
-    /// closing.
+    /// Called at the end of each turn of the connection, that is, of each poll of its driver. There is a turn when the
+    /// packets of a read have been routed, handles have sent packets or [woken](Connection::wake) the connection, or
+    /// the time returned by the last call is reached. The first turn precedes any input from the peer. In the last
+    /// turn, the connection may already be closing.
     ///
     /// Use it for work that should be done once per batch, or to inspect or extend each write: packets appended to the
     /// outbox are sent in the write that follows immediately, except that a server sends nothing before the client's
@@ -170,8 +170,8 @@ pub trait Protocol: Send + Sync + 'static {
 
     /// Returns whether the router has work in progress that the connection does not know of, such as an outgoing
     /// request without a reply. A connection that is closed when idle waits for it. Running handlers and streams need
-    /// not be reported. This is called in turns of the connection: if the result changes for a reason other than a
-    /// packet, [wake](Connection::wake) the connection. Defaults to `false`.
+    /// not be reported. Called when the driver of the connection is polled: if the result changes for a reason other
+    /// than a packet, [wake](Connection::wake) the connection. Defaults to `false`.
     fn is_busy(&self, session: &mut Self::Session) -> bool {
         let _ = session;
         false
@@ -323,8 +323,9 @@ pub enum Routed {
     /// The connection continues, but the packet was useless. A peer that sends many such packets is read more slowly;
     /// see [`Config::waste_rate`](crate::Config::waste_rate).
     Useless,
-    /// The connection continues, but routing the packet took long. The time limit of the turn is then checked before
-    /// the next packet rather than after some dozens of packets; see [`Config::turn_max`](crate::Config::turn_max).
+    /// The connection continues, but routing the packet took long. The time limit for one poll of the driver is then
+    /// checked before the next packet rather than after some dozens of packets; see
+    /// [`Config::turn_max`](crate::Config::turn_max).
     Slow,
     /// The connection is closed after pending packets have been written.
     Close(CloseReason),

@@ -161,7 +161,7 @@ impl Transport {
         (Self::Other(Box::new(stream)), certificates)
     }
 
-    /// Performs the handshake of a server.
+    /// Performs the TLS handshake of a server.
     pub(crate) async fn accept_tls(
         self,
         tls: &crate::tls::Handshakes,

@@ -487,7 +487,7 @@ impl Calls {
     }
 
     /// Expires calls whose deadline has passed, adding their callers to `wake`. Returns the time of the next check.
-    /// Called at the end of each turn.
+    /// Called at the end of each poll of the driver.
     ///
     /// Deadlines are not sorted, because most calls end long before theirs. When the earliest known deadline is
     /// reached, all calls are examined. If all calls have the same timeout, this happens once per timeout.

@@ -406,7 +406,7 @@ impl Protocol for Endpoint {
         if ended.is_slow {
             session.warn_slow();
         }
-        // Check whether the accepting end has made calls since the last turn.
+        // Check whether the accepting end has made calls since the last poll of the driver.
         if self.calls.is_none() && connection.attachments().changes() != session.looked {
             session.calls();
         }
@@ -642,7 +642,7 @@ impl Endpoint {
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
         if let Some(calls) = &self.calls {
-            // Replies are passed to the call table at the end of the turn.
+            // Replies are passed to the call table at the end of the poll.
             calls.handle_prefix(&body);
             session.replies.get_or_insert_default().packets.push(Packet { id, operation, body });
             return Routed::Continue;

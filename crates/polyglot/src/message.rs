@@ -282,7 +282,7 @@ impl<M: Fields> Codec for M {
     }
 }
 
-/// Recursive messages are boxed.
+/// A message that contains itself must be boxed.
 impl<M: Fields> Fields for Box<M> {
     const NAME: &'static str = M::NAME;
 

@@ -129,8 +129,8 @@ impl Encoder<'_> {
         C::encode(value, self).map_err(|error| error.in_field(name))
     }
 
-    /// Writes a member as a separate field in the flat form; `None` if it is not the set one. Does nothing in the
-    /// extended form.
+    /// Writes a member of a oneof as a separate field in the flat form. `value` is `None` if another member or none is
+    /// set. Does nothing in the extended form.
     ///
     /// # Errors
     ///

@@ -25,7 +25,8 @@ pub trait View<'a>: Default {
     /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError>;
 
-    /// Returns whether the flat form cannot distinguish this value from an absent one. Always false for messages.
+    /// Returns whether the flat form, which has no presence, encodes this value like an absent one. Always false for
+    /// messages.
     #[inline]
     fn is_default(&self) -> bool {
         false

@@ -136,7 +136,8 @@ impl Outbox {
         OpenMessage { body, bulk_start: self.bulk.len(), is_joining: false }
     }
 
-    /// Completes a message that is not a short addition to a batch. Returns its length, unless the message was removed.
+    /// Completes a message that was not appended to an existing batch by the fast path. Returns its length, unless the
+    /// message was removed.
     #[inline(never)]
     fn settle(
         &mut self,

@@ -56,7 +56,7 @@ impl Account {
         self.caller.as_ref().map_or(0, |caller| Arc::as_ptr(caller).addr())
     }
 
-    /// Returns the memory in use in bytes.
+    /// Returns the number of bytes that objects of the connection occupy, without those reserved in advance.
     pub(crate) fn charged(&self) -> usize {
         self.granted.load(Ordering::Relaxed).saturating_sub(self.cached.load(Ordering::Relaxed))
     }

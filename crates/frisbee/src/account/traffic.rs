@@ -1,4 +1,4 @@
-//! Counters of a server's bytes and streams. They are updated in every turn of every connection, and therefore sharded,
+//! Counters of a server's bytes and streams. They are updated in every poll of every driver, and therefore sharded,
 //! so that threads rarely write to the same cache line. Reading a counter sums its shards.
 
 use std::cell::Cell;

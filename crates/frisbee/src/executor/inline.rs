@@ -6,8 +6,8 @@
 //! would otherwise be copied twice, and may have several hundred bytes. Most handlers are ready immediately and need no
 //! task. A pending handler keeps the box, which also contains its continuation, and becomes a task.
 //!
-//! The driver runs outside of tokio's cooperative budget, which would stop ready futures after 128 polls. Instead, its
-//! turns are limited by the number of packets and bytes.
+//! The driver runs outside of tokio's cooperative budget, which would stop ready futures after 128 polls. Instead, the
+//! number of packets and bytes in each poll of the driver is limited.
 
 use crate::debug::opaque_debug;
 use std::any::Any;

@@ -73,8 +73,8 @@ pub enum Policy {
     /// order, and running handlers leave the worker too. The first such event of a method is logged.
     ///
     /// If the runtime of the handlers has a single thread, the policy of the method does not change. In addition, frpc
-    /// serves the methods of a connection concurrently for some time if three of its turns took more than a millisecond
-    /// each, or three polls of a pending handler did.
+    /// serves the methods of a connection concurrently for some time if three polls of its driver took more than a
+    /// millisecond each, or three polls of a pending handler did.
     #[default]
     Inline,
     /// Spawns a task for each handler, in the runtime in which the server was started or the client connected. Intended

@@ -12,8 +12,8 @@
 //! handlers spawn or await belong to the runtime that called `serve` or `connect`.
 //!
 //! A worker polls 32 sockets at a time instead of tokio's 1024, because the data of many sockets would be evicted from
-//! the cache before it is processed. At most four connections that have more work at the end of a turn continue between
-//! two polls of the sockets, so that a thousand flooding clients delay the others by only four turns.
+//! the cache before it is processed. At most four connections that have more work when they yield are polled again
+//! between two polls of the sockets, so that a thousand flooding clients delay the others by only four of their polls.
 
 mod task;
 #[cfg(test)]

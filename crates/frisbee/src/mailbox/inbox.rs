@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 /// 64 KiB alive.
 pub(crate) const COPY_BELOW: usize = 16 * 1024;
 
-/// Maximum capacity in bytes that an empty inbox keeps.
+/// Maximum capacity in bytes that an empty inbox keeps for later messages.
 const KEEP_CAPACITY: usize = 16 * 1024;
 
 /// A queue of messages. Short messages share a buffer, so that they need no allocations of their own.

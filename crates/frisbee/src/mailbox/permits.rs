@@ -123,7 +123,7 @@ impl PermitQueue {
         self.0.as_mut().map_or_else(Vec::new, |queue| queue.grant(free, now))
     }
 
-    /// Returns the time at which the first grant expires.
+    /// Returns the time at which the first permit that was granted but not used is revoked.
     pub fn due(&self) -> Option<Instant> {
         self.0.as_ref()?.due()
     }

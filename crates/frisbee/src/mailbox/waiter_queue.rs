@@ -29,9 +29,9 @@ pub(crate) struct WaitList {
 struct WaiterQueue {
     /// Tasks that wait for space, in the order of their arrival.
     producers: BTreeMap<u64, Waker>,
-    /// Number of the last task in the current batch. Tasks that arrive later are woken only after this batch.
+    /// Number of the last task in the current round. Tasks that arrive later are woken only after this round.
     round: u64,
-    /// Number of tasks of the current batch that were woken but have not been polled yet.
+    /// Number of tasks of the current round that were woken but have not been polled yet.
     owed: usize,
     /// Tasks that wait for the end of the connection, the kind of the peer, a stream slot, or the reply to a hand-off
     /// request.
@@ -50,7 +50,7 @@ impl WaitList {
 
     /// Removes the tasks that may use the available space: those of the current round that have found none, or
     /// otherwise all, which form the next round. The flag tells whether other tasks remain. Because a woken task may
-    /// never be polled, this must then be called again, to give these their turn.
+    /// never be polled, this must then be called again, to wake the remaining ones.
     ///
     /// Without rounds, tasks that have just received a reply would always be first with their next request, and waiting
     /// tasks would starve.
@@ -135,7 +135,7 @@ impl WaitList {
 }
 
 impl WaiterQueue {
-    /// Records that a task of the current batch was polled or removed.
+    /// Records that a task of the current round was polled or removed.
     fn forget_waiter(&mut self, number: u64) {
         if number <= self.round {
             self.owed = self.owed.saturating_sub(1);

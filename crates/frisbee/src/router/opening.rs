@@ -7,7 +7,7 @@ use crate::Operation;
 use bytes::Bytes;
 use frisbee_core::tlv;
 
-/// Byte that precedes the operation.
+/// First byte of a stream's opening packet if the packet names an operation, whose number follows.
 const OPERATION: u8 = 0x09;
 
 /// Creates the first packet of a stream for the router mounted on `operation`. `rest` follows the operation.

@@ -372,7 +372,7 @@ impl<R: Protocol> Engine<R> {
             Routed::HandOff(take_over) => self.leave(take_over),
             Routed::Close(reason) => {
                 Order::put(Order::Flush(reason), &mut self.order);
-                // Another read in this turn must not continue behind the packets that are discarded here.
+                // Another read in this poll must not continue behind the packets that are discarded here.
                 self.unrouted.clear();
                 self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
                 self.reading = ReadMode::Stopped;

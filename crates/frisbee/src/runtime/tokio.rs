@@ -5,7 +5,7 @@
 //! * **The driver yields once.** If handles have queued packets, the driver wakes itself and returns before it flushes,
 //!   so that other callers that were woken by the last batch of replies can add their requests to the same write. It
 //!   uses its own waker, because `yield_now` would delay it beyond the batch. A single queued packet is flushed without
-//!   a yield. After a truncated turn, the driver runs only after the next poll of the sockets.
+//!   a yield. After a poll that left work, the driver runs only after the next poll of the sockets.
 //! * **A body of up to 1 MiB is read and written in one operation.** A longer body is split into pieces of 2 MiB,
 //!   between which other connections run. With small pieces, the bodies of all connections would grow together and
 //!   leave the cache before they are complete.
@@ -42,12 +42,13 @@ const READ_MAX: usize = 64 * 1024;
 /// to be woken when more arrives.
 const READS_PER_POLL: usize = 4;
 
-/// Number of bytes after which a turn ends, because more data is likely to follow. For a large body, the turn continues
-/// up to [`PIECE_MAX`], because the start of the body is still in the cache of the processor.
+/// Number of bytes after which the driver stops reading until its next poll, because more data is likely to follow. For
+/// a large body, it continues up to [`PIECE_MAX`], because the start of the body is still in the cache of the
+/// processor.
 const READ_MUCH: usize = READ_MAX / 2;
 
-/// Maximum number of bytes per read of a large body, and per write. Other connections have their turns in between:
-/// copying this much takes the system less than a millisecond.
+/// Maximum number of bytes per read of a large body, and per write. Other connections run between two of them: copying
+/// this much takes the system less than a millisecond.
 ///
 /// Bodies of up to 1 MiB are not split. Otherwise the bodies of all connections would grow together, and none would
 /// stay in the cache: in pieces of 256 KiB, a body of 1 MiB costs a fifth more.
@@ -260,8 +261,8 @@ where
         self
     }
 
-    /// Drives the connection to its end. The future must be spawned `unconstrained`: the driver limits its turns
-    /// itself, and tokio's cooperative budget would interrupt batches.
+    /// Drives the connection to its end. The future must be spawned `unconstrained`: the driver limits the work of each
+    /// poll itself, and tokio's cooperative budget would interrupt batches.
     pub(crate) fn run(self) -> DriveFuture<T, R, C> {
         if let Some(driver) = settle(|| self.engine.culprit()) {
             self.engine.set_home(driver);
@@ -403,7 +404,7 @@ where
         Poll::Pending
     }
 
-    /// Returns the reason for the end of a connection after a turn in which it could not be written.
+    /// Returns the close reason after a poll of the driver in which the connection could not be written.
     ///
     /// Returns `Pending` if there is more to read. This may be replies, or an answer that identifies a server of
     /// another protocol.
@@ -424,8 +425,8 @@ where
 
     /// Reads once if `reads` is set. Returns `Done` if data can be routed.
     ///
-    /// `brought` counts the bytes read in this turn. `now` is the start of the turn, or the time at which the last part
-    /// of a large body was read, because reading must not count as time of the handlers.
+    /// `brought` counts the bytes read in this poll of the driver. `now` is the start of the poll, or the time at which
+    /// the last part of a large body was read, because reading must not count as time of the handlers.
     fn read(
         &mut self,
         context: &mut Context<'_>,
@@ -493,7 +494,7 @@ where
         let room = body.missing().min(PIECE_MAX);
         let mut target = body.buffer().limit(room);
         let mut read = std::pin::pin!(self.io.read_buf(&mut target)).poll(context)?;
-        // TLS returns one record of up to 16 KiB at a time. A turn for each would cost more than reading it.
+        // TLS returns one record of up to 16 KiB at a time. A poll for each would cost more than reading it.
         while self.buffers
             && let Poll::Ready(count @ 1..) = read
             && target.has_remaining_mut()
@@ -569,7 +570,7 @@ where
         let has_looked = std::mem::take(&mut self.overdue);
         let armed = self.timer.deadline();
         if now < armed && !self.timer_is_new && self.engine.next_timeout().is_none_or(|due| due >= armed) {
-            // Setting the timer in every turn would cost more than an occasional superfluous wake-up.
+            // Setting the timer in every poll would cost more than an occasional superfluous wake-up.
             return Ok(());
         }
         self.timer_is_new = false;
@@ -583,7 +584,7 @@ where
                 if self.timer.poll_due(context).is_pending() {
                     break;
                 }
-                // The timeout expired during the turn, so it is later than the start of the turn.
+                // The timeout expired during the poll, so it is later than the start of the poll.
                 now = self::now().max(due);
             }
             if !has_looked {
@@ -594,7 +595,7 @@ where
             }
             self.handle_timeout(now)?;
             let _ = self.poll_write(context, now)?;
-            // A router that requests a turn at a time in the past must not monopolize the thread.
+            // A router that requests a call at a time in the past must not monopolize the thread.
             least = Some(now + AGAIN);
         }
         Ok(())

@@ -53,7 +53,7 @@ pub(crate) fn poll_send_tcp(
     })
 }
 
-/// Sends slices to a Unix socket.
+/// Sends slices to a Unix socket, in a single vectored write.
 pub(crate) fn poll_send_unix(
     socket: &UnixStream,
     context: &mut Context<'_>,

@@ -9,8 +9,8 @@ pub(crate) fn closed_status(reason: &CloseReason) -> Status {
     Status::unavailable(format!("the connection was lost and the call may have run: {reason}"))
 }
 
-/// Returns the status of a call whose connection has closed before the kind of the server was known. A server of
-/// another protocol has not run the call.
+/// Returns the status of a call whose connection closed before it was known whether the server supports the protocol
+/// extension. A server of another protocol has not run the call.
 pub(crate) fn closed_early_status(reason: &CloseReason) -> Status {
     match reason.kind() {
         CloseKind::BadMagic | CloseKind::SpeaksTls => unreachable(&reason.to_string()),

@@ -39,7 +39,8 @@ pub(crate) struct CallTable {
     answered: AtomicBool,
     /// Observer of the server. Set if the server belongs to a fleet.
     server: Option<Arc<dyn ServerObserver>>,
-    /// Owner of the link to this connection in its channel.
+    /// Object of the channel that owns the link to this connection, and drops it when the connection accepts no more
+    /// calls.
     owner: OnceLock<Weak<dyn ReleaseLink>>,
 }
 
@@ -156,7 +157,7 @@ impl CallTable {
         if self.server.is_some()
             && let Some(report) = Report::of_reply(body)
         {
-            // Subtract the call that this reply answers. If a turn receives several replies, the later ones are still
+            // Subtract the call that this reply answers. If a poll receives several replies, the later ones are still
             // counted.
             let own = self.calls.lock().at_work().saturating_sub(1);
             self.report(ServerEvent::Reported { report, own });

@@ -117,7 +117,7 @@ impl Channel {
     }
 }
 
-/// Makes an observed call end together with its stream of responses.
+/// Keeps the observation of a call open until its stream of responses ends.
 async fn until_its_end<B>(
     observed_call: Option<ObservedCall>,
     call: impl Future<Output = Result<Response<Streaming<B>>, Status>>,
@@ -321,7 +321,7 @@ struct OpenDeadlines {
     open_until: Option<Instant>,
 }
 
-/// A stream that was opened for a call.
+/// A stream that was opened for a call, on which its requests are sent.
 struct OpenedStream {
     sender: StreamSender,
     replies: Replies,

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The methods of a server, by operation.
 #[derive(Default)]
 pub(crate) struct Table {
-    /// Methods, sorted by operation.
+    /// Methods that are served, sorted by operation.
     served: Vec<ServedMethod>,
     /// Operation numbers by service and method name, sorted by name.
     names: Vec<((&'static str, &'static str), u16)>,
@@ -47,7 +47,7 @@ impl ServedMethod {
         self.entry.method.operation.number()
     }
 
-    /// Returns the settings for an instance of the method.
+    /// Returns the settings with which a connection creates its instance of the method.
     pub(crate) fn settings(&self, reading: DecodeOptions, rules: Option<&Arc<dyn PeerRules>>) -> InvokeSettings<'_> {
         InvokeSettings {
             running: &self.running,

@@ -14,9 +14,9 @@ use std::sync::Weak;
 /// Its methods run on threads that drive connections, in some cases while the lock of a call table is held. They must
 /// be fast, and must neither block nor make calls.
 ///
-/// Durations are measured in whole turns of a connection. At a client, a call lasts from sending the request until the
-/// turn that receives the reply. At a server, it lasts from the turn that receives the request until the end of that
-/// turn, when replies are written, or until a pending handler completes.
+/// Durations are measured in whole polls of a connection's driver. At a client, a call lasts from sending the request
+/// until the poll that receives the reply. At a server, it lasts from the poll that receives the request until the end
+/// of that poll, when replies are written, or until a pending handler completes.
 ///
 /// ```
 /// use frpc::Code;

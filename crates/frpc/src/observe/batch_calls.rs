@@ -1,5 +1,5 @@
-//! Observation of incoming unary calls. Most are answered in the turn in which they arrive. They are counted together
-//! at the end of the turn, because they all took the same time.
+//! Observation of incoming unary calls. Most are answered in the driver poll in which they arrive. They are counted
+//! together at the end of the poll, because they all took the same time.
 
 use crate::observe::TraceContext;
 use crate::observe::observers::{CallSizes, CallStart, MethodObserver, ObservedCall, Observers, nanos};

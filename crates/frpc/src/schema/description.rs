@@ -12,7 +12,7 @@ pub struct ServiceDescription {
     pub service: String,
     /// The encoded [`Description`](polyglot::layout::Description) of its layout.
     pub layout: Vec<u8>,
-    /// The names of the layout's types and fields.
+    /// Names of the layout's types and fields, which the layout itself omits.
     pub names: String,
     /// The operations of all methods of the layout. A server may offer only some of them.
     pub operations: Vec<u16>,

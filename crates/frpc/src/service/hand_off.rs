@@ -16,7 +16,7 @@ use std::task::Poll;
 /// Encoding of replies to hand-off requests. Always extended, because only native peers request hand-offs.
 const FORM: Form = Form::Extended;
 
-/// Encodes a failure or a rejection.
+/// Encodes the status of a hand-off request that failed or was rejected.
 pub(crate) fn failure(status: &Status, operation: Operation, is_refused: bool) -> Bytes {
     alone(|outbox| body::put_failure(outbox, PacketId(0), operation, status, FORM, is_refused))
 }

@@ -80,7 +80,7 @@ fn power(count: u32) -> usize {
 pub(crate) struct LoadGuard {
     load: Arc<Load>,
     started: Instant,
-    /// Number of calls in progress at the start of this call, including itself.
+    /// Number of calls in progress when this call began, including itself. The average duration depends on it.
     count: u32,
     is_reported: bool,
 }

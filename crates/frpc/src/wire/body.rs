@@ -44,7 +44,7 @@ impl Flags {
     }
 }
 
-/// How to encode a message: flags, and the translation to the layout of the peer if it differs.
+/// Encoding of a message: flags, and the translation to the layout of the peer if it differs.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Writing<'a> {
     flags: Flags,

@@ -36,7 +36,7 @@ pub(crate) struct ServicePlans {
     pub(crate) memory: usize,
 }
 
-/// How a method of the peer corresponds to one of this end.
+/// Correspondence between a method of the peer and one of this end.
 #[derive(Debug)]
 enum MethodPlan {
     /// The method exists at this end, with this index.
@@ -50,7 +50,7 @@ enum MethodPlan {
 /// Operation of a method, and the translation of its messages if one is necessary.
 pub(crate) type FoundMethod = (u16, Option<Arc<Translation>>);
 
-/// Translation of the messages of one method.
+/// How to translate the requests and replies of one method between the layouts of both peers.
 #[derive(Debug)]
 pub(crate) struct Translation {
     plans: Arc<ServicePlans>,

@@ -105,14 +105,14 @@ pub(super) enum Op {
     },
     /// Copies a oneof of the writer unchanged. Contains the index of its table.
     CopyOneof(u32),
-    /// Skips this many values, like `Copy`.
+    /// Skips this many values that can be delimited without knowledge of their layout.
     Skip(u32),
     SkipTree {
         container: Container,
         block: u32,
     },
     SkipOneof(u32),
-    /// Writes a range of [`Program::bytes`].
+    /// Writes a default value: a range of [`Program::bytes`].
     Fill {
         length: u16,
         at: u32,
@@ -299,13 +299,15 @@ pub(super) struct Pair {
     refusals: Vec<Refusal>,
 }
 
-/// A connection between a field of the writer and the field with the same number of the reader.
+/// Pairs a field of the writer with the reader's field of the same number, to which it is translated.
 #[derive(Clone, Copy)]
 pub(super) struct Edge {
-    /// Index of the writer's item. In a oneof, `member` is the one-based member, and 0 otherwise.
+    /// Index of the writer's item that contains the field. If the item is a oneof, `member` is the one-based index of
+    /// the field in it, and 0 otherwise.
     pub(super) item: usize,
     pub(super) member: u16,
-    /// Index of the reader's item. In a oneof, `into` is the one-based member, and 0 otherwise.
+    /// Index of the reader's item that contains the field. If the item is a oneof, `into` is the one-based index of the
+    /// field in it, and 0 otherwise.
     pub(super) slot: usize,
     pub(super) into: u16,
     pub(super) number: u32,
@@ -386,7 +388,7 @@ impl Builder {
         Ok(pair)
     }
 
-    /// Returns an edge for each field that both types have, and the first refusal.
+    /// Returns an edge for each field that both types have, and the pairs of fields with incompatible types.
     fn edges(&mut self, from: u32, to: u32) -> Result<(Vec<Edge>, Vec<Refusal>), PlanError> {
         let fields = |side: &Side, node| side.items(node).iter().map(|item| item.fields.len()).sum::<usize>();
         let parts = fields(&self.from, from).saturating_add(fields(&self.to, to));

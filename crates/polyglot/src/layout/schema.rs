@@ -24,7 +24,7 @@ enum Declaration<'a> {
 /// A description, together with the names of its types and fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
-    /// The description.
+    /// Encoded fields and types of the message or service, without names.
     pub description: Description,
     /// One line for each type: its full name. The line of a message also contains the names of its fields in wire
     /// order.

@@ -115,7 +115,7 @@ pub(super) struct Run<'p, 'i, 'o> {
     run: &'i [u8],
     length: usize,
     out: &'o mut Vec<u8>,
-    /// Number of bytes that may still be appended.
+    /// Number of bytes that may still be appended before the output exceeds its maximum size.
     room: usize,
     pub(super) limits: Limits,
     pub(super) levels: u32,

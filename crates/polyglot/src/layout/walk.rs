@@ -139,7 +139,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(length & u64::from(u32::MAX)) // Discard excess bits, like decoders do.
     }
 
-    /// Reads a message, or a list or map of messages, with a block of the writer's type.
+    /// Reads past a message, or a list or map of messages, with the block of the writer's type.
     pub(super) fn tree(&mut self, container: Container, block: u32) -> Result<()> {
         let count = match container {
             Container::Single => return self.walk_message(block),

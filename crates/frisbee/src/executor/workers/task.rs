@@ -145,7 +145,7 @@ impl TaskPhase {
         self.0.fetch_or(WOKEN, Ordering::AcqRel) == 0
     }
 
-    /// Records the start of a poll.
+    /// Records that a thread starts to poll the task.
     fn begin(&self) {
         self.0.fetch_xor(WOKEN | POLLED, Ordering::AcqRel);
     }

@@ -29,7 +29,8 @@ const DIRECT_MAX: usize = 64;
 /// fit into the queue of a thread.
 const WOKEN_AT_ONCE: usize = 4;
 
-/// Queue of wake-ups for the connections on a runtime.
+/// Queue of wake-ups for connections on a runtime with several threads, from which forwarding tasks wake a few at a
+/// time.
 pub(crate) struct WakeQueue {
     runtime: Handle,
     /// Whether there are enough connections for wake-ups to be queued.

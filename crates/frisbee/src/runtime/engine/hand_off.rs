@@ -65,7 +65,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Carries out a decision about the connection, or completes [`request`].
+    /// Carries out a handle's decision about a hand-off, or completes [`request`].
     #[cold]
     pub(super) fn decide(&mut self, step: HandOffStep, encoded: Result<(), TooLong>) {
         match step {
@@ -177,7 +177,8 @@ impl<R: Protocol> Engine<R> {
         self.end(reason);
     }
 
-    /// Returns the bytes that were read for the next owner, that owner, and its runtime.
+    /// Returns the bytes that were read beyond the last packet, the new owner of the transport, and the owner's
+    /// runtime.
     pub(crate) fn hand_over(&mut self) -> Option<(Bytes, HandOffTarget, Handle)> {
         let OutgoingHandOff::Decided(decided) = std::mem::replace(&mut self.departure, OutgoingHandOff::None) else {
             return None;
