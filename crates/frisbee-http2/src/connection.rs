@@ -32,7 +32,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use timeouts::Shutdown;
 
-/// The next expected part of the input.
+/// State of the parser: the part of the input that is expected next.
 #[derive(Debug)]
 enum Reading {
     /// The preface, of which this many bytes have been read.
@@ -47,7 +47,7 @@ enum Reading {
     Skip(u32),
 }
 
-/// Result of one step of reading.
+/// Result of parsing the next part of the input.
 enum Step {
     Event(Event),
     Progress,
@@ -297,7 +297,7 @@ impl Connection {
         .fold(size_of::<Self>(), usize::saturating_add)
     }
 
-    /// Frees memory left over from a burst.
+    /// Shrinks buffers that a burst of traffic has enlarged.
     pub fn release(&mut self) {
         self.output.release();
         self.streams.release();

@@ -122,13 +122,13 @@ pub(crate) mod setting {
     pub(crate) const INITIAL_WINDOW_SIZE: u16 = 4;
     pub(crate) const MAX_FRAME_SIZE: u16 = 5;
     pub(crate) const MAX_HEADER_LIST_SIZE: u16 = 6;
-    /// RFC 8441, section 3.
+    /// SETTINGS_ENABLE_CONNECT_PROTOCOL: RFC 8441, section 3.
     pub(crate) const ENABLE_CONNECT_PROTOCOL: u16 = 8;
-    /// RFC 9218, section 2.1.
+    /// SETTINGS_NO_RFC7540_PRIORITIES: RFC 9218, section 2.1.
     pub(crate) const NO_RFC7540_PRIORITIES: u16 = 9;
 }
 
-/// Length of a setting: an identifier and a value.
+/// Length of an entry in a SETTINGS frame: an identifier of two bytes and a value of four.
 pub(crate) const SETTING: usize = 6;
 
 impl Settings {

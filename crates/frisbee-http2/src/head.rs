@@ -191,7 +191,7 @@ impl Clone for Head {
         Self { text: text.clone(), fields: fields.clone(), is_truncated: *is_truncated, memo: *memo }
     }
 
-    /// Reuses the buffers of this head.
+    /// Copies another head into the buffers of this one.
     fn clone_from(&mut self, other: &Self) {
         self.text.clone_from(&other.text);
         self.fields.clone_from(&other.fields);
@@ -199,7 +199,7 @@ impl Clone for Head {
     }
 }
 
-/// Hides secret values.
+/// Omits the values of sensitive fields, because heads may be logged.
 impl fmt::Debug for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let entries = self.all().map(|(name, value, is_sensitive)| {
@@ -220,7 +220,7 @@ fn is_pseudo(name: &[u8]) -> bool {
     name.first() == Some(&b':')
 }
 
-/// Kind of a received list of fields.
+/// Kind of a received list of fields, which determines its validation rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HeadKind {
     /// A request. `is_local` is set on Unix sockets, where the authority may be a path.

@@ -15,7 +15,7 @@ const ENTRIES: usize = 4;
 /// Maximum length of a cached block. Longer ones are first calls, which change the table.
 const BLOCK_MAX: usize = 128;
 
-/// Maximum size of a cached head.
+/// Maximum size of a cached head in bytes, which bounds the memory of the cache.
 const HEAD_MAX: usize = 2048;
 
 #[derive(Debug)]

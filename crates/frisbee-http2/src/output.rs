@@ -107,7 +107,7 @@ impl Output {
         }
     }
 
-    /// Frees memory left over from a burst.
+    /// Shrinks buffers that a burst of output has enlarged.
     pub(crate) fn release(&mut self) {
         if self.len() == 0 && self.framed.capacity() > KEPT_MAX {
             self.framed = Vec::new();

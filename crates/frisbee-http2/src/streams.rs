@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 /// peer with frames in flight for more of them is disconnected.
 const RESETS_MAX: usize = 256;
 
-/// Id of a slot without a stream.
+/// Stream id stored in a slot that has no stream.
 const FREE: u32 = 0;
 
 /// Identifies a stream of a connection. Remains unique after the stream has closed, because its generation
@@ -122,7 +122,7 @@ impl std::error::Error for SendError {}
 #[derive(Debug, Default)]
 pub(crate) struct SendQueue {
     pub(crate) pieces: VecDeque<Bytes>,
-    /// Total length of the pieces.
+    /// Total length of the queued body in bytes.
     pub(crate) len: usize,
     pub(crate) trailers: Option<Head>,
     pub(crate) is_ended: bool,
@@ -186,7 +186,7 @@ impl StreamSlot {
     }
 }
 
-/// All open streams of a connection.
+/// The open streams of a connection, in reusable slots that are found by stream id.
 #[derive(Debug, Default)]
 pub(crate) struct StreamTable {
     slots: Vec<StreamSlot>,
@@ -210,7 +210,7 @@ impl StreamTable {
         slots.saturating_add(indexes.saturating_mul(size_of::<u32>()))
     }
 
-    /// Frees memory left over from a larger number of streams.
+    /// Shrinks tables that a larger number of streams has enlarged.
     pub(crate) fn release(&mut self) {
         if self.live == 0 {
             (self.slots, self.free, self.index) = Default::default();

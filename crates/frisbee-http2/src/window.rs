@@ -33,7 +33,7 @@ impl SendWindow {
     }
 }
 
-/// Number of bytes that the peer may send on a stream.
+/// Receive window of a stream: the number of bytes that the peer may send, and the credit to be returned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamWindow {
     available: u32,

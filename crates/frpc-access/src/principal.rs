@@ -40,7 +40,7 @@ pub enum Proof {
     /// Credentials of a Unix socket peer, as reported by the kernel.
     #[cfg(unix)]
     Unix(frpc::frisbee::UnixCredentials),
-    /// A token.
+    /// A token whose signature was verified.
     Token {
         /// Issuer of the token.
         issuer: String,

@@ -76,7 +76,7 @@ pub(crate) struct RuleSet {
 #[derive(Clone, Default)]
 struct Rules {
     conditions: Vec<Who>,
-    /// Rules by full method name.
+    /// Access rules of methods, by full method name.
     methods: HashMap<String, Rule>,
     mounted: Vec<(RangeInclusive<u16>, Rule)>,
     fallback: Option<Rule>,

@@ -29,14 +29,14 @@ use tokio::runtime::Handle;
 
 const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
-/// Interchangeable servers.
+/// The interchangeable servers of a channel. Chooses the connection for each call and keeps connections open.
 pub(crate) struct Fleet {
     members: RwLock<Members>,
     /// The members with a connection, among which calls choose. Lock order: members before `choice`.
     choice: Mutex<CandidateSet>,
     /// The clock shared by all servers of the fleet. It also records that members or reports have changed.
     clock: Arc<FleetClock>,
-    /// Counts calls that wait for a connection.
+    /// Number of calls that wait for a connection, which end all connection delays.
     urgency: Arc<Urgency>,
     /// Maximum time for which a call waits if no server is connected.
     patience: Duration,
@@ -80,7 +80,7 @@ impl Fleet {
         self.weighed().or_else(|| any(&self.members.read()).map(ChosenServer::usual))
     }
 
-    /// Chooses by the complete cost of each server.
+    /// Chooses a connection by costs that include calls of other clients and load reports.
     #[inline(never)]
     fn weighed(&self) -> Option<ChosenServer> {
         if self.clock.is_due() {

@@ -92,7 +92,7 @@ pub trait Resolver: Send + 'static {
     fn name(&self) -> String;
 }
 
-/// A resolver with a fixed set.
+/// A resolver that returns a fixed set of endpoints.
 #[derive(Clone, Debug)]
 pub struct StaticResolver(Option<Vec<Endpoint>>);
 
@@ -116,7 +116,7 @@ impl Resolver for StaticResolver {
     }
 }
 
-/// A resolver whose sets the program sends.
+/// A resolver whose sets of endpoints the program sends through a channel.
 #[derive(Debug)]
 pub struct WatchResolver {
     sets: watch::Receiver<Vec<Endpoint>>,

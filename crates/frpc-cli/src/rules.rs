@@ -44,7 +44,7 @@ struct RulesFile {
     limit: Vec<Spanned<LimitRule>>,
 }
 
-/// A token issuer and its keys.
+/// The `[jwt]` table: a token issuer with the keys that verify its tokens.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct JwtIssuer {
@@ -109,7 +109,7 @@ struct Source<'a> {
     /// Whether callers can have tokens, and whether they can have certificates.
     has_tokens: bool,
     has_certificates: bool,
-    /// The names of forwarded methods.
+    /// Names of all forwarded methods, against which the patterns of rules are resolved.
     methods: BTreeSet<String>,
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Schema {
     pub(crate) codec: Codec,
 }
 
-/// A service with its wire layout.
+/// A service of the schema with its wire layout and its methods.
 pub(crate) struct Service {
     pub(crate) descriptor: ServiceDescriptor,
     pub(crate) layout: &'static Layout,

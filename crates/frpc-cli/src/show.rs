@@ -16,7 +16,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 /// Writes the output of a command in the requested format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {
-    /// Whether programs read the output.
+    /// Whether the output is JSON for programs instead of text.
     pub(crate) json: bool,
     /// Whether text is written to standard output without escaping.
     raw: bool,
@@ -152,7 +152,7 @@ fn is_active(letter: char) -> bool {
         | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}') // Byte order marks and tags.
 }
 
-/// Escapes active characters in a text.
+/// Escapes characters that could change the state of a terminal or disguise text.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_active) {
         return Cow::Borrowed(text);

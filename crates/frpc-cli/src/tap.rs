@@ -27,7 +27,7 @@ impl FramePrinter {
     }
 }
 
-/// A transport of a client whose frames are shown.
+/// A client's transport that passes all bytes and prints their frames.
 pub(crate) struct TappedTransport<T> {
     io: T,
     watcher: Option<FramePrinter>,

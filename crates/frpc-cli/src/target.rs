@@ -20,7 +20,7 @@ const DEFAULT: &str = "localhost:8080";
 #[cfg(unix)]
 const QUEUE_PAUSE: Duration = Duration::from_millis(10);
 
-/// A transport that carries frames.
+/// A byte stream to the server, such as TCP, TLS or WebSocket.
 pub(crate) type Transport = Box<dyn Carrier>;
 
 pub(crate) trait Carrier: AsyncRead + AsyncWrite + Send + Unpin {}

@@ -140,7 +140,7 @@ fn datagram(
     Ok(bytes)
 }
 
-/// Sockets connected to the addresses of a server.
+/// Sockets connected to the addresses of a server, which are tried in order.
 struct Sockets(Vec<Socket>);
 
 /// A socket that is connected to one of the server's addresses.
@@ -259,7 +259,7 @@ impl Socket {
     }
 }
 
-/// The reply to the request.
+/// A parsed reply: the result or the error of the call, and its metadata.
 #[derive(Debug)]
 struct Reply {
     /// The result as JSON.

@@ -69,11 +69,11 @@ struct Inner {
     retried: Mutex<BTreeMap<Key, u64>>,
     late: AtomicU64,
     unserved: AtomicU64,
-    /// Connections that clients established.
+    /// Number of connections that clients have established.
     dialled: AtomicU64,
-    /// Failed attempts to connect.
+    /// Number of failed attempts of clients to connect.
     not_dialled: AtomicU64,
-    /// The live channels that use these counters.
+    /// The live channels that use these counters, whose servers snapshots list.
     channels: Mutex<Vec<ChannelServers>>,
     #[cfg(feature = "pubsub")]
     brokers: Mutex<Vec<Broker>>,

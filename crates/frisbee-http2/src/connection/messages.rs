@@ -33,7 +33,7 @@ pub(super) struct DataFrame {
     length: u32,
 }
 
-/// The message to which a field block belongs.
+/// The message to which a field block belongs, which decides how its fields are validated.
 #[derive(Clone, Copy)]
 enum Target {
     New,

@@ -7,7 +7,7 @@ use crate::frame;
 use frisbee_core::{Role, earlier};
 use std::time::{Duration, Instant};
 
-/// Payload of the PING after the first GOAWAY.
+/// Payload of the PING sent after the first GOAWAY. Its reply shows that the client has received the GOAWAY.
 pub(super) const SHUTDOWN_PING: [u8; 8] = *b"shutdown";
 
 /// Time for which a server waits for the reply to that PING.

@@ -68,7 +68,7 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Decoder of the blocks of one direction of a connection.
+/// Decoder of the field blocks that arrive on a connection, with their dynamic table.
 #[derive(Debug)]
 pub struct Decoder {
     table: Table,

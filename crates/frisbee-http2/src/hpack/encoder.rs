@@ -83,7 +83,7 @@ impl Encoder {
         self.has_resized = mark.has_resized;
     }
 
-    /// Begins a block.
+    /// Begins a field block, with the table size update that is due.
     pub fn begin(&mut self, block: &mut Vec<u8>) {
         if std::mem::take(&mut self.has_resized) {
             // RFC 7541, section 4.2: "the smallest maximum table size that occurs in that interval MUST be signaled in

@@ -84,7 +84,8 @@ pub(crate) struct Cache(Mutex<CacheGenerations>);
 
 #[derive(Default)]
 struct CacheGenerations {
-    /// Key generation that accepted the cached tokens.
+    /// Generation of the verification keys by which the cached tokens were accepted. The cache is cleared if it
+    /// changes.
     generation: u64,
     young: HashMap<Box<str>, Arc<JudgedCaller>>,
     old: HashMap<Box<str>, Arc<JudgedCaller>>,

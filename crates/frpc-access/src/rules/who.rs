@@ -1,4 +1,4 @@
-//! Conditions on callers.
+//! Conditions on callers, of which access rules consist.
 
 use crate::Principal;
 #[cfg(any(unix, test))]

@@ -125,7 +125,7 @@ impl Resolver for DnsResolver {
     }
 }
 
-/// Clamps a TTL in seconds.
+/// Clamps a TTL in seconds to the configured bounds.
 fn within(bounds: &RangeInclusive<Duration>, ttl: u32) -> Duration {
     Duration::from_secs(ttl.into()).min(*bounds.end()).max(*bounds.start())
 }

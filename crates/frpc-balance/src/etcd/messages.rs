@@ -31,7 +31,7 @@ pub(crate) struct RangeResponse {
     pub(crate) header: Option<Header>,
     #[prost(message, repeated, tag = "2")]
     pub(crate) kvs: Vec<KeyValue>,
-    /// Whether keys beyond the limit exist.
+    /// Whether there are more keys than the requested limit.
     #[prost(bool, tag = "3")]
     pub(crate) more: bool,
 }
@@ -54,7 +54,7 @@ pub(crate) struct LeaseGrantRequest {
     /// Requested time to live of the lease in seconds.
     #[prost(int64, tag = "1")]
     pub(crate) ttl: i64,
-    /// Chosen by the client.
+    /// Requested id of the lease, chosen by the client.
     #[prost(int64, tag = "2")]
     pub(crate) id: i64,
 }

@@ -13,7 +13,7 @@ use tonic::Streaming;
 /// that permits no watch ends each immediately.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Kind of the event of a deleted key.
+/// Value of the event kind that reports a deleted key.
 const DELETED: i32 = 1;
 
 /// A resolver of the endpoints below a prefix, for [`connect_resolved`](crate::FleetBuilder::connect_resolved).

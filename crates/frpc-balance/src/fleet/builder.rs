@@ -20,7 +20,7 @@ use tokio::runtime::Handle;
 /// connections per second. A waiting channel only loses some balance.
 const CONNECTION_SPREAD: Duration = Duration::from_secs(3);
 
-/// Name of a server that is reached by a connector.
+/// Name shown for a server that is reached by a connector, because its address is unknown.
 const CONNECTOR: &str = "the server";
 
 /// Extension of [`ChannelBuilder`] for channels to several servers.
@@ -55,7 +55,7 @@ pub struct FleetBuilder {
     spread: Duration,
 }
 
-/// A server of a fixed list.
+/// A server of a fixed list: how to connect to it, and its performance estimate.
 type Server = (Links, Arc<ServerEstimate>);
 
 impl FleetBuilder {

@@ -68,7 +68,7 @@ pub(crate) struct CandidateSet {
 /// Servers of equal preference, among which calls choose by weight and cost only.
 #[derive(Default)]
 struct Tier {
-    /// The servers by rank, and their weights.
+    /// The servers, indexed by their rank in load reports, and their weights.
     servers: Vec<Candidate>,
     weights: Vec<u32>,
     /// The servers, each repeated in proportion to its weight, so that a uniform random index respects the weights.

@@ -25,7 +25,7 @@ pub(crate) struct FleetClock {
     care: AtomicBool,
     /// The recent load reports of the servers.
     pub(super) reports: Reports,
-    /// Notified of each new connection.
+    /// Notified when a server is connected, to wake calls that wait for a connection.
     pub(super) connected: Notify,
 }
 
@@ -46,7 +46,7 @@ impl FleetClock {
         self.made
     }
 
-    /// Updates the time.
+    /// Reads the runtime's clock and updates the time.
     pub(crate) fn refresh(&self) {
         self.advance(now());
     }

@@ -127,11 +127,11 @@ struct Observations {
     ejected_until: u64,
     /// Whether the server has received its measuring call or trial.
     is_tried: bool,
-    /// Whether the server starts slowly.
+    /// Whether the server is in its slow start after it has joined or returned.
     is_starting: bool,
 }
 
-/// A server's report, limited to what is plausible.
+/// A server's load report, limited to plausible values because the server may be faulty.
 #[derive(Clone, Copy, Debug)]
 struct ServerReport {
     at: u64,

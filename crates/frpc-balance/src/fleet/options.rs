@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// A client's options for its fleet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FleetOptions {
-    /// The client's zone.
+    /// The client's zone. Servers of the same zone are preferred.
     pub(crate) zone: Option<String>,
     /// Maximum number of servers to which the client connects.
     pub(crate) subset: Option<usize>,

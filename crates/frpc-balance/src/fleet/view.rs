@@ -1,4 +1,4 @@
-//! Inspection of a fleet.
+//! Snapshots of a fleet for inspection by programs.
 
 use crate::fleet::Fleet;
 use crate::resolve::Endpoint;

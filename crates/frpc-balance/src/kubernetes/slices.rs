@@ -221,7 +221,7 @@ fn backend(endpoint: SliceEndpoint, port: u16) -> Option<Backend> {
     Some(Backend { address: SocketAddr::new(ip, port), state, zone, node, pod, uid })
 }
 
-/// All slices of a Service.
+/// The EndpointSlices of a Service, merged into one set of endpoints.
 #[derive(Debug)]
 pub(crate) struct Slices {
     port: Port,
@@ -230,7 +230,7 @@ pub(crate) struct Slices {
     slices: BTreeMap<String, Slice>,
     /// Number of endpoints of all slices.
     backends: usize,
-    /// Whether an overflow was logged since the last list.
+    /// Whether the log already states that a limit was exceeded. Reset by the next list.
     is_full: bool,
 }
 

@@ -45,7 +45,7 @@ const _: () = assert!(LENGTH_MAX > 100 * ENDPOINTS_MAX as u64);
 #[derive(Debug)]
 pub struct FileResolver {
     path: PathBuf,
-    /// The last text that was reported.
+    /// Text of the file at the last report, so that an unchanged file is not reported again.
     stated: Option<String>,
 }
 

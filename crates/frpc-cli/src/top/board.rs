@@ -72,7 +72,7 @@ pub(super) struct TopView {
     server: usize,
     pub(super) sort: Column,
     pub(super) is_ascending: bool,
-    /// The sort order of the table that is not displayed.
+    /// Sort column and direction of the table that is not displayed, restored when the user switches to it.
     other: (Column, bool),
     pub(super) filter: String,
     /// Whether the user is typing a filter.

@@ -21,7 +21,7 @@ const OTHERS: &str = "others";
 pub struct Metric {
     /// The name, which ends with the unit, and with `_total` for counters.
     pub name: &'static str,
-    /// A description of one sentence.
+    /// A description of the metric in one sentence.
     pub help: &'static str,
     /// Whether the metric is a counter or a gauge.
     pub kind: FigureKind,
@@ -99,7 +99,7 @@ impl TopicFigures {
     }
 }
 
-/// A list of metrics under construction.
+/// Builder of a list of metrics.
 struct MetricSet(Vec<Metric>);
 
 impl MetricSet {

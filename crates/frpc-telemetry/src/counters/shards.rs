@@ -62,7 +62,7 @@ type Shard = Mutex<Vec<Arc<Series>>>;
 /// Exclusive right of a thread to write to a shard, which makes its counters cheap to increment.
 struct Lease {
     shard: Arc<Shard>,
-    /// The series of the shard, indexed by key.
+    /// The histograms of the shard, indexed by key, so that the owner finds them without a lock.
     series: Vec<Option<Arc<Series>>>,
 }
 
@@ -94,7 +94,7 @@ impl Lease {
 #[derive(Default)]
 pub(crate) struct Shards {
     all: Mutex<Vec<Arc<Shard>>>,
-    /// Leases returned by ended threads.
+    /// Leases of threads that have ended, to be reused by new threads.
     free: Mutex<Vec<Lease>>,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct Shards {
 #[derive(Default)]
 struct LeasedShard {
     of: Weak<Shards>,
-    /// `None` before the first use.
+    /// The leased shard. `None` before the thread has counted a call.
     lease: Option<Lease>,
 }
 

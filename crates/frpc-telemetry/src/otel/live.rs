@@ -1,4 +1,4 @@
-//! Sampled calls in progress, by observer token.
+//! The sampled calls in progress. The observer stores their numbers as tokens in the calls.
 
 use opentelemetry::global::BoxedSpan;
 use parking_lot::Mutex;

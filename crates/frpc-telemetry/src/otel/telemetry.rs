@@ -41,7 +41,7 @@ pub struct Telemetry {
     lives: Arc<LiveCalls>,
 }
 
-/// Maximum number of attributes of a span.
+/// Maximum number of attributes that a span of a call has.
 const ATTRIBUTES_MAX: usize = 7;
 
 /// The duration histograms of clients and servers.
