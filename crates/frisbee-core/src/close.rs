@@ -7,7 +7,7 @@ use std::{fmt, io};
 /// Maximum length of the text in a CLOSE packet, in bytes.
 const TEXT_MAX: usize = 200;
 
-/// gRPC status codes sent in CLOSE packets.
+/// gRPC status codes that CLOSE packets contain.
 const UNKNOWN: u32 = 2;
 const RESOURCE_EXHAUSTED: u32 = 8;
 const INTERNAL: u32 = 13;
@@ -45,7 +45,7 @@ pub enum CloseReason {
     /// The peer accepted no pending bytes within the [write timeout](crate::Config::write_timeout), or accepted them
     /// too slowly over a longer period.
     WriteTimeout {
-        /// The number of pending bytes.
+        /// Number of bytes that were pending when the timeout expired.
         waiting: usize,
     },
     /// Reading or writing failed.

@@ -15,7 +15,7 @@ use hand_off::{HandOffEvent, HandOffProgress, Stage};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Token bucket for PINGs from a peer. Go sends two per second.
+/// Capacity of the token bucket that limits PINGs from a peer. Go sends two per second.
 const PING_BURST: u32 = 40;
 const PINGS_PER_SECOND: u32 = 20;
 

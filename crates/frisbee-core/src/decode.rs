@@ -62,7 +62,7 @@ pub struct Decoder {
     pool: Option<&'static dyn MemoryPool>,
 }
 
-/// A packet with a complete header and a partially received body.
+/// A packet whose header is complete and whose body is still being received.
 #[derive(Debug)]
 struct Partial {
     header: Header,

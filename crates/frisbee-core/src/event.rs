@@ -32,7 +32,7 @@ impl Event {
     }
 }
 
-/// Kind of a peer: native or compat.
+/// Whether a peer supports the protocol extension.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum PeerKind {
     /// The kind has not been determined yet.

@@ -73,7 +73,7 @@ const HAND_OFF_CANCEL: u8 = 5;
 const BATCHES: u8 = 6;
 
 impl Hello {
-    /// First item type available to higher layers.
+    /// Lowest item type that higher layers may use.
     pub const FIRST_USER_ITEM: u8 = 32;
 
     /// First mandatory item type. Type 128 + n is the mandatory variant of type n. No mandatory item is defined yet.
@@ -202,7 +202,7 @@ pub enum HelloError {
         /// Length in bytes.
         length: usize,
     },
-    /// The HELLO ends within an item.
+    /// The HELLO ends within an item, which is therefore incomplete.
     Truncated,
     /// The value of an item is malformed: a number is empty, exceeds 64 bits, or has trailing bytes.
     Malformed {

@@ -40,7 +40,7 @@ pub struct StreamState {
 pub enum StreamSignal {
     /// Nothing needs to be sent, because the peer already knows of the change or cannot be notified.
     Nothing,
-    /// Closes the stream with a compat peer by an empty packet.
+    /// Closes the stream by an empty packet, because a compat peer does not support END.
     Close,
     /// Ends the direction of this end.
     End,

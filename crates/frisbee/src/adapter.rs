@@ -80,7 +80,7 @@ opaque_debug!([] ProtocolAdapter, "ProtocolAdapter");
 pub(crate) enum AllowedProtocols {
     /// Frames and adapter protocols. TLS is also accepted if it shares the port with plaintext connections.
     Any,
-    /// Frames and adapter protocols. The transport already uses TLS.
+    /// Frames and adapter protocols, on a transport that already uses TLS.
     #[cfg(feature = "tls")]
     Secured,
     /// Only frames. The connection is nested in an adapter connection.
@@ -112,7 +112,7 @@ pub(crate) struct AdapterHost {
 /// Future of a frisbee connection that is tunnelled through an adapter connection.
 pub(crate) type Inner<'a> = Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>;
 
-/// Handlers of a server's adapter connections.
+/// Adapters of a server, which serve connections of other protocols.
 pub(crate) struct ProtocolAdapters {
     handlers: Vec<ProtocolAdapter>,
     /// Performs TLS handshakes, if the server accepts TLS and plaintext connections on the same port.

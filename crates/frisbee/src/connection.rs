@@ -87,18 +87,18 @@ pub(crate) struct ConnectionShared {
     routed: AtomicU16,
     /// Number of streams opened by the peer to which a handle exists, whether or not they are still open.
     pub(crate) guests: AtomicU32,
-    /// Maximum number of in-flight calls of the peer.
+    /// Maximum number of calls that the peer may have in flight.
     calls_max: u32,
-    /// Maximum size of a received body in bytes.
+    /// Maximum size in bytes of a packet body that the peer may send.
     body_max: u32,
     /// Maximum number of open streams of the peer. This and the following fields are only used by the driver. They are
     /// stored here because the memory of a task is rounded up to a multiple of 128 bytes.
     pub(crate) streams_max: u32,
     /// Maximum duration of a turn (one poll of the connection's driver), in microseconds.
     turn_max: u32,
-    /// Initial credit of a stream in bytes.
+    /// Credit in bytes with which the peer's sending on a new stream starts.
     pub(crate) stream_credit: u32,
-    /// Runtime of the caller, in which all tasks are spawned.
+    /// Runtime in which the server was started or the client connected. Handlers and tasks are spawned in it.
     pub(crate) runtime: Handle,
     /// Worker that drives the connection. Not set if the caller's runtime drives it.
     pub(crate) home: OnceLock<Box<dyn Home>>,

@@ -8,7 +8,7 @@ use std::{fmt, io};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The connection has ended.
+    /// The connection has ended, for this reason.
     Closed(CloseReason),
     /// Either peer has closed the stream.
     StreamClosed,
@@ -105,7 +105,7 @@ pub enum HandOffError {
     Unsupported,
     /// The request exceeds the maximum size that the peer accepts.
     TooLong(TooLong),
-    /// The connection has ended.
+    /// The connection has ended, for this reason.
     Closed(CloseReason),
 }
 
@@ -149,22 +149,22 @@ fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
 pub enum MountError {
     /// Two routers claim the same operations or the same HELLO items.
     Overlap {
-        /// Names of the routers that claim the operations.
+        /// Names of the two routers that claim the same operations.
         owners: [String; 2],
     },
     /// The range is empty, or contains operations below 10, which are reserved for the protocol.
     Range {
-        /// Name of the router with this range.
+        /// Name of the router that was mounted on this range.
         owner: String,
     },
     /// The HELLO [items](crate::Protocol::hello_items) together exceed [`Hello::ITEMS_MAX`].
     Hello {
-        /// Total size of the items in bytes.
+        /// Total size of the HELLO items in bytes.
         length: usize,
     },
     /// A HELLO [item](crate::Protocol::hello_items) has a type that is reserved for the protocol.
     HelloItem {
-        /// Type of the item.
+        /// Type of the HELLO item.
         item: u8,
     },
 }

@@ -32,7 +32,7 @@ const KEPT_FOR: Duration = Duration::from_secs(10);
 /// Buffer pool of the process.
 pub(crate) static POOL: SharedPool = SharedPool(Mutex::new(BufferPool::new(BUFFERS_MAX)));
 
-/// A pool shared by all connections.
+/// Pool of body buffers that all connections share.
 #[derive(Debug)]
 pub(crate) struct SharedPool(Mutex<BufferPool>);
 

@@ -283,7 +283,7 @@ fn check_items(items: &[(u8, Bytes)]) -> Result<(), MountError> {
 pub struct BatchEnd<'a> {
     /// Time at which this poll of the connection's driver began.
     pub now: Instant,
-    /// Packets that are sent with this batch.
+    /// Outbox that is written after this call. Packets added to it are sent with the batch.
     pub outbox: &'a mut Outbox,
     pub(crate) when_written: bool,
 }

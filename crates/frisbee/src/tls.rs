@@ -132,14 +132,14 @@ pub struct ServerTls {
     handshakes_max: usize,
 }
 
-/// Replaceable settings of a server.
+/// TLS settings of a server that can be replaced while it runs.
 #[derive(Debug)]
 struct ServerSettings {
     config: Arc<ServerConfig>,
     clients: Clients,
 }
 
-/// Clients that a server accepts.
+/// Clients that a server accepts, by their certificates.
 #[derive(Debug)]
 enum Clients {
     Anybody,
@@ -274,7 +274,7 @@ pub struct ClientTls {
     current: Arc<RwLock<ClientSettings>>,
 }
 
-/// Replaceable settings of a client.
+/// TLS settings of a client that can be replaced between connections.
 #[derive(Debug)]
 struct ClientSettings {
     config: Arc<ClientConfig>,
@@ -395,7 +395,7 @@ fn client_config(servers: &Authorities, identity: Option<Identity>) -> Result<Ar
     Ok(certificate_request::noting(Arc::new(config)))
 }
 
-/// A TLS error.
+/// Error of a TLS handshake or of TLS settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TlsError {

@@ -78,7 +78,7 @@ pub enum Transport {
     /// Shared memory, or a Unix socket whose client may offer it.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     Shared(crate::shm::Stream),
-    /// TLS, memory, and types of the user.
+    /// Any other transport: TLS, in-memory connections, and types of the user.
     Other(Box<dyn Io>),
 }
 

@@ -90,13 +90,13 @@ pub(crate) struct Calls {
     allowed: Option<usize>,
     /// Whether this end has dialled the connection.
     is_dialler: bool,
-    /// Kind of the server, as far as known.
+    /// Kind of the server, which determines how calls are encoded. Unknown until its first packet.
     pub(crate) server: ServerKind,
     /// Free slots and the limit of calls, saved when calls were paused. `None` while they are not.
     paused: Option<(Vec<u16>, Option<usize>)>,
     /// Services that this end calls, with their layouts at the peer.
     pub(crate) offers: CalledServices,
-    /// Records of observed calls. `None` if calls are not observed.
+    /// State for reporting calls to observers. `None` if calls are not observed.
     observed: Option<Box<ObservedCalls>>,
     /// Whether to measure the duration of the next call.
     pub(crate) times_next: bool,
@@ -104,7 +104,7 @@ pub(crate) struct Calls {
     timing: Option<Box<Timing>>,
 }
 
-/// Kind of a server.
+/// Kind of a server, which determines how calls to it are encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum ServerKind {
     #[default]
@@ -169,7 +169,7 @@ enum State {
     Pending,
     /// Like `Pending`, but the duration of the call is measured.
     Timed,
-    /// The reply has been received.
+    /// The reply has been received, and its caller has not taken it yet.
     Replied,
     /// The deadline has passed. The caller has been woken and has not been polled yet.
     Expired,

@@ -127,7 +127,7 @@ impl TraceContext {
     }
 }
 
-/// The future of a handler, polled with the context of its call.
+/// The future of a handler. While it is polled, calls inherit the deadline and trace context of the handler's call.
 pub(crate) struct HandlerFuture<F> {
     pub(crate) inherited: InheritedContext,
     pub(crate) future: F,

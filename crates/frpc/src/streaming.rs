@@ -65,7 +65,7 @@ pub struct Streaming<M> {
     in_a_row: u8,
     /// Whether the peer has answered the call.
     answered: bool,
-    /// Whether the peer has sent HEADERS.
+    /// Whether the peer has sent HEADERS, which contain the metadata of the response.
     has_headers: bool,
     message: PhantomData<fn() -> M>,
     /// A first message that has not been read, or a failure after HEADERS, received by [`opened`](Self::opened). The
@@ -95,7 +95,7 @@ pub(crate) enum ReceiverEnd {
 #[derive(Default)]
 pub(crate) struct SharedReceiver {
     pub(crate) back: Mutex<ReturnSlot>,
-    /// Number of responses sent.
+    /// Number of responses that the handler has sent.
     pub(crate) sent: AtomicUsize,
 }
 

@@ -33,7 +33,7 @@ pub struct Decoder<'a> {
     /// Length of the whole input, from which offsets in errors are computed. `rest` is its suffix.
     end: usize,
     shared: Option<&'a Bytes>,
-    /// Whether any value was returned as a slice of `shared`.
+    /// Whether any value was returned as a slice of `shared`, which then stays alive.
     has_sliced: bool,
     /// Number of nesting levels that may still be entered.
     levels: u32,

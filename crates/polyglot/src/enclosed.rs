@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use crate::{DecodeError, Decoder, EncodeError, EncodeReason, Encoder, Kind, Root};
 
-/// The encoded message in a body.
+/// An encoded message that was contained in a body and is not decoded yet.
 #[derive(Clone, Debug)]
 pub enum RawMessage<'a> {
     /// A slice that shares the memory of the input and keeps it alive.

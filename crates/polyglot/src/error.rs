@@ -17,7 +17,7 @@ use crate::{Kind, NESTING_CEILING};
 /// ```
 pub type DecodeError = PathError<DecodeReason, usize>;
 
-/// Codecs without generated code have texts as reasons.
+/// Converts the reason to text, for codecs without generated code.
 impl From<DecodeError> for PathError<String, usize> {
     fn from(error: DecodeError) -> Self {
         Self::new(error.reason().to_string(), error.offset())
@@ -69,7 +69,7 @@ pub enum DecodeReason {
     TooManyElements {
         /// [`Kind::List`] or [`Kind::Map`].
         kind: Kind,
-        /// Number of elements, as declared.
+        /// Number of elements that the list or map declares.
         length: u32,
         /// Number of bytes left in the input.
         left: usize,
@@ -84,7 +84,7 @@ pub enum DecodeReason {
     },
     /// Messages exceed the [nesting limit](crate::Decoder::with_nesting).
     NestingTooDeep {
-        /// Maximum number of levels.
+        /// Maximum number of nesting levels.
         max: u32,
     },
     /// An error takes the place of a message that is not the root.
@@ -114,12 +114,12 @@ pub enum DecodeReason {
     EnumNumber(i32),
     /// A [translated](crate::layout) body exceeds the maximum size.
     TranslationTooLong {
-        /// Maximum size in bytes.
+        /// Maximum size of a translated body in bytes.
         max: usize,
     },
     /// Reordering the fields of a body during [translation](crate::layout) would move too many bytes.
     TooManyMoves {
-        /// Maximum number of bytes.
+        /// Maximum number of bytes that a translation may move.
         max: usize,
     },
 }
@@ -204,16 +204,16 @@ pub enum EncodeReason {
     Unreadable(String),
     /// The length of an [embedded](crate::Encoder::enclosed) message differs from the announced one.
     Content {
-        /// Announced length in bytes.
+        /// Number of bytes that was announced before the message was written.
         announced: usize,
-        /// Number of bytes written.
+        /// Number of bytes that the message actually takes.
         written: usize,
     },
     /// The enum does not declare this number, nor does the number represent an unknown index.
     UnknownNumber {
         /// Full name of the enum.
         enumeration: &'static str,
-        /// The undeclared number.
+        /// The number that the enum does not declare.
         number: i32,
     },
 }

@@ -43,7 +43,7 @@ pub enum HandOffAnswer {
     NotServed = 3,
 }
 
-/// Event of a hand-off.
+/// Message of the peer about a hand-off of the connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HandOffEvent {
     /// The peer requests a hand-off, which must be [answered](crate::Connection::answer_hand_off).
@@ -70,7 +70,7 @@ pub(crate) struct HandOffProgress {
     pub(crate) stage: Stage,
     /// Pending bytes up to and including the request or reply. Later packets are queued in the outbox.
     pub(crate) last: Outbox,
-    /// Deadline for receiving or sending the reply.
+    /// Time by which the reply must be received or sent.
     pub(crate) deadline: Option<Instant>,
     /// Whether the client has reported that it no longer waits for the reply.
     pub(crate) is_abandoned: bool,

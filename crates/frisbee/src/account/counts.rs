@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Targets of log events, which operators use in filters.
+/// Targets of the log events about limits. Operators use them in log filters.
 const LISTENER: &str = "frisbee::listener";
 const CONNECTION: &str = "frisbee::connection";
 

@@ -24,7 +24,7 @@ pub(crate) struct Output {
     room: u32,
 }
 
-/// Value of `room` while enough memory is available.
+/// Value of `room` while the outbox is not limited by a lack of memory.
 const ENOUGH: u32 = u32::MAX;
 
 impl Default for Output {

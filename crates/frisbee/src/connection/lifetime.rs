@@ -14,7 +14,7 @@ const JITTER: f64 = 0.1;
 /// Maximum duration that timers support. Longer ones are reduced to it.
 const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
-/// Limit of the age of a server's connections.
+/// Maximum age of a server's connections, and the grace period after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct AgeLimit {
     /// Maximum age of a connection, or `None` for no limit.

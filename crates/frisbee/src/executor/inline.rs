@@ -30,7 +30,7 @@ pub trait Continuation<T>: Send {
     fn then(self, worked: UnwindResult<T>);
 }
 
-/// Ignores the output.
+/// The continuation of a future whose output is not needed.
 impl<T> Continuation<T> for () {
     fn then(self, _worked: UnwindResult<T>) {}
 }

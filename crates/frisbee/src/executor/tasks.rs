@@ -119,11 +119,11 @@ struct JobSlots {
 /// Slots without a job, grouped by where their idle task runs, so that a new job can reuse it.
 #[derive(Debug, Default)]
 struct FreeSlots {
-    /// Slots without a task.
+    /// Free slots that have no task.
     bare: Vec<usize>,
-    /// Slots with an idle task in the caller's runtime.
+    /// Free slots whose idle task runs in the caller's runtime.
     in_runtime: Vec<usize>,
-    /// Slots with an idle task on the worker.
+    /// Free slots whose idle task runs on the connection's worker.
     on_worker: Vec<usize>,
 }
 

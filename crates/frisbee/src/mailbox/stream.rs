@@ -91,7 +91,7 @@ pub enum StreamEnd {
     Overflowed,
 }
 
-/// State of a stream, for introspection.
+/// Snapshot of a stream's state, as shown by [`Connection::view`](crate::Connection::view).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct StreamView {
@@ -104,7 +104,7 @@ pub struct StreamView {
     pub credit: Option<i64>,
     /// Window of the peer: the maximum number of unread bytes.
     pub window: u64,
-    /// Memory of unread messages in bytes.
+    /// Memory in bytes of messages that were received and not read.
     pub unread: usize,
 }
 
@@ -177,7 +177,7 @@ pub(crate) struct Messages {
     pub(crate) credit: Credit,
     pub(crate) window: Window,
     pub(crate) inbox: Inbox,
-    /// Total size of the messages in both directions.
+    /// Number of bytes of messages sent and received on the stream.
     pub(crate) bytes: StreamBytes,
     /// Whether a message or HEADERS have been received.
     has_begun: bool,
@@ -197,7 +197,7 @@ pub(crate) struct Messages {
     pub(crate) reader: Option<Waker>,
     /// Senders waiting until the peer grants credit.
     pub(crate) senders: EventWaiters,
-    /// Tasks that wait for the end of the stream.
+    /// Tasks waiting until the stream has ended.
     pub(crate) watchers: EventWaiters,
 }
 

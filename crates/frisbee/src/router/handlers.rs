@@ -72,7 +72,7 @@ struct LiveHandlers {
 
 type Table = BTreeMap<u16, Handler>;
 
-/// A handler and its execution policy, as stored in a [`HandlerTable`].
+/// A handler and its execution policy, which several [tables](HandlerTable) can share.
 #[derive(Clone)]
 pub struct Handler(Arc<dyn Prototype>);
 
@@ -425,7 +425,7 @@ fn spawn(
     });
 }
 
-/// Sends the packet that a handler has returned.
+/// Continuation of a pending handler, which sends the packet that the handler returns.
 struct Answer(Task);
 
 impl Continuation<Option<Packet>> for Answer {

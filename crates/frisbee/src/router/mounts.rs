@@ -37,7 +37,7 @@ pub struct Mounts {
     /// The mounted routers, sorted by range.
     mounts: Vec<Mount>,
     fallback: Option<Mount>,
-    /// The first error of mounting a router.
+    /// First error of mounting a router, reported when the server or client is built.
     wrong: Option<MountError>,
 }
 

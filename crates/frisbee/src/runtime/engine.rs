@@ -85,7 +85,7 @@ pub(crate) struct Engine<R: Protocol> {
     departure: OutgoingHandOff,
 }
 
-/// Whether the transport is read.
+/// Whether the driver still reads from the transport.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadMode {
     Open,
@@ -95,10 +95,10 @@ enum ReadMode {
     Stopped,
 }
 
-/// Packets that the driver currently routes.
+/// Whether the driver routes all packets, or only those that need no space in the outbox.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Routing {
-    /// All packets.
+    /// All packets are routed.
     All,
     /// All packets. The last batch was a single packet.
     Single,

@@ -62,7 +62,7 @@ const SMALL_PIECE_MAX: usize = 128 * 1024;
 /// [`READ_MUCH`] per poll, this is more than a system buffers for a socket.
 const LAST_POLLS_MAX: u32 = 1024;
 
-/// Maximum number of slices per vectored write.
+/// Maximum number of slices passed to one vectored write.
 const SLICES_MAX: usize = 64;
 
 /// Duration for which a closed connection waits for the peer to close its half, so that a reset does not discard the
@@ -98,7 +98,7 @@ pub(crate) struct Driver<T, R: Protocol, C> {
     /// Whether the timer was set since it was last polled. It must be polled to register the waker.
     timer_is_new: bool,
     phase: SocketPhase,
-    /// Whether the task has yielded so that others can add mail.
+    /// Whether the driver has yielded so that other tasks can add packets to the mailbox.
     yielded: bool,
     /// Whether the driver yields before it takes mail, because the executor may run tasks in another order than they
     /// were woken in.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::net::unix::UCred;
 use tokio::net::{UnixListener, UnixStream};
 
-/// Delay before locking a folder is retried.
+/// Delay before the lock on a socket's folder is tried again.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// A listening socket and its file.
@@ -20,7 +20,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub struct UnixSocket {
     pub(crate) listener: UnixListener,
     pub(crate) path: PathBuf,
-    /// Device and inode of the file that this server has created.
+    /// Device and inode of the socket file. Identifies the file, so that only the one that this server has created is
+    /// removed.
     made: Option<(u64, u64)>,
     /// Memory that is shared with clients that offer it.
     pub(crate) sharing: Option<Sharing>,

@@ -55,9 +55,9 @@ pub enum Error {
     StreamingHandOff(String),
     /// The [layout of compat clients](crate::ServerBuilder::compat_layout) cannot be used.
     CompatLayout {
-        /// The full name of the service.
+        /// Full name of the service whose layout was given.
         service: String,
-        /// The problem.
+        /// Reason why the layout cannot be used.
         reason: String,
     },
 }

@@ -342,7 +342,7 @@ pub enum MetadataError {
     Kind(String),
     /// The metadata already has 256 entries.
     TooMany,
-    /// With this key, the metadata would exceed 60 KiB.
+    /// Adding a value for this key would make the metadata longer than 60 KiB.
     TooLong(String),
     /// This key ends in `-bin` and has several values. The protocol of the call supports only one.
     Repeated(String),

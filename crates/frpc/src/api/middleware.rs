@@ -329,7 +329,7 @@ accessors!(
 
 /// The remaining chain of a [`Middleware`]: the next middleware, or the call itself.
 pub struct Next {
-    /// The call and all remaining middleware.
+    /// The call, together with the middleware that has not run yet.
     last: Box<InnermostCall>,
 }
 

@@ -27,7 +27,7 @@ pub struct Status(Box<StatusInner>);
 #[derive(Clone, PartialEq, Eq)]
 struct StatusInner {
     code: Code,
-    /// Whether it is certain that the call has not run.
+    /// Whether it is certain that the call has not run, so that it may be retried.
     not_run: bool,
     message: Box<str>,
     details: Bytes,

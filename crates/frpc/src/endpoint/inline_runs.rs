@@ -30,7 +30,7 @@ pub(crate) struct InlineRuns {
 pub(crate) struct EndedBatch {
     /// End time of the poll, if handlers were polled inline.
     pub(crate) at: Option<Instant>,
-    /// Whether handlers are spawned as tasks from now on.
+    /// Whether handlers took too long and are spawned as tasks from now on.
     pub(crate) is_slow: bool,
 }
 

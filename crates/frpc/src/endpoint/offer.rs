@@ -39,7 +39,7 @@ pub(crate) struct OfferBuilder {
     pub(crate) nesting: Nesting,
     /// Observers of calls.
     pub(crate) observers: Option<Observers>,
-    /// Whether to record calls in progress.
+    /// Whether calls in progress are recorded, so that operators can list them.
     pub(crate) is_inspectable: bool,
     /// Access rules that requests are checked against, if any.
     pub(crate) access: Option<Arc<dyn Authorize>>,
@@ -54,7 +54,7 @@ pub(crate) struct ServiceOffer {
     pub(crate) table: Table,
     pub(crate) mounts: Mounts,
     on_connect: Vec<Hook>,
-    /// Services that this end calls.
+    /// Services that this end calls and announces to its peers.
     pub(crate) called: Arc<[&'static Layout]>,
     /// Layouts to use for services at compat peers, where these differ from the layouts of this end.
     pub(crate) compat: Arc<[&'static Layout]>,

@@ -15,7 +15,7 @@ use polyglot::Nesting;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// State of the router for one connection.
+/// State that the router keeps for each connection.
 pub(crate) struct Session {
     pub(crate) caller: Caller,
     /// Instances of the unary methods that were called, sorted by operation.
@@ -23,7 +23,7 @@ pub(crate) struct Session {
     /// Instance of the method that was called last, with its operation. Consecutive calls are often of the same method.
     pub(crate) last: Option<(u16, Box<dyn Invoke>)>,
     pub(crate) mounted: MountsSession,
-    /// Calls made by an accepting end. Set once it has made one.
+    /// Table of the calls that this end makes, if it has accepted the connection and made a call.
     pub(crate) calls: Option<Arc<CallTable>>,
     /// Version of the connection's attachments when they were last searched for a call table.
     pub(crate) looked: u32,

@@ -149,7 +149,7 @@ impl MethodObserver {
     }
 }
 
-/// Start of an observed call.
+/// The start of an observed call: its time, token and trace context.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallStart {
     pub(crate) at: Instant,

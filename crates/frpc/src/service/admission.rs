@@ -32,7 +32,7 @@ fn admit_by(guard: Option<&Guard>, options: &mut Prefix) -> Result<(), Status> {
     Ok(())
 }
 
-/// The access rule of a method for the peer of one connection.
+/// The access rule of a method, as it applies to the peer of one connection.
 #[derive(Clone)]
 pub(crate) struct Guard {
     rules: Arc<dyn PeerRules>,

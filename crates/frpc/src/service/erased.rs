@@ -31,7 +31,7 @@ pub(crate) enum Kind {
     Stream(Box<dyn StreamingMethod>),
 }
 
-/// Determines where the handlers of a method run.
+/// Where the handlers of a method run: inline on the driver of the connection, or as tasks.
 pub(crate) struct HandlerPlacement {
     pub(crate) policy: Policy,
     /// Whether handlers may be polled inline. Used by [`Policy::Inline`].

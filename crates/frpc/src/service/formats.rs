@@ -26,7 +26,7 @@ pub(crate) struct FormatInfo {
     /// Name of the format's positional variant, in which requests contain their fields in the order of declaration,
     /// without names.
     positional: Option<&'static str>,
-    /// Names of the fields of a request.
+    /// Names of the fields of a request in this format, in the order of declaration.
     pub(crate) fields: &'static [&'static str],
     /// Comment of the method, for use in generated documentation.
     pub(crate) comment: &'static str,
@@ -57,7 +57,7 @@ pub(crate) const LARGE_BODY: usize = 16 * 1024;
 #[derive(Debug, Default)]
 pub struct FormatTerms {
     pub(crate) nesting: Nesting,
-    /// Memory of the last decoded request.
+    /// Memory in bytes that the last decoded request takes, as recorded by its decoder.
     pub(crate) memory: AtomicUsize,
     /// Amount in bytes by which the memory limit of the next request is reduced.
     pub(crate) withheld: AtomicUsize,

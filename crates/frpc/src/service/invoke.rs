@@ -20,7 +20,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// The instance of a unary method for one connection.
+/// Per-connection state of a unary method, with the types of its messages erased.
 pub(crate) trait Invoke: Send {
     /// Serves a call over any protocol. Applies access rules, limits, middleware and the deadline, and notifies
     /// observers.
@@ -80,7 +80,7 @@ pub(crate) enum AdapterOutcome {
 /// A call whose handler is pending.
 pub(crate) struct PendingHandler {
     pub(crate) work: Pin<Box<dyn Future<Output = Result<Response<Bytes>, Status>> + Send>>,
-    /// Memory in bytes that is charged for the request until it was handled.
+    /// Memory in bytes that is charged for the request until its handler has completed.
     pub(crate) memory: usize,
     pub(crate) observed_call: Option<Box<ObservedCall>>,
 }

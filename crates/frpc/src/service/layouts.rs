@@ -80,7 +80,7 @@ const CONTESTED: u16 = u16::MAX;
 /// Value of [`Claim::method`] for an operation that the service has only at this end.
 const NO_METHOD: u16 = u16::MAX;
 
-/// Maximum number of services of a peer whose layouts differ.
+/// Maximum number of a peer's services whose layouts may differ from those of this end.
 const SERVICES_MAX: usize = 1024;
 
 /// A service that the peer calls or offers in a layout other than that of this end.
@@ -107,7 +107,7 @@ enum LayoutState {
     Failed(&'static Layout, Box<str>),
 }
 
-/// The method of this end that corresponds to an operation of the peer.
+/// Result of looking up the method of this end for an operation number of the peer.
 pub(crate) enum PeerMethod {
     Served {
         operation: u16,

@@ -20,9 +20,9 @@ const SMOOTHING: i64 = 16;
 /// Load of a server, which is reported to clients so that they can choose among servers.
 #[derive(Debug, Default)]
 pub(crate) struct Load {
-    /// Whether any client has requested reports.
+    /// Whether any client has requested load reports. Otherwise calls are not counted.
     pub(crate) is_enabled: AtomicBool,
-    /// Number of calls in progress.
+    /// Number of calls that are in progress on all connections.
     in_progress: AtomicU32,
     /// Duration of a call in nanoseconds divided by the number of calls in progress at its start, for each size class.
     /// 0 if there are no measurements. The division accounts for different numbers within a class.

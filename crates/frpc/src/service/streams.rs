@@ -154,7 +154,7 @@ struct RunningCall {
     shared_receiver: Arc<SharedReceiver>,
     deadline: Option<Instant>,
     trace: Option<TraceContext>,
-    /// Expiry of the caller's authorization.
+    /// Time at which the caller's authorization expires, which ends the call.
     expires: Option<Instant>,
     /// Memory of the call's metadata in bytes.
     memory: usize,

@@ -131,7 +131,7 @@ fn no_format() -> Status {
     Status::internal("a call by another protocol states no format")
 }
 
-/// The instance of a unary method for one connection.
+/// Per-connection state of a unary method, in which its handlers are polled.
 struct Instance<S, H, A, B, F: Future> {
     service: ServiceHandle<S>,
     handler: H,

@@ -462,7 +462,7 @@ pub(crate) enum OpenPacket {
     Names(u16, Option<Prefix>),
     /// The prefix is malformed.
     Malformed(PrefixError),
-    /// The packet names no operation.
+    /// The packet does not start with an operation. It belongs to the fallback router.
     Nothing,
 }
 

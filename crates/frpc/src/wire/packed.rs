@@ -96,7 +96,7 @@ enum PackedError {
     NotAgreed,
     /// The body is not a single frame of the stated length.
     Malformed,
-    /// The message exceeds the maximum body size.
+    /// The decompressed message would exceed the maximum body size.
     TooLong { length: u64, limit: u32 },
     /// The compression ratio exceeds the maximum.
     TooDense { length: usize, frame: usize },

@@ -5,7 +5,7 @@ use crate::observe::TraceContext;
 use crate::wire::prefix::{Failure, Prefix};
 use crate::{Code, Request, Response, Status};
 
-/// Metadata key of the trace context in other protocols.
+/// Metadata key by which other protocols carry the trace context.
 const TRACEPARENT: &str = "traceparent";
 
 impl<T> Request<T> {

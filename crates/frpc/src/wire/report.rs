@@ -12,7 +12,7 @@ pub(crate) const REPORT_REQUEST_ITEM: u8 = Hello::FIRST_USER_ITEM + 2;
 pub struct Report {
     /// Number of calls in progress at the server.
     pub in_progress: u32,
-    /// Expected duration of another call in microseconds.
+    /// Duration in microseconds that the server expects another call to take.
     pub micros: u32,
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct ServicePlans {
     /// Plan from the peer's layout to that of this end.
     incoming: Plan,
     outgoing: Plan,
-    /// Methods in the order of the peer's operations.
+    /// How each method of the peer is served or called, in the order of the peer's operations.
     methods: Vec<MethodPlan>,
     /// Approximate memory of the plans in bytes.
     pub(crate) memory: usize,

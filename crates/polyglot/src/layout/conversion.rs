@@ -5,7 +5,7 @@ use super::description::{Description, Field, Shape, Type, TypeLayout};
 use crate::Kind;
 use std::fmt;
 
-/// The conversion of a single value from the writer's to the reader's type.
+/// How a single value of the writer's type is converted to the reader's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conversion {
     /// Copies the value, because both types have the same encoding.
@@ -38,7 +38,7 @@ pub(super) enum Number {
     U64,
     /// `sint32`. Only converts to and from `sint64`, whose varint is the same in protobuf.
     Zigzag32,
-    /// `sint64`. See `Zigzag32`.
+    /// `sint64`. Only converts to and from `sint32`; see `Zigzag32`.
     Zigzag64,
 }
 

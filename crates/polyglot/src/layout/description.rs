@@ -33,9 +33,9 @@ pub struct Description {
 /// The layout of a message or an enum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeLayout {
-    /// The fields of a message in wire order.
+    /// A message, with its fields in wire order.
     Message(Vec<Field>),
-    /// The numbers of an enum in the order of declaration.
+    /// An enum, with its numbers in the order of declaration.
     Enum(Vec<i32>),
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// First byte of a body that names its layout. A fingerprint of 16 bytes and the message follow.
 const MARK: u8 = 0x12;
 
-/// The layout of a message type. For generated code; see [`Message::LAYOUT`].
+/// Wire layout of a message type. Created by generated code; see [`Message::LAYOUT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageLayout {
     fingerprint: Fingerprint,

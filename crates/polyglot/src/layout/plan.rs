@@ -87,13 +87,13 @@ impl Program {
 /// Lookup table from the numbers of a reader's enum to their indices.
 #[derive(Debug)]
 pub(super) struct Indices {
-    /// Pairs of a number and its first index, sorted by number.
+    /// Declared numbers, sorted, each with the index of the first value that has it.
     pub(super) sorted: Vec<(i32, u32)>,
-    /// Number of values in the declaration.
+    /// Number of values that the enum declares, aliases included.
     pub(super) count: u32,
 }
 
-/// An operation of a translation program.
+/// Operation of a compiled [`Program`].
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Op {
     /// Copies this many values that can be delimited without knowledge of their layout.

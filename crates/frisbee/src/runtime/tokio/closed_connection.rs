@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-/// A connection that has ended.
+/// A connection that has ended, and its transport if that is handed off to another owner.
 pub(crate) struct ClosedConnection<T> {
     pub(super) reason: CloseReason,
     /// Transport that was handed off, bytes that were read from it, the new owner, and the owner's runtime.

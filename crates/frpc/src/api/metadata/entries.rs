@@ -35,7 +35,7 @@ pub(super) struct Entries {
 // Lengths of 0x80 and above take several bytes.
 const _: () = assert!(INLINE_LEN < 0x80);
 
-/// A metadata entry.
+/// A metadata entry, borrowed from the encoded entries.
 pub(super) struct Entry<'a> {
     /// The key, which is lowercase ASCII.
     pub(super) key: &'a [u8],

@@ -38,7 +38,7 @@ pub(crate) struct Chain {
     spares: Arc<Mutex<Vec<Pin<Box<RunnerSlot>>>>>,
 }
 
-/// The middleware inside of another one, of which there is at least one.
+/// Middleware that runs inside of another one. Contains at least one.
 pub(super) struct InnerChain {
     chain: Arc<Chain>,
     at: usize,

@@ -44,7 +44,7 @@ impl InnermostCall {
     }
 }
 
-/// The type-erased innermost call.
+/// The call inside of all middleware, with the types of its messages erased.
 pub(super) trait MakeCall: Send {
     /// Polls the call, after starting it if `parts` are given. When it is ready, it stores the message of the response
     /// in itself and the other parts of the response in `extras`.

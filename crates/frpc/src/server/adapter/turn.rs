@@ -81,7 +81,7 @@ pub struct AdapterSlot {
     instance: Box<dyn Invoke>,
 }
 
-/// State of a call when it returns.
+/// State of a call when the function that makes it returns.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum AdapterCall {
