@@ -1,6 +1,6 @@
-//! The encoding of messages in bodies.
+//! The encodings of messages in the bodies of calls.
 
-/// The encoding of messages in bodies.
+/// The encoding of messages in the bodies of calls, for which a build generates codecs.
 ///
 /// The codec applies to the types that a build generates. Well-known types and those of
 /// [`extern_path`](crate::Builder::extern_path) keep their own codec, even as requests and replies. Both peers of a

@@ -40,7 +40,7 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
-    /// A response body that is complete in memory.
+    /// Returns the number of bytes of the response body that are complete in memory.
     pub(crate) fn buffered(&self) -> usize {
         match self {
             Self::Whole(bytes) => bytes.len(),
