@@ -1,9 +1,13 @@
 //! Memory charges for requests and replies, which count towards the memory limit of the server.
 
-use bytes::BytesMut;
-use frisbee::{MemoryCharge, MemoryWaiter};
+#[cfg(feature = "http")]
+mod body;
+
+#[cfg(feature = "http")]
+pub(crate) use body::{GrowingBody, Room};
+
+use frisbee::MemoryCharge;
 use frpc::{AdapterContext, Status};
-use std::task::{Context, Poll};
 
 /// Minimum size in bytes of a request or reply that is charged.
 pub(crate) const CHARGED_MIN: usize = 4 * 1024;
@@ -68,85 +72,5 @@ impl Charge {
             self.0 = (steps > 0).then(|| (context.charge(steps * STEP), steps));
         }
         steps > before
-    }
-}
-
-/// A body that is being received. Its memory is reserved before it grows. The reservation follows the received bytes
-/// rather than the announced length, because an announcement costs the sender nothing.
-#[derive(Debug, Default)]
-pub(crate) struct GrowingBody {
-    pub(crate) bytes: BytesMut,
-    hold: Option<MemoryCharge>,
-}
-
-/// Maximum capacity of a body's buffer, as a multiple of the received bytes.
-const GROWTH: usize = 4;
-
-impl GrowingBody {
-    /// Reserves capacity for `more` bytes, or for more than that if the body is expected to have `most`.
-    ///
-    /// # Errors
-    /// If the client may not hold as many bytes.
-    pub(crate) fn reserve<'a>(
-        &mut self,
-        context: impl Into<Option<&'a AdapterContext>>,
-        more: usize,
-        most: usize,
-    ) -> Result<(), Status> {
-        let length = self.bytes.len();
-        if self.bytes.capacity() - length >= more {
-            return Ok(());
-        }
-        let least = (length + more).max(2 * self.bytes.capacity()); // A buffer at least doubles.
-        let mut capacity = most.min(GROWTH * length).max(least);
-        // A client-side body is not charged.
-        if let Some(context) = context.into()
-            && !self.hold(context, capacity)
-        {
-            capacity = least;
-            if !self.hold(context, least) {
-                context.connection().count_rejected();
-                return Err(overloaded());
-            }
-        }
-        self.bytes.reserve(capacity - length);
-        Ok(())
-    }
-
-    pub(crate) fn extend(&mut self, context: &AdapterContext, part: &[u8], most: usize) -> Result<(), Status> {
-        self.reserve(context, part.len(), most)?;
-        self.bytes.extend_from_slice(part);
-        Ok(())
-    }
-
-    /// Releases the memory of an empty body.
-    pub(crate) fn clear(&mut self) {
-        *self = Self::default();
-    }
-
-    fn hold(&mut self, context: &AdapterContext, bytes: usize) -> bool {
-        match &mut self.hold {
-            Some(hold) => hold.try_resize(bytes),
-            None if bytes < CHARGED_MIN => true,
-            None => {
-                self.hold = context.connection().try_charge(bytes);
-                self.hold.is_some()
-            }
-        }
-    }
-}
-
-/// Waits while the client holds more than its share of the server's memory.
-#[derive(Debug, Default)]
-pub(crate) struct Room(Option<MemoryWaiter>);
-
-impl Room {
-    /// Completes once the client may hold more memory.
-    pub(crate) fn poll(&mut self, task: &mut Context<'_>, context: &AdapterContext) -> Poll<()> {
-        if !context.is_overloaded() {
-            self.0 = None;
-            return Poll::Ready(());
-        }
-        self.0.get_or_insert_with(|| context.connection().memory_waiter()).poll_reserve(task, 1).map(drop)
     }
 }
