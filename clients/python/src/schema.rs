@@ -204,8 +204,7 @@ fn configured() -> frpc_build::Builder {
 impl Schema {
     fn loaded(loaded: frpc_build::LoadedProtos) -> PyResult<Self> {
         let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(refused)?;
-        let known: Vec<ServiceDescription> =
-            loaded.layouts.iter().map(|layout| described(layout, &pool)).collect();
+        let known: Vec<ServiceDescription> = loaded.layouts.iter().map(|layout| described(layout, &pool)).collect();
         Self::of(&pool, loaded.descriptors, &known)
     }
 

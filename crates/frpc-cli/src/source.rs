@@ -20,7 +20,7 @@ pub(crate) async fn schema(source: &SourceArguments, server: &ServerArguments) -
     }
 }
 
-/// Like [`schema`], but prints a warning and returns `None` if there is no schema.
+/// Like [`schema()`], but prints a warning and returns `None` if there is no schema.
 pub(crate) async fn schema_if_shown(source: &SourceArguments, server: &ServerArguments) -> Option<Schema> {
     let loaded = schema(source, server).await;
     loaded.inspect_err(|failure| note(format_args!("warning: messages are shown without their schema: {failure}"))).ok()

@@ -33,7 +33,7 @@ const REPLY_BEGINS: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":";
 /// Id of a reply to a message that has none.
 pub(crate) const NO_ID: &[u8] = b"null";
 
-/// Appends the start of a successful reply. The result and [`end`] must follow.
+/// Appends the start of a successful reply. The result and the end of the object must follow.
 #[inline(always)]
 pub(crate) fn begin_result(out: &mut Vec<u8>, id: &[u8]) {
     out.extend_from_slice(REPLY_BEGINS);

@@ -85,7 +85,7 @@ pub struct AdapterMethods {
 struct AdapterCaller {
     context: frisbee::AdapterContext,
     connection: Connection,
-    /// Permits that limit the concurrent calls of methods with [`Policy::AtMost`], sorted by operation.
+    /// Permits that limit the concurrent calls of methods with `Policy::AtMost`, sorted by operation.
     permits: Mutex<Vec<(u16, Arc<Semaphore>)>>,
     /// Number of unary calls in progress.
     calls: AtomicUsize,
