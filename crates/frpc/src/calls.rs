@@ -458,8 +458,9 @@ impl Calls {
     /// Cancels a call. If a native server may still be processing it, `cancel` must send a CANCEL with this id and
     /// operation.
     ///
-    /// Invariant: the caller holds the lock of the connection's mailbox, like for [`begin_in_turn`](Self::begin_in_turn). A reply may
-    /// release the id at any time, and the CANCEL must be sent before the request of a later call with the same id.
+    /// Invariant: the caller holds the lock of the connection's mailbox, like for
+    /// [`begin_in_turn`](Self::begin_in_turn). A reply may release the id at any time, and the CANCEL must be sent before
+    /// the request of a later call with the same id.
     pub(crate) fn abandon(&mut self, ticket: CallTicket, cancel: impl FnOnce(PacketId, Operation)) {
         let slot = usize::from(ticket.slot);
         let entry = &mut self.slots[slot];
