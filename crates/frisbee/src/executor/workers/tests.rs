@@ -138,7 +138,7 @@ fn a_task_that_held_up_its_thread_goes_on_in_the_next_one() {
     let _ = threads.recv_timeout(PATIENCE).expect("task should send its thread id in time");
     let (sender, thread) = mpsc::channel();
     spawn(&worker, async move {
-        sender.send(thread::current().id()).expect("test should hold the receiver of the thread id")
+        sender.send(thread::current().id()).expect("test should hold the receiver of the thread id");
     });
     assert_ne!(thread.recv_timeout(PATIENCE), Ok(first), "the first one has ended");
 }
