@@ -1,5 +1,5 @@
-//! Generated code in a crate that forbids lints: that it compiles is the test. `clippy` checks that it has no findings
-//! but those of the lints that generated code allows by name.
+//! Includes generated code in a crate that forbids lints. The test is that the crate compiles, and that clippy reports
+//! only lints that generated code allows by name.
 // `dead_code` cannot be forbidden: the derive macro of prost writes `#[allow(dead_code)]`.
 #![forbid(deprecated, missing_docs, unreachable_pub)]
 #![deny(warnings, clippy::all, clippy::pedantic)]

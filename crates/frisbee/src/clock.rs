@@ -1,4 +1,4 @@
-//! Clocks that can wake a driver: that of tokio, or of another executor.
+//! Timers of connection drivers, on tokio or on another executor.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -192,7 +192,7 @@ impl Source<'_> {
             let any = |who: &[Who], numbers: &[usize]| {
                 numbers.iter().filter_map(|number| who.get(*number).cloned()).reduce(Who::or)
             };
-            // A method without an `allow` rule permits nobody.
+            // Without an `allow` rule, all callers of the method are rejected.
             let Some(who) = any(&allowed, &allow) else { continue };
             access = access.allow(
                 methods,

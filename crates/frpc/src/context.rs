@@ -121,7 +121,7 @@ impl TraceContext {
     /// ```
     ///
     /// # Cancel safety
-    /// Dropping the future drops `work`.
+    /// Cancel safe if `work` is cancel safe, because dropping this future drops `work`.
     pub async fn carry<F: Future>(self, work: F) -> F::Output {
         traced(Some(self), Box::pin(work)).await
     }

@@ -82,11 +82,11 @@ pub struct Streaming<M> {
 /// Number of messages between two checks of the deadline. A check costs as much as reading a small message.
 const LOOK_EVERY: u8 = 64;
 
-/// Where a receiver goes when it is no longer needed.
+/// What happens to the receiver of a stream when it is dropped.
 pub(crate) enum ReceiverEnd {
-    /// At a client, the stream is closed. The cell contains the failure of sending requests, if it failed.
+    /// The receiver of a client: its stream is closed. The cell holds the status if sending the requests has failed.
     Client(Option<Connection>, Arc<OnceLock<Status>>),
-    /// At a server, the receiver is returned to the task that serves the call.
+    /// The receiver of a server: it is returned to the task that serves the call.
     Server(Arc<SharedReceiver>),
 }
 

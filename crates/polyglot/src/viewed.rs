@@ -114,7 +114,7 @@ impl<M: Fields> Message for Undecoded<M> {
     const NAME: &'static str = <M as Fields>::NAME;
     const LAYOUT: Option<&'static MessageLayout> = <M as Fields>::LAYOUT;
 
-    /// Decodes and encodes the message again, because the body may be in another form than the peer's.
+    /// Decodes the body and encodes it again, because the receiver may need the other encoding: flat or extended.
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         let message = self.decode().map_err(|error| {
             EncodeError::new(EncodeReason::Unreadable(error.to_string())).in_message(<M as Fields>::NAME)

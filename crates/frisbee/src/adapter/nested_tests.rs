@@ -42,7 +42,7 @@ async fn ended(stats: &Stats, count: u64) {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(LIMIT, over).await.expect("connections should end within the timeout");
+    tokio::time::timeout(LIMIT, over).await.expect("all accepted connections should be closed before the timeout");
 }
 
 async fn listen(builder: ServerBuilder) -> (SocketAddr, Stats) {

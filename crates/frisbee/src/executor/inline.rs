@@ -96,7 +96,7 @@ impl<F: Future, A> SlotContent<F, A> {
     }
 }
 
-/// A slot with the type of its future erased.
+/// The interface of a [`SlotContent`], for trait objects that erase the type of its future.
 trait AnySlot<T, A>: Future<Output = ()> + Send {
     /// Polls the future, and drops it when it completes.
     fn poll_worked(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<T>>;

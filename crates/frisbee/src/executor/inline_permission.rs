@@ -47,7 +47,7 @@ impl Penalty {
 #[derive(Debug, Default)]
 pub struct InlinePermission {
     is_lost: AtomicBool,
-    /// Whether a report about a blocking handler was made or is in progress, so that only one is made.
+    /// Whether a task reports, or has reported, that a handler blocked its thread. Only one report is made.
     is_noticed: AtomicBool,
     apart: Mutex<Penalty>,
 }

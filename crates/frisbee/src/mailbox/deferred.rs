@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 #[derive(Default)]
 pub(crate) struct Deferred(Mutex<Option<Box<Queue>>>);
 
-/// A received packet whose routing is postponed until there is space for its replies.
+/// A received packet that is not routed before the outbox has space for the reply.
 pub(crate) struct DeferredPacket {
     pub(crate) packet: Packet,
     /// Whether the packet opens a stream.

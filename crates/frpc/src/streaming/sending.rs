@@ -36,9 +36,11 @@ pub(crate) async fn send<M: Message>(
 /// Number of messages sent before the task yields. Equal to the cooperative budget of tokio.
 const SENT_AT_ONCE: usize = 128;
 
-/// Sends all messages of a stream. Messages that are ready at the same time are sent together. `message` returns the
-/// message of an item. An item without a message fails the call with the status that `failure` returns. `count` is
-/// called with the numbers of messages sent, and `silent` when no message can be sent immediately.
+/// Sends all messages of a stream. Messages that are ready at the same time are sent together.
+///
+/// `message` extracts the message from an item of the stream. If an item has none, the call fails with the status that
+/// `failure` returns for it. `count` is called with the number of messages in each batch, and `silent` if no
+/// message is ready at the first poll.
 pub(crate) async fn send_all<S, M>(
     sender: &StreamSender,
     messages: S,

@@ -4,7 +4,7 @@ use crate::observe::TraceContext;
 use crate::wire::prefix::{self, Prefix, PrefixError};
 use bytes::{Buf, Bytes};
 
-/// A request as sent on any connection, without the packet header.
+/// A request without its packet header: the decoded prefix and the encoded message.
 #[derive(Debug)]
 pub(crate) struct Envelope {
     /// Options of the call. Boxed because most calls have none, and an envelope is moved several times.

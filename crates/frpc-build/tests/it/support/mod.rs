@@ -13,7 +13,7 @@ pub(crate) struct Build {
 }
 
 impl Build {
-    /// Creates a build of a single file, `test.proto`, with this text.
+    /// Creates a build of one file, `test.proto`, that contains `source`.
     pub(crate) fn of(source: &str) -> Self {
         Self::of_files(&[("test.proto", source)])
     }
