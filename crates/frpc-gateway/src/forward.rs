@@ -15,6 +15,7 @@ mod grpc;
 mod message;
 mod native;
 mod requests;
+mod shares;
 
 use frpc::codegen::{Format, Layout, Lifecycle, Method, Methods, Schema, Service};
 use frpc::{Channel, Request, Response, ResponseStream, Status, Streaming};
@@ -88,6 +89,9 @@ impl Lifecycle for Backend {
 impl Forward {
     /// Forwards to a native server, or one in Go, by these channels in turn. A call on a channel without a connection
     /// waits for it to reconnect; see [`reconnect_timeout`](frpc::ChannelBuilder::reconnect_timeout).
+    ///
+    /// Callers from one address hold at most half of the calls, and of the streams, that others leave free on each channel.
+    /// Further ones fail with [`ResourceExhausted`](frpc::Code::ResourceExhausted).
     ///
     /// # Panics
     /// If there is no channel.

@@ -19,6 +19,7 @@ mod status;
 
 use super::message::{MessageEncoding, MessageType, RawMessage};
 use super::requests::{Failure, ForwardedReplies, Requests};
+use super::shares::{Caller, caller};
 use super::{ForwardFields, ForwardedMethod, Reply};
 use crate::clock::{after, now};
 use crate::connect::envelope;
@@ -31,7 +32,7 @@ use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
 use futures_util::future::Shared;
-use link::{Call, Caller, Io, Link, Sender};
+use link::{Call, Io, Link, Sender};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
@@ -233,7 +234,7 @@ impl Grpc {
         request: &Request<()>,
         body: &mut Body,
     ) -> Result<BegunCall, Status> {
-        let caller = request.remote_addr().map(|address| address.ip().to_canonical());
+        let caller = caller(request);
         let head = self.head(method, request);
         let deadline = request.timeout().map(|timeout| after(now(), timeout));
         let mut refused_by = None;

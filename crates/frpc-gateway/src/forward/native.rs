@@ -2,10 +2,12 @@
 
 use super::message::{MessageEncoding, MessageType, RawMessage};
 use super::requests::{Failure, ForwardedReplies, Requests};
+use super::shares::{Caller, Shares, caller};
 use super::{ForwardedMethod, Reply};
 use frpc::{Channel, Request, Response, ResponseStream, Status, Streaming};
 use frpc_dynamic::Body;
 use futures_core::Stream;
+use parking_lot::Mutex;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,30 +16,76 @@ use std::task::{Context, Poll};
 /// Connections to the backend, used in turn.
 #[derive(Debug)]
 pub(super) struct Native {
-    channels: Vec<Channel>,
+    links: Vec<Arc<Link>>,
     next: AtomicUsize,
+}
+
+/// A connection to the backend, with the unary calls and the streams in progress on it. The backend limits both.
+#[derive(Debug)]
+struct Link {
+    channel: Channel,
+    calls: Mutex<Shares>,
+    streams: Mutex<Shares>,
+}
+
+/// A unary call or a stream of a caller, counted until it is dropped.
+struct Slot {
+    link: Arc<Link>,
+    caller: Caller,
+    is_stream: bool,
+}
+
+impl Link {
+    fn shares(&self, is_stream: bool) -> &Mutex<Shares> {
+        if is_stream { &self.streams } else { &self.calls }
+    }
+
+    /// Counts a call, unless the caller has its share of those that the backend accepts on this connection. Until the
+    /// limits of the backend are known, each call is accepted.
+    fn take(self: &Arc<Self>, caller: Caller, is_stream: bool) -> Option<Slot> {
+        let peer = self.channel.connection().map(|connection| connection.peer());
+        let hello = peer.as_ref().and_then(|peer| peer.hello());
+        let max = hello.map_or(u32::MAX, |hello| if is_stream { hello.streams_max } else { hello.calls_max });
+        let mut shares = self.shares(is_stream).lock();
+        let free = (max as usize).saturating_sub(shares.total());
+        shares.take(caller, free).then(|| Slot { link: self.clone(), caller, is_stream })
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.link.shares(self.is_stream).lock().release(self.caller);
+    }
 }
 
 impl Native {
     pub(super) fn new(channels: Vec<Channel>) -> Self {
         assert!(!channels.is_empty(), "calls are forwarded by at least one channel");
-        Self { channels, next: AtomicUsize::new(0) }
+        let link = |channel| Arc::new(Link { channel, calls: Mutex::default(), streams: Mutex::default() });
+        Self { links: channels.into_iter().map(link).collect(), next: AtomicUsize::new(0) }
     }
 
     /// Returns whether a connection is available.
     pub(super) fn is_ready(&self) -> bool {
-        let mut connections = self.channels.iter().filter_map(Channel::connection);
+        let mut connections = self.links.iter().filter_map(|link| link.channel.connection());
         connections.any(|connection| connection.close_reason().is_none() && !connection.is_going_away())
     }
 
-    /// Returns the channel for the next call.
-    fn channel(&self) -> &Channel {
-        let next = self.next.fetch_add(1, Ordering::Relaxed) % self.channels.len();
-        self.channels.get(next).unwrap_or_else(|| unreachable!("the remainder is below the length"))
+    /// Returns a slot on the next connection that accepts a call of this caller.
+    fn slot<T>(&self, request: &Request<T>, is_stream: bool) -> Result<Slot, Status> {
+        let caller = caller(request);
+        let next = self.next.fetch_add(1, Ordering::Relaxed) % self.links.len();
+        let (before, from) = self.links.split_at(next);
+        let mut links = from.iter().chain(before);
+        links.find_map(|link| link.take(caller, is_stream)).ok_or_else(|| {
+            let kind = if is_stream { "streams" } else { "calls" };
+            Status::resource_exhausted(format!("too many {kind} to the backend are in progress; this one has not run"))
+        })
     }
 
     pub(super) async fn unary(&self, method: &ForwardedMethod, request: Request<RawMessage>) -> Reply {
-        let channel = self.channel();
+        let slot = self.slot(&request, false)?;
+        let channel = &slot.link.channel;
         let request = body(channel, method, request)?;
         let reply = channel.unary::<Body, Body>(method.method, request).await?;
         Ok(received(reply, &method.reply))
@@ -48,10 +96,11 @@ impl Native {
         method: &ForwardedMethod,
         request: Request<RawMessage>,
     ) -> super::StreamResult {
-        let channel = self.channel();
+        let slot = self.slot(&request, true)?;
+        let channel = &slot.link.channel;
         let request = body(channel, method, request)?;
         let replies = channel.server_streaming::<Body, Body>(method.method, request).await?;
-        stream(replies.into_inner(), method, None).await
+        stream(replies.into_inner(), method, None, slot).await
     }
 
     pub(super) async fn client_streaming(
@@ -59,7 +108,8 @@ impl Native {
         method: &ForwardedMethod,
         request: Request<Streaming<RawMessage>>,
     ) -> Reply {
-        let channel = self.channel();
+        let slot = self.slot(&request, true)?;
+        let channel = &slot.link.channel;
         let (request, mut failure) = bodies(channel, method, request);
         let call = async { channel.client_streaming::<_, Body>(method.method, request).await };
         Ok(received(failure.unless(call).await?, &method.reply))
@@ -70,11 +120,12 @@ impl Native {
         method: &ForwardedMethod,
         request: Request<Streaming<RawMessage>>,
     ) -> super::StreamResult {
-        let channel = self.channel();
+        let slot = self.slot(&request, true)?;
+        let channel = &slot.link.channel;
         let (request, mut failure) = bodies(channel, method, request);
         let call = async { channel.streaming::<_, Body>(method.method, request).await };
         let replies = failure.unless(call).await?;
-        stream(replies.into_inner(), method, Some(failure)).await
+        stream(replies.into_inner(), method, Some(failure), slot).await
     }
 }
 
@@ -122,15 +173,15 @@ fn message(body: &Body, of: &Arc<MessageType>) -> RawMessage {
 async fn stream(
     mut replies: Streaming<Body>,
     method: &ForwardedMethod,
-    failure: Option<Failure>,
+    mut failure: Option<Failure>,
+    slot: Slot,
 ) -> super::StreamResult {
-    let mut failure = failure;
     match &mut failure {
         Some(failure) => failure.unless(replies.opened()).await?,
         None => replies.opened().await?,
     }
     let metadata = replies.metadata().clone();
-    let replies = Received { replies, of: method.reply.clone() };
+    let replies = Received { replies, of: method.reply.clone(), _slot: slot };
     let mut response = Response::new(ResponseStream::new(ForwardedReplies { replies, failure }));
     if !metadata.is_empty() {
         *response.metadata_mut() = metadata;
@@ -142,13 +193,14 @@ async fn stream(
 struct Received {
     replies: Streaming<Body>,
     of: Arc<MessageType>,
+    _slot: Slot,
 }
 
 impl Stream for Received {
     type Item = Result<RawMessage, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Self { replies, of } = &mut *self;
+        let Self { replies, of, .. } = &mut *self;
         Pin::new(replies).poll_next(context).map_ok(|body| message(&body, of))
     }
 }

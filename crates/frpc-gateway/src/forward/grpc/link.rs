@@ -1,6 +1,7 @@
 //! Connections to a gRPC server: the client driver of `frisbee_http2`. Callers send under the connection's lock and wake
 //! the driver, which reads once and writes once per turn.
 
+use super::super::shares::{Caller, Shares};
 use super::status::CallError;
 use crate::clock::{FAR, after, now};
 use crate::connect::envelope::{self, PREFIX};
@@ -11,10 +12,8 @@ use frisbee_core::ClientConfig;
 use frisbee_http2::{Connection, ErrorCode, Event, Head, SendError, StreamKey};
 use frpc::Status;
 use parking_lot::Mutex;
-use std::collections::HashMap;
 use std::future::poll_fn;
 use std::io;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -25,9 +24,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 pub(super) trait Io: AsyncRead + AsyncWrite + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Send> Io for T {}
-
-/// The caller on whose behalf a stream is open, `None` if its address is unknown.
-pub(super) type Caller = Option<IpAddr>;
 
 /// Silence of a server with calls in progress, after which it gets a PING. Many gRPC servers close a connection that
 /// sends PINGs at shorter intervals than five minutes.
@@ -43,8 +39,7 @@ struct LinkState {
     http2: Connection,
     /// Calls in progress, indexed by [`StreamKey::index`].
     calls: Vec<Option<OpenCall>>,
-    /// Number of open streams per caller, so that one caller cannot take all streams of the connection.
-    callers: HashMap<Caller, usize>,
+    shares: Shares,
     driver: Option<Waker>,
     /// The waker of the task that opened the connection and waits for the server's SETTINGS.
     opening: Option<Waker>,
@@ -96,12 +91,7 @@ impl LinkState {
     /// Removes a call, whose stream is reset unless both ends have ended it.
     fn remove(&mut self, key: StreamKey, code: ErrorCode) -> Option<Arc<Mutex<Reply>>> {
         let (_, caller, reply) = self.calls.get_mut(key.index())?.take_if(|(of, ..)| *of == key)?;
-        if let Some(count) = self.callers.get_mut(&caller) {
-            *count -= 1;
-            if *count == 0 {
-                self.callers.remove(&caller);
-            }
-        }
+        self.shares.release(caller);
         self.http2.reset(key, code);
         Some(reply)
     }
@@ -186,7 +176,7 @@ impl Link {
         let link = Arc::new(Self(Mutex::new(LinkState {
             http2: Connection::client(&ClientConfig::default(), now()),
             calls: Vec::new(),
-            callers: HashMap::new(),
+            shares: Shares::default(),
             driver: None,
             opening: None,
             is_closing: false,
@@ -213,22 +203,22 @@ impl Link {
         guard.0.take().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    /// Opens a stream, unless none is left for this caller. A caller holds at most half of the streams that other callers
-    /// leave free. `message` is the whole body of the request.
+    /// Opens a stream, unless the connection accepts none or the caller has [its share](Shares) of them. `message` is the
+    /// whole body of the request.
     pub(super) fn call(self: &Arc<Self>, caller: Caller, head: &Head, message: Option<&Bytes>) -> Option<Call> {
-        let mut state = self.0.lock();
-        let held = state.callers.get(&caller).copied().unwrap_or(0);
-        let free = state.http2.open_max();
-        if state.is_closing || held >= free.saturating_add(held).div_ceil(2) {
+        let state = &mut *self.0.lock();
+        if state.is_closing || !state.shares.take(caller, state.http2.open_max()) {
             return None;
         }
-        let key = state.http2.open(head, false).ok()?;
+        let Ok(key) = state.http2.open(head, false) else {
+            state.shares.release(caller);
+            return None;
+        };
         if let Some(message) = message {
             // The stream was opened above.
             let _ = state.http2.send_data(key, message.clone(), true);
         }
         let reply = Arc::<Mutex<Reply>>::default();
-        *state.callers.entry(caller).or_default() += 1;
         if state.calls.len() <= key.index() {
             state.calls.resize_with(key.index() + 1, || None);
         }
@@ -236,7 +226,6 @@ impl Link {
             *slot = Some((key, caller, reply.clone()));
         }
         state.wake_driver();
-        drop(state);
         Some(Call { sender: Sender { link: self.clone(), key, reply } })
     }
 

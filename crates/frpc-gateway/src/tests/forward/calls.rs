@@ -1,13 +1,17 @@
 //! Metadata, details, deadlines and cancellation are forwarded.
 
-use super::support::{Host, exchange, front, greet, greeter, post, serve, soon, to_native};
+use super::support::{Host, exchange, exchange_as_another, front, greet, greeter, post, serve, soon, to_native};
 use frpc::details::ErrorInfo;
-use frpc::{Channel, Request, Server, Status};
+use frpc::{Channel, Config, Request, Server, Status};
 use frpc_gateway::{Forward, ForwardFields};
 use samples::greet::{GreeterClient, GreeterServer, Name};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::UnboundedReceiver;
+
+/// Requests of `Recite` in their envelopes.
+const RECITE_WAIT: &[u8] = b"\0\0\0\0\x0f{\"name\":\"wait\"}";
+const RECITE: &[u8] = b"\0\0\0\0\x0e{\"name\":\"Eve\"}";
 
 /// Returns the address of a gateway, and the events of its backend.
 async fn gateway() -> (String, UnboundedReceiver<()>, UnboundedReceiver<()>) {
@@ -118,6 +122,36 @@ async fn caller_that_goes_away_cancels_call_at_backend() {
     soon(&mut begins).await;
     drop(socket);
     soon(&mut drops).await;
+}
+
+/// Regression: the waiting calls or the streams of one caller stopped all others.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn caller_leaves_calls_of_native_server_to_others() {
+    let (host, mut begins, _drops) = Host::new();
+    let config = Config::default().calls_max(4).streams_max(4);
+    let backend = serve(Server::builder().config(config).add_service(GreeterServer::new(host))).await;
+    let address = front(greeter(&to_native(&backend))).await;
+    // The limits of the backend are known after the first reply.
+    assert!(exchange(&address, greet("", "Ada")).await.ends_with(r#"{"text":"Hello, Ada!"}"#));
+    soon(&mut begins).await;
+    let waiting = [greet("", "wait"), post("/greet.Greeter/Recite", "application/connect+json", "", RECITE_WAIT)];
+    let mut sockets = Vec::new();
+    for request in &waiting {
+        for _ in 0..2 {
+            let mut socket = TcpStream::connect(&address).await.expect("gateway should accept the connection");
+            socket.write_all(request).await.expect("gateway should accept the request");
+            soon(&mut begins).await;
+            sockets.push(socket);
+        }
+        let failed = exchange(&address, request).await;
+        assert!(failed.contains("resource_exhausted") && failed.contains("has not run"), "{failed}");
+    }
+    let response = exchange_as_another(&address, greet("", "Eve")).await;
+    assert!(response.ends_with(r#"{"text":"Hello, Eve!"}"#), "{response}");
+    let recited =
+        exchange_as_another(&address, post("/greet.Greeter/Recite", "application/connect+json", "", RECITE)).await;
+    assert!(recited.contains("2 Eve"), "{recited}");
 }
 
 #[tokio::test]

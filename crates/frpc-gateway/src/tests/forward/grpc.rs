@@ -2,7 +2,7 @@
 
 use super::calls::{FIELDS, expect_own_fields};
 use super::streams::{call_every_kind, recite, stream_json};
-use super::support::{calculator, exchange, front, greet, greeter, post, soon};
+use super::support::{calculator, exchange, exchange_as_another, front, greet, greeter, post, soon};
 use bytes::Bytes;
 use frisbee_core::{Config, ServerConfig};
 use frisbee_http2::{Connection, ErrorCode, Event, Head, StreamKey};
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream, copy_bidirectional};
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tonic::body::Body;
 use tonic::server::Grpc;
@@ -511,15 +511,7 @@ async fn caller_leaves_streams_of_the_server_to_others() {
     }
     let failed = exchange(&address, greet("", "wait")).await;
     assert!(failed.contains("\"resource_exhausted\"") && failed.contains("has not run"), "{failed}");
-    let socket = TcpSocket::new_v4().expect("descriptor should be available");
-    socket.bind("127.0.0.2:0".parse().expect("address should be valid")).expect("loopback port should be free");
-    let mut socket = socket
-        .connect(address.parse().expect("address should be valid"))
-        .await
-        .expect("gateway should accept the connection");
-    socket.write_all(&greet("", "Ada")).await.expect("gateway should accept the request");
-    let mut response = String::new();
-    socket.read_to_string(&mut response).await.expect("response should be UTF-8");
+    let response = exchange_as_another(&address, greet("", "Ada")).await;
     assert!(response.ends_with(r#"{"text":"Hello!"}"#), "{response}");
     drop(waiting);
     for _ in 0..8 {

@@ -58,14 +58,27 @@ pub(crate) fn to_native(address: &str) -> Forward {
 
 /// Sends an HTTP/1.1 request that closes the connection, and returns the whole response.
 pub(crate) async fn exchange(address: &str, request: impl AsRef<[u8]>) -> String {
-    let mut socket = TcpStream::connect(address).await.expect("gateway should accept the connection");
-    socket.write_all(request.as_ref()).await.expect("gateway should accept the request");
+    let socket = TcpStream::connect(address).await.expect("gateway should accept the connection");
+    finish(socket, request.as_ref()).await
+}
+
+async fn finish(mut socket: TcpStream, request: &[u8]) -> String {
+    socket.write_all(request).await.expect("gateway should accept the request");
     let mut response = Vec::new();
     let read = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut response))
         .await
         .expect("response should end within the timeout");
     read.expect("connection should close cleanly");
     String::from_utf8_lossy(&response).into_owned()
+}
+
+/// Like [`exchange`], from 127.0.0.2, which the server takes for another caller.
+#[cfg(target_os = "linux")]
+pub(crate) async fn exchange_as_another(address: &str, request: impl AsRef<[u8]>) -> String {
+    let socket = tokio::net::TcpSocket::new_v4().expect("descriptor should be available");
+    socket.bind("127.0.0.2:0".parse().expect("address should be valid")).expect("loopback port should be free");
+    let address = address.parse().expect("address should be valid");
+    finish(socket.connect(address).await.expect("gateway should accept the connection"), request.as_ref()).await
 }
 
 /// Encodes a POST request that closes the connection.
@@ -149,6 +162,10 @@ impl Greeter for Host {
     async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
         let tenant = request.metadata().get("tenant").map(str::to_owned);
         let name = request.into_inner().name;
+        if name == "wait" {
+            let _ = self.starts.send(());
+            return Ok(Response::new(ResponseStream::new(futures_util::stream::pending())));
+        }
         let verses = (1..=2).map(move |n| match &*name {
             "fail" if n == 2 => Err(Status::data_loss("forgotten")),
             name => Ok(Greeting { text: format!("{n} {name}") }),

@@ -1,0 +1,52 @@
+//! Division of the calls that a backend accepts on a connection among the callers of the gateway.
+
+use frpc::Request;
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+
+/// The caller on whose behalf a call is forwarded: an IPv4 address, the upper half of an IPv6 address, because a host has
+/// 2^64 addresses with the same upper half, or `None` if the address is unknown.
+pub(super) type Caller = Option<IpAddr>;
+
+pub(super) fn caller<T>(request: &Request<T>) -> Caller {
+    Some(match request.remote_addr()?.ip().to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
+        address @ IpAddr::V4(_) => address,
+    })
+}
+
+/// Number of calls that each caller has in progress on a connection.
+#[derive(Debug, Default)]
+pub(super) struct Shares {
+    callers: HashMap<Caller, usize>,
+    total: usize,
+}
+
+impl Shares {
+    /// Returns the number of calls in progress.
+    pub(super) fn total(&self) -> usize {
+        self.total
+    }
+
+    /// Counts a further call of a caller. Returns false if the caller already has half of the calls that others leave to
+    /// it. `free` is the number of further calls that the backend accepts.
+    pub(super) fn take(&mut self, caller: Caller, free: usize) -> bool {
+        let held = self.callers.get(&caller).copied().unwrap_or(0);
+        if held >= free.saturating_add(held).div_ceil(2) {
+            return false;
+        }
+        *self.callers.entry(caller).or_default() += 1;
+        self.total += 1;
+        true
+    }
+
+    /// Ends a call that [`take`](Self::take) has counted.
+    pub(super) fn release(&mut self, caller: Caller) {
+        let Some(held) = self.callers.get_mut(&caller) else { return };
+        *held -= 1;
+        self.total -= 1;
+        if *held == 0 {
+            self.callers.remove(&caller);
+        }
+    }
+}
