@@ -13,18 +13,18 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
 const OF_FIELDS: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT);
 const OF_URLS: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT);
 
-/// Encodes bytes in the standard alphabet.
+/// Encodes bytes as base64 in the standard alphabet, without padding.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     OF_FIELDS.encode(bytes)
 }
 
-/// Encodes bytes in the standard alphabet with padding, so that several parts can be concatenated.
+/// Encodes bytes as base64 in the standard alphabet. Each result is padded, so that several can be concatenated.
 pub(crate) fn encode_padded(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(bytes)
 }
 
-/// Decodes concatenated parts, each with its own padding, and appends the bytes. The length of the text must be a
-/// multiple of four.
+/// Decodes concatenated base64 texts, each with its own padding, and appends the bytes to `out`. The total length of
+/// the text must be a multiple of four.
 pub(crate) fn decode_parts(mut text: &[u8], out: &mut BytesMut) -> Option<()> {
     while !text.is_empty() {
         let end = text.iter().position(|byte| *byte == b'=').map_or(text.len(), |at| (at / 4 + 1) * 4);
@@ -42,7 +42,7 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     OF_FIELDS.decode(text).ok()
 }
 
-/// Decodes bytes in the URL-safe or the standard alphabet.
+/// Decodes base64 in the URL-safe or the standard alphabet.
 pub(crate) fn decode_url(text: &[u8]) -> Option<Vec<u8>> {
     OF_URLS.decode(text).or_else(|_| OF_FIELDS.decode(text)).ok()
 }

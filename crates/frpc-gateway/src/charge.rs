@@ -9,15 +9,15 @@ pub(crate) use body::{GrowingBody, Room};
 use frisbee::MemoryCharge;
 use frpc::{AdapterContext, Status};
 
-/// Minimum size in bytes of a request or reply that is charged.
+/// Minimum size in bytes of a request or reply that is charged to the client's memory limit.
 pub(crate) const CHARGED_MIN: usize = 4 * 1024;
 
-/// Checks that the client may hold `bytes` more of the server's memory, for a request or reply.
+/// Checks that `bytes` more bytes fit within the client's share of the server's memory limit.
 pub(crate) fn check_room(context: &AdapterContext, bytes: usize) -> Result<(), Status> {
     check_growth(context, 0, bytes)
 }
 
-/// Like [`check_room`], but for something that already takes `before` bytes.
+/// Like [`check_room`], but for a buffer that already holds `before` bytes.
 pub(crate) fn check_growth(context: &AdapterContext, before: usize, bytes: usize) -> Result<(), Status> {
     let connection = context.connection();
     if before + bytes < CHARGED_MIN || connection.has_room(bytes) {
@@ -27,21 +27,22 @@ pub(crate) fn check_growth(context: &AdapterContext, before: usize, bytes: usize
     Err(overloaded())
 }
 
-/// Returns the status of a call that is rejected for lack of memory.
+/// Returns the status of a call that is rejected because the client has reached its memory limit.
 #[cold]
 pub(crate) fn overloaded() -> Status {
     Status::resource_exhausted("the server's memory limit for this client is reached")
 }
 
-/// Memory charge for a buffer that grows and shrinks. It changes in steps, so that small changes cost nothing.
+/// Memory charge for a buffer that grows and shrinks. It is adjusted in large steps, so that small changes of the
+/// buffer cost nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Charge(Option<(MemoryCharge, usize)>);
 
-/// Step of a [`Charge`] in bytes. Smaller amounts are not charged.
+/// Granularity of a [`Charge`] in bytes. Smaller buffers are not charged.
 const STEP: usize = 64 * 1024;
 
 impl Charge {
-    /// Sets the charge to `bytes`. Fails if the client may not hold as many.
+    /// Sets the charge to `bytes`. Fails if that exceeds the client's memory limit.
     pub(crate) fn try_set(&mut self, context: &AdapterContext, bytes: usize) -> Result<(), Status> {
         let steps = bytes / STEP;
         let is_charged = match &mut self.0 {
@@ -63,7 +64,7 @@ impl Charge {
         Err(overloaded())
     }
 
-    /// Sets the charge to `bytes` and returns whether it has grown.
+    /// Sets the charge to `bytes` without checking the limit. Returns whether the charge has grown.
     pub(crate) fn set(&mut self, context: &AdapterContext, bytes: usize) -> bool {
         let (steps, before) = (bytes / STEP, self.0.as_ref().map_or(0, |(_, steps)| *steps));
         if steps != before {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 use std::time::Instant;
 
-/// A duration longer than the lifetime of any connection, but representable by the clock.
+/// A duration longer than the lifetime of any connection that the clock can still represent.
 #[cfg(feature = "http")]
 pub(crate) const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
@@ -13,7 +13,7 @@ pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
-/// Returns `start` plus `time`, or a time years from now if the sum is not representable.
+/// Returns `start` plus `time`, or an instant decades in the future if the sum overflows.
 #[cfg(feature = "http")]
 pub(crate) fn after(start: Instant, time: Duration) -> Instant {
     start.checked_add(time).unwrap_or_else(|| start + FAR)

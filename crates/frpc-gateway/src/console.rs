@@ -10,8 +10,8 @@ use bytes::Bytes;
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 
-/// Content security policy of the page: only its own script and style, and connections to its server. Browsers refuse
-/// to parse strings as HTML.
+/// Content security policy of the console page. It permits the page's own script and style and connections to its
+/// server, and forbids the browser to parse strings as HTML.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
                       trusted-types 'none'";
@@ -51,8 +51,8 @@ impl Console {
         self
     }
 
-    /// Returns whether the page is served to a request for this `host`. The locks have already checked that the name is
-    /// one of the server's.
+    /// Returns whether the console page is served to a request with this `host`. The caller has already checked that
+    /// `host` is a name of the server.
     fn is_for(&self, host: &str, name: &str, peer: Option<SocketAddr>) -> bool {
         let is_local = || {
             let address = name.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
@@ -63,8 +63,7 @@ impl Console {
             && (self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name)) || (is_near() && is_local()))
     }
 
-    /// Returns whether a request comes from the page itself: it would be served the page, and its origin equals its
-    /// host.
+    /// Returns whether a request was made by the console page: it may receive the page, and its origin equals its host.
     pub(crate) fn is_own(&self, known: &KnownFields<'_>, peer: Option<SocketAddr>) -> bool {
         let Some((host, name)) = named(known) else { return false };
         let origin = known.origin.and_then(|origin| std::str::from_utf8(origin).ok()).unwrap_or_default();
@@ -74,7 +73,7 @@ impl Console {
             && self.is_for(host, name, peer)
     }
 
-    /// Returns the response to an admitted request, if it is for the console.
+    /// Returns the response to an admitted request if its path belongs to the console.
     pub(crate) fn answer(&self, request: &RequestHead<'_>, peer: Option<SocketAddr>) -> Option<Answer> {
         let path = request.path.strip_prefix("/console")?;
         if path.is_empty() {
@@ -92,18 +91,18 @@ impl Console {
     }
 }
 
-/// Returns the host of a request with and without its port.
+/// Returns the host of a request, with and without the port.
 fn named<'a>(known: &KnownFields<'a>) -> Option<(&'a str, &'a str)> {
     let host = std::str::from_utf8(known.host?).ok()?;
     Some((host, crate::locks::without_port(host)?))
 }
 
-/// A file that the console serves.
+/// A static file that the console serves.
 struct File {
     path: &'static str,
     content_type: &'static str,
     text: &'static str,
-    /// The file compressed by gzip. Created when a client first requests it.
+    /// The gzip-compressed file. Created when a client first requests it.
     small: OnceLock<Bytes>,
 }
 

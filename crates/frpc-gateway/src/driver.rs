@@ -68,13 +68,12 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::{Sleep, sleep_until};
 
-/// Time for which bytes from the client are discarded before closing, so that a TCP reset does not destroy the last
-/// reply. Native clients get the same time.
+/// Time for which input from the client is read and discarded before closing, because closing with unread input would
+/// send a TCP reset that may destroy the last reply. Native clients get the same time.
 pub const LINGER: Duration = Duration::from_secs(1);
 
-/// A transport whose operations fail with [`TimedOut`](io::ErrorKind::TimedOut) if its peer reads too slowly, by the
-/// rule for native packets: [`Config::write_timeout`]. It also times received messages if the reader reports their
-/// ends.
+/// A transport whose operations fail with [`TimedOut`](io::ErrorKind::TimedOut) if the peer reads too slowly; see
+/// [`Config::write_timeout`]. It also enforces a minimum receive rate if the reader reports the end of each message.
 #[derive(Debug)]
 pub struct AdapterDriver<T> {
     io: T,
@@ -101,25 +100,25 @@ impl<T> AdapterDriver<T> {
         self.io
     }
 
-    /// Stops timing, because there is no incomplete message.
+    /// Records that a message was received completely, which stops its timer.
     #[inline]
     pub fn message_complete(&mut self) {
         self.arrival.complete();
     }
 
-    /// Completes if the current message arrives too slowly; see [`Config::least_rate`]. Timing starts with the first
-    /// call after [`message_complete`](Self::message_complete).
+    /// Completes if the current message arrives more slowly than [`Config::least_rate`]. The measurement starts with
+    /// the first call after [`message_complete`](Self::message_complete).
     pub fn poll_too_slow(&mut self, task: &mut Context<'_>) -> Poll<()> {
         self.arrival.poll_too_slow(task)
     }
 
-    /// Completes at `due`. Use this for the timeout of the first byte or of an idle connection. All deadlines of a
-    /// driver share one timer, so a task may poll several.
+    /// Completes at `due`, for example when the first byte is overdue or the connection was idle for too long. All
+    /// deadlines of a driver share one timer, so a task can poll several.
     pub fn poll_deadline(&mut self, task: &mut Context<'_>, due: Instant) -> Poll<()> {
         self.arrival.alarm.poll(task, due)
     }
 
-    /// Applies the write timeout to the result of an attempt to write `offered` bytes.
+    /// Applies the write timeout to the result of a write of `offered` bytes.
     fn judge(
         &mut self,
         task: &mut Context<'_>,
@@ -152,7 +151,7 @@ impl<T> AdapterDriver<T> {
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> AdapterDriver<T> {
-    /// Shuts down writing and discards further bytes from the client for up to a second.
+    /// Shuts down writing, then discards further input from the client for up to one second.
     ///
     /// # Errors
     /// If the transport fails or does not shut down within a second.
@@ -250,7 +249,7 @@ pub struct MessagePace {
 }
 
 impl MessagePace {
-    /// Creates a timer with the limits [`Config::least_rate`] and [`Config::least_rate_window`].
+    /// Creates a meter that enforces [`Config::least_rate`] over [`Config::least_rate_window`].
     pub fn new(config: &Config) -> Self {
         Self {
             pace: ReadProgress::new(config.least_rate_window, config.least_rate),
@@ -259,19 +258,19 @@ impl MessagePace {
         }
     }
 
-    /// Records that `count` bytes of the message were received.
+    /// Records that `count` bytes of the current message were received.
     #[inline]
     pub fn handle_read(&mut self, count: usize) {
         self.received = self.received.saturating_add(count as u64);
     }
 
-    /// Stops timing, because there is no incomplete message.
+    /// Records that a message was received completely, which stops its timer.
     #[inline]
     pub fn complete(&mut self) {
         self.pace.complete();
     }
 
-    /// Completes if the message arrives too slowly. Timing starts with the first call after
+    /// Completes if the current message arrives too slowly. The measurement starts with the first call after
     /// [`complete`](Self::complete).
     pub fn poll_too_slow(&mut self, task: &mut Context<'_>) -> Poll<()> {
         loop {
@@ -305,7 +304,7 @@ impl MessagePace {
 #[derive(Debug, Default)]
 pub struct LazyTimer {
     sleep: Option<Pin<Box<Sleep>>>,
-    /// The waker of the task that waits for the timer.
+    /// Waker of the task that waits for the timer.
     waker: Option<Waker>,
 }
 

@@ -61,7 +61,7 @@ pub struct Forward {
     fields: Arc<ForwardFields>,
 }
 
-/// The server to which a [`Forward`] sends calls: native, Go or gRPC.
+/// The backend to which a [`Forward`] sends calls: a native frpc server, a Go server or a gRPC server.
 #[derive(Debug)]
 enum Backend {
     Native(native::Native),
@@ -79,7 +79,7 @@ impl Backend {
     }
 }
 
-/// The server should receive calls while its backend is available.
+/// Reports the server as ready while its backend is available.
 impl Lifecycle for Backend {
     fn is_ready(&self) -> bool {
         self.is_ready()
@@ -87,8 +87,8 @@ impl Lifecycle for Backend {
 }
 
 impl Forward {
-    /// Forwards to a native server, or one in Go, by these channels in turn. A call on a channel without a connection
-    /// waits for it to reconnect; see [`reconnect_timeout`](frpc::ChannelBuilder::reconnect_timeout).
+    /// Forwards calls to a native or Go server, using these channels in turn. A call on a disconnected channel waits
+    /// for it to reconnect, for up to [`reconnect_timeout`](frpc::ChannelBuilder::reconnect_timeout).
     ///
     /// Callers from one address hold at most half of the calls, and of the streams, that others leave free on each channel.
     /// Further ones fail with [`ResourceExhausted`](frpc::Code::ResourceExhausted).
@@ -125,21 +125,22 @@ impl Forward {
         Self { backend: Arc::new(backend), fields: Arc::default() }
     }
 
-    /// Sets the rules for header fields of services created afterwards.
+    /// Sets the header rules for services that are created afterwards.
     #[must_use]
     pub fn fields(mut self, fields: ForwardFields) -> Self {
         self.fields = Arc::new(fields);
         self
     }
 
-    /// Returns whether a native backend has a connection. Connections to gRPC backends are made on demand.
+    /// Returns whether a connection to a native backend is open. gRPC backends always count as ready, because their
+    /// connections are opened on demand.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.backend.is_ready()
     }
 
-    /// Creates a service with this layout. Its `schema` is available by reflection. Methods that are not listed cannot
-    /// be called.
+    /// Creates a service with this wire layout. Its `schema` is available by reflection. Methods that are not listed
+    /// cannot be called.
     pub fn service(
         &self,
         layout: &'static Layout,
@@ -158,10 +159,11 @@ impl Forward {
     }
 }
 
-/// Maximum memory of a message during conversion. Several workers may convert concurrently.
+/// Maximum memory in bytes that the conversion of one message may take. Several workers may convert messages
+/// concurrently.
 const CONVERSION_MEMORY_MAX: usize = 64 << 20;
 
-/// A service whose calls a [`Forward`] sends to its backend.
+/// A service whose calls are sent to the backend of a [`Forward`].
 #[derive(Clone)]
 pub struct ForwardService {
     backend: Arc<Backend>,

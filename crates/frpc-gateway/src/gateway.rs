@@ -12,7 +12,7 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Additional protocols of a server.
+/// Settings of the additional protocols that a server accepts.
 #[derive(Clone, Debug)]
 pub struct Gateway {
     pub(crate) json_rpc: bool,
@@ -29,12 +29,12 @@ pub struct Gateway {
     pub(crate) idle_timeout: Duration,
 }
 
-/// Default maximum number of requests in a batch. Replies of a batch wait for the last one, so clients gain nothing
-/// from larger batches and can send several instead.
+/// Default maximum number of requests in a batch. Replies are sent once the whole batch has completed, so clients gain
+/// nothing from larger batches.
 const BATCH_MAX: usize = 1000;
 
-/// Default idle timeout of a gateway connection, longer than a user needs to type a line. These protocols have no
-/// mandatory keep-alive that would reveal a vanished client.
+/// Default idle timeout of a gateway connection. It is longer than a user needs to type a line. These protocols have no
+/// mandatory keep-alive that would detect a vanished client.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
 impl Default for Gateway {
@@ -56,7 +56,7 @@ impl Default for Gateway {
 }
 
 impl Gateway {
-    /// Creates a gateway without enabled protocols.
+    /// Creates a gateway with all protocols disabled.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -106,8 +106,8 @@ impl Gateway {
         self
     }
 
-    /// Enables tools for agents, by POST to `/mcp` under the access rules of [`http`](Self::http), and as lines over
-    /// TCP.
+    /// Offers methods to agents as tools of the Model Context Protocol, by POST to `/mcp` under the access rules of
+    /// [`http`](Self::http), and as lines over TCP.
     #[cfg(feature = "mcp")]
     #[must_use]
     pub fn mcp(mut self, mcp: Mcp) -> Self {
@@ -116,8 +116,8 @@ impl Gateway {
         self
     }
 
-    /// Sets the maximum number of requests in a JSON-RPC batch, at least one. A longer batch is rejected while it is
-    /// received, before any of its calls is made. Default: 1000.
+    /// Sets the maximum number of requests in a JSON-RPC batch, at least one. A longer batch is rejected before any of
+    /// its calls is made. Defaults to 1000.
     #[must_use]
     pub fn batch_max(mut self, requests: usize) -> Self {
         self.batch_max = requests.max(1);
@@ -135,7 +135,7 @@ impl Gateway {
         self
     }
 
-    /// Detects the protocol of a connection from its first bytes, if it is enabled.
+    /// Detects the protocol of a connection from its first bytes. Protocols that are not enabled are ignored.
     fn protocol(&self, beginning: &[u8]) -> Option<EntryProtocol> {
         match beginning.first()? {
             b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' | 0xef => self.takes_lines().then_some(EntryProtocol::JsonRpc),
@@ -145,7 +145,7 @@ impl Gateway {
         }
     }
 
-    /// Returns whether JSON-RPC messages are served outside of HTTP.
+    /// Returns whether JSON-RPC messages are accepted directly over TCP, without HTTP.
     fn takes_lines(&self) -> bool {
         #[cfg(feature = "mcp")]
         if self.mcp.is_some() {
@@ -164,7 +164,7 @@ impl Gateway {
     }
 }
 
-/// Protocol detected from the first bytes of a connection.
+/// Protocol that was detected from the first bytes of a connection.
 #[derive(Clone, Copy, Debug)]
 enum EntryProtocol {
     JsonRpc,
@@ -174,7 +174,7 @@ enum EntryProtocol {
 
 /// Extension trait that adds a [`Gateway`] to a server.
 pub trait ServeGateway: sealed::Sealed {
-    /// Serves connections in the protocols of this gateway.
+    /// Accepts connections in the protocols of this gateway.
     #[must_use]
     fn gateway(self, gateway: Gateway) -> Self;
 }

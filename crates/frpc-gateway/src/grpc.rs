@@ -4,7 +4,7 @@ use crate::http::fields;
 use frpc::{Metadata, Status};
 use std::time::Duration;
 
-/// Parses a `grpc-timeout`: up to eight digits and a unit.
+/// Parses a `grpc-timeout` header: up to eight digits and a unit.
 pub(crate) fn timeout(field: Option<&[u8]>) -> Result<Option<Duration>, ()> {
     let Some(field) = field else { return Ok(None) };
     let Some((unit, digits)) = field.split_last() else { return Err(()) };
@@ -23,7 +23,7 @@ pub(crate) fn timeout(field: Option<&[u8]>) -> Result<Option<Duration>, ()> {
     }))
 }
 
-/// Returns the trailers of a call.
+/// Returns the gRPC trailers for the outcome of a call.
 pub(crate) fn trailers(outcome: Result<(), &Status>, metadata: &Metadata) -> Vec<(String, String)> {
     let mut trailers = Vec::new();
     let mut add = |name: &str, value: String| trailers.push((name.to_owned(), value));

@@ -7,7 +7,8 @@ use flate2::write::GzEncoder;
 use frpc::Status;
 use std::io::{Read as _, Write as _};
 
-/// Minimum size of a message to compress. Smaller ones hardly shrink, and each compression allocates buffers.
+/// Minimum size in bytes of a message to compress. Smaller messages hardly shrink, and each compression allocates
+/// buffers.
 pub(crate) const COMPRESS_MIN: usize = 1024;
 
 /// Reason why decompression failed.
@@ -26,8 +27,8 @@ impl InflateError {
     }
 }
 
-/// Decompresses to at most `limit` bytes, and never allocates more than that. An empty input is an empty message, which
-/// is sent uncompressed.
+/// Decompresses at most `limit` bytes and never allocates more than that. Accepts an empty input, because empty
+/// messages are sent uncompressed.
 pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Result<Bytes, InflateError> {
     if bytes.is_empty() {
         return Ok(Bytes::new());
@@ -41,12 +42,12 @@ pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Result<Bytes, InflateError> {
     Ok(out.into())
 }
 
-/// Compresses at the fast level, for connections.
+/// Compresses at the fastest level, for messages sent over connections.
 pub(crate) fn deflate(bytes: &[u8]) -> Bytes {
     compress(bytes, Compression::fast())
 }
 
-/// Compresses at the best level, for static content.
+/// Compresses at the best level, for static files that are compressed once.
 #[cfg(feature = "console")]
 pub(crate) fn deflate_once(bytes: &[u8]) -> Bytes {
     compress(bytes, Compression::best())
@@ -59,7 +60,7 @@ fn compress(bytes: &[u8], level: Compression) -> Bytes {
     encoder.finish().unwrap_or_default().into()
 }
 
-/// Returns whether a list of encodings, as in `accept-encoding`, contains gzip.
+/// Returns whether gzip is in a list of encodings, such as the value of `accept-encoding`.
 pub(crate) fn is_accepted(encodings: Option<&[u8]>) -> bool {
     encodings.unwrap_or_default().split(|byte| *byte == b',').any(|encoding| {
         let mut parts = encoding.split(|byte| *byte == b';');

@@ -34,7 +34,7 @@ use std::error::Error as _;
 use std::io;
 use std::sync::Arc;
 
-/// Serves a connection that begins with the head of an HTTP request.
+/// Serves a connection whose first bytes are the head of an HTTP request.
 pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, context: &AdapterContext) -> io::Result<()> {
     let Some(http) = &gateway.http else { return Ok(()) };
     let mut fast_path = FastPath::new(gateway, http, context, transport);
@@ -56,7 +56,7 @@ pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, conte
     }
 }
 
-/// Converts the error by which hyper has ended a connection to the result of serving it, which is only logged.
+/// Converts the error with which hyper ended a connection to the result of serving it. The result is only logged.
 fn ended(error: &hyper::Error) -> io::Result<()> {
     if let Some(error) = error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
         return Err(io::Error::new(error.kind(), error.to_string()));

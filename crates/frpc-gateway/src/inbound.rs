@@ -10,19 +10,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
-/// A request body, received by hyper or by the gateway's own HTTP/2 driver.
+/// A request body that is received by hyper (HTTP/1.1) or by the gateway's own HTTP/2 driver.
 pub(crate) enum Inbound {
-    /// A body read by hyper, and whether it has been read completely.
+    /// A body that is received by hyper, with a flag that is set once it has been read completely.
     Http1(Incoming, Arc<AtomicBool>),
     Http2(RequestBody),
 }
 
-/// The reason why a body is incomplete.
+/// Reason why a request body is incomplete.
 #[derive(Debug)]
 pub(crate) enum BodyError {
-    /// The client ended it early.
+    /// The client ended the body early.
     Early(hyper::Error),
-    /// The server rejected it.
+    /// The server rejected the body.
     Refused(Status),
 }
 
@@ -35,7 +35,7 @@ impl BodyError {
     }
 }
 
-/// Rejects request trailers, because metadata must be complete before the call starts. Dropping them silently would
+/// Rejects request trailers. Metadata must be complete before the call starts, and dropping trailers silently would
 /// lose the caller's fields.
 pub(crate) fn refuse_trailers(frame: &Frame<Bytes>) -> Result<(), Status> {
     match frame.trailers_ref().and_then(|trailers| trailers.keys().next()) {
@@ -47,7 +47,7 @@ pub(crate) fn refuse_trailers(frame: &Frame<Bytes>) -> Result<(), Status> {
     }
 }
 
-/// Reports whether a body has been read to its end.
+/// Shared flag that is set once a request body has been read to its end.
 pub(crate) struct IsOver(Arc<AtomicBool>);
 
 impl IsOver {
@@ -62,7 +62,7 @@ impl Inbound {
         (Self::Http1(body, is_over.clone()), IsOver(is_over))
     }
 
-    /// Returns the declared length, or 0 if there is none.
+    /// Returns the declared length of the body in bytes, or 0 if it is unknown.
     pub(crate) fn length(&self) -> u64 {
         match self {
             Self::Http1(body, _) => body.size_hint().lower(),

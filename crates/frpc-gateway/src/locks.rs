@@ -11,36 +11,36 @@ use frpc::AdapterContext;
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
-/// Maximum time in seconds for which browsers cache the reply to a preflight: two hours, the limit of Chromium.
+/// Value of `access-control-max-age`: browsers cache the reply to a preflight for two hours, the limit of Chromium.
 const PREFLIGHT_AGE: &str = "7200";
 
-/// Rules that determine which requests are admitted.
+/// Rules that decide by host and origin which HTTP requests are admitted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Locks {
-    /// Accepted host names in lower case.
+    /// Accepted host names.
     pub(crate) hosts: Vec<String>,
     pub(crate) origins: Vec<String>,
     pub(crate) cors: bool,
-    /// Whether pages may send credentials and read the responses.
+    /// Whether pages of other origins may send credentials and read the responses.
     pub(crate) credentials: bool,
-    /// The built-in console. Requests from its page are admitted even if the allowed origins do not include it.
+    /// The built-in console. Requests from its page are admitted even if its origin is not among the allowed ones.
     #[cfg(feature = "console")]
     pub(crate) console: Option<crate::Console>,
 }
 
-/// Result of admitting a request: the CORS fields that its response needs.
+/// Admission of a request, with the data for the CORS fields of its response.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pass<'a> {
-    /// Origin whose pages may read the response.
+    /// Origin whose pages may read the response. `None` omits the CORS fields.
     pub(crate) readable_by: Option<&'a str>,
-    /// Whether the permission includes requests with credentials.
+    /// Whether pages of that origin may read responses to requests with credentials.
     pub(crate) with_credentials: bool,
-    /// Whether the fields depend on the origin, which caches must take into account.
+    /// Whether the response depends on the request's origin and must have `vary: origin` for caches.
     pub(crate) varies: bool,
 }
 
 impl<'a> Pass<'a> {
-    /// Returns the header fields that let pages of the origin read the response. `names` lists its other fields.
+    /// Returns the CORS fields of the response. `names` lists the other response fields, which pages may then read.
     pub(crate) fn fields(self, names: impl FnOnce() -> String) -> impl Iterator<Item = (&'static str, Cow<'a, str>)> {
         let varies = self.varies.then_some(("vary", "origin".into()));
         let fields = self.readable_by.map(|origin| {
@@ -56,7 +56,8 @@ impl<'a> Pass<'a> {
 }
 
 impl Locks {
-    /// Admits a request or returns the rejection. `local` is the local address of the connection.
+    /// Admits a request by its host and origin, or returns the response that rejects it. `local` is the local address
+    /// of the connection.
     pub(crate) fn admit<'a>(&self, known: &KnownFields<'a>, local: Option<SocketAddr>) -> Result<Pass<'a>, Answer> {
         let host = match known.host {
             Some(host) if known.repeated.is_none() => host,
@@ -86,7 +87,7 @@ impl Locks {
         }
     }
 
-    /// Admits a WebSocket request or returns the rejection.
+    /// Admits a WebSocket request by its host and origin, or returns the response that rejects it.
     pub(crate) fn admit_socket(&self, known: &KnownFields<'_>, context: &AdapterContext) -> Result<(), Answer> {
         #[cfg(feature = "console")]
         if self.console.as_ref().is_some_and(|console| console.is_own(known, context.connection().peer_addr())) {
@@ -95,7 +96,7 @@ impl Locks {
         self.admit(known, context.connection().local_addr()).map(drop)
     }
 
-    /// Returns the response to an admitted preflight.
+    /// Returns the response to an admitted CORS preflight request.
     pub(crate) fn preflight(&self, known: &KnownFields<'_>) -> Answer {
         let wanted = known.preflight_fields.as_deref().and_then(|fields| std::str::from_utf8(fields).ok());
         let answer = Answer::empty(204);
@@ -110,7 +111,8 @@ impl Locks {
         }
     }
 
-    /// Returns whether the server has this name. The port is ignored, because it may differ in front of a container.
+    /// Returns whether `host` is a name or address of this server. The port is ignored, because port mappings of
+    /// containers change it.
     fn knows(&self, host: &str, local: Option<SocketAddr>) -> bool {
         let Some(name) = without_port(host) else { return false };
         if name.eq_ignore_ascii_case("localhost") || self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name)) {
@@ -123,8 +125,8 @@ impl Locks {
     }
 }
 
-/// Returns whether the origin of a page equals the address it calls, and the address is loopback. This cannot be a
-/// foreign page, because neither `localhost` nor an IP address can be made to resolve elsewhere.
+/// Returns whether the origin of a page equals the address that it calls, and the address is loopback. Such a page is
+/// not foreign, because no DNS record can redirect `localhost` or an IP address.
 fn is_own_loopback(origin: &str, host: &[u8]) -> bool {
     let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")).unwrap_or_default();
     let is_loopback = |name: &str| {
@@ -134,7 +136,7 @@ fn is_own_loopback(origin: &str, host: &[u8]) -> bool {
     authority.as_bytes().eq_ignore_ascii_case(host) && without_port(authority).is_some_and(is_loopback)
 }
 
-/// Returns the name or address before a port, including brackets.
+/// Returns the host name or address without the port. Brackets of an IPv6 address are kept.
 pub(crate) fn without_port(host: &str) -> Option<&str> {
     let end = host.rfind(']').map_or(0, |bracket| bracket + 1);
     let (name, port) = match host.get(end..)?.find(':') {

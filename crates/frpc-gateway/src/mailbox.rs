@@ -4,7 +4,7 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::task::{Context, Waker};
 
-/// Queue of messages to the driver of a connection, which it wakes.
+/// Queue of messages for the driver of a connection. Sending a message wakes the driver.
 pub(crate) struct Mailbox<T> {
     inner: Mutex<Inner<T>>,
 }
@@ -31,7 +31,7 @@ impl<T> Mailbox<T> {
         }
     }
 
-    /// Appends all messages to `to`, and registers the task to be woken by the next one.
+    /// Moves all messages to `to`, and registers the task to be woken by the next message.
     pub(crate) fn take(&self, to: &mut VecDeque<T>, task: &Context<'_>) {
         let mut inner = self.inner.lock();
         to.append(&mut inner.letters);

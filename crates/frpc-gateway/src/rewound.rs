@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A transport whose first bytes have already been read.
+/// A transport that first returns bytes that were already read from it.
 #[derive(Debug)]
 pub(crate) struct RewoundTransport<T> {
     early: BytesMut,
@@ -66,7 +66,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for RewoundTransport<T> {
     }
 }
 
-/// Copies as many bytes as fit, up to `max`, and returns their number.
+/// Copies up to `max` bytes into the read buffer and returns the number copied.
 pub(crate) fn copy_available(from: &mut BytesMut, max: usize, to: &mut ReadBuf<'_>) -> usize {
     let count = from.len().min(to.remaining()).min(max);
     to.put_slice(from.get(..count).unwrap_or_default());

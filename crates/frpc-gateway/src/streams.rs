@@ -22,16 +22,17 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// Size in bytes at which a response frame is sent. A smaller one is sent when no further message is ready.
+/// Size in bytes from which a response frame is sent immediately. A smaller frame is sent once no further message is
+/// ready.
 const FRAME_MIN: usize = 16 * 1024;
 
-/// Flags of the end of a Connect stream.
+/// Flag of the envelope that ends a Connect stream.
 const CONNECT_END: u8 = 2;
 
-/// Flags of the trailers of gRPC-Web.
+/// Flag of the frame that carries the trailers of gRPC-Web.
 const WEB_TRAILERS: u8 = 0x80;
 
-/// Settings of a call that its request head determines: timeout and compression.
+/// Call settings from the request head: timeout and compression.
 #[derive(Clone, Debug)]
 pub(crate) struct CallTerms {
     pub(crate) protocol: Protocol,
@@ -44,7 +45,7 @@ pub(crate) struct CallTerms {
 }
 
 impl CallTerms {
-    /// Parses the header fields of a protocol.
+    /// Parses the header fields that the protocol defines for a call.
     pub(crate) fn new(protocol: Protocol, known: &KnownFields<'_>, metadata: Metadata) -> Result<Self, Status> {
         let (encoding, accepted, timeout) = if let Protocol::Stream(_) = protocol {
             let timeout = known.connect_timeout().map_err(|()| "connect-timeout-ms is a number of at most ten digits");
@@ -60,7 +61,7 @@ impl CallTerms {
     }
 }
 
-/// Calls a method with the messages of a request body.
+/// Calls a method with the messages of a request body and returns the response.
 pub(crate) async fn call(
     context: &AdapterContext,
     method: &AdapterMethod,
@@ -96,7 +97,7 @@ pub(crate) fn no_method(protocol: Protocol, path: &str) -> Response<Reply> {
     failure(protocol, Status::unimplemented(format!("unknown method {path}")))
 }
 
-/// Returns the response to a call that failed before its first message.
+/// Returns the response to a call that failed before it sent a message.
 pub(crate) fn failure(protocol: Protocol, status: Status) -> Response<Reply> {
     if let Protocol::Grpc(_) = protocol {
         // A trailers-only response, whose trailers are sent as the header fields.
@@ -113,7 +114,7 @@ pub(crate) fn failure(protocol: Protocol, status: Status) -> Response<Reply> {
     response
 }
 
-/// Sets the header fields of the protocol.
+/// Adds the protocol's header fields to the head of a response.
 pub(crate) fn describe(headers: &mut HeaderMap, protocol: Protocol, encoding: Compression) {
     let name = protocol.format().name();
     let (content_type, field) = match protocol {
@@ -136,7 +137,7 @@ pub(crate) fn describe(headers: &mut HeaderMap, protocol: Protocol, encoding: Co
     headers.insert(accepts, HeaderValue::from_static("gzip"));
 }
 
-/// The response messages of a handler: a single one, or a stream.
+/// The response messages of a handler: at most one message, a stream, or a failure.
 enum Responses {
     One(Option<Bytes>),
     Many(AdapterResponses),
@@ -184,7 +185,8 @@ pub(crate) fn request<T>(message: T, timeout: Option<Duration>, metadata: Metada
     request
 }
 
-/// Reads the only message of a request, and returns it with the remaining time of the call.
+/// Reads the message of a request that must contain exactly one. Also returns the remaining time until the timeout of
+/// the call.
 async fn one(messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Option<Duration>), Status> {
     let (started, mut messages) = (crate::clock::now(), messages.single());
     let reading = async {
@@ -202,19 +204,19 @@ async fn one(messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Op
     Ok((message, Some(timeout.saturating_sub(crate::clock::now() - started))))
 }
 
-/// Response body that encodes a handler's messages in envelopes, followed by the end of the stream.
+/// Response body that encodes a handler's messages in envelopes and then the end of the stream.
 pub(crate) struct EncodedReplies {
     responses: Responses,
-    /// Metadata sent after the messages.
+    /// Trailing metadata, sent after the messages.
     trailers: Metadata,
-    /// Trailing metadata that becomes available with the last message.
+    /// Trailing metadata that the handler provides after its last message.
     late_trailers: Option<LateTrailers>,
     protocol: Protocol,
     encoding: Compression,
-    /// gRPC trailers that remain to be sent, as a separate frame.
+    /// gRPC trailers that are still to be sent, in a frame of their own.
     last: Option<HeaderMap>,
     has_ended: bool,
-    /// Context of the client, for memory charges. `None` for responses without messages.
+    /// Context of the client's connection, for memory charges. `None` for responses without messages.
     context: Option<AdapterContext>,
     room: Room,
 }
@@ -227,12 +229,12 @@ impl EncodedReplies {
         Self { responses, trailers, late_trailers, protocol, encoding, last, has_ended, context, room }
     }
 
-    /// Creates a response without messages.
+    /// Creates a response body without messages.
     fn failed(status: Status, protocol: Protocol) -> Self {
         Self::new(Responses::Failed(Some(status)), protocol)
     }
 
-    /// Returns the size of the only message, if it is already available.
+    /// Returns the size of the response message if it is the only one and already in memory, otherwise 0.
     pub(crate) fn buffered(&self) -> usize {
         match &self.responses {
             Responses::One(message) => message.as_ref().map_or(0, Bytes::len),
@@ -240,7 +242,8 @@ impl EncodedReplies {
         }
     }
 
-    /// Drops the handler when the deadline of the call expires. Polled while the client accepts no messages.
+    /// Fails the response when the deadline of the call expires, and drops the handler. Polled while the client accepts
+    /// no messages.
     pub(crate) fn poll_expired(&mut self, task: &mut Context<'_>) -> Poll<()> {
         let Responses::Many(responses) = &mut self.responses else { return Poll::Pending };
         let status = ready!(responses.poll_expired(task));
@@ -248,12 +251,12 @@ impl EncodedReplies {
         Poll::Ready(())
     }
 
-    /// Returns whether the body has ended.
+    /// Returns whether the whole body was produced, including trailers.
     pub(crate) fn is_over(&self) -> bool {
         self.has_ended && self.last.is_none()
     }
 
-    /// Polls for the next part of the body.
+    /// Polls for the next frame of the body.
     pub(crate) fn poll_frame(&mut self, task: &mut Context<'_>) -> Poll<Option<Frame<Bytes>>> {
         if let Some(trailers) = self.last.take() {
             return Poll::Ready(Some(Frame::trailers(trailers)));
@@ -295,7 +298,7 @@ impl EncodedReplies {
         Poll::Ready(Some(Frame::data(out.freeze())))
     }
 
-    /// Appends the end of the response.
+    /// Appends the end of the stream to `out`: its status and trailers.
     fn end(&mut self, out: &mut BytesMut, outcome: Result<(), &Status>) {
         self.has_ended = true;
         if let Some(late) = self.late_trailers.take() {

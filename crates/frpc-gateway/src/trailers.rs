@@ -22,7 +22,7 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Trailers(pub Metadata);
 
-/// Trailing metadata of a stream, for handlers that receive it with the end of the stream.
+/// Trailing metadata of a response stream, set by the handler when the stream ends.
 #[cfg_attr(not(feature = "grpc-backend"), allow(dead_code, reason = "only backends by gRPC make it"))]
 #[derive(Clone, Default, Debug)]
 pub(crate) struct LateTrailers(pub(crate) Arc<OnceLock<Metadata>>);

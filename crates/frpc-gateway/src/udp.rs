@@ -25,20 +25,21 @@ use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Default maximum size of a reply, which is not fragmented on usual links. IPv6 links carry at least 1280 bytes; this
-/// leaves space for the IPv6 and UDP headers and for tunnels.
+/// Default maximum size of a reply in bytes, so that replies are not fragmented on common links. IPv6 links carry at
+/// least 1280 bytes, which leaves space for the IP and UDP headers and for tunnels.
 const REPLY_MAX: usize = 1200;
 
-/// Default amplification limit, the same that QUIC permits towards an unverified address.
+/// Default limit of a reply's size as a multiple of the request, which prevents amplification attacks. QUIC permits the
+/// same factor to unverified addresses.
 const REPLY_FACTOR: usize = 3;
 
-/// Default rate and burst of datagrams per address.
+/// Default rate limit and burst in datagrams per source address.
 const RATE: (u32, u32) = (1000, 2000);
 
-/// Default maximum number of calls in progress for all peers.
+/// Default maximum number of calls in progress over all peers.
 const CALLS_MAX: usize = 4096;
 
-/// Default timeout of a call. A client has no means to show that it is still waiting.
+/// Default timeout of a call. UDP clients cannot signal that they are still waiting.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A socket for JSON-RPC over UDP, with its limits; see [`Gateway::udp`](crate::Gateway::udp).
@@ -76,7 +77,7 @@ impl Udp {
         Self::from_socket(UdpSocket::bind(address)?)
     }
 
-    /// Uses a socket that is already bound.
+    /// Creates a listener on a socket that is already bound.
     ///
     /// # Errors
     /// If the socket cannot be set to non-blocking mode.
@@ -94,13 +95,13 @@ impl Udp {
         })
     }
 
-    /// Returns the local address, with the actual port if port 0 was requested.
+    /// Returns the local address of the socket, with the actual port if port 0 was requested.
     pub fn local_addr(&self) -> SocketAddr {
         self.local
     }
 
-    /// Sets the maximum size of a reply in bytes. A longer reply is replaced by an error. Default: 1200, which usual
-    /// links do not fragment.
+    /// Sets the maximum size of a reply in bytes. A longer reply is replaced by an error. Defaults to 1200, which is
+    /// not fragmented on common links.
     #[must_use]
     pub fn reply_max(mut self, bytes: usize) -> Self {
         self.reply_max = bytes;
@@ -118,30 +119,31 @@ impl Udp {
         self
     }
 
-    /// Sets the maximum rate and burst of datagrams per address. Further datagrams are dropped. IPv6 addresses are
-    /// grouped by their /64 network. Default: 1000 per second, burst 2000.
+    /// Sets the rate limit and burst in datagrams per source address. Excess datagrams are dropped. IPv6 addresses are
+    /// grouped by their /64 network. Defaults to 1000 per second with a burst of 2000.
     #[must_use]
     pub fn rate(mut self, per_second: u32, burst: u32) -> Self {
         self.rate = Rate::new(per_second, burst);
         self
     }
 
-    /// Sets the maximum number of datagrams with calls in progress, over all peers. Beyond it, calls that do not
-    /// complete immediately are dropped. Default: 4096.
+    /// Sets the maximum number of datagrams with calls in progress over all peers. Above it, calls that do not complete
+    /// immediately are dropped. Defaults to 4096.
     #[must_use]
     pub fn calls_max(mut self, calls: usize) -> Self {
         self.calls_max = calls;
         self
     }
 
-    /// Sets the timeout of the calls of a datagram. Afterwards they are cancelled without a reply. Default: 30 s.
+    /// Sets the timeout of the calls in a datagram. Calls that exceed it are cancelled without a reply. Defaults to 30
+    /// s.
     #[must_use]
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = timeout;
         self
     }
 
-    /// Returns the maximum size of a reply to a request of this size.
+    /// Returns the maximum size of a reply to a request of `request` bytes.
     fn reply_limit(&self, request: usize) -> usize {
         request.saturating_mul(self.reply_factor).min(self.reply_max)
     }

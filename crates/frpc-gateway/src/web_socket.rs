@@ -27,7 +27,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use transport::Ending;
 
-/// Serves a connection after its upgrade was granted. `metadata` is added to all JSON-RPC calls.
+/// Serves a connection after its WebSocket handshake. `metadata` is added to all JSON-RPC calls.
 pub(crate) async fn serve(
     gateway: &Gateway,
     upgrade: Upgrade,
@@ -45,7 +45,7 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-/// Echoes each message of a client after the handshake, for protocol test suites.
+/// Echoes each message of the client on a transport after its WebSocket handshake, for protocol test suites.
 #[doc(hidden)]
 pub async fn echo<T>(transport: T, config: &Config) -> io::Result<()>
 where
@@ -54,13 +54,13 @@ where
     messages::serve(transport, Echo, config, None).await
 }
 
-/// Returns the `sec-websocket-accept` value for the key of a client.
+/// Returns the value of `sec-websocket-accept` for a client's `sec-websocket-key`.
 #[doc(hidden)]
 pub fn accept(key: &[u8]) -> String {
     upgrade::accept(key)
 }
 
-/// Serves native frames.
+/// Serves a WebSocket connection whose binary messages carry native frames.
 async fn serve_frames(transport: RewoundTransport<RawTransport>, context: &AdapterContext) {
     let stops = context.clone();
     let goodbye = move || if stops.is_stopping() { CloseCode::GOING_AWAY } else { CloseCode::NORMAL };
@@ -77,7 +77,7 @@ async fn serve_frames(transport: RewoundTransport<RawTransport>, context: &Adapt
     }
 }
 
-/// Converts a close reason to a close code and text for the client.
+/// Converts the reason why a connection was closed to a WebSocket close code and a text for the client.
 fn ending(reason: &CloseReason) -> Ending {
     let code = match reason {
         CloseReason::Shutdown | CloseReason::MaxAge => CloseCode::GOING_AWAY,

@@ -6,19 +6,19 @@ use frisbee::{MemoryCharge, MemoryWaiter};
 use frpc::{AdapterContext, Status};
 use std::task::{Context, Poll};
 
-/// A body that is being received. Its memory is reserved before it grows. The reservation follows the received bytes
-/// rather than the announced length, because an announcement costs the sender nothing.
+/// A request body that is being received. Memory is reserved before the buffer grows, in proportion to the received
+/// bytes. The announced length is not reserved up front, because announcing a length costs a client nothing.
 #[derive(Debug, Default)]
 pub(crate) struct GrowingBody {
     pub(crate) bytes: BytesMut,
     hold: Option<MemoryCharge>,
 }
 
-/// Maximum capacity of a body's buffer, as a multiple of the received bytes.
+/// Maximum capacity of a body's buffer, as a multiple of the bytes received.
 const GROWTH: usize = 4;
 
 impl GrowingBody {
-    /// Reserves capacity for `more` bytes, or for more than that if the body is expected to have `most`.
+    /// Reserves capacity for `more` bytes. Reserves more in advance if the whole body is expected to have `most` bytes.
     ///
     /// # Errors
     /// If the client may not hold as many bytes.
@@ -54,7 +54,7 @@ impl GrowingBody {
         Ok(())
     }
 
-    /// Releases the memory of an empty body.
+    /// Clears the body and releases its memory.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
@@ -71,12 +71,12 @@ impl GrowingBody {
     }
 }
 
-/// Waits while the client holds more than its share of the server's memory.
+/// Waits until the client holds less than its share of the server's memory.
 #[derive(Debug, Default)]
 pub(crate) struct Room(Option<MemoryWaiter>);
 
 impl Room {
-    /// Completes once the client may hold more memory.
+    /// Completes once the client may allocate more of the server's memory.
     pub(crate) fn poll(&mut self, task: &mut Context<'_>, context: &AdapterContext) -> Poll<()> {
         if !context.is_overloaded() {
             self.0 = None;

@@ -12,10 +12,10 @@ use futures_core::Stream;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// Length of the prefix before a message.
+/// Length in bytes of the prefix of an enveloped message.
 pub(crate) const PREFIX: usize = 5;
 
-/// Flag of a compressed message.
+/// Envelope flag of a compressed message.
 pub(crate) const COMPRESSED: u8 = 1;
 
 /// Compression of messages, as named by the `grpc-encoding` and `connect-content-encoding` headers.
@@ -26,7 +26,7 @@ pub(crate) enum Compression {
 }
 
 impl Compression {
-    /// Parses the value of an encoding header.
+    /// Parses the value of an encoding header. An absent header means no compression.
     pub(crate) fn of(field: Option<&[u8]>) -> Result<Self, Status> {
         match field {
             None => Ok(Self::Identity),
@@ -37,7 +37,7 @@ impl Compression {
     }
 }
 
-/// Returns the length of a message from its prefix.
+/// Decodes the length of a message from its prefix. Fails if it exceeds `limit`.
 ///
 /// # Errors
 /// If it exceeds the limit.
@@ -49,7 +49,7 @@ pub(crate) fn length(prefix: [u8; 4], limit: u32) -> Result<usize, Status> {
     Ok(length as usize)
 }
 
-/// Decompresses a message according to its flags.
+/// Decompresses a message if its flags mark it as compressed.
 pub(crate) fn decode(flags: u8, message: Bytes, encoding: Compression, limit: u32) -> Result<Bytes, Status> {
     match (flags, encoding) {
         (0, _) => Ok(message),
@@ -64,7 +64,7 @@ pub(crate) fn decode(flags: u8, message: Bytes, encoding: Compression, limit: u3
     }
 }
 
-/// Appends a message with its prefix.
+/// Appends a message with its envelope prefix.
 pub(crate) fn put(out: &mut BytesMut, flags: u8, message: &[u8]) -> Result<(), Status> {
     let Ok(length) = u32::try_from(message.len()) else {
         return Err(Status::resource_exhausted("a message has at most 2^32 - 1 bytes"));
@@ -76,7 +76,7 @@ pub(crate) fn put(out: &mut BytesMut, flags: u8, message: &[u8]) -> Result<(), S
     Ok(())
 }
 
-/// Appends a message, compressed if the peer accepts it and the message is large enough.
+/// Appends a message with its envelope prefix. Compresses it if the peer accepts that and the message is large enough.
 pub(crate) fn put_message(out: &mut BytesMut, message: &[u8], encoding: Compression) -> Result<(), Status> {
     if encoding == Compression::Gzip && message.len() >= gzip::COMPRESS_MIN {
         return put(out, COMPRESSED, &gzip::deflate(message));
@@ -84,17 +84,18 @@ pub(crate) fn put_message(out: &mut BytesMut, message: &[u8], encoding: Compress
     put(out, 0, message)
 }
 
-/// Stream of the messages in a request body. It ends with the first error.
+/// Stream of the enveloped messages in a request body. The first error ends it.
 pub(crate) struct Messages {
-    /// Rest of the request body. `None` once it has ended.
+    /// Remaining request body. `None` once the body has ended.
     body: Option<Inbound>,
-    /// Undecoded bytes of a base64 body; `None` if the body is not in base64.
+    /// Input of a base64 body that was not decoded yet. `None` if the body is not in base64.
     text: Option<BytesMut>,
     encoding: Compression,
-    /// Whether the body is a single message. If so, the minimum receive rate also applies before and after the message.
+    /// Whether the body must contain exactly one message. If so, the minimum receive rate also applies to pauses before
+    /// and after the message.
     is_single: bool,
     buffer: GrowingBody,
-    /// Memory charge for a complete message that is kept back until the body has ended.
+    /// Memory charge for a complete message that is withheld until the body has ended.
     hold: Option<MemoryCharge>,
     context: AdapterContext,
     pace: MessagePace,
@@ -114,12 +115,12 @@ impl Messages {
         }
     }
 
-    /// Expects a single message, and times the whole body including pauses before and after the message.
+    /// Expects exactly one message. The minimum receive rate then also applies to pauses before and after it.
     pub(crate) fn single(self) -> Self {
         Self { is_single: true, ..self }
     }
 
-    /// Returns the next message if it is complete.
+    /// Removes the next message from the buffer and returns it. Returns `None` if it is incomplete.
     fn take(&mut self) -> Result<Option<Bytes>, Status> {
         let Some((&[flags, a, b, c, d], _)) = self.buffer.bytes.split_first_chunk() else { return Ok(None) };
         let limit = self.context.config().body_limit();
@@ -142,7 +143,7 @@ impl Messages {
         Ok(Some(message))
     }
 
-    /// Appends a part of the body to the buffer.
+    /// Appends received bytes of the body to the buffer.
     fn add(&mut self, part: &[u8]) -> Result<(), Status> {
         self.pace.handle_read(part.len());
         let (context, buffer) = (&self.context, &mut self.buffer);

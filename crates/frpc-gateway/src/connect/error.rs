@@ -5,14 +5,14 @@ use frpc::{Code, Status};
 use prost::Message as _;
 use prost_types::Any;
 
-/// `google.rpc.Status`, the encoding of status details.
+/// The protobuf message `google.rpc.Status`, which encodes the details of a status.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RpcStatus {
     #[prost(message, repeated, tag = "3")]
     details: Vec<Any>,
 }
 
-/// Encodes a status as JSON.
+/// Encodes a status as a Connect error in JSON.
 pub(crate) fn of_status(status: &Status) -> Bytes {
     // Details in other encodings cannot be sent.
     let details = match status.details() {
@@ -22,7 +22,7 @@ pub(crate) fn of_status(status: &Status) -> Bytes {
     json(status.code(), status.message(), &details)
 }
 
-/// Encodes an error as JSON.
+/// Encodes a code, message and details as a Connect error in JSON.
 pub(crate) fn json(code: Code, message: &str, details: &[Any]) -> Bytes {
     let mut out = Vec::with_capacity(64 + message.len());
     out.extend_from_slice(b"{\"code\":\"");
@@ -64,7 +64,7 @@ pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Returns the name of a code in the Connect protocol.
+/// Returns the name of a status code in the Connect protocol.
 pub(crate) const fn name(code: Code) -> &'static str {
     match code {
         Code::Cancelled => "canceled",
@@ -87,7 +87,7 @@ pub(crate) const fn name(code: Code) -> &'static str {
     }
 }
 
-/// Returns the HTTP status code that the Connect protocol assigns to a code.
+/// Returns the HTTP status that the Connect protocol assigns to a status code.
 pub(crate) const fn http_status(code: Code) -> u16 {
     match code {
         Code::Cancelled => 499,

@@ -6,7 +6,7 @@ use crate::http::answer::Answer;
 use bytes::Bytes;
 use frpc::Code;
 
-/// Query string of a GET call.
+/// Parsed query string of a Connect GET call.
 #[derive(Debug)]
 pub(crate) struct Query {
     pub(crate) format: Format,
@@ -14,7 +14,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Parses a query string. The message may have at most `limit` bytes.
+    /// Parses the query string of a Connect GET call. Its message may have at most `limit` bytes.
     pub(crate) fn parse(query: &str, limit: u64) -> Result<Self, Answer> {
         let invalid = |text: &str| Answer::failure(400, Code::InvalidArgument, text);
         let (mut format, mut message, mut is_base64, mut is_gzip) = (None, None, false, false);
@@ -54,7 +54,7 @@ impl Query {
     }
 }
 
-/// Percent-decodes a query value.
+/// Decodes percent-encoding in a query value.
 fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = text.bytes();
     let mut decoded = Vec::with_capacity(text.len());

@@ -9,10 +9,10 @@ use frpc::{AdapterMethod, Metadata, Request, Response, Status};
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// Supported content types, listed for clients that sent another one.
+/// Supported content types, listed in the response to a client that sent another one.
 pub(crate) const ACCEPTED: &str = "application/json, application/proto";
 
-/// Format of the messages in a body.
+/// Message format of a request or response body: JSON or protobuf.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Format {
     Json,
@@ -20,7 +20,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Returns the name of the format in frpc and in content types.
+    /// Returns the format's name, which is also its suffix in content types.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -36,7 +36,7 @@ impl Format {
         }
     }
 
-    /// Returns the content type of unary calls.
+    /// Returns the content type of a unary Connect call in this format.
     pub(crate) const fn content_type(self) -> &'static str {
         match self {
             Self::Json => JSON,
@@ -63,7 +63,7 @@ pub(crate) async fn call(
     answer(format, method.unary(request, format.name()).await)
 }
 
-/// Converts the result of a call to an HTTP response.
+/// Converts the result of a unary call to an HTTP response.
 pub(crate) fn answer(format: Format, result: Result<Response<Bytes>, Status>) -> Answer {
     match result {
         Ok(response) => {
@@ -96,7 +96,7 @@ pub(crate) fn failure(status: &Status) -> Answer {
     }
 }
 
-/// Returns the response to a malformed timeout.
+/// Returns the response to a call whose `connect-timeout-ms` is malformed.
 pub(crate) fn wrong_timeout() -> Answer {
     Answer::failure(400, frpc::Code::InvalidArgument, "connect-timeout-ms is a number of at most ten digits")
 }

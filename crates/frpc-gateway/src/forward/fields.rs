@@ -11,7 +11,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Hop-by-hop fields: RFC 9110, sections 7.6.1 and 11.7.
+/// Hop-by-hop header fields: RFC 9110, sections 7.6.1 and 11.7.
 const OF_CONNECTION: [&str; 11] = [
     "connection",
     "keep-alive",
@@ -30,11 +30,11 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 const FORWARDED_PROTO: &str = "x-forwarded-proto";
 const FORWARDED: &str = "forwarded";
 
-/// Fields by which a proxy describes its caller.
+/// Header fields in which a proxy describes the client, such as `x-forwarded-for`.
 const OF_PROXIES: [&str; 6] =
     [FORWARDED_FOR, FORWARDED_PROTO, FORWARDED, "x-real-ip", "x-forwarded-host", "x-forwarded-port"];
 
-/// Returns the verified name of the caller of a request.
+/// Function that returns the verified name of a request's caller.
 type Subject = Arc<dyn Fn(&Request<()>) -> Option<String> + Send + Sync>;
 
 /// Rules for the header fields of forwarded calls. In native frames, header fields are metadata.
@@ -64,7 +64,7 @@ pub struct ForwardFields {
     replies: Changes,
 }
 
-/// Header fields to set and to remove, either in requests or in replies.
+/// Header fields to set and to remove, in requests or in replies.
 #[derive(Clone, Default, Debug)]
 struct Changes {
     set: Vec<(String, String)>,
@@ -72,18 +72,19 @@ struct Changes {
 }
 
 impl ForwardFields {
-    /// Creates the default rules, which trust no proxy.
+    /// Creates rules that trust no proxy and change no header fields.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Trusts the fields of proxies in the network given by the first `bits` bits of `address`.
+    /// Trusts the forwarding fields, such as `x-forwarded-for`, of proxies in the network given by the first `bits`
+    /// bits of `address`.
     pub fn trust(mut self, address: IpAddr, bits: u8) -> Self {
         self.trusted.push((address.to_canonical(), bits));
         self
     }
 
-    /// Sets `x-forwarded-proto` to `https`, for a gateway with TLS.
+    /// Sets the forwarding field `x-forwarded-proto` to `https`. Use this for a gateway with TLS.
     pub fn https(mut self) -> Self {
         self.is_https = true;
         self
@@ -108,31 +109,31 @@ impl ForwardFields {
         self
     }
 
-    /// Sets a field of every request, replacing the caller's values.
+    /// Sets a header field of every request. Replaces values from the caller.
     pub fn set(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.requests.set.push((name.into().to_ascii_lowercase(), value.into()));
         self
     }
 
-    /// Removes a field from every request.
+    /// Removes a header field from every request.
     pub fn remove(mut self, name: impl Into<String>) -> Self {
         self.requests.removed.push(name.into().to_ascii_lowercase());
         self
     }
 
-    /// Sets a field of every successful reply, replacing the backend's values.
+    /// Sets a header field of every successful reply. Replaces values from the backend.
     pub fn set_in_replies(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.replies.set.push((name.into().to_ascii_lowercase(), value.into()));
         self
     }
 
-    /// Removes a field from every reply and its trailers.
+    /// Removes a header field from every reply, including its trailers.
     pub fn remove_from_replies(mut self, name: impl Into<String>) -> Self {
         self.replies.removed.push(name.into().to_ascii_lowercase());
         self
     }
 
-    /// Applies the rules to the fields of a request.
+    /// Applies the header rules to the metadata of a request.
     pub(super) fn adapt<T>(&self, request: Request<T>) -> Result<Request<T>, Status> {
         let mut message = None;
         let mut request = request.map(|inner| message = Some(inner));
@@ -168,7 +169,7 @@ impl ForwardFields {
         Ok(request.map(|()| message.unwrap_or_else(|| unreachable!("`map` calls its function"))))
     }
 
-    /// Applies the rules to the fields of a reply or an error.
+    /// Applies the header rules to the metadata of a reply or an error.
     pub(super) fn adapt_reply<T>(&self, reply: Result<Response<T>, Status>) -> Result<Response<T>, Status> {
         match reply {
             Ok(mut response) => {
@@ -190,7 +191,7 @@ impl ForwardFields {
         }
     }
 
-    /// Removes trailer fields that callers must not receive.
+    /// Removes trailer fields that must not be forwarded to callers.
     pub(super) fn adapt_trailers(&self, trailers: &mut Metadata) {
         remove_of_connection(trailers);
         remove(trailers, &self.replies.removed);
@@ -218,7 +219,8 @@ impl Changes {
     }
 }
 
-/// Removes hop-by-hop fields and those listed by the field `connection`. Native peers may send them too.
+/// Removes hop-by-hop fields and the fields that are listed in `connection`. Native peers can send them too, as
+/// metadata.
 fn remove_of_connection(metadata: &mut Metadata) {
     if let Some(named) = metadata.get("connection").map(str::to_ascii_lowercase) {
         remove(metadata, named.split(',').map(str::trim));

@@ -43,17 +43,19 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 
-/// Maximum number of open connections. A second one is opened when a caller may open no stream on the first.
+/// Maximum number of connections to the backend. Another one is opened when the caller can open no further stream on
+/// the existing ones.
 const LINKS_MAX: usize = 4;
 
-/// Number of times that a call is sent if the server does not process it.
+/// Maximum number of attempts of a call that the server has not processed.
 const ATTEMPTS_MAX: usize = 3;
 
-/// Pauses after failed connections, like those of native channels.
+/// Minimum and maximum pause after a failed connection attempt, as in native channels.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// Fields set by the new request. Hop-by-hop fields of the caller have already been removed.
+/// Header fields that the gateway sets itself and therefore does not copy from the caller. Hop-by-hop fields have
+/// already been removed.
 const OF_REQUEST: [&str; 9] = [
     "content-length",
     "content-type",
@@ -82,22 +84,22 @@ pub(super) struct Grpc {
     pool: Mutex<Pool>,
 }
 
-/// The open connections to the backend, and the failures that delay new ones.
+/// Open connections to the backend, and the recent failures that delay new ones.
 #[derive(Default)]
 struct Pool {
     links: Vec<Arc<Link>>,
     dialling: Option<Dial>,
-    /// Number of connections that have failed or ended without a reply since the last that had one.
+    /// Number of consecutive connections that failed or closed without a single reply.
     failures: u32,
     retry_at: Option<Instant>,
     last_error: Arc<str>,
 }
 
-/// A call for which the backend has sent the head of the reply.
+/// A call whose response head has arrived from the backend.
 struct BegunCall {
     call: Call,
     head: Head,
-    /// Whether the head already contains the trailers, so that no messages follow.
+    /// Whether the response head already contains the trailers, so that no messages follow.
     is_end: bool,
     deadline: Option<Instant>,
     authority: Arc<str>,
@@ -105,7 +107,7 @@ struct BegunCall {
 
 type ReplyState = (BegunCall, Arc<MessageType>, LateTrailers, u32, Arc<ForwardFields>, Option<Sending>);
 
-/// Task that sends the rest of a request stream while replies are received. Aborted on drop.
+/// Task that sends the rest of the request stream while replies are received. Aborted on drop.
 struct Sending(JoinHandle<()>);
 
 impl Drop for Sending {
@@ -116,7 +118,7 @@ impl Drop for Sending {
 
 /// The request messages of a forwarded call.
 enum Body {
-    /// The only message of a unary request, in its envelope.
+    /// The single message of a unary request, in its envelope.
     Whole(Bytes),
     Stream(RequestStream),
 }
@@ -127,7 +129,7 @@ struct RequestStream {
 }
 
 impl RequestStream {
-    /// Sends messages until the stream ends or waits, or the call fails.
+    /// Sends request messages until the stream is pending or has ended, or the call has failed.
     fn poll_send(&mut self, call: &Sender, task: &mut Context<'_>) -> Poll<()> {
         loop {
             if ready!(call.poll_writable(task)).is_err() {
@@ -226,8 +228,7 @@ impl Grpc {
         Ok((begun, Sending(sending)))
     }
 
-    /// Makes a call of any kind, and waits for the head of the reply. Calls that the server has not processed are
-    /// repeated.
+    /// Starts a call of any kind and waits for the head of the reply. Retries calls that the server has not processed.
     async fn call(
         &self,
         method: &ForwardedMethod,
@@ -288,7 +289,7 @@ impl Grpc {
         head
     }
 
-    /// Opens a stream on a connection other than `refused_by`, or on a new one.
+    /// Opens a stream on an existing connection other than `refused_by`, or on a new connection.
     async fn open(
         &self,
         caller: Caller,
@@ -329,8 +330,9 @@ impl Grpc {
         }
     }
 
-    /// Removes connections that accept no more calls. Connecting is paused after the second that has served none; the
-    /// first may have been shut down just before the call, which is repeated at once.
+    /// Removes connections that accept no further calls. After two consecutive connections without a reply, new
+    /// attempts are delayed. A single one causes no delay, because the server may have shut it down just before the
+    /// call, which is then retried at once.
     fn remove_closing(&self, pool: &mut Pool) {
         let mut failed = None;
         pool.links.retain(|link| {
@@ -358,7 +360,7 @@ impl Grpc {
         Status::unavailable(format!("no connection to {}: {error}", self.authority))
     }
 
-    /// Returns the only message of a response.
+    /// Returns the message of a response that must contain exactly one.
     async fn single(&self, mut begun: BegunCall, method: &ForwardedMethod, sending: Option<Sending>) -> Reply {
         let message = begun.message(self.message_max).await?;
         if message.is_some() && begun.message(self.message_max).await?.is_some() {
@@ -419,8 +421,8 @@ fn enveloped(message: &[u8]) -> Result<Bytes, Status> {
     Ok(body.freeze())
 }
 
-/// Converts a cancellation by the server to a timeout if the deadline of the call explains it. Servers cancel late
-/// calls, possibly before the deadline expires here.
+/// Reports a cancellation by the server as `DEADLINE_EXCEEDED` if the call's deadline has passed, because servers
+/// cancel expired calls.
 fn explain(status: Status, deadline: Option<Instant>, authority: &str) -> Status {
     if status.code() == Code::Cancelled && deadline.is_some_and(|deadline| now() >= deadline) {
         return Status::deadline_exceeded(format!("the deadline passed before {authority} answered"));
@@ -438,7 +440,7 @@ impl BegunCall {
         message.map_err(|status| self.explain(status))
     }
 
-    /// Returns the trailing metadata after the last message, or the error of the call.
+    /// Returns the trailing metadata of a call whose messages have ended, or the call's error.
     fn trailers(&self) -> Result<Metadata, Status> {
         let missing = || Status::internal("the reply ended without trailers");
         let trailers = self.call.trailers().ok_or_else(missing)?;
@@ -454,7 +456,7 @@ impl BegunCall {
     }
 }
 
-/// Converts the request stream, keeping the metadata and extensions of the call.
+/// Converts the request stream. Metadata and extensions of the call are kept.
 fn bodies(
     request: Request<Streaming<RawMessage>>,
     method: &ForwardedMethod,
@@ -469,7 +471,7 @@ fn bodies(
     (request, failure.unwrap_or_else(|| unreachable!("`map` calls its function")))
 }
 
-/// Returns the next message of a stream. Stores the trailers at the end.
+/// Polls for the next message of the reply. Stores the trailers when the stream ends.
 async fn next(
     (mut begun, of, late, message_max, fields, sending): ReplyState,
 ) -> Result<Option<(RawMessage, ReplyState)>, Status> {

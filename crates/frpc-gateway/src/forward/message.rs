@@ -9,19 +9,19 @@ use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, 
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// Encoding of a message.
+/// Encoding in which a message was received or is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum MessageEncoding {
-    /// Polyglot in either form. An empty body is the default message.
+    /// Polyglot, frpc's native encoding, in either of its two variants. An empty body is the default message.
     #[default]
     Native,
     Json,
-    /// A JSON array of the fields.
+    /// A JSON array of the message's fields.
     Positional,
     Protobuf,
 }
 
-/// The descriptors of a message type, by which messages are converted between encodings.
+/// Descriptors of a message type, used to convert messages between encodings.
 pub(super) struct MessageType {
     descriptor: MessageDescriptor,
     codec: Arc<Codec>,
@@ -37,27 +37,27 @@ impl MessageType {
     }
 }
 
-/// A message of a forwarded call in its sender's encoding, converted only if the receiver uses another one.
+/// A forwarded message in its sender's encoding. It is converted only if the receiver uses another encoding.
 #[derive(Default)]
 pub(super) struct RawMessage {
     encoding: MessageEncoding,
     bytes: Bytes,
-    /// The message type; unknown until the method is known.
+    /// The message type. `None` until the called method is known.
     of: Option<Arc<MessageType>>,
 }
 
 impl RawMessage {
-    /// Creates a request from unvalidated bytes.
+    /// Creates a request message from received bytes, without validation.
     pub(super) fn received(encoding: MessageEncoding, bytes: &Bytes) -> Self {
         Self { encoding, bytes: bytes.clone(), of: None }
     }
 
-    /// Creates a reply of the backend from unvalidated bytes.
+    /// Creates a reply message of type `of` from received bytes, without validation.
     pub(super) fn reply(encoding: MessageEncoding, bytes: Bytes, of: &Arc<MessageType>) -> Self {
         Self { encoding, bytes, of: Some(of.clone()) }
     }
 
-    /// Converts a request for a native or Go backend.
+    /// Converts a request message for a native or Go backend.
     pub(super) fn into_body(self, of: &MessageType, is_native: bool) -> Result<Body, Status> {
         if self.encoding == MessageEncoding::Native && is_native {
             return Ok(Body::native(self.bytes));
@@ -67,7 +67,7 @@ impl RawMessage {
             .map_err(|error| invalid(of, &error))
     }
 
-    /// Converts a request for a protobuf backend.
+    /// Converts a request message for a gRPC backend, which uses protobuf.
     #[cfg(feature = "grpc-backend")]
     pub(super) fn into_protobuf(self, of: &MessageType) -> Result<Bytes, Status> {
         if self.encoding == MessageEncoding::Protobuf {
@@ -76,17 +76,17 @@ impl RawMessage {
         self.decode(of).map(|message| to_protobuf(&message).into()).map_err(|error| invalid(of, &error))
     }
 
-    /// Converts a reply to JSON.
+    /// Converts a reply message to JSON.
     pub(super) fn to_json(&self) -> Result<Bytes, Status> {
         self.convert(self.encoding == MessageEncoding::Json, |_, message| Ok(to_json(message)?.into()))
     }
 
-    /// Converts a reply to protobuf.
+    /// Converts a reply message to protobuf.
     pub(super) fn to_protobuf(&self) -> Result<Bytes, Status> {
         self.convert(self.encoding == MessageEncoding::Protobuf, |_, message| Ok(to_protobuf(message).into()))
     }
 
-    /// Converts a reply for a native caller.
+    /// Converts a reply message for a native caller.
     fn to_native(&self, form: Form) -> Result<Bytes, Status> {
         // The form for Go callers cannot represent absent fields.
         let is_same = self.encoding == MessageEncoding::Native && form == Form::Extended;
@@ -97,7 +97,7 @@ impl RawMessage {
         })
     }
 
-    /// Returns the bytes unchanged if `is_same`. Otherwise decodes the message and encodes it by `encode`.
+    /// Returns the message unchanged if `is_same`. Otherwise decodes it and encodes it again with `encode`.
     fn convert(
         &self,
         is_same: bool,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
-/// Connections to the backend, used in turn.
+/// Channels to the backend, used in turn.
 #[derive(Debug)]
 pub(super) struct Native {
     links: Vec<Arc<Link>>,
@@ -65,7 +65,7 @@ impl Native {
         Self { links: channels.into_iter().map(link).collect(), next: AtomicUsize::new(0) }
     }
 
-    /// Returns whether a connection is available.
+    /// Returns whether any channel has an open connection that is not shutting down.
     pub(super) fn is_ready(&self) -> bool {
         let mut connections = self.links.iter().filter_map(|link| link.channel.connection());
         connections.any(|connection| connection.close_reason().is_none() && !connection.is_going_away())
@@ -129,13 +129,13 @@ impl Native {
     }
 }
 
-/// Returns whether the server is known to be native. Messages for other servers are converted to a form that every
-/// server accepts.
+/// Returns whether the connected server is known to be native. Messages for other servers are converted to an encoding
+/// that every server accepts.
 fn is_native(channel: &Channel) -> bool {
     channel.connection().is_some_and(|connection| connection.peer().hello().is_some())
 }
 
-/// Converts the request message, keeping the metadata and extensions of the request.
+/// Converts the request message. Metadata and extensions of the request are kept.
 fn body(channel: &Channel, method: &ForwardedMethod, request: Request<RawMessage>) -> Result<Request<Body>, Status> {
     let mut body = Ok(Body::default());
     let request = request.map(|message| body = message.into_body(&method.request, is_native(channel)));
@@ -143,7 +143,7 @@ fn body(channel: &Channel, method: &ForwardedMethod, request: Request<RawMessage
     Ok(request.map(|()| body))
 }
 
-/// Converts the request stream, keeping the metadata and extensions of the call.
+/// Converts the request stream. Metadata and extensions of the call are kept.
 fn bodies(
     channel: &Channel,
     method: &ForwardedMethod,
@@ -168,8 +168,8 @@ fn message(body: &Body, of: &Arc<MessageType>) -> RawMessage {
     RawMessage::reply(MessageEncoding::Native, body.as_bytes().clone(), of)
 }
 
-/// Returns the reply stream. Waits for the backend's response first, because its metadata precedes the messages and it
-/// may fail.
+/// Returns the stream of replies. Waits for the head of the backend's response first, because it contains the metadata
+/// or an error.
 async fn stream(
     mut replies: Streaming<Body>,
     method: &ForwardedMethod,
@@ -189,7 +189,7 @@ async fn stream(
     Ok(response)
 }
 
-/// Stream of the backend's replies, converted for the caller.
+/// Stream of the backend's replies, converted to the caller's encoding.
 struct Received {
     replies: Streaming<Body>,
     of: Arc<MessageType>,

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::sync::oneshot;
 
-/// Requests of a call, converted for the backend and read as fast as it accepts them.
+/// Stream of a call's request messages, converted for the backend as it reads them.
+///
+/// The backend must not mistake an invalid message for the end of the stream. The stream therefore stays pending after
+/// a failed conversion, and [`Failure`] cancels the call.
 ///
 /// A failed request must not look like the end of the stream. The stream therefore stays pending, and [`Failure`]
 /// cancels the call.
@@ -19,7 +22,7 @@ pub(super) struct Requests<F> {
     failed: Option<oneshot::Sender<Status>>,
 }
 
-/// Resolves to the failure of a request. Stays pending if none fails.
+/// Resolves to the error of a request message that could not be converted. Stays pending if all are valid.
 pub(super) struct Failure(Option<oneshot::Receiver<Status>>);
 
 /// No field is structurally pinned.
@@ -56,7 +59,7 @@ impl<M, F: FnMut(RawMessage, &MessageType) -> Result<M, Status>> Stream for Requ
 }
 
 impl Failure {
-    /// Resolves if a request has failed.
+    /// Resolves if a request message could not be converted.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Status> {
         let Some(receiver) = &mut self.0 else { return Poll::Pending };
         let failed = ready!(Pin::new(receiver).poll(context));
@@ -65,7 +68,7 @@ impl Failure {
         failed.map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// Returns the result of `part`. If a request fails first, drops `part` and returns the failure.
+    /// Runs `part` to its end. If a request message fails first, drops `part` and returns the error.
     pub(super) async fn unless<T>(&mut self, part: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
         let mut part = pin!(part);
         std::future::poll_fn(|context| match self.poll(context) {
@@ -76,10 +79,10 @@ impl Failure {
     }
 }
 
-/// Stream of the replies of a call. Ends with the failure of a request if one fails.
+/// Stream of the replies of a call. Ends with an error if a request message could not be converted.
 pub(super) struct ForwardedReplies<S> {
     pub(super) replies: S,
-    /// Reports that the request stream has failed. `None` for calls without a request stream.
+    /// Reports an error of the request stream. `None` for calls without a request stream.
     pub(super) failure: Option<Failure>,
 }
 

@@ -20,7 +20,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// A byte stream to a gRPC server, for example TCP or TLS.
+/// Byte stream to a gRPC server, for example over TCP or TLS.
 pub(super) trait Io: AsyncRead + AsyncWrite + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Send> Io for T {}
@@ -29,7 +29,8 @@ impl<T: AsyncRead + AsyncWrite + Send> Io for T {}
 /// sends PINGs at shorter intervals than five minutes.
 const PING_INTERVAL: Duration = Duration::from_secs(310);
 
-/// Timeout of the reply to a keepalive PING, like in gRPC. The host is then considered dead, and the calls fail.
+/// Timeout of the reply to a keepalive PING, equal to the default of gRPC. After it the host is considered dead, and
+/// the calls fail.
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A connection to a gRPC server, shared by its calls and its driver.
@@ -41,25 +42,25 @@ struct LinkState {
     calls: Vec<Option<OpenCall>>,
     shares: Shares,
     driver: Option<Waker>,
-    /// The waker of the task that opened the connection and waits for the server's SETTINGS.
+    /// Waker of the task that opens the connection and waits for the server's SETTINGS frame.
     opening: Option<Waker>,
-    /// Whether the connection accepts no further calls and closes after the open ones.
+    /// Whether the connection accepts no further calls and closes once the open calls have ended.
     is_closing: bool,
     has_replied: bool,
-    /// Reason that the server gave for closing the connection, for the errors of failed calls.
+    /// Reason given by the server for closing the connection. Included in the errors of failed calls.
     reason: Option<Arc<str>>,
     has_ended: bool,
 }
 
 type OpenCall = (StreamKey, Caller, Arc<Mutex<Reply>>);
 
-/// The part of a reply that has arrived and was not read by the caller yet.
+/// The received part of a reply that the caller has not read yet.
 #[derive(Default)]
 struct Reply {
-    /// The response head, and whether it contains the trailers, so that no messages follow.
+    /// The response head, and whether it already contains the trailers, so that no messages follow.
     head: Option<(Head, bool)>,
     body: BytesMut,
-    /// Number of received bytes whose flow-control credit has not been returned.
+    /// Number of received bytes for which no flow-control credit was returned to the server yet.
     uncredited: usize,
     tracker: EnvelopeTracker,
     end: Option<Result<Option<Head>, CallError>>,
@@ -88,7 +89,7 @@ impl LinkState {
         self.calls.get(key.index())?.as_ref().filter(|(of, ..)| *of == key).map(|(_, _, reply)| reply)
     }
 
-    /// Removes a call, whose stream is reset unless both ends have ended it.
+    /// Removes a call. Resets its stream with `code` unless both sides have already ended it.
     fn remove(&mut self, key: StreamKey, code: ErrorCode) -> Option<Arc<Mutex<Reply>>> {
         let (_, caller, reply) = self.calls.get_mut(key.index())?.take_if(|(of, ..)| *of == key)?;
         self.shares.release(caller);
@@ -151,7 +152,7 @@ impl LinkState {
         }
     }
 
-    /// Fails all calls in progress, because the connection has ended.
+    /// Fails all calls in progress when the connection has ended.
     fn end(&mut self, error: &io::Error) {
         (self.is_closing, self.has_ended) = (true, true);
         let reason = self.reason.get_or_insert_with(|| error.to_string().into()).clone();
@@ -171,7 +172,8 @@ impl LinkState {
 }
 
 impl Link {
-    /// Starts the driver, and waits for the server's SETTINGS because they limit the number of streams.
+    /// Starts the driver of a connection. Waits for the server's SETTINGS frame, because it limits the number of
+    /// streams.
     pub(super) async fn open(transport: Pin<Box<dyn Io>>) -> io::Result<Arc<Self>> {
         let link = Arc::new(Self(Mutex::new(LinkState {
             http2: Connection::client(&ClientConfig::default(), now()),
@@ -229,18 +231,18 @@ impl Link {
         Some(Call { sender: Sender { link: self.clone(), key, reply } })
     }
 
-    /// Returns whether no further streams can be opened.
+    /// Returns whether the connection accepts no further streams.
     pub(super) fn is_closing(&self) -> bool {
         self.0.lock().is_closing
     }
 
-    /// Returns the reason if the server closed the connection before it replied to any call.
+    /// Returns the close reason if the server closed the connection without replying to any call.
     pub(super) fn early_end(&self) -> Option<Arc<str>> {
         let state = self.0.lock();
         (!state.has_replied).then(|| state.reason.clone().unwrap_or_default())
     }
 
-    /// Closes the connection once its calls have ended.
+    /// Closes the connection once its calls in progress have ended.
     pub(super) fn close(&self) {
         let mut state = self.0.lock();
         state.is_closing = true;
@@ -249,7 +251,7 @@ impl Link {
     }
 }
 
-/// Closes a connection whose opening was cancelled.
+/// Closes a connection if the task that was opening it is cancelled.
 struct CloseOnDrop(Option<Arc<Link>>);
 
 impl Drop for CloseOnDrop {
@@ -260,7 +262,7 @@ impl Drop for CloseOnDrop {
     }
 }
 
-/// The sending half of a call.
+/// Sending half of a call.
 #[derive(Clone)]
 pub(super) struct Sender {
     link: Arc<Link>,
@@ -269,7 +271,7 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// Waits until the request can be sent.
+    /// Completes once the stream can accept request bytes.
     pub(super) fn poll_writable(&self, task: &mut Context<'_>) -> Poll<Result<(), SendError>> {
         let mut state = self.link.0.lock();
         if state.http2.poll_writable(self.key)? {
@@ -279,7 +281,7 @@ impl Sender {
         Poll::Pending
     }
 
-    /// Sends a part of the request.
+    /// Sends a part of the request body.
     pub(super) fn send(&self, data: Bytes, is_end: bool) -> Result<(), SendError> {
         let mut state = self.link.0.lock();
         state.http2.send_data(self.key, data, is_end)?;
@@ -287,19 +289,19 @@ impl Sender {
         Ok(())
     }
 
-    /// Returns the connection.
+    /// Returns the connection of this call.
     pub(super) fn link(&self) -> &Arc<Link> {
         &self.link
     }
 }
 
-/// A call on a connection. Dropping it cancels the call.
+/// A call on a gRPC connection. Dropping it cancels the call.
 pub(super) struct Call {
     sender: Sender,
 }
 
 impl Call {
-    /// Waits for the head of the reply. Also returns whether it contains the trailers instead.
+    /// Waits for the response head. Also returns whether the head already contains the trailers.
     pub(super) fn poll_head(&mut self, task: &mut Context<'_>) -> Poll<Result<(Head, bool), CallError>> {
         let mut reply = self.sender.reply.lock();
         if let Some(head) = reply.head.take() {
@@ -312,7 +314,7 @@ impl Call {
         Poll::Pending
     }
 
-    /// Waits for the next message. Returns `None` after the last one.
+    /// Waits for the next response message. Returns `None` after the last one.
     pub(super) fn poll_message(
         &mut self,
         message_max: u32,
@@ -356,12 +358,12 @@ impl Call {
         }
     }
 
-    /// Returns the trailers after the last message, if there are any.
+    /// Returns the trailers of the reply. `None` if the reply has not ended or has no trailers.
     pub(super) fn trailers(&self) -> Option<Head> {
         self.sender.reply.lock().end.clone()?.ok()?
     }
 
-    /// Returns the half that sends the request.
+    /// Returns the sending half of this call.
     pub(super) fn sender(&self) -> &Sender {
         &self.sender
     }
@@ -376,7 +378,7 @@ impl Drop for Call {
     }
 }
 
-/// Drives a connection until it ends.
+/// Drives a gRPC connection until it ends.
 async fn drive(link: Arc<Link>, mut transport: Pin<Box<dyn Io>>) {
     let guard = EndOnDrop(link);
     let link = &*guard.0;
@@ -390,7 +392,7 @@ async fn drive(link: Arc<Link>, mut transport: Pin<Box<dyn Io>>) {
     let _ = poll_fn(|task| transport.as_mut().poll_shutdown(task)).await;
 }
 
-/// Fails the calls of a connection whose driver is dropped, because its runtime shuts down.
+/// Fails the calls of a connection when its driver is dropped, for example because the runtime shuts down.
 struct EndOnDrop(Arc<Link>);
 
 impl Drop for EndOnDrop {
@@ -400,12 +402,13 @@ impl Drop for EndOnDrop {
 }
 
 struct Driver {
-    /// Received bytes that were not decoded yet.
+    /// Received bytes that have not been decoded.
     input: Bytes,
-    /// Time of the latest read with calls in progress or of the first call, and whether a PING was sent since.
+    /// Time of the last read while calls were in progress, or of the first call. Also whether a PING was sent since
+    /// then.
     heard: Instant,
     has_pinged: bool,
-    /// Whether no call was in progress at the end of the latest [`Driver::turn`].
+    /// Whether no call was in progress when the last [`Driver::turn`] ended.
     is_idle: bool,
     is_flushing: bool,
 }
@@ -446,7 +449,8 @@ impl Driver {
         }
     }
 
-    /// Runs one step of the driver: handles timeouts and input, and writes output. Returns whether there was progress.
+    /// Runs one iteration of the driver: handles timeouts, reads input and writes output. Returns whether there was
+    /// progress.
     fn turn(
         &mut self,
         state: &mut LinkState,

@@ -6,7 +6,7 @@ use frpc::{Code, Metadata, Status};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Reason why a call has no reply.
+/// Reason why a call received no reply.
 #[derive(Clone, Debug)]
 pub(super) enum CallError {
     Reset(ErrorCode),
@@ -15,7 +15,7 @@ pub(super) enum CallError {
 }
 
 impl CallError {
-    /// Returns whether the server has not processed the call.
+    /// Returns whether the server is known not to have processed the call, so that it can be retried.
     pub(super) fn has_not_run(&self) -> bool {
         matches!(self, Self::Reset(ErrorCode::REFUSED_STREAM))
     }
@@ -42,7 +42,7 @@ impl CallError {
     }
 }
 
-/// Checks that a head begins a gRPC reply. Other replies come from proxies and are mapped as in
+/// Checks that a response head is one of gRPC. Responses of proxies are mapped to a status as defined in
 /// <https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md>.
 pub(super) fn check_head(head: &Head) -> Result<(), Status> {
     if head.is_truncated() {
@@ -69,7 +69,7 @@ pub(super) fn check_head(head: &Head) -> Result<(), Status> {
     Err(Status::new(code, format!("not a gRPC reply: HTTP status {status}, content type \"{content_type}\"")))
 }
 
-/// Returns the outcome of a call from its trailers.
+/// Returns the outcome of a call as described by its trailers.
 pub(super) fn outcome(trailers: &Head) -> Result<(), Status> {
     let code = trailers.get("grpc-status").and_then(|code| std::str::from_utf8(code).ok()?.parse().ok());
     let code = match code {
@@ -85,7 +85,7 @@ pub(super) fn outcome(trailers: &Head) -> Result<(), Status> {
     Err(if metadata.is_empty() { status } else { status.with_metadata(metadata) })
 }
 
-/// Decodes a status message. Invalid sequences are kept as they are, because an invalid message must not hide the code.
+/// Decodes a percent-encoded status message. Invalid sequences are kept, because they must not hide the status code.
 fn percent_decoded(mut text: &[u8]) -> String {
     let mut decoded = Vec::with_capacity(text.len());
     while let Some((&byte, rest)) = text.split_first() {
@@ -102,8 +102,8 @@ fn percent_decoded(mut text: &[u8]) -> String {
     String::from_utf8_lossy(&decoded).into_owned()
 }
 
-/// Converts fields to metadata, excluding those of the protocol. Text values of the same key are joined by commas, as in
-/// requests. Entries that [`Metadata`] cannot represent are dropped.
+/// Converts header fields to metadata, without the fields that gRPC itself uses. Text values with the same key are
+/// joined by commas, as in requests. Entries that [`Metadata`] cannot represent are dropped.
 pub(super) fn metadata(head: &Head) -> Metadata {
     let mut metadata = Metadata::new();
     for (key, value) in head.fields() {
@@ -131,7 +131,7 @@ pub(super) fn metadata(head: &Head) -> Metadata {
     metadata
 }
 
-/// Encodes a `grpc-timeout` of at most eight digits, rounded up.
+/// Encodes a timeout as a `grpc-timeout` value of at most eight digits, rounded up.
 pub(super) fn timeout(timeout: Duration) -> String {
     let (micros, millis) = (timeout.as_nanos().div_ceil(1000), timeout.as_micros().div_ceil(1000));
     match (micros, millis) {
