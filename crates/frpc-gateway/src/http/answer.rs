@@ -10,13 +10,13 @@ pub(crate) const JSON: &str = "application/json";
 pub(crate) const ION: &str = "application/ion";
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// An HTTP response whose body is complete, with its head still in the gateway's own form.
+/// A complete HTTP response, independent of HTTP version and of hyper.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// The type of the body, or `None` if there is no body.
+    /// The content type of the body, or `None` if there is no body.
     pub(crate) content_type: Option<&'static str>,
-    /// Header fields in addition to those of the body.
+    /// Header fields in addition to `content-type` and `content-length`.
     pub(crate) fields: Vec<(Cow<'static, str>, String)>,
     pub(crate) body: Bytes,
 }
@@ -34,13 +34,13 @@ impl Answer {
         Self::new(status, TEXT, text)
     }
 
-    /// Creates the response to a call that cannot be made, as a Connect error.
+    /// Creates a response with a Connect error, for a call that cannot be made.
     pub(crate) fn failure(status: u16, code: Code, text: &str) -> Self {
         Self::new(status, JSON, connect::error::json(code, text, &[]))
     }
 
-    /// Creates the response to a request that is not a call. The text tells a person what to do instead, because the
-    /// protocols do not define an error for this.
+    /// Creates the response to a request that is not a call, with a plain text for the user. The RPC protocols do not
+    /// define an error for this.
     pub(crate) fn refusal(status: u16, text: &str) -> Self {
         Self::new(status, TEXT, format!("{text}\n"))
     }
@@ -74,7 +74,7 @@ impl Answer {
     }
 }
 
-/// Returns the reason phrase of a status, for heads of HTTP/1.
+/// Returns the reason phrase of a status code for an HTTP/1 response.
 pub(crate) fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",

@@ -18,47 +18,49 @@ use std::task::{Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// Maximum number of methods kept per connection. Look-up is linear.
+/// Maximum number of methods cached per connection. The cache is searched linearly.
 const METHODS_MAX: usize = 64;
 
-/// Maximum capacity for JSON-RPC replies that an idle connection keeps, in bytes.
+/// Maximum capacity in bytes of the JSON-RPC reply buffer that an idle connection keeps.
 const REPLIES_KEPT: usize = 4 * 1024;
 
-/// What an HTTP request calls: a method, or the JSON-RPC session of the connection.
+/// Target of an HTTP call: a method, or the JSON-RPC session of the connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CallTarget {
-    /// The method at this index in [`Calls`].
+    /// Index of the method in [`Calls`].
     Method(usize),
     JsonRpc,
 }
 
-/// The methods and sessions that the calls of a connection share.
+/// Methods and JSON-RPC session that are shared by all calls of a connection.
 pub(crate) struct Calls<'a> {
     gateway: &'a Gateway,
     context: &'a AdapterContext,
     called: Vec<ResolvedMethod>,
-    /// The JSON-RPC session, which is created by the first call.
+    /// The JSON-RPC session. Created by the first JSON-RPC call.
     session: Option<Box<Session>>,
-    /// Number of digits in the `content-length` of the last JSON-RPC response. The next head reserves as many.
+    /// Number of digits in the `content-length` of the last JSON-RPC response. The same number is reserved in the next
+    /// response head.
     digits: usize,
 }
 
-/// A method that was called on this connection, kept so that further calls need no lookup.
+/// A method that was called on this connection, cached so that further calls need no lookup.
 struct ResolvedMethod {
     path: Box<str>,
     format: Format,
     slot: AdapterSlot,
-    /// Number of digits in the `content-length` of the method's last response. The next head reserves as many.
+    /// Number of digits in the `content-length` of the method's last response. The same number is reserved in the next
+    /// response head.
     digits: usize,
 }
 
-/// A call with a pending handler. Dropping it cancels the call.
+/// A call whose handler is pending. Dropping it cancels the call.
 pub(crate) enum PendingCall {
     Method(Format, oneshot::Receiver<(Result<Response<Bytes>, Status>, MemoryCharge)>, #[allow(dead_code)] AdapterTask),
     JsonRpc(Box<Session>),
 }
 
-/// The data of a call that the request head determines: its target, its metadata and its timeout.
+/// Data of a call that is taken from the request head: target, metadata and timeout.
 #[derive(Debug)]
 pub(crate) struct CallHead {
     pub(crate) callee: CallTarget,
@@ -66,17 +68,17 @@ pub(crate) struct CallHead {
     pub(crate) timeout: Option<Duration>,
 }
 
-/// How a response is written, depending on the request that it answers.
+/// Properties of a response that depend on the request.
 #[derive(Clone, Copy)]
 pub(crate) struct ResponseOptions<'a> {
     pub(crate) pass: Pass<'a>,
-    /// Whether the connection is closed after the response.
+    /// Whether the connection closes after the response.
     pub(crate) is_last: bool,
     pub(crate) now: Instant,
 }
 
 impl ResponseOptions<'_> {
-    /// Returns the options of a refusal that closes the connection.
+    /// Returns the options of a response that rejects a request and closes the connection.
     pub(crate) fn last() -> Self {
         Self { pass: Pass::default(), is_last: true, now: now() }
     }
@@ -87,8 +89,8 @@ impl<'a> Calls<'a> {
         Self { gateway, context, called: Vec::new(), session: None, digits: 2 }
     }
 
-    /// Returns the method at a path with messages in the given format. Returns `None` if the method does not support
-    /// the format, or if too many other methods have been called.
+    /// Returns the method at a path for messages in the given format. Returns `None` if the method does not support the
+    /// format or the cache of methods is full.
     pub(crate) fn enter(&mut self, path: &str, method: &AdapterMethod, format: Format) -> Option<CallTarget> {
         let position = self.called.iter().position(|called| called.format == format && *called.path == *path);
         if position.is_none() && self.called.len() < METHODS_MAX {
@@ -99,7 +101,7 @@ impl<'a> Calls<'a> {
         position.map(CallTarget::Method)
     }
 
-    /// Makes a call. Appends the response if it is ready at once.
+    /// Starts a call. Appends the response to `out` if the call completes immediately.
     pub(crate) fn begin(
         &mut self,
         terms: CallHead,
@@ -152,7 +154,7 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// Appends the response to a call that has completed.
+    /// Appends the response to a completed call.
     pub(crate) fn finish(&mut self, ended: FinishedCall, options: ResponseOptions<'_>, out: &mut Vec<u8>) {
         match ended {
             FinishedCall::Method(answer, _hold) => written::put(out, &answer, options, true),
@@ -215,7 +217,7 @@ impl ResolvedMethod {
     }
 }
 
-/// Appends the replies of a session with pending calls as one response, and clears them.
+/// Appends all replies of a JSON-RPC body as one HTTP response, and clears the reply buffer.
 fn put_replies(replies: &mut Vec<u8>, options: ResponseOptions<'_>, out: &mut Vec<u8>) {
     // The trailing line feed is for connections without HTTP.
     replies.pop();
@@ -230,15 +232,15 @@ fn put_replies(replies: &mut Vec<u8>, options: ResponseOptions<'_>, out: &mut Ve
     replies.shrink_to(REPLIES_KEPT);
 }
 
-/// The result of a call whose handler was pending.
+/// Result of a call that did not complete immediately.
 pub(crate) enum FinishedCall {
-    /// The response, and the memory charge of the call.
+    /// The response to a method call, and its memory charge.
     Method(Answer, Option<MemoryCharge>),
     JsonRpc(Box<Session>),
 }
 
 impl PendingCall {
-    /// Waits until the call has completed.
+    /// Waits until the call completes.
     pub(crate) async fn end(self) -> FinishedCall {
         match self {
             Self::Method(format, result, _task) => {

@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 thread_local! {
-    /// The formatted time of this thread, with the time at which it must be formatted again.
+    /// Formatted date of this thread, and the instant at which it becomes outdated.
     static LAST: RefCell<Option<(Instant, String)>> = const { RefCell::new(None) };
 }
 
-/// Appends the current time in the HTTP format. `now` must be the current time. RFC 9110 requires the field from
-/// servers with a clock.
+/// Appends the current time in the format of the `date` field. `now` must be the current time. RFC 9110 requires the
+/// field from servers with a clock.
 pub(crate) fn put(out: &mut Vec<u8>, now: Instant) {
     LAST.with_borrow_mut(|last| {
         let (_, text) = match last {
@@ -20,7 +20,7 @@ pub(crate) fn put(out: &mut Vec<u8>, now: Instant) {
     });
 }
 
-/// Returns the end of the current second and its text.
+/// Returns the formatted current second and the instant at which it ends.
 #[cold]
 fn written(now: Instant) -> (Instant, String) {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -9,37 +9,37 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Tracks the requests and responses of one connection. Clones share the state.
+/// Tracks the requests and responses of an HTTP/1 connection. Clones share the state.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    /// Number of requests whose responses hyper has not fully read.
+    /// Number of requests whose responses hyper has not completely read.
     in_progress: usize,
-    /// Number of requests for which no part of a response was produced yet.
+    /// Number of requests for which no part of the response was produced yet.
     requests_in_progress: usize,
-    /// Whether the connection has not been flushed since hyper read the last response.
+    /// Whether output has yet to be flushed since hyper read the last response.
     is_unwritten: bool,
-    /// The time at which the last request began or ended.
+    /// Time at which the last request was received or completed.
     active: Instant,
-    /// Start of the timeout for the next request head. For the first head this is the start of the connection.
+    /// Start of the timeout for the next request head. For the first head, this is the start of the connection.
     head_since: Option<Instant>,
-    /// The time at which the client half-closed the connection with a request in progress, or at which it last
-    /// received a part of a response since then.
+    /// Time at which the client half-closed the connection while a request was in progress. Advanced when a part of the
+    /// response is written.
     half_closed: Option<Instant>,
     refused: Option<Malformed>,
     upgrade: Option<(Upgrade, Metadata)>,
 }
 
-/// The next timeout of a connection, with its cause.
+/// Next timeout of an HTTP/1 connection, with its cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Deadline {
-    /// The connection has been idle for too long.
+    /// The connection was idle for too long.
     Idle(Instant),
-    /// A request head has not arrived in time.
+    /// A request head did not arrive in time.
     Head(Instant),
-    /// The client has half-closed the connection and must be probed.
+    /// The client has half-closed the connection, so it must be probed whether it is still connected.
     Gone(Instant),
 }
 
@@ -59,7 +59,7 @@ impl Exchange {
         Self(Arc::new(Mutex::new(state)))
     }
 
-    /// Records that a request was received. This happens before its future is first polled, because hyper may read
+    /// Records that a request was received. Called before the request's future is first polled, because hyper may read
     /// further input in between.
     pub(crate) fn begin(&self) -> InProgress {
         let mut state = self.0.lock();
@@ -69,7 +69,7 @@ impl Exchange {
         InProgress { exchange: self.clone(), is_waiting: true }
     }
 
-    /// Records that all output that hyper has encoded was written.
+    /// Records that all encoded output was flushed to the transport.
     pub(crate) fn handle_flush(&self) {
         let mut state = self.0.lock();
         if state.in_progress == 0 && state.is_unwritten {
@@ -78,12 +78,12 @@ impl Exchange {
         }
     }
 
-    /// Records that a part of a response was written.
+    /// Records that a part of a response was written to the transport.
     pub(crate) fn handle_written(&self) {
         self.0.lock().restart_pause();
     }
 
-    /// Records that the beginning of a request head, or a complete one, was received.
+    /// Records that a part of a request head was received, or the complete head.
     pub(crate) fn handle_head(&self, is_whole: bool) {
         let mut state = self.0.lock();
         if is_whole {
@@ -93,7 +93,7 @@ impl Exchange {
         }
     }
 
-    /// Records that the client has half-closed the connection. Returns `false` if no response is pending, so the
+    /// Records that the client has half-closed the connection. Returns `false` if no response is pending, so that the
     /// connection can close.
     pub(crate) fn handle_end(&self) -> bool {
         let mut state = self.0.lock();
@@ -104,23 +104,23 @@ impl Exchange {
         is_due
     }
 
-    /// Returns whether a response is pending that has not begun.
+    /// Returns whether a request is pending whose response has not begun.
     pub(crate) fn is_waiting(&self) -> bool {
         self.0.lock().requests_in_progress > 0
     }
 
-    /// Returns the error of a malformed request head, once the responses to all earlier requests have been written.
+    /// Returns the error of a malformed request head once all earlier requests have been answered.
     pub(crate) fn refused(&self) -> Option<Malformed> {
         let state = self.0.lock();
         state.refused.filter(|_| state.in_progress == 0 && !state.is_unwritten && state.upgrade.is_none())
     }
 
-    /// Records that the next request head is malformed and that hyper reads no further input.
+    /// Records that the next request head is malformed. hyper then reads no further input.
     pub(crate) fn refuse(&self, malformed: Malformed) {
         self.0.lock().refused.get_or_insert(malformed);
     }
 
-    /// Requests an upgrade of the connection after the response.
+    /// Requests that the connection is upgraded after the response.
     pub(crate) fn upgrade(&self, upgrade: Upgrade, metadata: Metadata) {
         self.0.lock().upgrade = Some((upgrade, metadata));
     }
@@ -129,7 +129,7 @@ impl Exchange {
         self.0.lock().upgrade.take()
     }
 
-    /// Returns the next timeout of the connection, if any.
+    /// Returns the next timeout of the connection. `None` if no timeout applies.
     pub(crate) fn deadline(&self, idle_timeout: Duration, head_timeout: Duration, now: Instant) -> Option<Deadline> {
         let state = self.0.lock();
         if let Some(since) = state.half_closed.filter(|_| state.in_progress > 0) {
@@ -164,7 +164,7 @@ impl Deadline {
     }
 }
 
-/// A request in progress. Dropped when hyper has read the whole response.
+/// Guard of a request in progress. It is dropped when hyper has read the whole response.
 #[derive(Debug)]
 pub(crate) struct InProgress {
     exchange: Exchange,
@@ -172,7 +172,7 @@ pub(crate) struct InProgress {
 }
 
 impl InProgress {
-    /// Records that the response begins.
+    /// Records that the response to this request begins.
     pub(crate) fn answer(&mut self) {
         if std::mem::take(&mut self.is_waiting) {
             let mut state = self.exchange.0.lock();
@@ -192,7 +192,7 @@ impl Drop for InProgress {
 }
 
 impl State {
-    /// Restarts the time for which a response to a half-closed client may pause.
+    /// Restarts the timeout of a pause in the response to a half-closed client.
     fn restart_pause(&mut self) {
         if let Some(since) = &mut self.half_closed {
             *since = now();

@@ -30,70 +30,70 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWrite as _};
 
-/// Number of pending response bytes above which they are written before the next request is processed.
+/// Number of buffered response bytes above which they are written before the next request is processed.
 const OUTPUT_MAX: usize = 64 * 1024;
 
-/// Minimum length in bytes of a body that is not copied to the buffer of its head.
+/// Size in bytes from which a response body is written separately instead of copied behind its head.
 const APART_MIN: usize = 16 * 1024;
 
-/// Minimum room in bytes for a read of a body.
+/// Minimum free capacity in bytes for a read of a request body.
 const READ_LEAST: usize = 1024;
 
-/// How a connection that leaves the fast path continues, with the bytes read from it.
+/// How a connection continues after the fast path. Includes the bytes already read.
 #[derive(Debug)]
 pub(crate) enum Handover {
-    /// The connection has ended, so nothing continues it.
+    /// The connection has ended.
     Nothing,
     Http1(BytesMut),
     Http2(BytesMut),
 }
 
-/// How the fast path continues after a request.
+/// Action of the fast path after a request.
 enum NextAction {
     Next,
     Close,
     HandOver(Handover),
 }
 
-/// The result of waiting for further bytes of the client.
+/// Result of waiting for further input from the client.
 enum ReadOutcome {
     Bytes,
     End,
     /// The server is shutting down.
     Stopping,
-    /// The client has exceeded the deadline of the read.
+    /// The client did not send input before the deadline.
     Late,
 }
 
-/// What the next read must deliver, and the time at which the client has taken too long.
+/// Deadline for the next read, and the part of a request that it applies to.
 enum ReadDeadline {
-    /// The first bytes of the next request, by this time.
+    /// Deadline for the first bytes of the next request.
     Request(Instant),
-    /// The rest of a request head, by this time.
+    /// Deadline for the rest of a request head.
     Head(Instant),
 }
 
-/// An HTTP/1.1 connection while it is served without hyper.
+/// An HTTP/1.1 connection that is served without hyper.
 pub(crate) struct FastPath<'a> {
     gateway: &'a Gateway,
     http: &'a Http,
     context: &'a AdapterContext,
     transport: AdapterDriver<RawTransport>,
-    /// Received bytes that have not been processed.
+    /// Received bytes that were not processed yet.
     input: BytesMut,
-    /// Whether `input` shares the memory of the thread's read buffer. If so, it is copied before the task waits.
+    /// Whether `input` borrows the thread's read buffer. If so, it is copied before the task waits.
     is_borrowed: bool,
-    /// Number of bytes of `input` that do not contain the end of a head.
+    /// Number of bytes at the start of `input` that were searched for the end of a head.
     scanned: usize,
-    /// Encoded responses that were not written to the transport yet.
+    /// Encoded responses that were not written yet.
     output: Vec<u8>,
-    /// Start of the timeout for the current request. The first head is timed from the start of the connection, even if
-    /// its first byte is late.
+    /// Start of the timeout for the current request. For the first request, this is the start of the connection, even
+    /// if its first byte arrives late.
     started: Option<Instant>,
-    /// Whether the task will be woken when the server shuts down.
+    /// Whether the task is registered to be woken when the server shuts down.
     is_stop_polled: bool,
     calls: Calls<'a>,
-    /// The time at which the client closed its direction while a call was pending.
+    /// Time at which the client half-closed the connection while a call was pending.
     half_closed: Option<Instant>,
 }
 
@@ -124,7 +124,7 @@ impl<'a> FastPath<'a> {
         self.transport
     }
 
-    /// Answers requests until the connection ends or leaves the fast path.
+    /// Serves requests until the connection ends or must leave the fast path.
     pub(crate) async fn run(&mut self) -> io::Result<Handover> {
         let context = self.context;
         let mut stopping = pin!(context.stopping());
@@ -172,7 +172,7 @@ impl<'a> FastPath<'a> {
         }
     }
 
-    /// Waits for a pending call and answers it.
+    /// Waits for a pending call and writes its response.
     async fn wait(&mut self, pending: PendingCall, pass: Pass<'_>, is_last: bool) -> io::Result<NextAction> {
         let Some(ended) = self.complete_call(pin!(pending.end())).await? else {
             return Ok(NextAction::HandOver(Handover::Nothing));
@@ -189,20 +189,20 @@ impl<'a> FastPath<'a> {
         Ok(if options.is_last { NextAction::Close } else { NextAction::Next })
     }
 
-    /// Returns whether a response is the last one, because the client requested it or the server is shutting down.
-    /// Requests that have already been received are still answered.
+    /// Returns whether the connection closes after this response, because the client requested it or the server is
+    /// shutting down. During shutdown, requests that were already received are still answered.
     fn is_last(&self, is_wanted: bool) -> bool {
         is_wanted || self.input.is_empty() && self.context.is_stopping()
     }
 
-    /// Writes the response to a request, and returns whether the connection continues.
+    /// Writes the response to a request. Returns whether the connection stays open.
     async fn respond(&mut self, answer: &Answer, pass: Pass<'_>, is_last: bool) -> io::Result<NextAction> {
         let is_last = self.is_last(is_last);
         self.write(answer, pass, is_last).await?;
         Ok(if is_last { NextAction::Close } else { NextAction::Next })
     }
 
-    /// Waits for bytes and appends them to the input.
+    /// Waits for input and appends it to the buffer.
     async fn read(
         &mut self,
         wait: ReadDeadline,
@@ -228,7 +228,7 @@ impl<'a> FastPath<'a> {
         .await
     }
 
-    /// Reads once into the buffer of the thread.
+    /// Reads once into the thread's read buffer.
     fn poll_read(&mut self, task: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let mut buffer = scratch::take_input();
         let polled = pin!(self.transport.read_buf(&mut buffer)).poll(task);
@@ -245,14 +245,14 @@ impl<'a> FastPath<'a> {
         polled
     }
 
-    /// Moves the input out of the thread's buffer, which a waiting connection must not keep.
+    /// Copies the input out of the thread's read buffer, because a waiting connection must not keep that buffer.
     fn own_input(&mut self) {
         if std::mem::take(&mut self.is_borrowed) {
             self.input = BytesMut::from(&self.input[..]);
         }
     }
 
-    /// Answers the request whose head consists of the first `end` bytes of the input.
+    /// Handles the request whose head is the first `end` bytes of the input.
     async fn request(&mut self, end: usize) -> io::Result<NextAction> {
         self.own_input();
         let bytes = self.input.split_to(end);
@@ -353,7 +353,7 @@ impl<'a> FastPath<'a> {
         }
     }
 
-    /// Answers a request with the result of a call.
+    /// Writes the response for the result of a call.
     async fn respond_by(
         &mut self,
         call: Pin<&mut impl Future<Output = Answer>>,
@@ -366,7 +366,7 @@ impl<'a> FastPath<'a> {
         }
     }
 
-    /// Returns the input with a head put back in front.
+    /// Returns the unprocessed input, with a removed request head put back at its start.
     fn unread(&mut self, mut head: BytesMut) -> BytesMut {
         head.unsplit(std::mem::take(&mut self.input));
         head
@@ -378,7 +378,7 @@ impl<'a> FastPath<'a> {
         Ok(NextAction::Close)
     }
 
-    /// Reads the body of a request. Returns the next action if the body is not received.
+    /// Reads the request body. Returns the next action instead if the body cannot be received.
     async fn body(&mut self, length: usize) -> io::Result<Result<Bytes, NextAction>> {
         if self.input.len() >= length {
             return Ok(Ok(self.input.split_to(length).freeze()));
@@ -420,7 +420,7 @@ impl<'a> FastPath<'a> {
         Ok(Ok(growing.bytes.freeze()))
     }
 
-    /// Waits for a call, after writing pending responses. Returns `None` if the client has disconnected.
+    /// Writes pending responses and then waits for a call. Returns `None` if the client has disconnected.
     async fn complete_call<T>(&mut self, mut call: Pin<&mut impl Future<Output = T>>) -> io::Result<Option<T>> {
         let first = poll_fn(|task| Poll::Ready(call.as_mut().poll(task))).await;
         if let Poll::Ready(done) = first {
@@ -454,20 +454,20 @@ impl<'a> FastPath<'a> {
         .await
     }
 
-    /// Appends a response to the output, or writes it if it is long.
+    /// Appends a response to the output buffer. Writes it immediately if its body is large.
     async fn write(&mut self, answer: &Answer, pass: Pass<'_>, is_last: bool) -> io::Result<()> {
         let refused = check_room(self.context, answer.body.len()).err().map(|status| unary::failure(&status));
         self.put(refused.as_ref().unwrap_or(answer), pass, is_last).await
     }
 
-    /// Like [`write`](Self::write), for a response that is already charged.
+    /// Like [`write`](Self::write), for a response whose memory is already charged.
     async fn put(&mut self, answer: &Answer, pass: Pass<'_>, is_last: bool) -> io::Result<()> {
         let is_apart = answer.body.len() >= APART_MIN;
         written::put(&mut self.output, answer, ResponseOptions { pass, is_last, now: now() }, !is_apart);
         if is_apart { self.flush(&answer.body).await } else { Ok(()) }
     }
 
-    /// Writes the output followed by `body`.
+    /// Writes the output buffer followed by `body`.
     async fn flush(&mut self, body: &[u8]) -> io::Result<()> {
         let total = self.output.len() + body.len();
         if total == 0 {
@@ -504,22 +504,22 @@ impl<'a> FastPath<'a> {
         Ok(())
     }
 
-    /// Answers a request that cannot be read, and closes the connection.
+    /// Rejects a malformed request with `status` and closes the connection.
     async fn refuse(&mut self, status: u16, text: &str) -> io::Result<Handover> {
         self.write(&Answer::refusal(status, text), Pass::default(), true).await?;
         self.close().await?;
         Ok(Handover::Nothing)
     }
 
-    /// Closes the connection after the last response.
+    /// Closes the connection after the last response was written.
     async fn close(&mut self) -> io::Result<()> {
         self.flush(&[]).await?;
         self.transport.close().await
     }
 }
 
-/// Returns the length of a request's body, and whether the client wants the connection closed after it. Returns `None`
-/// if the fast path cannot answer the request.
+/// Returns the length of the request body, and whether the client asks to close the connection. Returns `None` for a
+/// request that the fast path does not support.
 fn is_simple(head: &Head<'_, '_>, known: &KnownFields<'_>) -> Option<(u64, bool)> {
     let BodyFraming::Length(length) = head.framing else { return None };
     let is_usual = !head.is_old
@@ -539,7 +539,7 @@ fn is_simple(head: &Head<'_, '_>, known: &KnownFields<'_>) -> Option<(u64, bool)
     is_usual.then_some((length, is_last))
 }
 
-/// Makes a unary call by GET.
+/// Makes a unary Connect call by GET.
 async fn get(
     method: &AdapterMethod,
     query: Option<&str>,

@@ -5,18 +5,18 @@ use frpc::{Metadata, MetadataError, Status};
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// Name of the header field that contains the caller's token.
+/// Name of the header field that carries the caller's bearer token.
 pub(crate) const AUTHORIZATION: &str = "authorization";
 
-/// Maximum length of the names of [`KnownFields`]. Longer names are not compared.
+/// Maximum length of the names in [`KnownFields`]. Longer names are skipped without comparison.
 const NAME_MAX: usize = 30;
 
-/// Header fields of a request that the gateway interprets, as raw bytes.
+/// Request header fields that the gateway interprets, as raw bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownFields<'a> {
     pub(crate) host: Option<&'a [u8]>,
     pub(crate) origin: Option<&'a [u8]>,
-    /// `sec-fetch-site`, the browser's statement of a request's origin.
+    /// `sec-fetch-site`, in which a browser states how the requesting page relates to the server.
     pub(crate) site: Option<&'a [u8]>,
     #[cfg(feature = "mcp")]
     pub(crate) accept: Option<Cow<'a, [u8]>>,
@@ -35,7 +35,7 @@ pub(crate) struct KnownFields<'a> {
     pub(crate) grpc_timeout: Option<&'a [u8]>,
     pub(crate) grpc_encoding: Option<Cow<'a, [u8]>>,
     pub(crate) grpc_accept: Option<Cow<'a, [u8]>>,
-    /// `access-control-request-method`, the mark of a preflight.
+    /// `access-control-request-method`, which identifies a CORS preflight request.
     pub(crate) preflight: Option<&'a [u8]>,
     pub(crate) preflight_fields: Option<Cow<'a, [u8]>>,
     /// `mcp-protocol-version`, the version of the Model Context Protocol that the client uses.
@@ -45,18 +45,18 @@ pub(crate) struct KnownFields<'a> {
     pub(crate) mcp_method: Option<&'a [u8]>,
     #[cfg(feature = "mcp")]
     pub(crate) mcp_name: Option<&'a [u8]>,
-    /// `mcp-session-id`, by which clients of older versions refer to their session.
+    /// `mcp-session-id`, the session of clients that use an older version of the Model Context Protocol.
     #[cfg(feature = "mcp")]
     pub(crate) mcp_session: Option<&'a [u8]>,
     pub(crate) socket_key: Option<&'a [u8]>,
     pub(crate) socket_version: Option<&'a [u8]>,
     pub(crate) socket_protocol: Option<Cow<'a, [u8]>>,
-    /// Name of a field that occurs more than once although its value is not a list. Such requests are rejected.
+    /// Name of a field that occurs more than once although it must have a single value. Such requests are rejected.
     pub(crate) repeated: Option<&'static str>,
 }
 
 impl<'a> KnownFields<'a> {
-    /// Collects the known fields from names, in any letter case, and values.
+    /// Collects the known fields from all names and values. Names are matched without regard to case.
     pub(crate) fn of(fields: impl Iterator<Item = (&'a str, &'a [u8])>) -> Self {
         let mut known = Self::default();
         for (name, value) in fields {
@@ -96,7 +96,7 @@ impl<'a> KnownFields<'a> {
         }
     }
 
-    /// Adds a field whose lines are one list together: RFC 9110, section 5.3.
+    /// Adds a field whose repeated lines form one list: RFC 9110, section 5.3.
     fn add_list(&mut self, name: &[u8], value: &'a [u8]) {
         let list = match name {
             b"content-encoding" => &mut self.content_encoding,
@@ -120,7 +120,7 @@ impl<'a> KnownFields<'a> {
         });
     }
 
-    /// Returns the timeout that a caller of the Connect protocol has set.
+    /// Parses the timeout of a Connect call in `connect-timeout-ms`.
     ///
     /// # Errors
     /// If it is not a number of at most ten digits, as the protocol has it.
@@ -134,8 +134,8 @@ impl<'a> KnownFields<'a> {
     }
 }
 
-/// Returns whether a request field belongs to HTTP, to the protocol of the call or to the browser, and so is not
-/// metadata. Names that a protocol reserves but does not define are metadata.
+/// Returns whether a request field is used by HTTP, the RPC protocol or the browser, so that it is not passed to
+/// handlers as metadata. Undefined names with a protocol's reserved prefix are metadata.
 fn is_of_request(name: &str) -> bool {
     matches!(
         name,
@@ -167,7 +167,7 @@ fn is_of_request(name: &str) -> bool {
     ) || ["sec-", "access-control-"].iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Returns whether a response field belongs to HTTP or to the protocol of the call, so that metadata must not set it.
+/// Returns whether a response field is used by HTTP or the RPC protocol, so that a handler's metadata must not set it.
 fn is_of_response(name: &str) -> bool {
     matches!(
         name,
@@ -197,7 +197,7 @@ fn is_of_response(name: &str) -> bool {
 /// Error of a request field that cannot be converted to metadata.
 #[derive(Debug)]
 pub(crate) struct InvalidField {
-    /// The HTTP status of the response, for protocols that report errors by HTTP status.
+    /// HTTP status of the response, for protocols that report errors as an HTTP status.
     http_status: u16,
     status: Status,
 }
@@ -222,7 +222,7 @@ impl InvalidField {
         Self { http_status: 400, status: Status::invalid_argument(format!("invalid header field: {text}")) }
     }
 
-    /// Returns the error as an HTTP response, for protocols that report errors by HTTP status.
+    /// Returns the error as an HTTP response, for protocols that report errors as an HTTP status.
     pub(crate) fn answer(&self) -> Answer {
         Answer::failure(self.http_status, self.status.code(), self.status.message())
     }
@@ -288,8 +288,8 @@ pub(crate) fn metadata<'a>(
     Ok(metadata)
 }
 
-/// Converts metadata to response fields, with `prefix` before each name. Omits names that would change the meaning of
-/// the response.
+/// Converts metadata to response header fields whose names begin with `prefix`. Omits fields that are reserved for HTTP
+/// or the protocol.
 pub(crate) fn fields(metadata: &Metadata, prefix: &str) -> Vec<(String, String)> {
     let mut fields = Vec::with_capacity(metadata.len());
     for (key, value) in metadata.iter() {

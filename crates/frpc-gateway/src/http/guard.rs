@@ -43,11 +43,11 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Guard<T> {
     }
 }
 
-/// Number of bytes per read while a head is awaited.
+/// Number of bytes per read while waiting for a request head.
 const READ: usize = 4096;
 
-/// The end of a chunked body, with or without trailers. A truncated body may end like this, in which case its client
-/// has the idle time to complete it.
+/// Last bytes of a chunked body, with or without trailers. A truncated body may end with them too. Its client then has
+/// until the idle timeout to complete it.
 const CHUNKED_ENDS: &[u8; 4] = b"\r\n\r\n";
 
 /// An HTTP/1 connection from which hyper reads only valid heads and their bodies.
@@ -58,25 +58,25 @@ const CHUNKED_ENDS: &[u8; 4] = b"\r\n\r\n";
 #[derive(Debug)]
 pub(crate) struct Guard<T> {
     io: T,
-    /// Bytes read from the transport that were not passed to hyper yet.
+    /// Bytes that were read from the transport and not yet passed to hyper.
     input: BytesMut,
     state: State,
     exchange: Exchange,
-    /// Whether the last request head was of HTTP/1.0.
+    /// Whether the last request used HTTP/1.0.
     is_old: bool,
-    /// Whether bytes have been written and not flushed.
+    /// Whether written bytes were not flushed yet.
     is_unflushed: bool,
     probe: Probe,
 }
 
 #[derive(Debug)]
 enum State {
-    /// Waiting for a complete request head, whose end is not within this many bytes of the input.
+    /// Waiting for a complete request head. The first bytes of the input, of this number, do not contain its end.
     Head(usize),
-    /// Passing a validated head to hyper, and its body if the length is known. This many bytes are missing. A chunked
-    /// body may follow.
+    /// Passing a validated head to hyper, and its body if the length is known. Contains the number of bytes still to be
+    /// passed.
     Passing(u64, BodyFraming),
-    /// All bytes pass, because they belong to a chunked body. Contains the last bytes that have passed.
+    /// Passing all input to hyper, because it belongs to a chunked body. Contains the last bytes passed.
     Open([u8; CHUNKED_ENDS.len()]),
     Refused,
 }
@@ -94,12 +94,12 @@ impl<T> Guard<T> {
         }
     }
 
-    /// Returns the bytes that have not passed, and the transport.
+    /// Returns the bytes that were not passed to hyper, and the transport.
     pub(crate) fn into_parts(self) -> (BytesMut, T) {
         (self.input, self.io)
     }
 
-    /// Records the result of a write.
+    /// Records a write, so that timeouts and flushes are tracked.
     fn note(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         self.is_unflushed = true;
         if let Poll::Ready(Ok(_)) = written {
@@ -108,7 +108,7 @@ impl<T> Guard<T> {
         written
     }
 
-    /// Parses a head at the start of the input. The first `scanned` bytes do not contain its end.
+    /// Parses a request head at the start of the input. The first `scanned` bytes are known not to contain its end.
     fn parse_head(&mut self, scanned: usize) -> State {
         self.find(scanned).unwrap_or_else(|malformed| {
             self.exchange.refuse(malformed);
@@ -137,7 +137,8 @@ impl<T> Guard<T> {
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Guard<T> {
-    /// Handles the end of the client's direction after a complete request. Pending while a response is due.
+    /// Handles a client that half-closes the connection after a complete request. Stays pending while a response is
+    /// due.
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if !self.exchange.handle_end() {
             return Poll::Ready(Ok(()));
@@ -269,7 +270,8 @@ mod tests {
         assert_eq!(passed(&long).await, (String::new(), Some(Malformed::TooLong)));
     }
 
-    /// Returns how many bytes pass of a request whose client then closes its direction, and whether the end passes.
+    /// Feeds a request byte by byte, then half-closes the client. Returns the number of bytes passed to hyper and
+    /// whether hyper sees the end of the input.
     async fn passed_with_end(request: &str) -> (usize, bool) {
         let (mut client, server) = tokio::io::duplex(1024);
         let exchange = Exchange::new();

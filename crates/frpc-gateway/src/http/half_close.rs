@@ -6,25 +6,26 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::AsyncWrite;
 
-/// An interim response, which a disconnected client answers with a reset and any other client ignores; see RFC 9110,
-/// section 15.2.
+/// An interim response, sent to detect whether the client is still connected. A disconnected client resets the
+/// connection, and any other client ignores it; see RFC 9110, section 15.2.
 pub(super) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
-/// The interval between checks of a client that has closed its direction.
+/// Interval between checks of a client that has half-closed its connection.
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Maximum pause of a response that has started. Nothing that clients ignore can be sent inside a response, so a
-/// disconnected client is detected only by the next two parts of it. Most servers do not wait at all.
+/// Maximum pause within a response to a half-closed client. Within a response nothing can be sent that clients ignore,
+/// so a disconnected client is detected only by writing two further parts of the response.
 pub(super) const PAUSE_MAX: Duration = Duration::from_secs(10);
 
-/// Checks whether a client that has half-closed its connection is still connected.
+/// Detects whether a client that has half-closed its connection is still connected.
 #[derive(Debug, Default)]
 pub(super) struct Probe {
     is_sent: bool,
 }
 
 impl Probe {
-    /// Checks the client. If `may_send`, sends it an interim response once, which must not be inside a response.
+    /// Checks whether the client is still connected. If `may_send`, sends it an interim response once; no response may
+    /// be in progress.
     ///
     /// # Errors
     /// Returns an error if the client has disconnected.

@@ -5,37 +5,37 @@
 use httparse::{Error, Header, Request};
 use std::mem::MaybeUninit;
 
-/// Maximum length of a head in bytes, as in Node.js.
+/// Maximum length of a request head in bytes, as in Node.js.
 pub(crate) const HEAD_MAX: usize = 16 * 1024;
 
-/// Maximum number of fields in a head, as in hyper.
+/// Maximum number of header fields in a request head, as in hyper.
 pub(crate) const FIELDS_MAX: usize = 100;
 
-/// The start of an HTTP/2 connection that looks like a head.
+/// Start of the HTTP/2 connection preface, which resembles a request head.
 pub(crate) const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\n";
 
-/// Storage for the fields of a head.
+/// Storage for the parsed header fields of a request head.
 pub(crate) type HeaderStorage<'b> = [MaybeUninit<Header<'b>>; FIELDS_MAX];
 
-/// The parsed and validated head of an HTTP/1 request.
+/// A parsed and validated HTTP/1 request head.
 #[derive(Debug)]
 pub(crate) struct Head<'h, 'b> {
     pub(crate) method: &'b str,
     pub(crate) target: &'b str,
-    /// Whether this is HTTP/1.0, whose connections are closed after the response.
+    /// Whether the request uses HTTP/1.0. Its connection is closed after the response.
     pub(crate) is_old: bool,
     pub(crate) fields: &'h [Header<'b>],
     pub(crate) framing: BodyFraming,
 }
 
-/// How the end of a body is determined.
+/// How the end of a request body is determined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BodyFraming {
     Length(u64),
     Chunked,
 }
 
-/// Why a request is rejected by its head.
+/// Reason why a request head is rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Malformed {
     BareLineFeed,
@@ -78,8 +78,8 @@ impl Malformed {
     }
 }
 
-/// Returns the length of the head at the start of `bytes`, or `None` if it is incomplete. The first `scanned` bytes
-/// were examined by a previous call.
+/// Returns the length of the request head at the start of `bytes`, or `None` if it is incomplete. The first `scanned`
+/// bytes were examined by a previous call.
 pub(crate) fn end(bytes: &[u8], scanned: usize) -> Result<Option<usize>, Malformed> {
     for found in memchr::memchr_iter(b'\n', bytes.get(scanned..).unwrap_or_default()) {
         let end = scanned + found + 1;
@@ -98,7 +98,7 @@ pub(crate) fn end(bytes: &[u8], scanned: usize) -> Result<Option<usize>, Malform
 }
 
 impl<'h, 'b> Head<'h, 'b> {
-    /// Parses a complete head.
+    /// Parses and validates a complete request head.
     pub(crate) fn parse(bytes: &'b [u8], fields: &'h mut HeaderStorage<'b>) -> Result<Self, Malformed> {
         let mut request = Request::new(&mut []);
         match request.parse_with_uninit_headers(bytes, fields) {
@@ -146,7 +146,7 @@ fn framing(fields: &[Header<'_>], is_old: bool) -> Result<BodyFraming, Malformed
     Ok(if is_chunked { BodyFraming::Chunked } else { BodyFraming::Length(length.unwrap_or(0)) })
 }
 
-/// Parses a number that consists only of digits.
+/// Parses a decimal number that consists only of digits.
 fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;

@@ -29,23 +29,23 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 
-/// A connection that becomes one of WebSocket, with the metadata of its calls.
+/// A connection that is upgraded to WebSocket, with the metadata of its calls.
 pub(crate) struct Upgraded {
     pub(crate) upgrade: Upgrade,
     pub(crate) metadata: Metadata,
     pub(crate) transport: RewoundTransport<RawTransport>,
 }
 
-/// A response body for hyper. It keeps the request registered as in progress until hyper has read it.
+/// Response body for hyper. The request counts as in progress until hyper has read the whole body.
 struct Outgoing {
     reply: Reply,
     _in_progress: InProgress,
     context: AdapterContext,
-    /// Memory charge for a complete response, held until hyper polls the body.
+    /// Memory charge of a complete response. Released when hyper polls the body.
     hold: Option<MemoryCharge>,
 }
 
-/// A part of a response, which hyper holds until it is written.
+/// Part of a response body. hyper holds it until it is written.
 struct ChargedBody(Bytes, #[allow(dead_code)] Option<MemoryCharge>);
 
 impl AsRef<[u8]> for ChargedBody {
@@ -85,14 +85,14 @@ impl Body for Outgoing {
     }
 }
 
-/// The reason why hyper does not continue with a connection.
+/// Reason why hyper stopped serving a connection.
 enum ConnectionEnd {
     Served(hyper::Result<()>),
     Refused(Malformed),
     Idle,
 }
 
-/// Serves a connection that begins with `early`, to its end or its upgrade.
+/// Serves an HTTP/1 connection that begins with `early`, until it ends or is upgraded.
 pub(crate) async fn serve(
     service: Service,
     idle_timeout: Duration,

@@ -33,40 +33,40 @@ use stream::ServedStream;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::timeout;
 
-/// Maximum number of consecutive turns before the task yields to other connections.
+/// Maximum number of consecutive driver iterations before the task yields.
 const TURNS_MAX: usize = 4;
 
-/// Maximum number of slices in a write.
+/// Maximum number of slices per vectored write.
 const SLICES_MAX: usize = 16;
 
-/// Memory in bytes up to which a connection is not charged.
+/// Minimum memory in bytes of a connection that is charged.
 const CHARGED_MIN: usize = 16 * 1024;
 
-/// Granularity of the charge for a connection, in bytes.
+/// Granularity of a connection's memory charge in bytes.
 const CHARGE_STEP: usize = 64 * 1024;
 
-/// Window of streams while memory is short, in bytes: the default of the protocol.
+/// Stream window in bytes while the server is short of memory, equal to the protocol's default.
 const WINDOW_LEAST: u32 = 64 * 1024;
 
-/// A message from the tasks of a connection's calls to its driver.
+/// Message from the tasks of a connection's calls to the connection's driver.
 pub(super) enum Letter {
-    /// The handler of a unary call has finished. The memory charge covers its response until the driver has queued it.
+    /// The handler of a unary call has completed. The response is charged to memory until the driver has queued it.
     Done(StreamKey, Result<Response<Bytes>, Status>, #[allow(dead_code)] MemoryCharge),
-    /// The task of a stream was woken, so that the driver must poll the stream.
+    /// A stream's task was woken, so the driver must poll the stream.
     Wake(StreamKey),
 }
 
-/// State of a request whose response was not sent completely.
+/// State of a request whose response was not completely sent.
 #[allow(clippy::large_enum_variant, reason = "boxing would cost unary calls an allocation")]
 enum StreamState {
-    /// A unary gRPC call whose message is incomplete.
+    /// A unary gRPC call whose request message is incomplete.
     Unary(UnaryCall),
-    /// A unary gRPC call whose handler is pending. Dropping the task cancels it.
+    /// A unary gRPC call whose handler is pending. Dropping its task cancels the call.
     Called(#[allow(dead_code)] AdapterTask, grpc::ReplyTerms),
     Served(Box<ServedStream>),
 }
 
-/// Streams of a connection, indexed by [`StreamKey::index`].
+/// Open streams of a connection, indexed by [`StreamKey::index`].
 #[derive(Default)]
 struct Streams(Vec<Option<(StreamKey, StreamState)>>);
 
@@ -103,34 +103,34 @@ struct Driver<'a> {
     streams: Streams,
     mail: Arc<Mailbox<Letter>>,
     letters: VecDeque<Letter>,
-    /// Streams that were woken and are polled in this turn of the driver.
+    /// Streams that were woken and are polled in this iteration of the driver.
     ready: Vec<StreamKey>,
     callees: Vec<Callee>,
     recent: VecDeque<RecentCall>,
-    /// Unary calls that received a part of their message in this turn.
+    /// Unary calls that received a part of their message in this iteration of the driver.
     begun: Vec<StreamKey>,
-    /// Time at which incomplete unary calls become streams, which have timers.
+    /// Time at which incomplete unary calls are converted to streams, which have timeouts.
     overdue: Option<Instant>,
     charge: Charge,
     alarm: LazyTimer,
     is_due: bool,
     is_flushing: bool,
-    /// Time of the latest turn with an open stream or unwritten output.
+    /// Time of the last driver iteration with an open stream or unwritten output.
     active: Instant,
-    /// Time of the latest read, and whether a PING was sent since.
+    /// Time of the last read, and whether a PING was sent since then.
     heard: Instant,
     has_pinged: bool,
-    /// Time at which the current turn of the driver began.
+    /// Start time of the current driver iteration.
     now: Instant,
     /// Encoded trailers of a successful gRPC call without metadata, kept for reuse.
     ok: Head,
-    /// Whether GOAWAY was sent.
+    /// Whether a GOAWAY frame was sent.
     is_closing: bool,
-    /// Whether the client closed its direction of the transport.
+    /// Whether the client has half-closed the transport.
     has_ended: bool,
 }
 
-/// Serves a connection that begins with `early`.
+/// Serves an HTTP/2 connection that begins with `early`.
 pub(crate) async fn serve(service: Service, early: BytesMut, transport: RawTransport) -> io::Result<()> {
     let (context, idle_timeout) = (service.context(), service.gateway().idle_timeout);
     let mut driver = Driver::new(&service, early, transport);
@@ -166,7 +166,7 @@ fn failed(kind: io::ErrorKind) -> impl FnOnce(ConnectionError) -> io::Error {
     move |error| io::Error::new(kind, error)
 }
 
-/// Reads once into the thread's buffer. The result is empty at the end.
+/// Reads once into the thread's read buffer. Returns an empty buffer at the end of the input.
 pub(crate) fn read_some<T: AsyncRead + ?Sized>(
     transport: Pin<&mut T>,
     task: &mut Context<'_>,
@@ -182,7 +182,7 @@ pub(crate) fn read_some<T: AsyncRead + ?Sized>(
     Poll::Ready(Ok(input))
 }
 
-/// Writes as much output as the transport accepts. Returns whether anything was written.
+/// Writes as much output as the transport accepts. Returns whether any byte was written.
 pub(crate) fn write_some<T: AsyncWrite + ?Sized>(
     http2: &mut Connection,
     mut transport: Pin<&mut T>,
@@ -261,7 +261,7 @@ impl<'a> Driver<'a> {
         self.http2.shut_down(now());
     }
 
-    /// Runs turns until there is no progress. Ready when the connection has ended.
+    /// Runs driver iterations until none makes progress. Ready when the connection has ended.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         for _ in 0..TURNS_MAX {
             self.now = now();
@@ -293,7 +293,8 @@ impl<'a> Driver<'a> {
         Poll::Pending
     }
 
-    /// Handles timeouts, messages and input, and polls streams. Returns whether there was progress.
+    /// Runs the input side of a driver iteration: handles timeouts, messages and input, and polls woken streams.
+    /// Returns whether there was progress.
     fn handle(&mut self, task: &mut Context<'_>) -> io::Result<bool> {
         if std::mem::take(&mut self.is_due) {
             self.expire()?;
@@ -317,7 +318,7 @@ impl<'a> Driver<'a> {
         Ok(is_busy)
     }
 
-    /// Reads once. Returns whether the read completed.
+    /// Reads once from the transport. Returns whether the read completed.
     fn read(&mut self, task: &mut Context<'_>) -> io::Result<bool> {
         if !self.input.is_empty() || !self.http2.may_read() {
             return Ok(false);
@@ -371,13 +372,13 @@ impl<'a> Driver<'a> {
         write_some(&mut self.http2, Pin::new(&mut self.transport), &mut self.is_flushing, self.now, task)
     }
 
-    /// Charges output, queued responses, tables and input.
+    /// Updates the memory charge of the connection for its output, queued responses, header tables and input.
     fn set_charge(&mut self) {
         let bytes = self.http2.memory() + self.input.len();
         self.charge.set(self.context, if bytes < CHARGED_MIN { 0 } else { bytes.next_multiple_of(CHARGE_STEP) });
     }
 
-    /// Returns the time of the next timeout.
+    /// Returns the time of the connection's next timeout.
     fn due(&self) -> Instant {
         let has_streams = self.http2.stream_count() > 0;
         let idle = !has_streams && !self.is_closing;
@@ -388,7 +389,7 @@ impl<'a> Driver<'a> {
         times.into_iter().flatten().min().unwrap_or_else(|| after(self.active, FAR))
     }
 
-    /// Handles expired timeouts.
+    /// Handles expired timeouts of the connection and its streams.
     fn expire(&mut self) -> io::Result<()> {
         let now = self.now;
         self.http2.handle_timeout(now).map_err(failed(io::ErrorKind::TimedOut))?;

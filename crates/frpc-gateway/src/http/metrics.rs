@@ -5,16 +5,16 @@ use crate::Http;
 use frpc::{AdapterContext, Stats};
 use frpc_telemetry::{Counters, Snapshot};
 
-/// The counters and servers whose metrics the page shows.
+/// Sources of the metrics at `/metrics`: counters and server statistics.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Metrics {
     counters: Option<Counters>,
-    /// Further servers by name. Empty if the page reports the server that answers.
+    /// Statistics of further servers by name. If empty, the server that serves the request is reported.
     servers: Vec<(String, Stats)>,
 }
 
 impl Metrics {
-    /// Returns the response to a request for `/metrics`, if the page is enabled.
+    /// Returns the response to a request for `/metrics` if metrics are enabled.
     pub(crate) fn answer(&self, context: &AdapterContext, method: &str) -> Option<Answer> {
         let counters = self.counters.as_ref()?;
         if !matches!(method, "GET" | "HEAD") {

@@ -6,7 +6,7 @@ use crate::connect::unary::{ACCEPTED, Format};
 use crate::{Gateway, Http};
 use frpc::{AdapterContext, AdapterMethod, CallKind};
 
-/// The parts of a request head that determine which protocol and method serve it.
+/// Parts of a request head that select the protocol and the method.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestHead<'a> {
     pub(crate) method: &'a str,
@@ -15,24 +15,24 @@ pub(crate) struct RequestHead<'a> {
     pub(crate) is_http2: bool,
 }
 
-/// The RPC protocol of a call, as determined by its content type.
+/// RPC protocol of a call, determined by its content type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Protocol {
-    /// A unary Connect call, whose body is the message.
+    /// A unary Connect call. Its body is the message.
     Unary(Format),
-    /// A Connect stream, whose messages are in envelopes.
+    /// A streaming Connect call. Its messages are in envelopes.
     Stream(Format),
     Grpc(Format),
-    /// gRPC-Web, with the trailers at the end of the body.
+    /// gRPC-Web, which sends the trailers at the end of the body.
     Web(Format),
-    /// Like `Web`, with a body in base64.
+    /// gRPC-Web whose body is encoded in base64.
     WebText(Format),
 }
 
-/// How an admitted request is served.
+/// How an admitted request is handled.
 #[derive(Debug)]
 pub(crate) enum Route {
-    /// A response that requires no call.
+    /// A response that is already known, without a call.
     Answer(Answer),
     JsonRpc,
     /// JSON-RPC in Ion.
@@ -41,15 +41,15 @@ pub(crate) enum Route {
     /// A message of the Model Context Protocol.
     #[cfg(feature = "mcp")]
     Mcp,
-    /// A unary call by GET.
+    /// A unary Connect call by GET.
     Get(AdapterMethod),
     Call(AdapterMethod, Protocol),
-    /// An unknown method, reported in the protocol of the caller.
+    /// A call of an unknown method, which is rejected in the caller's protocol.
     NoMethod(Protocol),
 }
 
 impl Protocol {
-    /// Returns the protocol of a content type.
+    /// Returns the RPC protocol of a content type.
     pub(crate) fn of(content_type: &[u8]) -> Option<Self> {
         let essence = content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
         let lower = essence.to_ascii_lowercase();
@@ -89,7 +89,7 @@ impl Protocol {
     }
 }
 
-/// Returns the response to a health check, if the request is one and health checks are enabled.
+/// Returns the response to a health check at `/healthz` or `/readyz` if health checks are enabled.
 pub(crate) fn probe(http: &Http, context: &AdapterContext, method: &str, path: &str) -> Option<Answer> {
     if !http.health || !matches!(method, "GET" | "HEAD") {
         return None;
@@ -104,7 +104,7 @@ pub(crate) fn probe(http: &Http, context: &AdapterContext, method: &str, path: &
     }
 }
 
-/// Returns the route of a request that has been admitted.
+/// Determines how an admitted request is handled.
 pub(crate) fn route(gateway: &Gateway, http: &Http, context: &AdapterContext, request: RequestHead<'_>) -> Route {
     let RequestHead { method, path, known, is_http2 } = request;
     let protocol = known.content_type.and_then(Protocol::of);
@@ -188,7 +188,7 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &AdapterContext, re
     }
 }
 
-/// The content types of JSON-RPC requests.
+/// Content types of JSON-RPC requests.
 const JSON_RPC_TYPES: &str =
     if cfg!(feature = "ion") { "application/json, application/ion" } else { "application/json" };
 
@@ -198,7 +198,7 @@ fn is_ion(content_type: &[u8]) -> bool {
     essence.trim_ascii().eq_ignore_ascii_case(super::answer::ION.as_bytes())
 }
 
-/// The content types of requests to streaming methods.
+/// Content types accepted for requests to streaming methods.
 const ACCEPTED_OF_STREAMS: &str = "application/connect+json, application/connect+proto";
 
 #[cfg(test)]

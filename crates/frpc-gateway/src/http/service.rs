@@ -23,7 +23,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Handles the requests of one connection.
+/// Handler of the HTTP requests of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Service {
     gateway: Arc<Gateway>,
@@ -31,7 +31,7 @@ pub(crate) struct Service {
     exchange: Exchange,
 }
 
-/// The body of a response.
+/// Body of an HTTP response.
 pub(crate) enum Reply {
     Whole(Bytes),
     Stream(Box<EncodedReplies>),
@@ -40,7 +40,7 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
-    /// Returns the number of bytes of the response body that are complete in memory.
+    /// Returns the number of bytes of the response body that are already in memory.
     pub(crate) fn buffered(&self) -> usize {
         match self {
             Self::Whole(bytes) => bytes.len(),
@@ -72,7 +72,7 @@ impl Reply {
     }
 }
 
-/// A request head of either HTTP version.
+/// Request head of an HTTP/1.1 or HTTP/2 request.
 #[derive(Clone, Copy)]
 pub(crate) enum RequestParts<'a> {
     Http1(&'a request::Parts),
@@ -91,7 +91,7 @@ impl<'a> RequestParts<'a> {
         }
     }
 
-    /// Returns the path and the query.
+    /// Returns the path and the query string of the request.
     pub(super) fn target(self) -> (&'a str, &'a str) {
         match self {
             Self::Http1(parts) => (parts.uri.path(), parts.uri.query().unwrap_or_default()),
@@ -150,8 +150,8 @@ impl Service {
         response
     }
 
-    /// Handles a request. Returns `false` if the request does not name exactly one host, or repeats a header field that
-    /// must occur only once.
+    /// Handles a request. Also returns `false` if the request is malformed: it does not name exactly one host, or
+    /// repeats a field that must occur once.
     pub(crate) async fn answer(&self, parts: RequestParts<'_>, body: Inbound) -> (Response<Reply>, bool) {
         let Some(http) = &self.gateway.http else { return (respond(Answer::not_found("/")), true) };
         let mut known = KnownFields::of(parts.fields());
@@ -166,7 +166,7 @@ impl Service {
         (response, true)
     }
 
-    /// Handles a request if its host and origin are allowed.
+    /// Handles a request after checking its host and origin.
     async fn admit(
         &self,
         http: &Http,
@@ -192,7 +192,7 @@ impl Service {
         }
     }
 
-    /// Handles an upgrade request. An accepted upgrade takes place after the response.
+    /// Handles a WebSocket upgrade request. If it is granted, the connection is upgraded after the response.
     fn upgrade(&self, http: &Http, parts: &request::Parts, known: &KnownFields<'_>) -> Response<Reply> {
         let upgrade = http.locks.admit_socket(known, &self.context).and_then(|()| {
             let metadata = fields::metadata(pairs(&parts.headers), known).map_err(|invalid| invalid.answer())?;
@@ -215,7 +215,7 @@ impl Service {
         response
     }
 
-    /// Handles a request whose host and origin have been checked.
+    /// Handles a request whose host and origin were accepted.
     async fn admitted(
         &self,
         http: &Http,
@@ -296,7 +296,7 @@ impl Service {
         })
     }
 
-    /// Handles a message of the Model Context Protocol. A reply with an event stream is returned as the error.
+    /// Handles a message of the Model Context Protocol. A response that is an event stream is returned as `Err`.
     #[cfg(feature = "mcp")]
     async fn mcp(&self, known: &KnownFields<'_>, metadata: Metadata, body: Bytes) -> Result<Answer, Response<Reply>> {
         use crate::mcp::http::{self as mcp, Outcome};
@@ -330,7 +330,7 @@ impl Service {
         }
     }
 
-    /// Compresses a response if the client accepts it and the body is large enough.
+    /// Compresses a response body if it is large enough and the client accepts gzip.
     fn compressed(&self, mut answer: Answer, known: &KnownFields<'_>) -> Answer {
         if answer.body.len() >= gzip::COMPRESS_MIN && gzip::is_accepted(known.accept_encoding.as_deref()) {
             answer.body = gzip::deflate(&answer.body);
@@ -339,7 +339,7 @@ impl Service {
         answer.with("vary", "accept-encoding")
     }
 
-    /// Reads and decompresses the whole body of a request.
+    /// Reads the whole request body and decompresses it.
     async fn whole(&self, mut body: Inbound, known: &KnownFields<'_>) -> Result<Bytes, Answer> {
         let encoding = Compression::of(known.content_encoding.as_deref()).map_err(|status| unary::failure(&status))?;
         let config = self.context.config();
@@ -388,8 +388,7 @@ impl Service {
     }
 }
 
-/// Checks that a request names one host and repeats no header field that must occur only once. Stores the host in the
-/// known fields.
+/// Checks that a request names exactly one host and repeats no field that must occur once. Stores the host in `known`.
 pub(super) fn is_addressed<'a>(
     parts: RequestParts<'a>,
     known: &mut KnownFields<'a>,
@@ -416,13 +415,13 @@ pub(super) fn is_addressed<'a>(
     Ok(())
 }
 
-/// Returns whether an authority is the path of a socket, which may be percent-encoded.
+/// Returns whether an authority is a socket path, possibly percent-encoded.
 fn is_socket_path(authority: &[u8]) -> bool {
     authority.contains(&b'/') || authority.windows(3).any(|part| part.eq_ignore_ascii_case(b"%2f"))
 }
 
-/// Returns whether two hosts are equal apart from case and a default port. Both default ports are accepted because a
-/// proxy may have terminated TLS.
+/// Returns whether two hosts are equal, ignoring case and default ports. The default ports of both schemes are ignored
+/// because a proxy may have terminated TLS.
 fn is_same_host(one: &[u8], other: &[u8]) -> bool {
     let parts = |host| {
         let host = std::str::from_utf8(host).ok()?;
@@ -441,7 +440,7 @@ fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &[u8])> {
     headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
 }
 
-/// Converts a complete response to hyper's form.
+/// Converts a complete response to hyper's response type.
 pub(super) fn respond(answer: Answer) -> Response<Reply> {
     let mut response = Response::new(Reply::Whole(answer.body));
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -455,7 +454,7 @@ pub(super) fn respond(answer: Answer) -> Response<Reply> {
     response
 }
 
-/// Adds a field if it is valid.
+/// Adds a header field if its name and value are valid.
 pub(crate) fn add(headers: &mut HeaderMap, name: &str, value: String) {
     if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
         headers.append(name, value);

@@ -45,7 +45,7 @@ pub struct Http {
 }
 
 impl Http {
-    /// Creates settings without enabled protocols.
+    /// Creates settings with all HTTP protocols disabled.
     pub fn new() -> Self {
         Self::default()
     }
@@ -65,17 +65,17 @@ impl Http {
         self
     }
 
-    /// Enables `/healthz`, which reports that the process is running, and `/readyz`, which reports that it accepts
-    /// calls: it is not shutting down and has memory left. Both accept any server name in the request, because health
-    /// checks use any.
+    /// Enables health checks: `/healthz` reports that the process is running, and `/readyz` that it accepts calls, so
+    /// it is not shutting down and has memory left. Both accept any host name, because health checks use arbitrary
+    /// ones.
     pub fn health(mut self) -> Self {
         self.health = true;
         self
     }
 
-    /// Enables the [console](crate::Console) and [WebSocket](crate::Gateway::web_socket), through which the console
-    /// makes its calls. WebSocket requests of the console are admitted even if no [origin](Self::origin) was added for
-    /// them.
+    /// Enables the [console](crate::Console), and [WebSocket](crate::Gateway::web_socket) because the console makes its
+    /// calls over it. WebSocket requests of the console's page are admitted even if its [origin](Self::origin) was not
+    /// added.
     #[cfg(feature = "console")]
     pub fn console(mut self, console: crate::Console) -> Self {
         self.locks.hosts.extend(console.hosts.iter().cloned());
@@ -111,31 +111,30 @@ impl Http {
         self
     }
 
-    /// Admits requests of pages with this origin, such as `https://app.example.com`, with the port unless it is the
-    /// default. Requests of all other pages are rejected, including those of pages that claim the server's name as
-    /// their origin.
+    /// Admits requests of web pages with this origin, such as `https://app.example.com`, with the port unless it is the
+    /// default. Pages of all other origins are rejected, even if their origin is the server's name.
     pub fn origin(mut self, origin: impl Into<String>) -> Self {
         // Normalized to the form that browsers send, in case it was copied from an address bar.
         self.locks.origins.push(origin.into().trim_end_matches('/').to_ascii_lowercase());
         self
     }
 
-    /// Lets pages of the added [origins](Self::origin) read responses if their origin differs from the server's, and
-    /// answers the preflight requests of their browsers.
+    /// Enables CORS: answers preflight requests and lets pages of the added [origins](Self::origin) read responses,
+    /// even if their origin differs from the server's.
     pub fn cors(mut self) -> Self {
         self.locks.cors = true;
         self
     }
 
-    /// Like [`cors`](Self::cors), but also for requests with credentials, such as those of `fetch` with
-    /// `credentials: "include"`. Pages of the origins then act with the cookies of their users.
+    /// Like [`cors`](Self::cors), but also allows credentials, as sent by `fetch` with `credentials: "include"`. Pages
+    /// of the added origins can then act with the cookies of their users.
     pub fn cors_with_credentials(mut self) -> Self {
         self.locks.credentials = true;
         self.cors()
     }
 }
 
-/// The function that creates the JSON of `/debug/frpc`.
+/// Function that creates the JSON document at `/debug/frpc`.
 #[derive(Clone)]
 pub(crate) struct DebugPage(Arc<dyn Fn() -> String + Send + Sync>);
 

@@ -8,7 +8,7 @@ use frpc::Metadata;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{Method, Version, request};
 
-/// Returns whether a request is for WebSocket and the gateway serves it.
+/// Returns whether a request asks for WebSocket and the gateway supports it.
 pub(crate) fn is_wanted(gateway: &Gateway, parts: &request::Parts, known: &KnownFields<'_>) -> bool {
     gateway.web_socket
         && parts.method == Method::GET
@@ -17,7 +17,8 @@ pub(crate) fn is_wanted(gateway: &Gateway, parts: &request::Parts, known: &Known
         && tokens(known.upgrade.as_deref()).any(|token| token.eq_ignore_ascii_case("websocket"))
 }
 
-/// Parses the request according to section 4.2.1 of RFC 6455, with the metadata of all later calls.
+/// Parses a WebSocket request as specified in RFC 6455, section 4.2.1. `metadata` is attached to all calls of the
+/// connection.
 pub(crate) fn parse(
     gateway: &Gateway,
     parts: &request::Parts,
@@ -51,7 +52,7 @@ pub(crate) fn parse(
     Ok((upgrade, metadata))
 }
 
-/// Returns the elements of a list-valued field.
+/// Returns the elements of a comma-separated header field.
 fn tokens(field: Option<&[u8]>) -> impl Iterator<Item = &str> {
     let text = field.and_then(|field| std::str::from_utf8(field).ok()).unwrap_or_default();
     text.split(',').map(str::trim).filter(|token| !token.is_empty())

@@ -9,10 +9,10 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::time::Instant;
 
-/// Header fields in addition to those of every response.
+/// Header fields that a response has in addition to the standard ones.
 pub(crate) type ExtraFields = [(Cow<'static, str>, String)];
 
-/// Appends a response. Its body is appended only if `with_body` is set.
+/// Appends a response head, and the body if `with_body` is set.
 pub(crate) fn put(out: &mut Vec<u8>, answer: &Answer, options: ResponseOptions<'_>, with_body: bool) {
     let ResponseOptions { pass, is_last, now } = options;
     if answer.status == 200 {
@@ -57,21 +57,21 @@ fn put_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     }
 }
 
-/// A response with status 200 whose body is appended to its head without a copy. The number of digits of the length is
-/// guessed, and usually equals that of the previous response.
+/// A response with status 200 that is written before its length is known, so that the body needs no copy. The number of
+/// digits of `content-length` is guessed from the previous response.
 #[derive(Debug)]
 pub(crate) struct OpenResponse {
     start: usize,
-    /// Position of the digits of `content-length`, which are filled in once the body is complete.
+    /// Position of the digits of `content-length`, which are filled in when the body is complete.
     length: Range<usize>,
     content: usize,
 }
 
-/// Capacity reserved for the head and a short body.
+/// Number of bytes reserved for a response head and a short body.
 const ROOM: usize = 512;
 
 impl OpenResponse {
-    /// Appends a head. The body must be appended next.
+    /// Appends a response head. The caller then appends the body.
     pub(crate) fn begin(out: &mut Vec<u8>, content_type: &str, digits: usize, now: Instant) -> Self {
         let start = out.len();
         out.reserve(ROOM);
@@ -87,7 +87,7 @@ impl OpenResponse {
         Self { start, length, content: out.len() }
     }
 
-    /// Completes the head of a response whose body has been appended. Returns the number of digits of the length.
+    /// Completes the response after its body was appended. Returns the number of digits of `content-length`.
     pub(crate) fn end(self, out: &mut Vec<u8>, fields: &ExtraFields, options: ResponseOptions<'_>) -> usize {
         let ResponseOptions { pass, is_last, .. } = options;
         let Self { length, content, .. } = self;
@@ -107,16 +107,16 @@ impl OpenResponse {
         digits.len()
     }
 
-    /// Removes the response.
+    /// Removes the unfinished response from the output.
     pub(crate) fn undo(self, out: &mut Vec<u8>) {
         out.truncate(self.start);
     }
 }
 
-/// Maximum number of digits of a number.
+/// Maximum number of decimal digits of a `usize`.
 const DIGITS: usize = 20;
 
-/// Writes the decimal digits of a number.
+/// Writes a number in decimal digits.
 fn decimal(mut number: usize, digits: &mut [u8; DIGITS]) -> &[u8] {
     let mut begin = digits.len();
     for digit in digits.iter_mut().rev() {
@@ -134,7 +134,7 @@ fn decimal(mut number: usize, digits: &mut [u8; DIGITS]) -> &[u8] {
 mod tests {
     use super::*;
 
-    /// Returns a response after another one, without its date, and its number of digits.
+    /// Returns a response that follows other output, without its date, and the number of digits of `content-length`.
     fn opened(body: &str, guess: usize, fields: &ExtraFields, is_last: bool) -> (String, usize) {
         let mut out = b"before".to_vec();
         let open = OpenResponse::begin(&mut out, "a/b", guess, Instant::now());

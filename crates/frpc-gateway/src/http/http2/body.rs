@@ -14,11 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// State shared by a stream and its tasks: the waker of the stream, and the request body.
+/// State shared by a stream and its tasks: the stream's waker and the request body.
 pub(super) struct StreamLink {
     mail: Arc<Mailbox<Letter>>,
     key: StreamKey,
-    /// Whether a wake-up was posted to the driver and not handled yet.
+    /// Whether a wake-up of the stream was sent to the driver and not handled yet.
     is_posted: AtomicBool,
     body: Mutex<Body>,
 }
@@ -27,30 +27,30 @@ struct Body {
     arrived: GrowingBody,
     length: u64,
     end: Option<BodyEnd>,
-    /// Number of bytes that the reader has taken since the last poll. The driver has not returned flow-control credit
-    /// for them.
+    /// Number of bytes that the reader has consumed since the last poll, for which no flow-control credit was returned
+    /// yet.
     consumed: usize,
     /// Number of bytes at the start of the body for which flow-control credit was already returned.
     credited: usize,
     reader: Option<Waker>,
-    /// Whether the reader was dropped, so that further parts of the body are discarded.
+    /// Whether the reader was dropped. Further parts of the body are then discarded.
     is_abandoned: bool,
 }
 
-/// How a request body ends.
+/// Outcome of receiving a request body.
 pub(super) enum BodyEnd {
     Whole,
     Trailers(HeaderMap),
-    /// There was no memory for the body.
+    /// The body was rejected because it exceeds the memory limit.
     Refused(Status),
 }
 
-/// The reader of a request body, which handlers poll in their own tasks.
+/// Reader of a request body, polled by the task of the handler.
 pub(crate) struct RequestBody(Arc<StreamLink>);
 
 impl StreamLink {
-    /// Creates a stream and the reader of its body. `arrived` is the beginning, whose window was already returned;
-    /// `length` is the declared length, or 0.
+    /// Creates a stream and the reader of its request body. `arrived` is the part received so far, whose flow-control
+    /// credit was already returned. `length` is the declared length, or 0 if unknown.
     pub(super) fn new(
         mail: &Arc<Mailbox<Letter>>,
         key: StreamKey,
@@ -64,13 +64,15 @@ impl StreamLink {
         (link.clone(), RequestBody(link))
     }
 
-    /// Starts a poll: later wake-ups are posted again. Returns the number of bytes read since the last poll.
+    /// Begins a poll of the stream, so that later wake-ups are sent to the driver again. Returns the number of bytes
+    /// consumed since the last poll.
     pub(super) fn begin_poll(&self) -> usize {
         self.is_posted.store(false, Ordering::Release);
         std::mem::take(&mut self.body.lock().consumed)
     }
 
-    /// Appends a part of the body, or ends it. The body fails if there is no memory for the part.
+    /// Appends a part of the body, and ends the body if `end` is set. The body fails if the part exceeds the memory
+    /// limit.
     pub(super) fn push(&self, context: &AdapterContext, part: &[u8], end: Option<BodyEnd>) {
         let mut body = self.body.lock();
         if body.end.is_none() && !body.is_abandoned {
@@ -142,18 +144,18 @@ impl Drop for RequestBody {
     }
 }
 
-/// Tracks the boundaries of enveloped messages in a body.
+/// Tracks message boundaries in a body of enveloped messages.
 #[derive(Debug, Default)]
 pub(crate) struct EnvelopeTracker {
     prefix: [u8; PREFIX],
-    /// Number of bytes of the current prefix that have been received.
+    /// Number of received bytes of the current message's prefix.
     filled: usize,
-    /// Number of bytes of the current message that are missing.
+    /// Number of missing bytes of the current message.
     left: usize,
 }
 
 impl EnvelopeTracker {
-    /// Advances by received bytes. Returns whether the last message is complete.
+    /// Processes received bytes. Returns whether they end with a complete message.
     pub(crate) fn advance(&mut self, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             if self.left > 0 {

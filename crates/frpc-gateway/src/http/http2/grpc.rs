@@ -24,13 +24,14 @@ use http_body::Frame;
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-/// Time to receive the rest of a message before the call becomes a stream with timers. Most clients send it at once.
+/// Time to receive the rest of a unary call's message. After it the call is converted to a stream, which has timeouts.
+/// Most clients send the message with the head.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// Maximum number of cached methods per connection. The cache is searched linearly.
+/// Maximum number of methods cached per connection. The cache is searched linearly.
 const CALLEES_MAX: usize = 64;
 
-/// Number of cached heads, equal to that of `frisbee_http2`.
+/// Number of cached request heads, equal to that of `frisbee_http2`.
 const RECENT_MAX: usize = 4;
 
 /// A method that was called on the connection, cached by its path.
@@ -39,28 +40,28 @@ pub(super) struct Callee {
     format: Format,
     method: AdapterMethod,
     slot: AdapterSlot,
-    /// Encoded response heads of the method, without and with compression.
+    /// Encoded response heads of the method, without compression and with compression.
     heads: [Head; 2],
 }
 
-/// Parsed call settings of a recent request head. Reused if a client sends the same head again.
+/// Parsed call settings of a recent request head. Reused if the client sends the same head again.
 pub(super) struct RecentCall {
     memo: u64,
     callee: usize,
     terms: CallTerms,
 }
 
-/// A unary call that is receiving its message.
+/// A unary call whose request message is being received.
 pub(super) struct UnaryCall {
     callee: usize,
     terms: CallTerms,
     began: Instant,
-    /// The request in the read buffer of the thread, if all of it arrived in this turn.
+    /// The request in the thread's read buffer, if all of it arrived in this driver iteration.
     slice: Bytes,
     kept: GrowingBody,
 }
 
-/// Settings of a unary call that are still needed after its handler has started, to encode the response.
+/// Settings of a unary call that are needed to encode its response.
 #[derive(Clone, Copy)]
 pub(super) struct ReplyTerms {
     callee: usize,
@@ -77,7 +78,7 @@ impl UnaryCall {
         if self.slice.is_empty() { &self.kept.bytes } else { &self.slice }
     }
 
-    /// Returns the length of the request according to its prefix, if the prefix is complete.
+    /// Returns the length of the enveloped request as announced by its prefix. `None` if the prefix is incomplete.
     fn length(&self, limit: u32) -> Result<Option<usize>, Status> {
         let Some((&[_, a, b, c, d], _)) = self.bytes().split_first_chunk() else { return Ok(None) };
         envelope::length([a, b, c, d], limit).map(|length| Some(PREFIX + length))
@@ -99,13 +100,13 @@ impl UnaryCall {
         Ok(length == Some(self.bytes().len()))
     }
 
-    /// Copies the request out of the read buffer.
+    /// Copies the request out of the thread's read buffer.
     fn keep(&mut self, context: &AdapterContext) -> Result<(), Status> {
         let most = self.length(u32::MAX)?.unwrap_or(0);
         self.kept.extend(context, &std::mem::take(&mut self.slice), most)
     }
 
-    /// Returns the message after the end of the request.
+    /// Decodes the message of a request that has ended.
     fn take_message(&mut self, context: &AdapterContext) -> Result<Bytes, Status> {
         let limit = context.config().body_limit();
         let length = self.length(limit)?;
@@ -125,12 +126,12 @@ impl UnaryCall {
         }
     }
 
-    /// Returns the remaining timeout.
+    /// Returns the time that remains until the call's timeout.
     fn timeout(&self, now: Instant) -> Option<Duration> {
         self.terms.timeout.map(|timeout| timeout.saturating_sub(now.saturating_duration_since(self.began)))
     }
 
-    /// Returns when the call becomes a stream if its message is still incomplete.
+    /// Returns when the call is converted to a stream if its message is still incomplete.
     fn overdue(&self) -> Instant {
         after(self.began, self.terms.timeout.map_or(GRACE, |timeout| timeout.min(GRACE)))
     }
@@ -140,7 +141,8 @@ impl UnaryCall {
     }
 }
 
-/// Returns the index of the method at a path. `None` if it does not have the format, or the cache is full.
+/// Returns the index of the cached method at a path. `None` if the method does not support the message format or the
+/// cache is full.
 fn callee(
     callees: &mut Vec<Callee>,
     path: &str,
@@ -166,15 +168,15 @@ fn callee(
     Some(callees.len() - 1)
 }
 
-/// Adds `vary`, which all responses have if CORS is enabled.
+/// Adds `vary: origin`, which all responses need if CORS is enabled.
 fn vary(fields: &mut HeaderMap, varies: bool) {
     if varies {
         add(fields, "vary", "origin".to_owned());
     }
 }
 
-/// Completes an envelope at `start`: reserved bytes for the prefix, then the message. Returns false if the message is
-/// too long.
+/// Completes the envelope that begins at `start` with space for its prefix: compresses the message if worthwhile and
+/// fills in the prefix. Returns false if the message is too long.
 fn end_envelope(out: &mut Vec<u8>, start: usize, accepted: Compression) -> bool {
     let message = out.get(start + PREFIX..).unwrap_or_default();
     let is_compressed = accepted == Compression::Gzip && message.len() >= gzip::COMPRESS_MIN;
@@ -201,7 +203,7 @@ impl<'a> Driver<'a> {
         response
     }
 
-    /// Parses the received head as a unary gRPC call. Returns `None` for other requests.
+    /// Parses the received request head as a unary gRPC call. Returns `None` for other requests.
     pub(super) fn begin_unary(&mut self) -> Option<Result<UnaryCall, Response<Reply>>> {
         let (varies, now) = (self.varies(), self.now);
         let Self { service, context, http2, callees, recent, .. } = self;
@@ -242,7 +244,7 @@ impl<'a> Driver<'a> {
         Some(Ok(UnaryCall::new(callee, terms, now)))
     }
 
-    /// Handles a received part of the message of a unary call.
+    /// Appends a received part to the message of a unary call.
     pub(super) fn handle_message(&mut self, key: StreamKey, part: Bytes, is_end: bool) {
         let Some(StreamState::Unary(call)) = self.streams.get_mut(key) else { return };
         self.http2.consume(key, part.len());
@@ -271,7 +273,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Starts a call after the end of its request.
+    /// Starts a call whose request was completely received.
     pub(super) fn call(&mut self, key: StreamKey, batch: &mut AdapterBatch<'a>) {
         let Some(StreamState::Unary(mut call)) = self.streams.remove(key) else { return };
         let (terms, timeout) = (call.reply_terms(), call.timeout(self.now));
@@ -316,7 +318,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Answers a call whose handler was pending.
+    /// Sends the response of a call whose handler has completed.
     pub(super) fn finish_call(&mut self, key: StreamKey, result: Result<frpc::Response<Bytes>, Status>) {
         if let Some(StreamState::Called(_, terms)) = self.streams.remove(key) {
             self.answer_call(key, terms, result);
@@ -348,13 +350,13 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Answers a call with a status.
+    /// Sends a response that rejects a call with a status.
     fn refuse(&mut self, key: StreamKey, protocol: Protocol, status: Status) {
         let response = self.failure(protocol, status);
         self.respond(key, response);
     }
 
-    /// Copies incomplete messages out of the read buffer.
+    /// Copies incomplete request messages out of the thread's read buffer.
     pub(super) fn keep_begun(&mut self) {
         while let Some(key) = self.begun.pop() {
             let Some(StreamState::Unary(call)) = self.streams.get_mut(key) else { continue };
@@ -366,8 +368,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Converts each unary call whose message has not arrived within [`GRACE`] to a [`ServedStream`], because unary
-    /// calls have no timers.
+    /// Converts unary calls whose message did not arrive within [`GRACE`] to [`ServedStream`]s, because unary calls
+    /// have no timeouts.
     pub(super) fn serve_incomplete(&mut self) {
         let varies = self.varies();
         for key in self.streams.keys() {

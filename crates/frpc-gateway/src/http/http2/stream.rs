@@ -19,19 +19,19 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Instant;
 
-/// The future that creates the response to a request.
+/// Future that creates the response to a request.
 pub(super) type Answering = Pin<Box<dyn Future<Output = Response<Reply>> + Send>>;
 
-/// Length in bytes from which a response is queued instead of copied into the output.
+/// Size in bytes from which a response body is queued instead of copied into the output.
 const COPIED_MAX: usize = 16 * 1024;
 
 /// A request whose response is pending or being sent.
 pub(super) struct ServedStream {
     link: Arc<StreamLink>,
     waker: Waker,
-    /// Set if the body consists of enveloped messages. Other bodies are a single message.
+    /// Message boundaries of a body with enveloped messages. `None` if the body is a single message.
     envelopes: Option<EnvelopeTracker>,
-    /// Whether the request method is HEAD, so that the response has no content: RFC 9110, section 9.3.2.
+    /// Whether the request method is HEAD, so the response has no content: RFC 9110, section 9.3.2.
     is_head: bool,
     state: ServedState,
 }
@@ -51,7 +51,7 @@ impl ServedStream {
         Self { waker: link.clone().into(), link, envelopes, is_head, state: ServedState::Answering(answering) }
     }
 
-    /// Drives the response. Ready when it was sent completely.
+    /// Drives the response. Ready once it was sent completely.
     fn poll(&mut self, http2: &mut Connection, key: StreamKey, now: Instant) -> Poll<Result<(), SendError>> {
         let task = &mut Context::from_waker(&self.waker);
         loop {
@@ -136,7 +136,7 @@ fn send_response(
     Ok(None)
 }
 
-/// Appends fields except connection-specific ones: RFC 9113, section 8.2.2.
+/// Appends header fields, except connection-specific ones, which HTTP/2 forbids: RFC 9113, section 8.2.2.
 pub(super) fn put_fields(head: &mut Head, fields: &HeaderMap) {
     for (name, value) in fields {
         if !matches!(name.as_str(), "connection" | "upgrade" | "transfer-encoding" | "keep-alive") {
@@ -191,7 +191,7 @@ impl Driver<'_> {
         self.ready.push(key);
     }
 
-    /// Sends a response without a streaming body.
+    /// Sends a complete response.
     pub(super) fn respond(&mut self, key: StreamKey, response: Response<Reply>) {
         self.streams.remove(key);
         // Fails if the client has reset the stream.
@@ -213,7 +213,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Ends a request by trailers, which are rejected unless they are empty.
+    /// Handles the trailers that end a request. Trailers with fields are rejected.
     pub(super) fn handle_trailers(&mut self, key: StreamKey) {
         let mut trailers = HeaderMap::new();
         // The error names the first field only.
