@@ -19,7 +19,7 @@ struct State {
     in_progress: usize,
     /// Number of requests for which no part of the response was produced yet.
     requests_in_progress: usize,
-    /// Whether output has yet to be flushed since hyper read the last response.
+    /// Whether output is still unflushed since hyper read the last response.
     is_unwritten: bool,
     /// Time at which the last request was received or completed.
     active: Instant,

@@ -71,7 +71,7 @@ pub(crate) struct Guard<T> {
 
 #[derive(Debug)]
 enum State {
-    /// Waiting for a complete request head. The first bytes of the input, of this number, do not contain its end.
+    /// Waiting for a complete request head. Contains the number of input bytes already searched for its end.
     Head(usize),
     /// Passing a validated head to hyper, and its body if the length is known. Contains the number of bytes still to be
     /// passed.

@@ -7,7 +7,8 @@ use frpc::{AdapterContext, Metadata};
 use std::future::poll_fn;
 use std::task::{Poll, ready};
 
-/// Handles one body, which is a request or a batch. Returns `None` if it has only notifications, which get no reply.
+/// Handles an HTTP body with one JSON-RPC request or a batch. Returns `None` if it contains only notifications, which
+/// have no reply.
 pub(crate) async fn answer(
     gateway: &Gateway,
     context: &AdapterContext,
@@ -19,7 +20,7 @@ pub(crate) async fn answer(
     complete(&mut session).await
 }
 
-/// Waits for the calls of a message and returns the reply.
+/// Waits for the calls of a session and returns their replies.
 pub(super) async fn complete(session: &mut Session) -> Option<Bytes> {
     poll_fn(|task| {
         while session.calls() > 0 {

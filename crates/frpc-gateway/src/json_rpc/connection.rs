@@ -19,16 +19,16 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWrite};
 
-/// Minimum capacity in bytes reserved for reading the rest of a message.
+/// Minimum free capacity in bytes for reading the rest of a message.
 const READ_LEAST: usize = 4 * 1024;
 
-/// Maximum number of consecutive turns before other connections are scheduled.
+/// Maximum number of consecutive iterations of a connection's task before it yields.
 const BATCHES_MAX: usize = 4;
 
-/// Maximum capacity in bytes of an idle connection's output buffer, enough for some replies.
+/// Maximum capacity in bytes of the output buffer that an idle connection keeps, enough for several replies.
 const KEPT: usize = 4 * 1024;
 
-/// Serves a connection until the client closes its direction, an error occurs, or the server shuts down.
+/// Serves a JSON-RPC connection until the client half-closes it, an error occurs, or the server shuts down.
 pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &AdapterContext) -> io::Result<()> {
     let config = context.config();
     let mut connection = Connection {
@@ -69,7 +69,7 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
     Ok(())
 }
 
-/// Creates a session for the enabled protocols.
+/// Creates the session of a connection, with methods, tools or both as enabled in the gateway.
 fn session(gateway: &Gateway, context: &AdapterContext) -> Session {
     let session = Session::new(gateway, context, Metadata::new());
     #[cfg(feature = "mcp")]
@@ -79,13 +79,13 @@ fn session(gateway: &Gateway, context: &AdapterContext) -> Session {
     session
 }
 
-/// Whether messages of the client are still read and handled.
+/// How much of the client's input is still read and handled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadState {
     Open,
-    /// Shutting down: the bytes already received are read.
+    /// The server is shutting down. Messages that were already received are handled.
     Last,
-    /// Reads on for the calls in progress. New calls are rejected.
+    /// Input is read only for calls in progress. New calls are rejected.
     Draining,
     Ended,
 }
@@ -96,25 +96,25 @@ struct Connection<'a> {
     session: Session,
     idle_timeout: Duration,
     message_max: usize,
-    /// Received part of a message that is not complete.
+    /// Received part of an incomplete message.
     input: BytesMut,
-    /// Messages that wait until the client has read replies.
+    /// Received messages that are handled once the client has read pending replies.
     pending: Bytes,
-    /// Progress of the search for the end of the incomplete message.
+    /// State of the scan for the end of the incomplete message.
     framing: MessageFraming,
-    /// Number of bytes of the output that were written to the transport.
+    /// Number of bytes of the output buffer that were already written.
     written: usize,
-    /// Whether the transport may hold written bytes that must still be flushed.
+    /// Whether written bytes still have to be flushed.
     is_flushing: bool,
-    /// Memory charge for buffered input and output.
+    /// Memory charge of the input and output buffers.
     charge: Charge,
-    /// Time of the last read or write.
+    /// Time of the last successful read or write.
     active: Instant,
     reading: ReadState,
 }
 
 impl Connection<'_> {
-    /// Reads, calls and writes until nothing is left to do. Completes when the connection is over.
+    /// Reads, handles and writes messages until no more progress is possible. Completes when the connection has ended.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         let now = now();
         for _ in 0..BATCHES_MAX {
@@ -138,7 +138,7 @@ impl Connection<'_> {
         Poll::Pending
     }
 
-    /// Reads once and handles the complete messages. Returns false if nothing was read.
+    /// Reads once and handles the messages that are now complete. Returns false if nothing was read.
     fn read(&mut self, task: &mut Context<'_>, now: Instant) -> io::Result<bool> {
         if self.session.is_full() {
             return Ok(false);
@@ -200,7 +200,8 @@ impl Connection<'_> {
         self.transport.message_complete();
     }
 
-    /// Splits off the incomplete message and the bytes after it, if its end has arrived or it is rejected.
+    /// Splits off the message at the start of the input if it is complete or must be rejected. Returns an empty buffer
+    /// otherwise.
     fn take_whole(&mut self) -> Bytes {
         let bounds = self.session.bounds();
         let framed = self.framing.scan(&self.input, bounds);
@@ -211,7 +212,7 @@ impl Connection<'_> {
         std::mem::take(&mut self.input).freeze()
     }
 
-    /// Handles messages and stores the beginning of an incomplete one.
+    /// Handles the complete messages in the input and keeps the start of an incomplete one.
     fn handle(&mut self, mut bytes: Bytes, now: Instant) {
         let Self { session, framing, input, pending, message_max, .. } = self;
         let bounds = session.bounds();
@@ -261,7 +262,7 @@ impl Connection<'_> {
         self.end_reading();
     }
 
-    /// Starts or stops timing, depending on whether a message is incomplete.
+    /// Starts the timer of an incomplete message, or stops it if no message is incomplete.
     fn wait_for_rest(&mut self) {
         if self.input.is_empty() {
             self.transport.message_complete();
@@ -269,7 +270,7 @@ impl Connection<'_> {
         self.charge();
     }
 
-    /// Charges the buffered bytes to the server's memory.
+    /// Charges the input and output buffers to the server's memory limit.
     fn charge(&mut self) {
         let buffered = self.input.capacity() + self.pending.len() + self.session.output().capacity();
         let has_grown = self.charge.set(self.context, buffered);
@@ -316,7 +317,8 @@ impl Connection<'_> {
         Ok(has_written)
     }
 
-    /// Fails if the client is too slow or idle for too long. Otherwise registers the task for the next deadline.
+    /// Fails if the client sends too slowly or is idle for too long. Otherwise registers the task for the next
+    /// deadline.
     fn poll_time(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.session.is_full() {
             // The rest of the message may have arrived but not been read yet.

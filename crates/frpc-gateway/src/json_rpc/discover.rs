@@ -11,16 +11,16 @@ use std::collections::BTreeMap;
 /// Version of the OpenRPC specification.
 const OPENRPC: &str = "1.3.2";
 
-/// Format that the document describes.
+/// Name of the message format that the document describes.
 const FORMAT: &str = "json";
 
-/// Path of schemas in the document.
+/// Path of the message schemas within the OpenRPC document.
 const SCHEMAS: &str = "#/components/schemas/";
 
-/// Schemas of messages by name.
+/// JSON schemas of messages, by name.
 type Schemas = BTreeMap<&'static str, &'static str>;
 
-/// Fails unless the caller may call at least one method.
+/// Fails unless the caller is permitted to call at least one method.
 pub(super) fn check_access(methods: &AdapterMethods, metadata: &Metadata) -> Result<(), Status> {
     methods.check_caller(metadata)?;
     let mut refused = None;
@@ -33,7 +33,7 @@ pub(super) fn check_access(methods: &AdapterMethods, metadata: &Metadata) -> Res
     refused.map_or(Ok(()), Err)
 }
 
-/// Encodes the document.
+/// Encodes the OpenRPC document of the server's methods.
 pub(super) fn document(methods: &AdapterMethods) -> Vec<u8> {
     let mut out = Vec::new();
     put_document(&mut out, methods);
@@ -90,7 +90,7 @@ fn put_method(out: &mut Vec<u8>, method: &AdapterMethod, schemas: &Schemas) {
     out.push(b'}');
 }
 
-/// Appends a reference to a part of a message's schema, or an empty schema if the message has none.
+/// Appends a `$ref` to a part of a message's schema, or an empty schema if the message has none.
 fn put_reference(out: &mut Vec<u8>, schemas: &Schemas, message: &str, part: &str) {
     if !schemas.contains_key(message) {
         return out.extend_from_slice(b"{}");
@@ -100,12 +100,12 @@ fn put_reference(out: &mut Vec<u8>, schemas: &Schemas, message: &str, part: &str
     out.push(b'}');
 }
 
-/// Removes the JSON escapes of a name.
+/// Removes JSON escapes from a name.
 fn unescaped(name: &str) -> String {
     from_json(format!("\"{name}\"").as_bytes()).unwrap_or_default()
 }
 
-/// Encodes a name as a part of a JSON pointer in a URL fragment.
+/// Encodes a name for use in a JSON pointer within a URL fragment.
 fn pointer(name: &str) -> String {
     let mut pointer = String::with_capacity(name.len());
     for byte in name.bytes() {

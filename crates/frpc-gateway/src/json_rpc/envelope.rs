@@ -10,48 +10,48 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::time::Duration;
 
-/// A message that is valid JSON.
+/// A received JSON-RPC message, which is valid JSON.
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
     One(Item<'a>),
-    /// A batch with at most the permitted number of requests.
+    /// A batch of at most the permitted number of requests.
     Batch(Vec<Item<'a>>),
 }
 
-/// A message, or an element of a batch.
+/// A single message, or one element of a batch.
 #[derive(Debug)]
 pub(crate) enum Item<'a> {
     Request(Request<'a>),
-    /// A response, which is never replied to.
+    /// A response, which needs no reply.
     Response,
     Invalid(InvalidRequest<'a>),
 }
 
-/// A request or a notification.
+/// A JSON-RPC request, or a notification if it has no id.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Request<'a> {
-    /// Absent for notifications.
+    /// Request id as JSON. `None` for notifications.
     pub(crate) id: Option<&'a str>,
     pub(crate) method: Cow<'a, str>,
-    /// An object or an array.
+    /// Parameters as JSON, an object or an array.
     pub(crate) params: Option<&'a str>,
     pub(crate) timeout: Option<Duration>,
     /// An object.
     pub(crate) metadata: Option<&'a str>,
-    /// Initial credit: the number of stream items that the client accepts.
+    /// Initial flow-control credit: the number of stream items that the client accepts.
     pub(crate) credit: Option<u32>,
 }
 
-/// Valid JSON that is not a valid request.
+/// Valid JSON that is not a valid JSON-RPC request.
 #[derive(Debug)]
 pub(crate) struct InvalidRequest<'a> {
-    /// The id, if it could be determined.
+    /// Request id, if it could be determined.
     pub(crate) id: Option<&'a str>,
     pub(crate) reason: &'static str,
 }
 
 impl<'a> Message<'a> {
-    /// Parses a message whose params may contain a message of `levels` levels.
+    /// Parses a message. Its params may be nested up to `levels` deep.
     pub(crate) fn read(message: &'a [u8], levels: u32) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(message, &Options::new().nesting_max(levels))?;
         let first = message.iter().find(|byte| !byte.is_ascii_whitespace());
@@ -84,14 +84,14 @@ impl<'a> Item<'a> {
     }
 }
 
-/// A request while its members are being parsed.
+/// Request whose members are being parsed.
 #[derive(Debug, Default)]
 struct Parts<'a> {
     request: Request<'a>,
     has_version: bool,
     has_method: bool,
     is_response: bool,
-    /// Bit set of the members that were parsed, to reject duplicates.
+    /// Bit set of the members parsed so far, used to reject duplicates.
     seen: u8,
     reason: Option<&'static str>,
 }
@@ -180,7 +180,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Returns the content of a string, or `None` if the value is not a string.
+/// Returns the content of a JSON string, or `None` if the value is not a string.
 pub(crate) fn text(value: &str) -> Result<Option<Cow<'_, str>>, DecodeError> {
     if !value.starts_with('"') {
         return Ok(None);
@@ -188,24 +188,24 @@ pub(crate) fn text(value: &str) -> Result<Option<Cow<'_, str>>, DecodeError> {
     Reader::new(value.as_bytes(), &Options::new())?.string("string").map(Some)
 }
 
-/// A typical request: its id is an integer or a string without escapes, its method has no escapes, its params are an
-/// object or an array, and it has no other members.
+/// A request in its most common form, which a fast parser handles. The id is an integer or a string, the id and the
+/// method have no escapes, the params are an object or array, and there are no other members.
 ///
 /// The params are checked for balanced brackets and terminated strings only.
 #[derive(Debug, PartialEq)]
 pub(super) struct Plain<'a> {
-    /// Position of the JSON value of the id in the input.
+    /// Range of the id in the input, as JSON.
     pub(super) id: Option<Range<usize>>,
     pub(super) method: &'a [u8],
-    /// Position of the JSON value of the params in the input.
+    /// Range of the params in the input, as JSON.
     pub(super) params: Option<Range<usize>>,
-    /// Offset in the input at which the request ends.
+    /// Offset of the end of the request in the input.
     pub(super) end: usize,
 }
 
 impl<'a> Plain<'a> {
-    /// Parses the request at the beginning of the input, which may contain more. Returns `None` if the request is
-    /// incomplete or not plain.
+    /// Parses the request at the start of the input. Returns `None` if the request is incomplete or needs the general
+    /// parser.
     #[inline]
     pub(super) fn read(input: &'a [u8], bounds: ScanLimits) -> Option<Self> {
         let mut cursor = Cursor::new(input);
@@ -248,7 +248,7 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// Cursor over the input.
+/// Cursor over the bytes of a message.
 struct Cursor<'a> {
     input: &'a [u8],
     at: usize,
@@ -284,7 +284,7 @@ impl<'a> Cursor<'a> {
         Some(())
     }
 
-    /// Parses a string without escapes.
+    /// Parses a JSON string without escapes.
     #[inline(always)]
     fn string(&mut self) -> Option<&'a [u8]> {
         self.take(b"\"")?;
@@ -295,7 +295,7 @@ impl<'a> Cursor<'a> {
         Some(text)
     }
 
-    /// Parses an id and returns its range.
+    /// Parses a request id and returns its range in the input.
     #[inline(always)]
     fn id(&mut self) -> Option<Range<usize>> {
         let begin = self.at;
@@ -312,7 +312,7 @@ impl<'a> Cursor<'a> {
         (is_canonical && ends).then_some(begin..self.at)
     }
 
-    /// Parses params of at most this depth and returns their range.
+    /// Parses params up to the maximum nesting depth and returns their range in the input.
     #[inline(always)]
     fn params(&mut self, depth_max: u32) -> Option<Range<usize>> {
         let begin = self.at;

@@ -4,48 +4,48 @@
 use frpc::json::plain_length;
 use std::fmt;
 
-/// Limits that a message must meet, checked while the scan searches for its end and before any other work is done.
+/// Limits of a message that are enforced while its end is searched for, before it is parsed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScanLimits {
-    /// Maximum nesting depth of brackets.
+    /// Maximum nesting depth of objects and arrays.
     pub(super) depth_max: u32,
-    /// Maximum number of elements of the outermost array.
+    /// Maximum number of elements of a batch, the outermost array.
     pub(super) batch_max: usize,
 }
 
-/// Scan state of one message, which starts with a bracket.
+/// State of the scan for the end of one message, which starts with a bracket.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MessageFraming {
-    /// Number of bytes of the message that were scanned.
+    /// Number of bytes of the message that were already scanned.
     at: usize,
     depth: u32,
     is_in_string: bool,
-    /// Whether the outermost bracket is that of an array.
+    /// Whether the message is an array, so that it is a batch.
     is_batch: bool,
     commas: usize,
 }
 
-/// Result of scanning the received part of a message.
+/// Result of scanning the received part of a message for its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Framed {
-    /// The message ends at this offset.
+    /// Offset of the end of the message.
     End(usize),
-    /// More bytes are needed.
+    /// The message is incomplete.
     Incomplete,
     Refused(FramingError),
 }
 
-/// Reason why a message is rejected while its end is being searched for.
+/// Reason why a message is rejected before its end was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FramingError {
-    /// The first byte is not a bracket, or a string contains a control character.
+    /// The message does not start with a bracket, or a string contains a control character.
     NotJson,
     TooDeep(u32),
     TooMany(usize),
 }
 
 impl MessageFraming {
-    /// Continues to search for the end of the message. `bytes` starts with all bytes of the previous call.
+    /// Continues the search for the end of the message. `bytes` must start with the bytes of the previous call.
     pub(super) fn scan(&mut self, bytes: &[u8], bounds: ScanLimits) -> Framed {
         let Self { at, depth, is_in_string, is_batch, commas } = self;
         if *at == 0 {
@@ -97,7 +97,8 @@ impl MessageFraming {
     }
 }
 
-/// Returns the length of the object or array at the start of `bytes`, if it is complete and within the depth limit.
+/// Returns the length of the object or array at the start of `bytes`. Returns `None` if it is incomplete or exceeds the
+/// depth limit.
 pub(super) fn value_length(bytes: &[u8], depth_max: u32) -> Option<usize> {
     if !matches!(bytes.first(), Some(b'{' | b'[')) {
         return None;
@@ -146,7 +147,7 @@ mod tests {
 
     const BOUNDS: ScanLimits = ScanLimits { depth_max: 5, batch_max: 3 };
 
-    /// Scans a message that arrives byte by byte.
+    /// Scans a message repeatedly, each time with one more byte.
     fn scan_slowly(message: &[u8]) -> Framed {
         let mut framing = MessageFraming::default();
         for length in 0..=message.len() {

@@ -23,14 +23,14 @@ use output::JsonOutput;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Start of the binary form and of each symbol context in it.
+/// Binary version marker of Ion 1.0. It starts a binary message and resets the symbol table.
 const VERSION_MARKER: &[u8] = &[0xe0, 0x01, 0x00, 0xea];
 
-/// Maximum length in bytes of integers, coefficients and numbers in base 2 or 16. Conversion to decimal digits takes
-/// quadratic time.
+/// Maximum length in bytes of integers, coefficients and numbers in base 2 or 16. It bounds the conversion to decimal
+/// digits, which takes quadratic time.
 const INTEGER_MAX: usize = 16;
 
-/// Limits of the JSON to which a message is converted.
+/// Limits of the JSON text to which an Ion message is converted.
 #[derive(Clone, Copy, Debug)]
 struct IonLimits {
     bytes: usize,
@@ -38,7 +38,7 @@ struct IonLimits {
     depth: u32,
 }
 
-/// A message that cannot be converted to JSON, with the offset of the error.
+/// Error of a message that cannot be converted to JSON, with its offset.
 #[derive(Debug, PartialEq, Eq)]
 struct IonError {
     offset: usize,
@@ -70,18 +70,18 @@ fn malformed<T>(problem: impl Into<Cow<'static, str>>) -> Result<T> {
     Err(Problem::Malformed(problem.into()))
 }
 
-/// Returns whether a message is in the binary form.
+/// Returns whether an Ion message is in the binary encoding.
 fn is_binary(input: &[u8]) -> bool {
     input.starts_with(VERSION_MARKER)
 }
 
-/// Converts a message to JSON. It must be a single value, preceded by any number of version markers and local symbol
-/// tables.
+/// Converts an Ion message to JSON. The message must be a single value, preceded by any number of version markers and
+/// local symbol tables.
 fn to_json(input: &[u8], limits: IonLimits) -> std::result::Result<Vec<u8>, IonError> {
     read(input, limits, JsonOutput::into_message)
 }
 
-/// Reads all values and returns the result of `finish`.
+/// Reads all values of the input and passes the output to `finish`.
 fn read(
     input: &[u8],
     limits: IonLimits,

@@ -6,23 +6,23 @@ use bytes::Bytes;
 use frisbee::MemoryCharge;
 use frpc::{AdapterContext, Response, Status};
 
-/// Number of a call within its session.
+/// Number that identifies a call within its session.
 pub(super) type CallNumber = u64;
 
-/// A message from a call to its session.
+/// Message from the task of a call to its session.
 pub(super) enum SessionMessage {
-    /// The call has completed.
+    /// The call has completed with this result.
     Done(CallNumber, Result<Response<Bytes>, Status>, MemoryCharge),
-    /// A response item, and the number of window permits that it holds.
+    /// A response item of a stream, and the number of flow-control permits that it holds.
     Item(CallNumber, Bytes, usize, MemoryCharge),
-    /// The handler has consumed this many request items.
+    /// Number of request items that the handler has consumed since the last message.
     Consumed(CallNumber, u32),
-    /// The client has cancelled the call over another connection and expects no reply.
+    /// The client has cancelled the call by another connection. No reply is sent.
     #[cfg(feature = "mcp")]
     Cancelled(CallNumber),
 }
 
-/// Handle that cancels one call of a session from outside.
+/// Handle that cancels one call of a session from another task.
 #[cfg(feature = "mcp")]
 pub(crate) struct Canceller {
     pub(super) mail: std::sync::Arc<SessionMailbox>,
@@ -36,11 +36,11 @@ impl Canceller {
     }
 }
 
-/// Queue of the messages that the calls of a session send to it.
+/// Queue of messages from calls to their session.
 pub(super) type SessionMailbox = Mailbox<SessionMessage>;
 
 impl SessionMailbox {
-    /// Sends the result of a call, or an error if the server has no memory for it.
+    /// Sends the result of a call. Replaces it with an error if the reply exceeds the client's memory limit.
     pub(super) fn finish(&self, number: CallNumber, result: Result<Response<Bytes>, Status>, context: &AdapterContext) {
         let result = result.and_then(|response| check_room(context, response.get_ref().len()).map(|()| response));
         let hold = context.charge(result.as_ref().map_or(0, |response| response.get_ref().len()));

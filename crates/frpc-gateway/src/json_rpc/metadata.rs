@@ -3,11 +3,11 @@
 use frpc::Metadata;
 use frpc::json::{Options, Reader};
 
-/// Key of the bearer token.
+/// Metadata key of the bearer token.
 const AUTHORIZATION: &str = "authorization";
 
-/// Inserts the entries of a JSON object, replacing those with the same keys. Two different tokens are combined into one
-/// value that no rule accepts, like repeated HTTP fields.
+/// Inserts the entries of a JSON object and replaces entries with the same keys. Two different tokens are joined to a
+/// value that no access rule accepts, as for repeated HTTP fields.
 ///
 /// # Errors
 /// Returns the reason if an entry is not valid metadata or a key occurs twice.

@@ -4,17 +4,18 @@ use frpc::json::to_json;
 use frpc::{Code, Metadata, Status};
 use std::borrow::Cow;
 
-/// The message is not valid JSON.
+/// Parse error: the message is not valid JSON.
 pub(crate) const PARSE_ERROR: i32 = -32700;
-/// The message is JSON but not a valid request.
+/// Invalid request: the message is JSON but not a JSON-RPC request.
 pub(crate) const INVALID_REQUEST: i32 = -32600;
-/// The method does not exist.
+/// Method not found.
 pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
-/// The params are invalid for the method.
+/// Invalid params for the method.
 pub(crate) const INVALID_PARAMS: i32 = -32602;
 /// The method failed.
 const INTERNAL_ERROR: i32 = -32603;
-/// First of the hundred codes reserved for servers. The code of a status is this minus the number of its gRPC code.
+/// First of the codes that JSON-RPC reserves for server errors. The error code of a status is this value minus the
+/// number of its gRPC code.
 const SERVER_ERROR: i32 = -32000;
 
 /// Returns the JSON-RPC error code for a status code.
@@ -27,13 +28,13 @@ fn error_code(code: Code) -> i32 {
     }
 }
 
-/// Start of every reply, up to its id.
+/// Start of every reply, up to the value of `id`.
 const REPLY_BEGINS: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":";
 
-/// Id of a reply to a message that has none.
+/// Value of `id` in the reply to a message whose id is unknown.
 pub(crate) const NO_ID: &[u8] = b"null";
 
-/// Appends the start of a successful reply. The result and the end of the object must follow.
+/// Appends the start of a successful reply. The caller appends the result and the end.
 #[inline(always)]
 pub(crate) fn begin_result(out: &mut Vec<u8>, id: &[u8]) {
     out.extend_from_slice(REPLY_BEGINS);
@@ -50,13 +51,13 @@ pub(crate) fn end_result(out: &mut Vec<u8>, metadata: Option<&Metadata>) {
     out.push(b'}');
 }
 
-/// Appends a protocol error.
+/// Appends an error reply with a code that JSON-RPC defines.
 #[cold]
 pub(crate) fn error(out: &mut Vec<u8>, id: &[u8], code: i32, message: &str) {
     error_with(out, id, code, message, None);
 }
 
-/// Like [`error`], with `data` in JSON.
+/// Like [`error`], but with additional `data` as JSON.
 #[cold]
 pub(crate) fn error_with(out: &mut Vec<u8>, id: &[u8], code: i32, message: &str, data: Option<&str>) {
     begin_error(out, id, code, message);
@@ -67,7 +68,7 @@ pub(crate) fn error_with(out: &mut Vec<u8>, id: &[u8], code: i32, message: &str,
     out.extend_from_slice(b"}}");
 }
 
-/// Appends a reply with the status of a failed call.
+/// Appends an error reply with the status of a failed call.
 #[cold]
 pub(crate) fn failure(out: &mut Vec<u8>, id: &[u8], status: &Status) {
     begin_error(out, id, error_code(status.code()), status.message());
@@ -76,7 +77,7 @@ pub(crate) fn failure(out: &mut Vec<u8>, id: &[u8], status: &Status) {
     out.extend_from_slice(b"}}");
 }
 
-/// Appends the machine-readable parts of a status.
+/// Appends the details and metadata of a status as JSON members.
 pub(crate) fn put_status(out: &mut Vec<u8>, status: &Status) {
     out.extend_from_slice(b"{\"status\":\"");
     out.extend_from_slice(status.code().name().as_bytes());
@@ -103,7 +104,7 @@ pub(super) fn begin_notice(out: &mut Vec<u8>, method: &str, id: &[u8], last: &st
     out.extend_from_slice(b"\":");
 }
 
-/// Appends the end of a notification.
+/// Appends the end of a notification about a call.
 pub(super) fn end_notice(out: &mut Vec<u8>) {
     out.extend_from_slice(b"}}");
 }
@@ -117,8 +118,8 @@ fn begin_error(out: &mut Vec<u8>, id: &[u8], code: i32, message: &str) {
     put(out, &message.to_owned());
 }
 
-/// Appends metadata as JSON: text as strings, bytes in base64. Only the first value of a key is included, because a
-/// JSON object has each member once.
+/// Appends metadata as a JSON object, with text values as strings and binary values in base64. Only the first value of
+/// a key is included, because JSON members must be unique.
 fn put_metadata(out: &mut Vec<u8>, metadata: &Metadata) {
     out.push(b'{');
     for (index, (key, value)) in metadata.iter().enumerate() {
@@ -138,7 +139,8 @@ fn put_metadata(out: &mut Vec<u8>, metadata: &Metadata) {
     out.push(b'}');
 }
 
-/// Returns `reply` if it has at most `max` bytes, otherwise an error with the same id. Returns `None` if neither fits.
+/// Returns `reply` if it has at most `max` bytes, otherwise an error reply with the same id. Returns `None` if the
+/// error does not fit either.
 pub(crate) fn fitting(reply: &[u8], max: usize) -> Option<Cow<'_, [u8]>> {
     if reply.len() <= max {
         return Some(Cow::Borrowed(reply));
@@ -149,7 +151,7 @@ pub(crate) fn fitting(reply: &[u8], max: usize) -> Option<Cow<'_, [u8]>> {
     (out.len() <= max).then_some(Cow::Owned(out))
 }
 
-/// Extracts the id of a reply encoded by this module.
+/// Returns the id, as JSON, of a reply that was encoded by this module.
 fn id_of(reply: &[u8]) -> &[u8] {
     let Some(rest) = reply.strip_prefix(REPLY_BEGINS) else { return NO_ID };
     let mut is_escaped = false;
@@ -165,7 +167,7 @@ fn id_of(reply: &[u8]) -> &[u8] {
     end.and_then(|end| rest.get(..end + 1 + usize::from(is_text))).unwrap_or(NO_ID)
 }
 
-/// Appends items separated by commas.
+/// Appends items to JSON, separated by commas.
 pub(crate) fn put_list<I: IntoIterator>(out: &mut Vec<u8>, items: I, mut put: impl FnMut(&mut Vec<u8>, I::Item)) {
     for (index, item) in items.into_iter().enumerate() {
         if index > 0 {
@@ -175,12 +177,12 @@ pub(crate) fn put_list<I: IntoIterator>(out: &mut Vec<u8>, items: I, mut put: im
     }
 }
 
-/// Appends a JSON string.
+/// Appends text as a JSON string.
 pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
     put(out, &text.to_owned());
 }
 
-/// Appends a value as JSON. All values used here can be represented.
+/// Appends a value as JSON. Never fails, because all values used in replies can be represented.
 fn put<T: frpc::json::Json>(out: &mut Vec<u8>, value: &T) {
     if to_json(value, out).is_err() {
         out.extend_from_slice(b"null");

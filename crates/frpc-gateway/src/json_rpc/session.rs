@@ -29,21 +29,21 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 use streams::{StreamEnds, StreamTask};
 
-/// UTF-8 byte order mark, which some editors and programs write at the start of a text.
+/// UTF-8 byte order mark, which some editors write at the start of a file.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Minimum size of an id that is charged to the client while its call is in progress.
+/// Minimum length in bytes of a request id that is charged to the client's memory limit while its call is in progress.
 const ID_CHARGED: usize = 256;
 
-/// Formats of requests with params by name and by position.
+/// Names of the message formats for params by name and by position.
 pub(crate) const NAMED: &str = "json";
 const POSITIONAL: &str = "json-positional";
 
-/// Prefix of method names that do not belong to a service.
+/// Prefix of method names that JSON-RPC reserves.
 const RESERVED: &str = "rpc.";
 
-/// The calls of one connection. It performs no I/O: the carrier passes each message to [`handle`](Self::handle), polls
-/// the session, and sends [`output`](Self::output).
+/// JSON-RPC calls of one connection. A session performs no I/O: its owner passes messages to [`handle`](Self::handle),
+/// polls the session, and sends [`output`](Self::output). Dropping the session cancels all calls in progress.
 ///
 /// Dropping it cancels the calls in progress.
 pub(crate) struct Session {
@@ -51,26 +51,25 @@ pub(crate) struct Session {
     inner: Inner,
 }
 
-/// The state of a [`Session`] without the context of its client, which a batch borrows separately.
+/// State of a [`Session`] except the client's context, which a batch borrows separately.
 struct Inner {
     bounds: ScanLimits,
-    /// Maximum nesting depth of messages.
+    /// Maximum nesting depth of a message.
     levels: u32,
-    /// Maximum size of a reply in bytes. Longer replies are replaced by an error.
+    /// Maximum size of a reply in bytes. A longer reply is replaced by an error.
     reply_max: usize,
-    /// Whether the peer can receive notifications, which streaming methods require.
+    /// Whether notifications can be sent to the peer. Streaming methods require them.
     has_notices: bool,
-    /// Whether invalid messages are replied to with an error.
+    /// Whether an invalid message is answered with an error.
     answers_invalid: bool,
     metadata: Metadata,
-    /// Reply to `rpc.discover`, shared by the sessions of the server.
+    /// Reply to `rpc.discover`, shared by all sessions of the server.
     discovered: Arc<OnceLock<Vec<u8>>>,
     output: Vec<u8>,
-    /// Methods that were called in this session, under the names used by the peer, so that further calls need no
-    /// lookup.
+    /// Methods called in this session, by the names that the peer used, so that further calls need no lookup.
     called: Vec<ResolvedMethod>,
     by_name: HashMap<Box<[u8]>, usize>,
-    /// Index of the last called method in `called`, which is likely to be called next.
+    /// Index in `called` of the method that was called last, which is checked first.
     last: usize,
     calls: HashMap<CallNumber, Call>,
     ids: CallIds,
@@ -78,59 +77,59 @@ struct Inner {
     streams: usize,
     batches: Batches,
     mail: Arc<SessionMailbox>,
-    /// Received mailbox messages that wait until the peer reads its output.
+    /// Messages of calls that are handled once the peer has read its pending output.
     letters: VecDeque<SessionMessage>,
     backlog_max: usize,
-    /// Whether methods can be called by their names.
+    /// Whether methods can be called by name. False for sessions that only offer tools.
     takes_methods: bool,
-    /// Status with which new calls are rejected, if any.
+    /// Status with which new calls are rejected. `None` while calls are accepted.
     refusal: Option<Status>,
     #[cfg(feature = "mcp")]
     tools: Option<Box<tools::ToolSession>>,
 }
 
-/// A method that was called in the session, resolved once so that further calls need no lookup.
+/// A method called in this session, resolved once so that further calls need no lookup.
 struct ResolvedMethod {
     name: Box<[u8]>,
     method: AdapterMethod,
-    /// Slots for calling the method with params by name and by position. `None` if the method has no JSON messages.
+    /// Handles of the method for params by name and by position. `None` if it does not support JSON messages.
     slots: [Option<AdapterSlot>; 2],
 }
 
-/// A call of the session whose reply was not sent yet.
+/// A call of the session that has not been answered.
 struct Call {
-    /// Id of the request as JSON. `None` for notifications, which have no reply.
+    /// Request id as JSON. `None` for notifications, which have no reply.
     id: Option<Arc<[u8]>>,
-    /// Memory charge for an id of at least [`ID_CHARGED`] bytes.
+    /// Memory charge of an id with at least [`ID_CHARGED`] bytes.
     _charge: Option<MemoryCharge>,
     batch: Option<usize>,
-    /// Whether the reply includes its metadata.
+    /// Whether the reply includes the metadata of the response.
     shows_metadata: bool,
     work: CallTask,
-    /// State of a tool call. `None` for other calls.
+    /// State of an MCP tool call. `None` for other calls.
     #[cfg(feature = "mcp")]
     tool: Option<Box<tools::ToolCall>>,
 }
 
-/// The task of a call, which is cancelled with it.
+/// Task of a call, which is aborted when the call is cancelled.
 enum CallTask {
     Unary(#[allow(dead_code)] AdapterTask),
     Stream(StreamEnds, #[allow(dead_code)] StreamTask),
 }
 
-/// The parts of a parsed request that are needed to make the call.
+/// Data of a parsed request that is needed to start its call.
 struct ParsedCall<'a> {
     id: Option<&'a [u8]>,
     batch: Option<usize>,
     shows_metadata: bool,
     request: frpc::Request<Bytes>,
     is_positional: bool,
-    /// The whole message, if its params have not been validated as JSON.
+    /// The whole message, if its params were not validated as JSON yet.
     unread: Option<&'a [u8]>,
 }
 
 impl Session {
-    /// Creates a session for a client. `metadata` is added to every call, for example the header fields of the request
+    /// Creates the session of a client. `metadata` is added to every call, for example the header fields of the request
     /// that opened the connection.
     pub(crate) fn new(gateway: &Gateway, context: &AdapterContext, metadata: Metadata) -> Self {
         let config = context.config();
@@ -166,35 +165,35 @@ impl Session {
         Self { context: context.clone(), inner }
     }
 
-    /// Returns the context of the client.
+    /// Returns the context of the client's connection.
     pub(crate) fn context(&self) -> &AdapterContext {
         &self.context
     }
 
-    /// Sets the maximum size in bytes of replies to calls that start later.
+    /// Sets the maximum size in bytes of replies to later calls.
     pub(crate) fn set_reply_max(&mut self, bytes: usize) {
         self.inner.reply_max = bytes;
     }
 
-    /// Replies only to valid requests. Otherwise two servers could reply to each other's errors forever.
+    /// Disables replies to invalid messages. Otherwise two servers could answer each other's errors forever.
     pub(crate) fn for_datagrams(mut self) -> Self {
         self.inner.answers_invalid = false;
         self
     }
 
-    /// Disables notifications to the peer.
+    /// Disables notifications, for peers that receive only replies.
     pub(crate) fn without_notices(mut self) -> Self {
         self.inner.has_notices = false;
         self
     }
 
-    /// Returns the metadata of later calls, for modification.
+    /// Returns the metadata that is added to later calls.
     #[cfg(feature = "http")]
     pub(crate) fn metadata_mut(&mut self) -> &mut Metadata {
         &mut self.inner.metadata
     }
 
-    /// Handles a complete message. Replies of calls that complete immediately are appended to the output.
+    /// Handles a complete message. Appends replies that are available immediately to the output.
     pub(crate) fn handle(&mut self, message: &Bytes) {
         let spaces = message.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let message = message.slice(spaces..);
@@ -207,7 +206,7 @@ impl Session {
         });
     }
 
-    /// Handles several messages in one batch, which began at `now`.
+    /// Handles several messages as one batch that began at `now`.
     pub(super) fn run_batch<T>(&mut self, now: Instant, handle: impl FnOnce(&mut MessageBatch<'_>) -> T) -> T {
         let Self { context, inner } = self;
         let methods = context.methods().batch(now);
@@ -242,7 +241,8 @@ impl Session {
         }
     }
 
-    /// Returns the messages for the peer, each terminated by a line feed and without others. The sender drains them.
+    /// Returns the output buffer: messages for the peer, each followed by a line feed. The owner removes the messages
+    /// that it sends.
     pub(crate) fn output(&mut self) -> &mut Vec<u8> {
         &mut self.inner.output
     }
@@ -252,13 +252,12 @@ impl Session {
         self.inner.calls.len()
     }
 
-    /// Stops handling messages. Calls in progress continue, but handlers that wait for request items receive this
-    /// status.
+    /// Stops accepting messages. Calls in progress continue, but request streams end with `status`.
     pub(crate) fn cut_off(&mut self, status: &Status) {
         self.inner.cut_off(status);
     }
 
-    /// Rejects new calls. Calls in progress continue and still receive their request items.
+    /// Rejects new calls with `status`. Calls in progress continue and still receive request items.
     pub(crate) fn refuse_calls(&mut self) {
         self.inner.refusal = Some(if self.context.is_shutting_down() {
             Status::unavailable("the server is shutting down")
@@ -267,7 +266,7 @@ impl Session {
         });
     }
 
-    /// Returns whether the output has reached its limit, so that no messages are handled until the peer reads.
+    /// Returns whether the output has reached its limit. No messages are handled until the peer reads.
     pub(super) fn is_full(&self) -> bool {
         self.inner.output.len() >= self.inner.backlog_max
     }
@@ -276,20 +275,20 @@ impl Session {
         self.inner.bounds
     }
 
-    /// Appends an error that belongs to no request.
+    /// Appends an error reply that belongs to no request.
     pub(super) fn refuse(&mut self, refusal: FramingError) {
         let code = if refusal == FramingError::NotJson { reply::PARSE_ERROR } else { reply::INVALID_REQUEST };
         self.inner.refuse(code, &refusal.to_string());
     }
 
-    /// Like [`refuse`](Self::refuse), but with a status.
+    /// Like [`refuse`](Self::refuse), but takes a status.
     pub(super) fn fail(&mut self, status: &Status) {
         reply::failure(&mut self.inner.output, reply::NO_ID, status);
         self.inner.output.push(b'\n');
     }
 }
 
-/// A batch of messages that are handled in order.
+/// Messages that are handled in order as one batch.
 pub(super) struct MessageBatch<'a> {
     context: &'a AdapterContext,
     inner: &'a mut Inner,
@@ -297,18 +296,18 @@ pub(super) struct MessageBatch<'a> {
 }
 
 impl MessageBatch<'_> {
-    /// Returns whether the output has reached its limit, so that no messages are handled until the peer reads.
+    /// Returns whether the output has reached its limit. No messages are handled until the peer reads.
     pub(super) fn is_full(&self) -> bool {
         self.inner.output.len() >= self.inner.backlog_max
     }
 
-    /// Returns whether methods can be called by their names.
+    /// Returns whether methods can be called by name.
     pub(super) fn takes_methods(&self) -> bool {
         self.inner.takes_methods
     }
 
-    /// Handles the request at the start of `input` if it is plain and names a unary method, and if `accepts` the bytes
-    /// after it. Returns its length.
+    /// Handles the request at the start of `input` with the fast parser if it calls a unary method. `accepts` must
+    /// approve the bytes after the request. Returns the length of the request.
     #[inline]
     pub(super) fn take_plain(&mut self, input: &Bytes, accepts: impl FnOnce(&[u8]) -> bool) -> Option<usize> {
         let Self { context, inner, methods } = self;
@@ -346,7 +345,7 @@ impl MessageBatch<'_> {
         self.handle_framed(message);
     }
 
-    /// Handles a complete message whose end was found by a scan.
+    /// Handles a complete message that the framing scan has already checked.
     pub(super) fn handle_framed(&mut self, message: &Bytes) {
         match Message::read(message, self.inner.levels + 1) {
             Ok(Message::One(item)) => {
@@ -368,7 +367,7 @@ impl MessageBatch<'_> {
         }
     }
 
-    /// Handles a request, and appends its reply if it is available.
+    /// Handles a request. Appends its reply if it is available immediately.
     fn handle_item(&mut self, item: Item<'_>, message: &Bytes, batch: Option<usize>, out: &mut Vec<u8>) {
         let request = match item {
             Item::Request(request) => request,
@@ -447,7 +446,7 @@ impl MessageBatch<'_> {
 }
 
 impl Inner {
-    /// Returns the index of a method by its name, `pkg.Service/Method` or `pkg.Service.Method`.
+    /// Returns the index of the method with this name, either `pkg.Service/Method` or `pkg.Service.Method`.
     #[inline]
     fn find(&mut self, name: &[u8], context: &AdapterContext) -> Option<usize> {
         if self.called.get(self.last).is_some_and(|called| *called.name == *name) {
@@ -460,7 +459,7 @@ impl Inner {
         Some(self.last)
     }
 
-    /// Resolves a method that has not been called by this name.
+    /// Looks up a method that was not called by this name before.
     #[cold]
     fn enter(&mut self, name: &[u8], context: &AdapterContext) -> Option<usize> {
         let text = std::str::from_utf8(name).ok()?;
@@ -473,14 +472,14 @@ impl Inner {
         Some(at)
     }
 
-    /// Like [`find`](Self::find), but only for unary methods.
+    /// Like [`find`](Self::find), but returns only unary methods.
     #[inline]
     fn unary(&mut self, name: &[u8], context: &AdapterContext) -> Option<usize> {
         let at = self.find(name, context)?;
         self.called.get(at).is_some_and(|called| called.slots[0].is_some()).then_some(at)
     }
 
-    /// Calls a unary method. If it completes immediately, appends the reply and a line feed.
+    /// Calls a unary method. Appends the reply and a line feed if the call completes immediately.
     #[inline]
     fn call_unary(
         &mut self,
@@ -542,7 +541,7 @@ impl Inner {
         out.push(b'\n');
     }
 
-    /// Appends the status of a call that failed immediately.
+    /// Appends the error reply of a call that failed immediately.
     #[cold]
     fn put_failure(&self, out: &mut Vec<u8>, id: &[u8], status: &Status, unread: Option<&[u8]>) {
         if let Some(message) = unread.filter(|_| status.code() == Code::InvalidArgument)
@@ -553,7 +552,7 @@ impl Inner {
         reply::failure(out, id, status);
     }
 
-    /// Registers a call under the number that was assigned to it, so that messages of its task are handled.
+    /// Registers a call in progress, so that messages from its task are handled.
     fn begin(
         &mut self,
         id: Option<&[u8]>,
@@ -584,7 +583,7 @@ impl Inner {
         self.calls.insert(number, call);
     }
 
-    /// Deregisters a call that has ended.
+    /// Removes a call that has ended.
     fn end(&mut self, number: CallNumber) -> Option<Call> {
         let call = self.calls.remove(&number)?;
         if let Some(id) = &call.id {
@@ -653,7 +652,7 @@ impl Inner {
         }
     }
 
-    /// Handles a request for a reserved method.
+    /// Handles a request whose method name starts with `rpc.`.
     fn handle_reserved(&mut self, request: &Request<'_>, message: &Bytes, context: &AdapterContext, out: &mut Vec<u8>) {
         match request.id.map(str::as_bytes) {
             Some(id) if request.method == "rpc.discover" => {
@@ -683,7 +682,7 @@ impl Inner {
         }
     }
 
-    /// Appends an error that belongs to no request.
+    /// Appends an error reply that belongs to no request.
     fn refuse(&mut self, code: i32, text: &str) {
         if self.answers_invalid {
             reply::error(&mut self.output, reply::NO_ID, code, text);
@@ -692,7 +691,7 @@ impl Inner {
     }
 }
 
-/// Maximum length in characters of an unknown name that is repeated in an error.
+/// Maximum length in characters of an unknown method name that is quoted in an error.
 const NAME_SHOWN: usize = 64;
 
 fn shortened(name: &str) -> String {

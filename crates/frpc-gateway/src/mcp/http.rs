@@ -20,19 +20,19 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// Path of the endpoint.
+/// Path of the MCP endpoint.
 const PATH: &str = "/mcp";
 
-/// Path of the protected resource metadata (RFC 9728), to which the path of the resource is appended.
+/// Path of the protected resource metadata (RFC 9728). The path of the resource is appended.
 const RESOURCE_PATH: &str = "/.well-known/oauth-protected-resource";
 
 /// Media type of an event stream.
 pub(crate) const EVENTS: &str = "text/event-stream";
 
-/// Header field with the session id.
+/// Header field that carries the MCP session id.
 const SESSION: &str = "mcp-session-id";
 
-/// Routes a request. Returns `None` if it is not for the MCP endpoint.
+/// Returns the route of a request to the MCP endpoint or its metadata, and `None` for other requests.
 pub(crate) fn route(mcp: &Mcp, asked: &RequestHead<'_>, protocol: Option<Protocol>) -> Option<Route> {
     let RequestHead { method, path, known, .. } = asked;
     if let Some(resource) = &mcp.resource
@@ -59,7 +59,7 @@ pub(crate) fn route(mcp: &Mcp, asked: &RequestHead<'_>, protocol: Option<Protoco
     })
 }
 
-/// Returns whether the client accepts a media type.
+/// Returns whether the client accepts a media type, according to its `accept` field.
 fn is_accepted(known: &KnownFields<'_>, media_type: &str) -> bool {
     let accepted = known.accept.as_deref().and_then(|accepted| std::str::from_utf8(accepted).ok()).unwrap_or_default();
     accepted.split(',').any(|range| {
@@ -74,7 +74,7 @@ fn is_accepted(known: &KnownFields<'_>, media_type: &str) -> bool {
     })
 }
 
-/// Encodes the protected resource metadata.
+/// Encodes the OAuth protected resource metadata of the endpoint.
 fn document(resource: &Resource) -> Vec<u8> {
     let mut out = b"{\"resource\":".to_vec();
     put_text(&mut out, &resource.url);
@@ -90,7 +90,7 @@ fn document(resource: &Resource) -> Vec<u8> {
     out
 }
 
-/// Returns the value of `www-authenticate` for a caller without a valid token.
+/// Returns the `www-authenticate` field for a caller without a valid token.
 fn challenge(mcp: &Mcp) -> String {
     let Some(Resource { url, scopes, .. }) = &mcp.resource else { return "Bearer".to_owned() };
     let authority = url.find("://").map_or(0, |at| at + 3);
@@ -100,13 +100,13 @@ fn challenge(mcp: &Mcp) -> String {
     format!("Bearer resource_metadata=\"{origin}{RESOURCE_PATH}{}\"{scope}", path.trim_end_matches('/'))
 }
 
-/// How the endpoint responds to a message.
+/// Response of the MCP endpoint to a message.
 pub(crate) enum Outcome {
     Whole(Answer),
     Events(Box<Events>),
 }
 
-/// Handles one message.
+/// Handles one MCP message that was sent over HTTP.
 pub(crate) async fn answer(
     gateway: &Gateway,
     mcp: &Arc<Mcp>,
@@ -138,7 +138,7 @@ pub(crate) async fn answer(
     Outcome::Whole(Answer::new(400, JSON, out))
 }
 
-/// The endpoint while it serves one request.
+/// Context in which the MCP endpoint handles one HTTP request.
 struct McpEndpoint<'a> {
     gateway: &'a Gateway,
     mcp: &'a Arc<Mcp>,
@@ -210,19 +210,19 @@ impl McpEndpoint<'_> {
     }
 }
 
-/// Returns the text of a field. Bytes that are not UTF-8 become an empty text, which matches nothing in a body.
+/// Returns the value of a field as text. A value that is not UTF-8 becomes empty text, which never matches the body.
 fn text(field: &[u8]) -> &str {
     std::str::from_utf8(field.trim_ascii()).unwrap_or_default()
 }
 
-/// Response body with the progress of a call, and its result as the last event.
+/// Event stream with progress notifications of a tool call. The last event is the result.
 pub(crate) struct Events {
     session: Session,
     _registered: Option<Registered>,
 }
 
 impl Events {
-    /// Polls for the next events.
+    /// Polls for the next events of the stream.
     pub(crate) fn poll_frame(&mut self, task: &mut Context<'_>) -> Poll<Option<Frame<Bytes>>> {
         if !ready!(self.session.poll(task)) {
             return Poll::Ready(None);

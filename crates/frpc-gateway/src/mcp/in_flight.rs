@@ -8,32 +8,32 @@ use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
-/// The tool calls in progress of a server, which clients can cancel by another request.
+/// Tool calls in progress on the server, so that clients can cancel them with another HTTP request.
 #[derive(Default)]
 pub(crate) struct InFlight {
     calls: Mutex<HashMap<Key, Canceller>>,
     sessions: Sessions,
 }
 
-/// A session and the unparsed id of a request.
+/// Key of a tool call: its session and the request id as JSON.
 type Key = (Box<[u8]>, Box<str>);
 
 impl InFlight {
-    /// Creates a session id of 128 random bits. It must be unguessable, because it authorizes cancelling the session's
-    /// calls.
+    /// Creates a session id of 128 random bits. It must not be guessable, because knowing it permits cancelling the
+    /// session's calls.
     pub(crate) fn new_session(&self) -> String {
         self.sessions.next()
     }
 
-    /// Cancels a call if it is in progress.
+    /// Cancels a tool call if it is in progress.
     pub(crate) fn cancel(&self, session: &[u8], id: &str) {
         if let Some(call) = self.calls.lock().get(&(session.into(), id.into()) as &Key) {
             call.cancel();
         }
     }
 
-    /// Registers a call until the returned guard is dropped. Returns `None` if the session already has a call with this
-    /// id.
+    /// Registers a tool call until the returned guard is dropped. Returns `None` if the session already has a call with
+    /// this id.
     pub(crate) fn register(self: &Arc<Self>, session: &[u8], id: &str, call: Canceller) -> Option<Registered> {
         let key: Key = (session.into(), id.into());
         let mut calls = self.calls.lock();
@@ -51,7 +51,7 @@ impl fmt::Debug for InFlight {
     }
 }
 
-/// Guard of a registered call, which is deregistered on drop.
+/// Guard of a registered tool call. Dropping it deregisters the call.
 pub(crate) struct Registered {
     in_flight: Arc<InFlight>,
     key: Key,
@@ -63,7 +63,7 @@ impl Drop for Registered {
     }
 }
 
-/// Generator of session ids: SipHash of a counter under two random keys.
+/// Generator of session ids, which applies SipHash with two random keys to a counter.
 #[derive(Default)]
 struct Sessions {
     keys: [RandomState; 2],

@@ -7,13 +7,13 @@ use crate::json_rpc::reply::{INVALID_PARAMS, INVALID_REQUEST, put_list, put_text
 use frpc::json::{DecodeError, Options, Reader};
 use std::borrow::Cow;
 
-/// Maximum size in bytes of a request id and of a progress token, which are stored while the call is in progress.
+/// Maximum size in bytes of request ids and progress tokens, which are stored while a call is in progress.
 const ID_MAX: usize = 256;
 
-/// Error code of the specification: header fields and body differ.
+/// MCP error code: the header fields contradict the body.
 const HEADER_MISMATCH: i32 = -32020;
 
-/// Error code of the specification: the version is not supported.
+/// MCP error code: the protocol version is not supported.
 const UNSUPPORTED_VERSION: i32 = -32022;
 
 pub(crate) const INITIALIZE: &str = "initialize";
@@ -22,18 +22,18 @@ pub(crate) const DISCOVER: &str = "server/discover";
 pub(crate) const TOOLS_LIST: &str = "tools/list";
 pub(crate) const TOOLS_CALL: &str = "tools/call";
 
-/// Prefix of the names of notifications.
+/// Prefix of the method names of MCP notifications.
 const NOTIFICATIONS: &str = "notifications/";
 
-/// Notification that cancels a request.
+/// MCP notification that cancels a request.
 pub(crate) const CANCELLED: &str = "notifications/cancelled";
 
-/// Returns whether a method name belongs to the protocol.
+/// Returns whether a method name belongs to MCP.
 pub(crate) fn is_method(name: &str) -> bool {
     [Revision::Legacy, Revision::Modern].into_iter().any(|era| is_served(name, era)) || name.starts_with(NOTIFICATIONS)
 }
 
-/// Returns whether a generation of the protocol has this request method.
+/// Returns whether a revision of MCP defines this request method.
 pub(crate) fn is_served(name: &str, era: Revision) -> bool {
     match name {
         TOOLS_LIST | TOOLS_CALL => true,
@@ -43,19 +43,19 @@ pub(crate) fn is_served(name: &str, era: Revision) -> bool {
     }
 }
 
-/// Members of params that tools need. Other values stay unparsed.
+/// Members of MCP request params that the server uses. Other values are not parsed.
 #[derive(Debug, Default)]
 pub(crate) struct Params<'a> {
     /// Name of a tool.
     pub(crate) name: Option<Cow<'a, str>>,
-    /// Arguments of a tool, of any JSON type.
+    /// Arguments of the tool as JSON of any type.
     pub(crate) arguments: Option<&'a str>,
     pub(crate) cursor: Option<Cow<'a, str>>,
-    /// Version requested by `initialize`.
+    /// Protocol version that `initialize` requests.
     pub(crate) requested: Option<Cow<'a, str>>,
-    /// Id of the request to cancel.
+    /// Id of the request to be cancelled.
     pub(crate) request_id: Option<&'a str>,
-    /// Token for progress notifications, which is a string or a number as JSON.
+    /// Progress token as JSON, a string or a number.
     pub(crate) progress_token: Option<&'a str>,
     pub(crate) traceparent: Option<Cow<'a, str>>,
     /// Version in `_meta`.
@@ -64,7 +64,7 @@ pub(crate) struct Params<'a> {
 }
 
 impl<'a> Params<'a> {
-    /// Parses the params of a request.
+    /// Parses the params of an MCP request.
     pub(crate) fn read(params: Option<&'a str>) -> Result<Self, DecodeError> {
         let mut read = Self::default();
         let Some(params) = params.filter(|params| params.starts_with('{')) else { return Ok(read) };
@@ -99,7 +99,7 @@ impl<'a> Params<'a> {
         Ok(read)
     }
 
-    /// Checks the version of a request. Over HTTP, also checks that header fields and body agree.
+    /// Checks the protocol version of a request. Over HTTP, also checks that the header fields match the body.
     pub(crate) fn check(
         &self,
         request: &Request<'_>,
@@ -152,12 +152,12 @@ impl<'a> Params<'a> {
     }
 }
 
-/// Returns whether a value is a string or a number.
+/// Returns whether a JSON value is a string or a number.
 fn is_id(value: &str) -> bool {
     matches!(value.as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9'))
 }
 
-/// Calls `member` for each member of an object. The text must be valid JSON.
+/// Calls `member` for each member of a JSON object. The text must be valid JSON.
 pub(crate) fn members<'a>(
     object: &'a str,
     mut member: impl FnMut(&str, &'a str) -> Result<(), DecodeError>,
@@ -166,7 +166,7 @@ pub(crate) fn members<'a>(
     reader.object(|key, reader| member(key, reader.raw()?))
 }
 
-/// MCP header fields of an HTTP request.
+/// Header fields of an HTTP request that MCP defines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HeaderFields<'a> {
     pub(crate) version: Option<&'a str>,
@@ -175,7 +175,7 @@ pub(crate) struct HeaderFields<'a> {
 }
 
 impl<'a> HeaderFields<'a> {
-    /// Returns the name of the tool. Names that a header field cannot hold are sent in base64.
+    /// Returns the tool name from the header fields. Names that a header field cannot hold are encoded in base64.
     fn name(&self) -> Option<Cow<'a, str>> {
         let name = self.name?;
         match name.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
@@ -185,12 +185,12 @@ impl<'a> HeaderFields<'a> {
     }
 }
 
-/// Rejection of a request as a JSON-RPC error, with status 400 over HTTP.
+/// Rejection of an MCP request: a JSON-RPC error, sent with status 400 over HTTP.
 #[derive(Debug)]
 pub(crate) struct RequestError {
     pub(crate) code: i32,
     pub(crate) text: String,
-    /// Additional data in JSON.
+    /// Additional error data as JSON.
     pub(crate) data: Option<String>,
 }
 

@@ -5,19 +5,20 @@ use super::tools::ResultShape;
 use crate::json_rpc::reply::{begin_result, end_result, put_list, put_status, put_text as put};
 use frpc::Status;
 
-/// Supported protocol versions, newest first.
+/// Supported versions of the Model Context Protocol, newest first.
 pub(crate) const VERSIONS: [&str; 3] = [MODERN, LEGACY, "2025-06-18"];
 
-/// First version without `initialize`.
+/// First protocol version without `initialize`.
 pub(crate) const MODERN: &str = "2026-07-28";
 
-/// Last version with `initialize`.
+/// Last protocol version with `initialize`.
 const LEGACY: &str = "2025-11-25";
 
-/// Time for which a client may cache the list of tools. The services of a server do not change while it runs.
+/// Time for which clients may cache the list of tools. It can be long, because a running server's services do not
+/// change.
 const LIST_TTL_MS: u32 = 300_000;
 
-/// Generation of the protocol that a request uses.
+/// Revision of the Model Context Protocol that a request uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Revision {
     /// Up to 2025-11-25.
@@ -26,7 +27,7 @@ pub(crate) enum Revision {
     Modern,
 }
 
-/// Appends the reply to `initialize`: the requested version if it is supported, otherwise the last one with
+/// Appends the reply to `initialize`. It contains the requested version if supported, otherwise the last version with
 /// `initialize`.
 pub(crate) fn put_initialized(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, requested: Option<&str>) {
     let version = VERSIONS.into_iter().find(|version| *version != MODERN && Some(*version) == requested);
@@ -52,12 +53,13 @@ pub(crate) fn put_discovered(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp) {
     end_result(out, None);
 }
 
-/// Appends cache hints. The result depends on the caller's permissions, so caches must not share it.
+/// Appends the cache hints of a result. Shared caches are excluded, because the result depends on the caller's
+/// permissions.
 pub(crate) fn put_cache(out: &mut Vec<u8>) {
     out.extend_from_slice(format!(",\"ttlMs\":{LIST_TTL_MS},\"cacheScope\":\"private\"").as_bytes());
 }
 
-/// Appends the members common to all results, and the end of the object.
+/// Appends the members that every MCP result has, and the end of the object.
 pub(crate) fn end_object(out: &mut Vec<u8>, mcp: &Mcp, era: Revision) {
     if era == Revision::Modern {
         out.extend_from_slice(b",\"resultType\":\"complete\",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":");
@@ -82,7 +84,7 @@ fn put_instructions(out: &mut Vec<u8>, mcp: &Mcp) {
     }
 }
 
-/// Appends the result of a tool, as text for models and as structured content for programs.
+/// Appends a tool's result, as text for the model and as structured content for programs.
 pub(crate) fn put_result(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Revision, shape: ResultShape, json: &[u8]) {
     let json = std::str::from_utf8(json).unwrap_or_default();
     begin_result(out, id);
@@ -107,8 +109,8 @@ pub(crate) fn put_result(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Revision,
     end_result(out, None);
 }
 
-/// Appends the failure of a tool: code and message for the model, details for programs. Structured content is omitted,
-/// because clients validate it against the schema of results.
+/// Appends the failure of a tool, with code and message for the model and details for programs. It has no structured
+/// content, which clients would validate against the result schema.
 pub(crate) fn put_failure(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Revision, status: &Status) {
     begin_result(out, id);
     out.extend_from_slice(b"{\"content\":[{\"type\":\"text\",\"text\":");
@@ -127,7 +129,7 @@ pub(crate) fn put_failure(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, era: Revision
     end_result(out, None);
 }
 
-/// Appends a notification that a stream has produced `count` messages, the last of which is `item`.
+/// Appends a progress notification: the stream has produced `count` messages, and `item` is the last one.
 pub(crate) fn put_progress(out: &mut Vec<u8>, token: &str, count: u64, item: &[u8]) {
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":");
     out.extend_from_slice(token.as_bytes());
@@ -139,5 +141,6 @@ pub(crate) fn put_progress(out: &mut Vec<u8>, token: &str, count: u64, item: &[u
     out.extend_from_slice(b"}}\n");
 }
 
-/// Maximum size in bytes of a message in a progress notification, which is displayed in one line.
+/// Maximum size in bytes of a message that is included in a progress notification, because clients display it in one
+/// line.
 const MESSAGE_MAX: usize = 1024;

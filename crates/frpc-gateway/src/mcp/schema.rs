@@ -5,30 +5,30 @@ use crate::json_rpc::reply::{put_list, put_text as put};
 use frpc::json::{DecodeError, Options, Reader};
 use std::collections::BTreeMap;
 
-/// Reference to another schema in generated code, with its member name. Quotation marks in strings are escaped, so
-/// comments cannot contain it.
+/// Reference to another schema as it appears in generated code. It cannot occur in a comment, because quotation marks
+/// in strings are escaped.
 const REFERENCE: &str = "\"$ref\":\"#/components/schemas/";
 
-/// Member that lists the fields a caller should not omit by mistake. It becomes `required` in the schema of arguments,
-/// but not in that of results, which omit default values.
+/// Member in generated schemas that lists the fields a caller should set. It becomes `required` in the schema of
+/// arguments, but not in that of results, which omit default values.
 const NEEDED: &str = "\"x-required\":";
 
-/// Reference to another schema within the schema of a tool.
+/// Start of a reference to another schema within the schema of a tool.
 const LOCAL: &str = "\"$ref\":\"#/$defs/";
 
-/// Schemas of messages by name.
+/// JSON schemas of messages, by name.
 type Schemas = [(&'static str, &'static str)];
 
-/// Schema of a tool's arguments or result, adapted to the rules of the Model Context Protocol.
+/// JSON schema of a tool's arguments or result, adapted to the Model Context Protocol.
 pub(super) struct Root {
     pub(super) json: String,
-    /// Whether the message is not a JSON object and is therefore wrapped in the member `value`.
+    /// Whether the message is not a JSON object and is therefore wrapped in a member `value`.
     pub(super) is_wrapped: bool,
-    /// Required members of the arguments.
+    /// Names of the required members of the arguments.
     pub(super) required: Vec<String>,
 }
 
-/// Side of a tool that a schema describes.
+/// Part of a tool that a schema describes: its arguments or its result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Side {
     Input,
@@ -36,14 +36,14 @@ pub(super) enum Side {
 }
 
 impl Side {
-    /// Adapts a part of a schema to this side.
+    /// Adapts a generated schema to the arguments or the result of a tool.
     fn adapt(self, schema: &str) -> String {
         let schema = schema.replace(REFERENCE, LOCAL);
         if self == Self::Input { schema.replace(NEEDED, "\"required\":") } else { schema }
     }
 }
 
-/// Returns the schema of a message, wrapped if necessary so that it describes an object.
+/// Returns the schema of a message. A message that is not a JSON object is wrapped in one.
 pub(super) fn root(message: &str, schemas: &Schemas, side: Side) -> Root {
     let Some(schema) = find(message, schemas) else {
         return Root { json: r#"{"type":"object"}"#.to_owned(), is_wrapped: false, required: Vec::new() };
@@ -94,7 +94,7 @@ fn with_member(name: &str, schema: &str, of: &str, schemas: &Schemas, side: Side
     text(json)
 }
 
-/// Appends all schemas that the texts refer to, directly or indirectly, and the end of the object.
+/// Appends all schemas that are referenced directly or indirectly, and the end of the object.
 fn put_definitions<'a>(out: &mut Vec<u8>, texts: impl Iterator<Item = &'a str>, schemas: &Schemas, side: Side) {
     let mut found = BTreeMap::new();
     let mut open: Vec<&str> = texts.flat_map(references).collect();
@@ -117,7 +117,7 @@ fn put_definitions<'a>(out: &mut Vec<u8>, texts: impl Iterator<Item = &'a str>, 
     out.push(b'}');
 }
 
-/// Returns the names that a schema refers to.
+/// Returns the names of the schemas that a schema references.
 fn references(schema: &str) -> impl Iterator<Item = &str> {
     schema.split(REFERENCE).skip(1).filter_map(|rest| rest.split('"').next())
 }
@@ -150,7 +150,7 @@ fn object_members(schema: &str) -> Option<Vec<(String, &str)>> {
     Some(members)
 }
 
-/// Returns the strings of a list.
+/// Returns the strings in a JSON array.
 fn strings(list: &str) -> Vec<String> {
     let mut strings = Vec::new();
     // Cannot fail, because generated code has a list of strings here.

@@ -6,14 +6,14 @@ use frpc::AdapterContext;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Default timeout of a tool call, equal to that of the public SDKs.
+/// Default timeout of a tool call, equal to that of the public MCP SDKs.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Default maximum size of a result, which exceeds the context of most models. It is sent twice, as structure and as
-/// text.
+/// Default maximum size of a tool's result in bytes. It exceeds the context of most models. A result is sent twice, as
+/// structured content and as text.
 const RESULT_MAX: usize = 1024 * 1024;
 
-/// Default maximum number of tools per page of the list, about 100 KiB with their schemas.
+/// Default maximum number of tools per page of the list. With their schemas they take about 100 KiB.
 const PAGE_MAX: usize = 50;
 
 /// Tools for agents: methods of selected services as tools of the Model Context Protocol.
@@ -41,7 +41,7 @@ const PAGE_MAX: usize = 50;
 #[must_use]
 pub struct Mcp {
     pub(crate) chosen: Vec<ToolSelection>,
-    /// Names of excluded services and methods.
+    /// Names of services and methods that are excluded from the tools.
     pub(crate) excluded: Vec<String>,
     pub(crate) name: String,
     pub(crate) version: String,
@@ -50,22 +50,22 @@ pub struct Mcp {
     pub(crate) result_max: usize,
     pub(crate) page_max: usize,
     pub(crate) resource: Option<Resource>,
-    /// Tools, created from the services when the first client connects.
+    /// Tools of the server, created from its services when the first client connects.
     tools: Arc<OnceLock<Tools>>,
     pub(crate) in_flight: Arc<InFlight>,
 }
 
-/// Selects methods that are offered to agents as tools.
+/// Selection of methods that are offered to agents as tools.
 #[derive(Clone, Debug)]
 pub(crate) enum ToolSelection {
-    /// All methods that the schema marks by the option `frpc.tool`.
+    /// All methods that have the option `frpc.tool` in the schema.
     Marked,
     Service(String),
-    /// A method, and the name of its tool if it is not derived from the method's name.
+    /// A method, and the name of its tool. `None` derives the name from the method.
     Method(String, Option<String>),
 }
 
-/// The endpoint as an OAuth protected resource (RFC 9728).
+/// Description of the endpoint as an OAuth protected resource (RFC 9728).
 #[derive(Clone, Debug)]
 pub(crate) struct Resource {
     pub(crate) url: String,
@@ -92,7 +92,7 @@ impl Default for Mcp {
 }
 
 impl Mcp {
-    /// Creates settings without tools.
+    /// Creates settings that offer no tools.
     pub fn new() -> Self {
         Self::default()
     }
@@ -120,14 +120,14 @@ impl Mcp {
         self
     }
 
-    /// Excludes a service or a method, by a name such as `shop.Orders` or `shop.Orders/Cancel`, regardless of other
-    /// selections. If the server does not have this name, no tool is served and an error is logged.
+    /// Excludes a service or a method, named like `shop.Orders` or `shop.Orders/Cancel`, from all selections. If the
+    /// server does not have it, no tools are served and an error is logged.
     pub fn except(mut self, name: impl Into<String>) -> Self {
         self.excluded.push(name.into());
         self
     }
 
-    /// Makes all methods of a service tools, by its full name. This includes methods that a later schema adds.
+    /// Offers all methods of a service as tools, by its full name. Methods that the schema adds later are included.
     pub fn service(mut self, name: impl Into<String>) -> Self {
         self.chosen.push(ToolSelection::Service(name.into()));
         self
@@ -141,7 +141,7 @@ impl Mcp {
         self
     }
 
-    /// Like [`method`](Self::method), but with a custom name for the tool.
+    /// Like [`method`](Self::method), but with a custom tool name.
     ///
     /// # Panics
     /// If `tool` is not 1 to 64 ASCII letters, digits, underscores, hyphens and dots, the limit of major clients.
@@ -155,32 +155,32 @@ impl Mcp {
         self
     }
 
-    /// Sets the server name and version that clients display. Default: `frpc` and the version of this crate.
+    /// Sets the server name and version that MCP clients display. Defaults to `frpc` and the version of this crate.
     pub fn server(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         (self.name, self.version) = (name.into(), version.into());
         self
     }
 
-    /// Sets instructions for the model about the tools as a whole, such as the order in which to call them.
+    /// Sets instructions for the model about using the tools together, such as the order of calls.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.instructions = Some(text.into());
         self
     }
 
-    /// Sets the timeout of tool calls. A client can request a shorter one by the member `timeoutMs`. Default: 60 s.
+    /// Sets the timeout of tool calls. Clients can request a shorter one by the member `timeoutMs`. Defaults to 60 s.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Sets the maximum size of a tool's result as JSON in bytes. A larger one is replaced by an error with the code
-    /// `RESOURCE_EXHAUSTED`. Results of a streaming method are counted together. Default: 1 MiB.
+    /// Sets the maximum size in bytes of a tool's result as JSON. A larger result is replaced by the error
+    /// `RESOURCE_EXHAUSTED`. For streaming methods, the limit applies to all messages together. Defaults to 1 MiB.
     pub fn result_max(mut self, bytes: usize) -> Self {
         self.result_max = bytes;
         self
     }
 
-    /// Sets the maximum number of tools per page of `tools/list`, at least one. Default: 50.
+    /// Sets the maximum number of tools per page of `tools/list`, at least one. Defaults to 50.
     pub fn page_max(mut self, tools: usize) -> Self {
         self.page_max = tools.max(1);
         self
@@ -212,12 +212,12 @@ impl Mcp {
         self
     }
 
-    /// Returns a copy of these settings for another server, which has its own tools.
+    /// Returns a copy of the settings for another server, without the tools that were already created.
     pub(crate) fn fresh(&self) -> Self {
         Self { tools: Arc::default(), in_flight: Arc::default(), ..self.clone() }
     }
 
-    /// Returns the tools of the server.
+    /// Returns the tools of the server. Creates them on the first call.
     pub(crate) fn tools(&self, context: &AdapterContext) -> &Tools {
         self.tools.get_or_init(|| Tools::new(&self.chosen, &self.excluded, context.methods()))
     }

@@ -8,37 +8,37 @@ use crate::json_rpc::reply::{put_list, put_text as put};
 use frpc::{AdapterMethod, AdapterMethods, CallKind};
 use std::collections::HashMap;
 
-/// Maximum length of a tool's name in bytes. The specification allows 128, but the APIs of major models only 64.
+/// Maximum length of a tool name in bytes. MCP permits 128, but the APIs of major model vendors only 64.
 pub(super) const NAME_MAX: usize = 64;
 
-/// A method that is offered to agents, with its entry in the list of tools.
+/// A method that is offered to agents as a tool.
 pub(crate) struct Tool {
     name: Box<str>,
     pub(crate) service: &'static str,
     pub(crate) method: &'static str,
-    /// Path of the method, by which the session finds it.
+    /// Path of the method, used by the session to call it.
     pub(crate) path: Box<str>,
-    /// Whether the request is the member `value` of the arguments.
+    /// Whether the request message is wrapped in the argument `value`.
     pub(crate) takes_value: bool,
-    /// Required members of the arguments.
+    /// Names of the required arguments.
     required: Vec<String>,
     pub(crate) shape: ResultShape,
-    /// The tool's entry in the reply to `tools/list`, as JSON.
+    /// Entry of the tool in the reply to `tools/list`, as JSON.
     json: Vec<u8>,
 }
 
-/// Relation between a structured result and the method's messages.
+/// How a tool's structured result is built from the response messages of its method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ResultShape {
-    /// The result is the response message.
+    /// The result is the response message itself.
     Message,
-    /// The result is an object whose member `value` is the response, because the response is not an object.
+    /// The result is an object with the response as its member `value`, because the response is not a JSON object.
     Value,
-    /// The result is an object whose member `items` is the list of responses.
+    /// The result is an object with the list of all responses as its member `items`.
     Items,
 }
 
-/// All tools of a server, in the order of their selection.
+/// Tools of a server, in the order in which they were selected.
 pub(crate) struct Tools {
     list: Vec<Tool>,
     by_name: HashMap<Box<str>, usize>,
@@ -85,9 +85,8 @@ impl Tools {
         tools
     }
 
-    /// Returns the name of the tool for a method: its path with dots and slashes replaced by underscores. A hash is
-    /// added if the name is too long, or if an earlier tool has the same name. Otherwise the name does not depend on
-    /// other tools.
+    /// Returns the tool name of a method: its path with underscores for dots and slashes. A hash is appended only if
+    /// the name is too long or already taken, so names do not depend on other tools otherwise.
     fn name_of(&self, path: &str) -> String {
         let name = path.replace(['.', '/'], "_");
         let is_free = self.get(&name).is_none_or(|other| *other.path == *path);
@@ -113,13 +112,13 @@ impl Tools {
         self.list.push(tool);
     }
 
-    /// Returns the tool with this name.
+    /// Returns the tool with this name, if it exists.
     pub(crate) fn get(&self, name: &str) -> Option<&Tool> {
         self.list.get(*self.by_name.get(name)?)
     }
 
-    /// Appends at most `max` tools from index `from` for which `is_open` returns true. Returns the index of the next
-    /// page, if there is one.
+    /// Appends at most `max` tools, starting with index `from`, for which `is_open` returns true. Returns the start
+    /// index of the next page, if any.
     pub(crate) fn put_page(
         &self,
         out: &mut Vec<u8>,
@@ -144,7 +143,7 @@ impl std::fmt::Debug for Tools {
 }
 
 impl Tool {
-    /// Creates a tool for a method. Returns `None` if it takes a request stream or has no JSON messages.
+    /// Creates the tool of a method. Returns `None` if the method has a request stream or does not support JSON.
     fn new(method: &AdapterMethod, name: String, path: String) -> Option<Self> {
         let is_stream = match method.kind() {
             CallKind::Unary => false,
@@ -193,8 +192,8 @@ impl Tool {
 }
 
 impl Tool {
-    /// Returns the required members that are missing from the arguments, a JSON object. Null counts as missing, as in
-    /// protobuf's JSON mapping. The name in the schema is accepted as well as the JSON name.
+    /// Returns the required members that `arguments`, a JSON object, does not contain. `null` counts as missing, as in
+    /// protobuf's JSON mapping. Both the field's name in the schema and its JSON name are accepted.
     pub(crate) fn missing(&self, arguments: &str) -> Vec<&str> {
         let mut missing: Vec<_> = self.required.iter().map(String::as_str).collect();
         if missing.is_empty() {
@@ -211,7 +210,7 @@ impl Tool {
     }
 }
 
-/// Returns the JSON name of a field by the rule of protobuf.
+/// Returns the default JSON name of a protobuf field.
 fn json_name(field: &str) -> String {
     let mut words = field.split('_');
     let mut name = words.next().unwrap_or_default().to_owned();

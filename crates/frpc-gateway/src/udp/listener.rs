@@ -20,20 +20,20 @@ use tokio::io::ReadBuf;
 use tokio::net::UdpSocket;
 use tokio::time::Sleep;
 
-/// Maximum size of a datagram.
+/// Maximum size of a received datagram in bytes.
 const DATAGRAM_MAX: usize = 64 * 1024;
 
-/// Maximum number of datagrams per poll, before other tasks of the thread are scheduled.
+/// Maximum number of datagrams per poll, after which the task yields.
 const DATAGRAMS_PER_POLL: usize = 64;
 
-/// Time for which datagrams of a peer are dropped after the connection hook has rejected it. Then the hook runs again,
+/// Time for which a peer's datagrams are dropped after the connection hook has rejected it. The hook then runs again,
 /// because a UDP client cannot reconnect.
 const REFUSED: Duration = Duration::from_secs(10);
 
-/// Pause after receiving has failed.
+/// Pause after a receive error.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Serves a socket until the server stops, then waits for the calls in progress.
+/// Serves a UDP socket until the server stops, then waits for the calls in progress.
 pub(crate) async fn serve(gateway: Arc<Gateway>, udp: Udp, peers: AdapterPeers) {
     let opened = udp.socket.try_clone().and_then(UdpSocket::from_std);
     let socket = match opened {
@@ -78,7 +78,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Completes once the server stops and no call is in progress.
+    /// Completes once the server has stopped and no call is in progress.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<()> {
         for _ in 0..DATAGRAMS_PER_POLL {
             let received = !self.is_stopping && self.poll_receive(task).is_ready();
@@ -100,7 +100,7 @@ impl Listener {
         Poll::Pending
     }
 
-    /// Receives and handles a datagram.
+    /// Receives one datagram and handles it.
     fn poll_receive(&mut self, task: &mut Context<'_>) -> Poll<()> {
         if let Some(pause) = &mut self.pause {
             ready!(pause.as_mut().poll(task));
@@ -122,7 +122,7 @@ impl Listener {
         Poll::Ready(())
     }
 
-    /// Handles the datagram in the buffer.
+    /// Handles the datagram in the receive buffer.
     fn handle(&mut self, peer: SocketAddr, length: usize) {
         let Self { gateway, udp, peers, rates, sources, pending, buffer, .. } = self;
         let now = now();
@@ -164,8 +164,8 @@ impl Listener {
         pending.push(Pending { peer, limit, session: Some(session), deadline });
     }
 
-    /// Sends the output of a session, one datagram per message. Messages that are too long or cannot be sent
-    /// immediately are dropped, like datagrams lost in transit.
+    /// Sends the replies of a session, one datagram each. Replies that are too long or cannot be sent immediately are
+    /// dropped, as if lost in transit.
     fn reply(&self, peer: SocketAddr, session: &mut Session, limit: usize) {
         let output = std::mem::take(session.output());
         for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
@@ -178,7 +178,8 @@ impl Listener {
     }
 }
 
-/// Returns whether the principal of a peer has expired. Without a token, it is the one set by the connection hook.
+/// Returns whether the identity of a peer has expired. For a peer without a token, this is the identity set by the
+/// connection hook.
 fn has_expired(context: &AdapterContext) -> bool {
     context.methods().check_caller(&Metadata::new()).is_err()
 }
@@ -187,7 +188,7 @@ fn session(gateway: &Gateway, context: &AdapterContext) -> Session {
     Session::new(gateway, context, Metadata::new()).without_notices().for_datagrams()
 }
 
-/// Calls of one datagram until the last of them completes.
+/// Calls of one datagram that have not completed.
 struct Pending {
     peer: SocketAddr,
     limit: usize,
@@ -196,7 +197,7 @@ struct Pending {
 }
 
 impl Future for Pending {
-    /// The peer, its session with the replies, and the maximum reply size. `None` on a timeout.
+    /// The peer, its session with the replies, and the maximum reply size. `None` if the calls timed out.
     type Output = Option<(SocketAddr, Session, usize)>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {

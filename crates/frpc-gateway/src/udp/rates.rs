@@ -6,15 +6,15 @@ use std::hash::BuildHasher;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// Number of slots, a power of two. The table takes 128 KiB.
+/// Number of slots, a power of two. The table takes 128 KiB of memory.
 const SLOTS: usize = 16 * 1024;
 
-/// A rate with a burst.
+/// Rate limit with a burst.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
-    /// Time between two datagrams.
+    /// Interval between two datagrams at the maximum rate.
     interval: Duration,
-    /// Maximum time by which a sender may be ahead of its rate.
+    /// Maximum time by which a sender may be ahead of the rate. It determines the burst.
     tolerance: Duration,
 }
 
@@ -25,7 +25,7 @@ impl Rate {
     }
 }
 
-/// Per slot, the time in nanoseconds since the start at which the sender's burst is fully available again.
+/// Per slot, the time at which the sender's full burst is available again, in nanoseconds since `start`.
 pub(super) struct Rates {
     rate: Rate,
     start: Instant,
@@ -38,7 +38,7 @@ impl Rates {
         Self { rate, start, hash: RandomState::new(), slots: vec![0; SLOTS].into() }
     }
 
-    /// Returns whether a datagram from this address is within its rate.
+    /// Returns whether a datagram from this address is within the rate limit.
     pub(super) fn admit(&mut self, address: IpAddr, now: Instant) -> bool {
         let key = match address {
             IpAddr::V4(address) => u64::from(address.to_bits()),
@@ -84,8 +84,8 @@ mod tests {
         let start = Instant::now();
         let mut rates = Rates::new(Rate::new(1, 1), start);
         for (first, second) in [("2001:db8::1", "2001:db8::ffff:2"), ("192.0.2.7", "::ffff:192.0.2.7")] {
-            assert!(rates.admit(first.parse().expect("address should be valid"), start), "{first}");
-            assert!(!rates.admit(second.parse().expect("address should be valid"), start), "{second}");
+            assert!(rates.admit(first.parse().expect("source address should be valid"), start), "{first}");
+            assert!(!rates.admit(second.parse().expect("source address should be valid"), start), "{second}");
         }
     }
 

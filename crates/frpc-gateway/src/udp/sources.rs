@@ -7,18 +7,18 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-/// Maximum number of peers in each of the two generations. A peer takes some kilobytes.
+/// Maximum number of peers in each of the two generations. Each peer takes a few kilobytes.
 const GENERATION_MAX: usize = 512;
 
-/// State that is kept for the address of a UDP peer.
+/// State of a UDP peer, kept by address.
 pub(super) struct Source {
-    /// `Err` with the time of rejection, if the connection hook has rejected the peer.
+    /// Connection context of the peer, or the time at which the connection hook rejected it.
     pub(super) context: Result<AdapterContext, Instant>,
-    /// An idle session, which caches the methods that the peer has called.
+    /// Idle session of the peer, which caches the methods that it has called.
     pub(super) session: Option<Session>,
 }
 
-/// Peers by address, in two generations. When the young one is full, it replaces the old one.
+/// Table of UDP peers in two generations. When the younger generation is full, it replaces the older one.
 #[derive(Default)]
 pub(super) struct Sources {
     young: HashMap<SocketAddr, Source>,
@@ -26,7 +26,7 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// Returns the peer with this address, creating it by `make` if it is unknown.
+    /// Returns the peer with this address. Calls `make` to create it if it is unknown.
     pub(super) fn get(&mut self, peer: SocketAddr, make: impl FnOnce() -> Source) -> &mut Source {
         if self.young.len() >= GENERATION_MAX && !self.young.contains_key(&peer) {
             self.old = std::mem::take(&mut self.young);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Maximum size of the upgrade response in bytes, equal to what HTTP servers usually accept for a request.
+/// Maximum size of the upgrade response in bytes, equal to the usual limit of HTTP servers for a request head.
 const ANSWER_MAX: usize = 8 * 1024;
 
 /// Connects to a server that serves [WebSocket](crate::Gateway::web_socket), by a URL such as `ws://server:8080/`.
@@ -58,7 +58,7 @@ pub async fn connect(url: &str) -> io::Result<WebSocket<RawTransport>> {
     connect_io(RawTransport::from(socket), host, if path.is_empty() { "/" } else { path }).await
 }
 
-/// Requests the upgrade over an existing transport, for example a TLS stream, with this host and path.
+/// Performs the client's handshake with this host and path over a connected transport, such as a TLS stream.
 ///
 /// # Errors
 /// Returns errors of the transport, and `Other` if the server rejects the upgrade. Returns `InvalidInput` if the host
@@ -97,7 +97,7 @@ where
     Ok(WebSocket::new(RewoundTransport::new(early, io), Role::Client, goodbye).0)
 }
 
-/// Returns the length of the response if it is complete and grants the upgrade.
+/// Returns the length of the upgrade response once it is complete. Fails unless it accepts the upgrade.
 fn read_answer(answer: &[u8], key: &str) -> io::Result<Option<usize>> {
     let mut fields = [httparse::EMPTY_HEADER; 64];
     let mut response = httparse::Response::new(&mut fields);

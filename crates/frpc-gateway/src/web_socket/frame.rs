@@ -9,17 +9,17 @@ use std::io;
 use std::ops::Range;
 use std::time::Instant;
 
-/// Maximum payload of a control frame: RFC 6455, section 5.5.
+/// Maximum payload in bytes of a control frame: RFC 6455, section 5.5.
 const CONTROL_MAX: u64 = 125;
 
-/// Maximum length of a header: two bytes, a length of eight bytes, and a mask.
+/// Maximum length of a frame header in bytes: two bytes, an eight-byte length and a mask.
 pub(crate) const HEAD_MAX: usize = 14;
 
-/// Burst and rate per second of frames without data. Browsers send only PONGs; programs send at most one PING per
-/// second.
+/// Burst and maximum rate per second of frames without data. Browsers only reply with PONG, and programs send about one
+/// PING per second.
 type ControlAllowance = frisbee_core::Bucket<1024, 128>;
 
-/// A close code: RFC 6455, section 7.4.1.
+/// WebSocket close code: RFC 6455, section 7.4.1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CloseCode(pub(crate) u16);
 
@@ -32,16 +32,16 @@ impl CloseCode {
     pub(crate) const POLICY: Self = Self(1008);
     pub(crate) const TOO_LONG: Self = Self(1009);
     pub(crate) const INTERNAL: Self = Self(1011);
-    /// Close code 1013 of the IANA registry: the server is overloaded, and the client should retry later.
+    /// Close code 1013 (try again later) of the IANA registry, for an overloaded server.
     pub(crate) const TRY_LATER: Self = Self(1013);
 
-    /// Returns whether a peer may send the code: a standard, registered or application code.
+    /// Returns whether a peer is permitted to send this close code: standard, registered or private.
     fn is_sendable(self) -> bool {
         matches!(self.0, 1000..=1003 | 1007..=1014 | 3000..=4999)
     }
 }
 
-/// A protocol violation of the peer.
+/// Protocol violation by the peer, with its close code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Fault {
     pub(crate) code: CloseCode,
@@ -72,14 +72,14 @@ impl From<Fault> for io::Error {
     }
 }
 
-/// Role of this end. Clients mask their frames.
+/// Role of the local end. Clients mask their frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Client,
     Server,
 }
 
-/// Whether a message is text or binary.
+/// Type of a data message: text or binary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Text,
@@ -118,16 +118,16 @@ impl Opcode {
 /// Result of decoding the next part of the input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
-    /// Bytes of a message, unmasked in this range of the input. `ends` is set for its last bytes.
+    /// Unmasked bytes of a message, as a range of the input. `ends` is set for the last bytes of the message.
     Data {
         kind: Kind,
         range: Range<usize>,
         ends: bool,
     },
-    /// A PING, whose payload is [`Decoder::control`].
+    /// A PING frame. Its payload is in [`Decoder::control`].
     Ping,
     Pong,
-    /// A CLOSE, with its code if it has one.
+    /// A CLOSE frame, with its close code if present.
     Close(Option<CloseCode>),
 }
 
@@ -140,29 +140,29 @@ struct Head {
     mask: [u8; 4],
 }
 
-/// Incremental decoder of a peer's frames.
+/// Incremental decoder of WebSocket frames.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     end: Role,
-    /// An incomplete header, and how many of its bytes have arrived.
+    /// Received bytes of an incomplete frame header, and their number.
     head: [u8; HEAD_MAX],
     have: u8,
-    /// The frame whose payload is arriving, and the number of its missing bytes.
+    /// Frame whose payload is being received, and the number of missing payload bytes.
     frame: Option<Head>,
     missing: u64,
-    /// Kind of the message whose frames are arriving.
+    /// Type of the message whose frames are being received.
     message: Option<Kind>,
-    /// Size of that message, including the whole current frame.
+    /// Size in bytes of the current message, including the whole current frame.
     length: u64,
     length_max: u64,
-    /// Payload of a control frame.
+    /// Payload of the last control frame.
     control: Vec<u8>,
     spare: ControlAllowance,
     has_closed: bool,
 }
 
 impl Decoder {
-    /// Creates a decoder for frames received by this end. Messages have at most `length_max` bytes.
+    /// Creates a decoder for frames that are received by this role. Messages may have up to `length_max` bytes.
     pub(crate) fn new(end: Role, length_max: u64, now: Instant) -> Self {
         Self {
             end,
@@ -184,23 +184,23 @@ impl Decoder {
         &self.control
     }
 
-    /// Returns whether the peer has sent CLOSE, after which nothing may follow.
+    /// Returns whether the peer has sent CLOSE, after which it must not send anything.
     pub(crate) fn has_closed(&self) -> bool {
         self.has_closed
     }
 
-    /// Returns whether a message is incomplete.
+    /// Returns whether a message was received only partially.
     pub(crate) fn is_mid_message(&self) -> bool {
         self.message.is_some() || self.frame.is_some() || self.have > 0
     }
 
-    /// Returns how many bytes of the current data frame are missing, or 0 if there is none.
+    /// Returns the number of missing bytes of the current data frame, or 0 if there is none.
     pub(crate) fn missing_data(&self) -> u64 {
         self.frame.filter(|frame| !frame.opcode.is_control()).map_or(0, |_| self.missing)
     }
 
-    /// Returns the next event in the input from offset `at`, or `None` at its end. `now` is called for frames without
-    /// data.
+    /// Decodes the next event in `input` from offset `at`, or returns `None` at the end. `now` provides the time for
+    /// the rate limit of frames without data.
     ///
     /// # Errors
     /// Returns the peer's protocol violation. The decoder must not be used afterwards.
@@ -252,7 +252,7 @@ impl Decoder {
         Ok(None)
     }
 
-    /// Reads the available part of a frame header. Returns `None` if the header is incomplete.
+    /// Reads the available bytes of a frame header. Returns `None` if the header is incomplete.
     fn read_head(&mut self, input: &[u8], at: &mut usize) -> Result<Option<Head>, Fault> {
         loop {
             let have = usize::from(self.have);
@@ -274,7 +274,7 @@ impl Decoder {
         }
     }
 
-    /// Checks the first byte of a header, so that violations are detected as early as possible.
+    /// Checks the first byte of a frame header, so that violations are detected as early as possible.
     fn check_kind(&self, byte: u8) -> Result<(), Fault> {
         if byte & 0x70 != 0 {
             return Err(Fault::protocol("a reserved bit is set, without an extension"));
@@ -289,7 +289,7 @@ impl Decoder {
         }
     }
 
-    /// Checks the second byte of a header.
+    /// Checks the second byte of a frame header.
     fn check_length(&self, byte: u8) -> Result<(), Fault> {
         match (self.end, byte & 0x80 != 0) {
             (Role::Server, false) => return Err(Fault::protocol("a client has to mask its frames")),
@@ -319,7 +319,7 @@ impl Decoder {
         Ok(Head { opcode, is_last: head[0] & 0x80 != 0, length, mask })
     }
 
-    /// Begins the payload of a frame after its header.
+    /// Begins decoding the payload of a frame after its header.
     fn begin(&mut self, head: Head) -> Result<(), Fault> {
         match head.opcode {
             Opcode::Text => self.message = Some(Kind::Text),
@@ -349,7 +349,7 @@ impl Decoder {
         }
     }
 
-    /// Returns the code of a CLOSE.
+    /// Decodes the close code of a CLOSE frame.
     fn read_close(&self) -> Result<Option<CloseCode>, Fault> {
         let (code, text) = match self.control[..] {
             [] => return Ok(None),
@@ -366,8 +366,8 @@ impl Decoder {
     }
 }
 
-/// Returns the length of a frame header that starts with `head`, or the minimum length if `head` is too short to
-/// determine it.
+/// Returns the length of the frame header that starts with `head`, or its minimum length if `head` is too short to
+/// tell.
 fn head_len(head: &[u8]) -> usize {
     let Some(second) = head.get(1) else { return 2 };
     let length = match second & 0x7f {
@@ -378,7 +378,7 @@ fn head_len(head: &[u8]) -> usize {
     2 + length + if second & 0x80 != 0 { 4 } else { 0 }
 }
 
-/// Applies or removes the mask of bytes at this offset of a payload.
+/// Masks or unmasks bytes that start at `offset` in the payload.
 pub(crate) fn unmask(bytes: &mut [u8], mut mask: [u8; 4], at: u64) {
     if mask == [0; 4] {
         return;

@@ -20,38 +20,38 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
-/// Maximum number of bytes per read. Reads use the stack, so that an idle connection keeps no buffer.
+/// Maximum number of bytes per read. Reads use a buffer on the stack, so that idle connections need no buffer.
 const READ_MAX: usize = 16 * 1024;
 
 /// Maximum number of bytes per read of a long message, which is read directly into its buffer. Equal to that of native
 /// connections.
 const LONG_READ_MAX: usize = 64 * 1024;
 
-/// Minimum capacity in bytes for a read of a long message.
+/// Minimum free capacity in bytes for reading a long message.
 const LONG_READ_LEAST: usize = 4 * 1024;
 
-/// Maximum number of consecutive messages and reads before other connections are scheduled.
+/// Maximum number of consecutive messages and reads before the task yields.
 const STEPS: usize = 64;
 
 const NOT_TEXT: Fault = Fault::new(CloseCode::NOT_TEXT, "a text that is not UTF-8");
 
-/// Handler of a connection's messages.
+/// Handler of the messages of a WebSocket connection.
 pub(super) trait MessageHandler {
-    /// Handles a whole message. Replies available immediately are queued in `sending`.
+    /// Handles a complete message. Queues replies that are available immediately in `sending`.
     fn handle(&mut self, kind: Kind, message: Bytes, sending: &mut FrameSender) -> Result<(), Fault>;
 
-    /// Queues further replies in `sending` until `backlog_max` bytes are queued. Registers the task to be woken for
-    /// later ones.
+    /// Queues pending replies in `sending`, up to a total of `backlog_max` bytes. Registers the task to be woken by
+    /// later replies.
     fn poll(&mut self, task: &mut Context<'_>, sending: &mut FrameSender, backlog_max: usize);
 
-    /// Returns whether replies are pending.
+    /// Returns whether any reply is pending.
     fn is_busy(&self) -> bool;
 
     /// Rejects new calls.
     fn stop(&mut self) {}
 }
 
-/// JSON-RPC calls, one text message per JSON-RPC message.
+/// JSON-RPC over WebSocket, with one JSON-RPC message per text message.
 pub(super) struct JsonRpcMessages(pub(super) Session);
 
 impl MessageHandler for JsonRpcMessages {
@@ -85,7 +85,7 @@ impl MessageHandler for JsonRpcMessages {
     }
 }
 
-/// Echoes each message, for protocol test suites.
+/// Handler that echoes each message, for protocol test suites.
 pub(super) struct Echo;
 
 impl MessageHandler for Echo {
@@ -104,7 +104,7 @@ impl MessageHandler for Echo {
     }
 }
 
-/// Serves a connection until either side closes it, an error occurs, or the server stops.
+/// Serves a WebSocket connection until either side closes it, an error occurs, or the server stops.
 pub(super) async fn serve<T, K>(io: T, talk: K, config: &Config, context: Option<&AdapterContext>) -> io::Result<()>
 where
     T: AsyncRead + AsyncWrite + Unpin,
@@ -144,23 +144,23 @@ where
     Ok(())
 }
 
-/// A WebSocket connection, with the message that is being received and the frames to be sent.
+/// WebSocket connection with its partially received message and unsent frames.
 struct Connection<'a, T, K> {
     wire: WebSocketState<AdapterDriver<T>>,
     talk: K,
     context: Option<&'a AdapterContext>,
     backlog_max: usize,
-    /// Bytes that were read and not decoded yet.
+    /// Bytes that were received and not decoded yet.
     input: BytesMut,
     message: Message,
-    /// Memory charge for frames that wait to be written.
+    /// Memory charge of queued frames.
     output: Charge,
     keepalive: Keepalive,
-    /// Whether the server stops. New calls are rejected, and those in progress still receive the client's items.
+    /// Whether the server is stopping. New calls are rejected, and calls in progress still receive request items.
     stops: bool,
 }
 
-/// A message of which some frames have not arrived.
+/// Message that was received only partially.
 #[derive(Default)]
 struct Message {
     body: GrowingBody,
@@ -168,7 +168,7 @@ struct Message {
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> {
-    /// Reads, replies and writes until nothing is left to do. Completes when the connection must be closed.
+    /// Reads, replies and writes until no more progress is possible. Completes when the connection must be closed.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<Ending>> {
         for _ in 0..STEPS {
             let now = now();
@@ -222,7 +222,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         }
     }
 
-    /// Handles the next message, or reads once. Returns false if nothing has arrived.
+    /// Handles the next message in the input, or reads once. Returns false if nothing was received.
     fn read(&mut self, task: &mut Context<'_>, now: Instant) -> io::Result<bool> {
         let missing = usize::try_from(self.wire.decoder.missing_data()).unwrap_or(usize::MAX);
         if !self.input.is_empty() {
@@ -257,7 +257,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         Ok(())
     }
 
-    /// Reads once into the buffer of a long message, whose current frame lacks `missing` bytes.
+    /// Reads once, directly into the buffer of a long message whose current frame lacks `missing` bytes.
     fn read_long(&mut self, task: &mut Context<'_>, missing: usize) -> io::Result<Option<usize>> {
         let length = self.message.body.bytes.len();
         let (least, most) = (missing.min(LONG_READ_LEAST), missing.min(LONG_READ_MAX));
@@ -272,7 +272,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         }
     }
 
-    /// Decodes the received part of a long message, starting at `begin`, and handles the message if it is complete.
+    /// Decodes the bytes of a long message from `begin`. Handles the message if it is complete.
     fn take_long(&mut self, begin: usize, now: Instant) {
         let part = self.message.body.bytes.get_mut(begin..).unwrap_or_default();
         match self.wire.decoder.next(part, &mut 0, || now) {
@@ -293,7 +293,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         }
     }
 
-    /// Decodes the input up to the end of a message and handles the message.
+    /// Decodes the input up to the end of a message, and handles that message.
     fn take_message(&mut self, now: Instant) {
         let mut at = 0;
         loop {
@@ -336,8 +336,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         wire.fault = talk.handle(kind, message, &mut wire.sending).err().or(wire.fault);
     }
 
-    /// Reserves capacity for a part of a message; see [`GrowingBody::reserve`]. Returns false if there is no memory for
-    /// it.
+    /// Reserves capacity for a part of a message; see [`GrowingBody::reserve`]. Returns false if the memory limit is
+    /// reached.
     fn reserve(&mut self, more: usize, most: usize) -> bool {
         let is_reserved = self.message.body.reserve(self.context, more, most).is_ok();
         if !is_reserved {
@@ -347,14 +347,14 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         is_reserved
     }
 
-    /// Charges the frames that wait to be written.
+    /// Charges queued frames to the server's memory limit.
     fn charge_output(&mut self) {
         if let Some(context) = self.context {
             self.output.set(context, self.wire.sending.memory());
         }
     }
 
-    /// Closes the connection if the client is too slow or silent for too long, and sends PINGs. Registers the task for
+    /// Sends PINGs, and closes the connection if the client is too slow or silent for too long. Registers the task for
     /// the next deadline.
     fn poll_time(&mut self, task: &mut Context<'_>, now: Instant) -> Poll<io::Result<Ending>> {
         let late = |text: &str| Poll::Ready(Ok((CloseCode::POLICY, text.to_owned())));
@@ -385,16 +385,16 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
     }
 }
 
-/// Incremental UTF-8 validator, which reports errors as early as possible.
+/// Incremental UTF-8 validator that detects errors as early as possible.
 #[derive(Clone, Copy, Default, Debug)]
 struct Utf8 {
-    /// Start of an incomplete character.
+    /// First bytes of a character that is split between two parts.
     partial: [u8; 4],
     length: usize,
 }
 
 impl Utf8 {
-    /// Validates the next part, which is the last one if the text `ends`. Returns false if the text is invalid.
+    /// Validates the next part of a text. `ends` marks the last part. Returns false if the text is invalid UTF-8.
     fn take(&mut self, mut part: &[u8], ends: bool) -> bool {
         while self.length > 0 {
             let Some((byte, rest)) = part.split_first() else { return !ends };
@@ -426,7 +426,7 @@ mod tests {
     use std::time::Duration;
     use tokio::io::AsyncWriteExt;
 
-    /// Handler that sends texts as long as there is space.
+    /// Handler that sends text messages until the backlog is full.
     struct Queued(VecDeque<Vec<u8>>);
 
     impl MessageHandler for Queued {
@@ -447,7 +447,7 @@ mod tests {
         }
     }
 
-    /// Handler with a delayed reply.
+    /// Handler whose reply is delayed.
     struct Late(Pin<Box<tokio::time::Sleep>>, Option<Vec<u8>>);
 
     impl MessageHandler for Late {
@@ -484,8 +484,8 @@ mod tests {
         assert!(!serving.is_finished());
     }
 
-    /// Regression: replies beyond the backlog waited for the next PING if a single write flushed everything before
-    /// them.
+    /// Regression test: replies beyond the backlog were sent only after the next PING if a single write flushed
+    /// everything before them.
     #[tokio::test(start_paused = true)]
     async fn answers_beyond_backlog_follow_at_once() {
         let config = Config::default().backlog_max(1024);

@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::AsyncWrite;
 
-/// Maximum number of queued bytes of control frames. Beyond it, PINGs are not replied to, because RFC 6455, section
-/// 5.5.3, requires only a reply to the latest one.
+/// Maximum number of queued bytes of control frames. Above it, PINGs are not answered. RFC 6455, section 5.5.3, permits
+/// answering only the latest one.
 const CONTROL_WAITS_MAX: usize = 512;
 
 /// Maximum size of a data frame, which is a message. A web page is notified only when a whole message has arrived, and
@@ -15,35 +15,35 @@ const CONTROL_WAITS_MAX: usize = 512;
 /// It is also the maximum number of bytes that a client masks at once, in a copy.
 const DATA_MAX: usize = 64 * 1024;
 
-/// Maximum length of the reason in a CLOSE frame, after its code.
+/// Maximum length in bytes of the reason in a CLOSE frame, which follows the close code.
 const REASON_MAX: usize = 123;
 
-/// Maximum number of slices per write: a header, and as many slices as connection drivers write at once.
+/// Maximum number of slices per vectored write: a frame header and the slices that a connection driver writes at once.
 const SLICES_MAX: usize = 65;
 
-/// Queue of the frames that one end sends, including a partially written one.
+/// Queue of frames to be sent, including a partially written one.
 #[derive(Debug)]
 pub(crate) struct FrameSender {
     end: Role,
-    /// Frames that could not be written directly, and the number of their bytes written so far.
+    /// Queued frames, and the number of their bytes already written.
     unsent: Vec<u8>,
     written: usize,
     /// Number of queued bytes that belong to control frames.
     of_control: usize,
-    /// Header length of the last line, used as the guess for the next one.
+    /// Frame header length of the last line, used as the estimate for the next line.
     head_len: usize,
-    /// Data frame that has been written partially.
+    /// Data frame that was written only partially.
     open: Option<OpenFrame>,
     has_closed: bool,
 }
 
-/// A data frame whose length was already sent.
+/// Data frame whose header was sent and whose payload is incomplete.
 #[derive(Clone, Copy, Debug)]
 struct OpenFrame {
     head: [u8; HEAD_MAX],
     head_len: usize,
     head_written: usize,
-    /// Number of payload bytes that have not been written.
+    /// Number of payload bytes that were not written yet.
     missing: usize,
 }
 
@@ -52,7 +52,7 @@ impl FrameSender {
         Self { end, unsent: Vec::new(), written: 0, of_control: 0, head_len: 2, open: None, has_closed: false }
     }
 
-    /// Returns whether CLOSE was queued or sent. It is the last frame.
+    /// Returns whether a CLOSE frame was queued or sent. No frame may follow it.
     pub(crate) fn has_closed(&self) -> bool {
         self.has_closed
     }
@@ -62,12 +62,12 @@ impl FrameSender {
         self.unsent.len() - self.written
     }
 
-    /// Returns the memory of queued output in bytes.
+    /// Returns the memory in bytes that queued output takes.
     pub(crate) fn memory(&self) -> usize {
         self.unsent.capacity()
     }
 
-    /// Queues a PONG with the payload of a PING.
+    /// Queues a PONG with the payload of a received PING.
     pub(crate) fn pong(&mut self, payload: &[u8]) {
         self.put_control(Opcode::Pong, payload);
     }
@@ -95,8 +95,8 @@ impl FrameSender {
         self.put(Opcode::Binary, bytes);
     }
 
-    /// Queues the lines that `write` appends, each as a text message without its line feed. A single line is written in
-    /// place, without a copy.
+    /// Queues the lines that `write` appends, each as a text message without its line feed. A single line is not
+    /// copied.
     pub(crate) fn lines(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let start = self.unsent.len();
         let begin = start + self.head_len;
@@ -155,14 +155,14 @@ impl FrameSender {
         unmask(&mut self.unsent[from..], mask.unwrap_or_default(), 0);
     }
 
-    /// Returns a new mask for a client.
+    /// Returns a new random mask if this end is a client.
     fn mask(&self) -> Option<[u8; 4]> {
         // Masks prevent scripts of web pages from choosing the bytes that proxies see. Here a weak random generator
         // suffices, because the program is trusted.
         (self.end == Role::Client).then(|| fastrand::u32(1..).to_ne_bytes())
     }
 
-    /// Writes queued frames, unless a data frame must be completed first.
+    /// Writes queued frames, unless a partially written data frame must be completed first.
     pub(crate) fn poll_unsent(
         &mut self,
         context: &mut Context<'_>,
@@ -182,8 +182,8 @@ impl FrameSender {
         Poll::Ready(Ok(()))
     }
 
-    /// Writes the start of `data` as a frame and returns the number of bytes accepted. If the frame is incomplete,
-    /// later calls complete it.
+    /// Writes the start of `data` as one frame and returns the number of bytes accepted. Later calls complete a
+    /// partially written frame.
     ///
     /// # Errors
     /// Returns errors of the transport, and `BrokenPipe` after CLOSE.
@@ -231,7 +231,7 @@ impl FrameSender {
         }
     }
 
-    /// Masks and queues bytes of the data, and returns their number.
+    /// Masks up to `length` bytes of the data and queues them as a frame. Returns their number.
     fn mask_data(&mut self, data: &[IoSlice<'_>], length: usize) -> usize {
         let mask = self.mask();
         let (head, head_len) = head(Opcode::Binary, length, mask);
@@ -247,7 +247,7 @@ impl FrameSender {
     }
 }
 
-/// Returns slices of the rest of a header and of the data after it.
+/// Fills `slices` with the rest of a frame header and up to `room` bytes of data. Returns the number of slices.
 fn with_head<'a>(
     slices: &mut [IoSlice<'a>; SLICES_MAX],
     head: &'a [u8],
@@ -268,7 +268,7 @@ fn with_head<'a>(
     count
 }
 
-/// Truncates a reason to the maximum length.
+/// Truncates a close reason to the maximum length.
 fn cut(reason: &str) -> &str {
     let end = (0..=REASON_MAX.min(reason.len())).rev().find(|at| reason.is_char_boundary(*at));
     &reason[..end.unwrap_or(0)]
@@ -281,7 +281,7 @@ mod tests {
     use std::task::Waker;
     use std::time::Instant;
 
-    /// A writer that accepts `width` bytes at every other write.
+    /// A writer that accepts `width` bytes on every other write, and is pending otherwise.
     #[derive(Debug)]
     struct Narrow {
         width: usize,
@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    /// Decodes the payload of all messages and counts the PONGs.
+    /// Decodes frames. Returns the payloads of all messages and the number of PONGs.
     fn read(end: Role, mut bytes: Vec<u8>) -> (Vec<u8>, usize) {
         let mut decoder = Decoder::new(end, u64::MAX, Instant::now());
         let (mut at, mut data, mut pongs) = (0, Vec::new(), 0);

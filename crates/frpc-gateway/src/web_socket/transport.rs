@@ -13,13 +13,13 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::oneshot;
 
-/// Maximum number of consecutive reads that yield only control frames.
+/// Maximum number of consecutive reads that yield only control frames before the task yields.
 const READS_AT_ONCE: usize = 4;
 
-/// Close code and reason sent when a transport is closed.
+/// Close code and reason to be sent when a transport is closed.
 pub(crate) type Ending = (CloseCode, String);
 
-/// Returns the close code to send when the owner drops the transport.
+/// Function that returns the close code to send when the transport is dropped.
 pub(crate) type Goodbye = Arc<dyn Fn() -> CloseCode + Send + Sync>;
 
 /// A WebSocket connection that carries native frames, as a byte transport.
@@ -27,30 +27,30 @@ pub(crate) type Goodbye = Arc<dyn Fn() -> CloseCode + Send + Sync>;
 /// It is read and written like a socket; each write is a message. [`poll_shutdown`](AsyncWrite::poll_shutdown) performs
 /// the closing handshake. Dropping it closes the transport without one.
 pub struct WebSocket<T> {
-    /// The connection. `None` once it was returned to its owner.
+    /// State of the connection. `None` once it was returned by `back`.
     wire: Option<BinaryState<T>>,
     goodbye: Goodbye,
-    /// Returns the connection when its owner is done, so that it is closed with a handshake.
+    /// Returns the connection when the transport is dropped, so that it can be closed with a handshake.
     back: Option<oneshot::Sender<BinaryState<T>>>,
 }
 
-/// The state of a connection whose upgrade may have been read together with its first frames.
+/// State of a WebSocket connection. Its first frames may have been read together with the upgrade request.
 type BinaryState<T> = WebSocketState<RewoundTransport<T>>;
 
-/// A transport together with the decoder and the queued frames of its WebSocket connection.
+/// A transport with the frame decoder and the frame queue of its WebSocket connection.
 pub(crate) struct WebSocketState<T> {
     pub(crate) io: T,
     pub(crate) decoder: Decoder,
     pub(crate) sending: FrameSender,
-    /// Close code of the peer.
+    /// Close code that the peer has sent.
     pub(crate) closed_by: Option<CloseCode>,
     pub(crate) fault: Option<Fault>,
-    /// Whether writing to the transport has been shut down.
+    /// Whether the write half of the transport was shut down.
     is_shut: bool,
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
-    /// Creates the state for messages of at most `length_max` bytes.
+    /// Creates the state of a connection whose messages have at most `length_max` bytes.
     pub(crate) fn new(io: T, end: Role, length_max: u64) -> Self {
         let decoder = Decoder::new(end, length_max, now());
         Self { io, decoder, sending: FrameSender::new(end), closed_by: None, fault: None, is_shut: false }
@@ -65,7 +65,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
         }
     }
 
-    /// Fails if the peer has violated the protocol, and is pending otherwise.
+    /// Fails if the peer has violated the protocol. Pending otherwise.
     fn poll_fault(&self) -> Poll<io::Result<()>> {
         match self.fault {
             Some(fault) => Poll::Ready(Err(fault.into())),
@@ -102,7 +102,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
         Poll::Pending
     }
 
-    /// Decodes the input in place: moves the payload to its start and returns its length.
+    /// Decodes the input in place: moves message payload to its start and returns the payload's length.
     fn take_data(&mut self, input: &mut [u8]) -> usize {
         let (mut at, mut count) = (0, 0);
         loop {
@@ -131,7 +131,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
         Pin::new(&mut self.io).poll_flush(context)
     }
 
-    /// Sends CLOSE if it was not sent, and shuts down writing.
+    /// Sends a CLOSE frame unless one was sent, and shuts down writing.
     fn poll_close(
         &mut self,
         context: &mut Context<'_>,
@@ -154,7 +154,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
         Poll::Ready(Ok(()))
     }
 
-    /// Closes the connection. Returns when the transport has ended, or after a second.
+    /// Closes the connection. Waits up to one second for the peer to close it too.
     pub(crate) async fn close(mut self, (code, reason): Ending) {
         let was_shut = self.is_shut;
         let (code, reason) = match self.fault {
@@ -176,7 +176,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> WebSocket<T> {
-    /// Wraps a transport after the handshake. The receiver resolves to the connection when the owner drops the wrapper.
+    /// Wraps a transport after the handshake. The returned receiver yields the connection when the wrapper is dropped.
     pub(crate) fn new(
         io: RewoundTransport<T>,
         end: Role,

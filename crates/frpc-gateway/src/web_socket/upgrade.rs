@@ -4,16 +4,16 @@ use crate::Gateway;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use sha1::{Digest, Sha1};
 
-/// Suffix appended to the key of a client: RFC 6455, section 1.3.
+/// Suffix that is appended to the client's key before hashing: RFC 6455, section 1.3.
 const SUFFIX: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// The only supported version: RFC 6455, section 4.1.
+/// The only supported WebSocket version: RFC 6455, section 4.1.
 pub(crate) const VERSION: &str = "13";
 
-/// Content of a connection's messages.
+/// Protocol of the messages on a WebSocket connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Subprotocol {
-    /// Native frames in binary messages.
+    /// Native frpc frames in binary messages.
     Frames,
     /// JSON-RPC messages, one per text message.
     JsonRpc,
@@ -37,14 +37,14 @@ impl Subprotocol {
     }
 }
 
-/// Header fields of a WebSocket request, which is an HTTP/1.1 GET with `connection: upgrade` and `upgrade: websocket`.
+/// Header fields of a WebSocket upgrade request: an HTTP/1.1 GET with `connection: upgrade` and `upgrade: websocket`.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct UpgradeRequest<'a> {
-    /// Value of `sec-websocket-key`.
+    /// Value of the field `sec-websocket-key`.
     pub(crate) key: Option<&'a [u8]>,
-    /// Value of `sec-websocket-version`.
+    /// Value of the field `sec-websocket-version`.
     pub(crate) version: Option<&'a [u8]>,
-    /// All values of `sec-websocket-protocol`, separated by commas.
+    /// All values of the field `sec-websocket-protocol`, separated by commas.
     pub(crate) protocols: Option<&'a [u8]>,
 }
 
@@ -52,20 +52,20 @@ pub(crate) struct UpgradeRequest<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Upgrade {
     pub(crate) subprotocol: Subprotocol,
-    /// The `sec-websocket-accept` value.
+    /// Value of the field `sec-websocket-accept`.
     accept: String,
-    /// Whether the client offered subprotocols, so that the response names the chosen one.
+    /// Whether the client offered subprotocols, so the response must name the chosen one.
     is_chosen: bool,
 }
 
-/// Reason why an upgrade is rejected.
+/// Reason why an upgrade request is rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UpgradeRefusal {
-    /// The request is malformed: status 400.
+    /// The upgrade request is malformed: status 400.
     Malformed(&'static str),
-    /// The version is not [`VERSION`]: status 426, with `sec-websocket-version: 13`.
+    /// The WebSocket version is not [`VERSION`]: status 426, with `sec-websocket-version: 13`.
     Version,
-    /// None of the subprotocols is supported: status 400.
+    /// None of the offered subprotocols is supported: status 400.
     Subprotocol,
 }
 
@@ -82,8 +82,8 @@ impl UpgradeRefusal {
 }
 
 impl Upgrade {
-    /// Grants an upgrade if possible. Chooses the client's first subprotocol that this gateway supports. A client that
-    /// offers none gets JSON-RPC if it is enabled.
+    /// Accepts an upgrade request if possible. Chooses the first offered subprotocol that the gateway supports, or
+    /// JSON-RPC if the client offers none and JSON-RPC is enabled.
     pub(crate) fn new(gateway: &Gateway, request: &UpgradeRequest<'_>) -> Result<Self, UpgradeRefusal> {
         if request.version != Some(VERSION.as_bytes()) {
             return Err(UpgradeRefusal::Version);
@@ -103,7 +103,7 @@ impl Upgrade {
         Ok(Self { subprotocol, accept: accept(key), is_chosen: request.protocols.is_some() })
     }
 
-    /// Returns the header fields of the response, which has status 101.
+    /// Returns the header fields of the upgrade response, which has status 101.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, String)> {
         let chosen = self.is_chosen.then(|| ("sec-websocket-protocol", self.subprotocol.name().to_owned()));
         let fields = [
@@ -115,7 +115,7 @@ impl Upgrade {
     }
 }
 
-/// Returns the `sec-websocket-accept` value for a key.
+/// Returns the value of `sec-websocket-accept` for a client's key.
 pub(crate) fn accept(key: &[u8]) -> String {
     BASE64_STANDARD.encode(Sha1::new().chain_update(key).chain_update(SUFFIX).finalize())
 }
@@ -124,7 +124,7 @@ pub(crate) fn accept(key: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// Example of RFC 6455, section 1.3.
+    /// Checks the example in RFC 6455, section 1.3.
     const KEY: &[u8] = b"dGhlIHNhbXBsZSBub25jZQ==";
     const REQUEST: UpgradeRequest<'static> =
         UpgradeRequest { key: Some(KEY), version: Some(VERSION.as_bytes()), protocols: None };

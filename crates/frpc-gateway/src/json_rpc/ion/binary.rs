@@ -6,7 +6,7 @@ use super::time::{Date, MINUTES};
 use super::{INTEGER_MAX, Result, VERSION_MARKER, malformed};
 use std::fmt::Write as _;
 
-/// Reads all values. Also returns the offset of an error.
+/// Reads all values of a binary Ion message. An error includes its offset.
 pub(super) fn read(input: &[u8], output: &mut JsonOutput) -> (usize, Result<()>) {
     let mut reader = BinaryReader { bytes: ByteRange { input, at: 0, end: input.len() }, ends: Vec::new(), output };
     let read = reader.read();
@@ -15,12 +15,12 @@ pub(super) fn read(input: &[u8], output: &mut JsonOutput) -> (usize, Result<()>)
 
 struct BinaryReader<'a> {
     bytes: ByteRange<'a>,
-    /// End offsets of the open lists and structs around the innermost one.
+    /// End offsets of the lists and structs that enclose the innermost open one.
     ends: Vec<usize>,
     output: &'a mut JsonOutput,
 }
 
-/// The rest of a value in the input, from which its parts are read.
+/// Unread part of a value, as a range of the input.
 #[derive(Clone, Copy)]
 struct ByteRange<'a> {
     input: &'a [u8],
@@ -28,7 +28,7 @@ struct ByteRange<'a> {
     end: usize,
 }
 
-/// The first byte of a value, which contains its type, and the offset of its end.
+/// First byte of a value, which encodes its type, and the offset of the value's end.
 struct ValueHeader {
     kind: u8,
     low: u8,
@@ -78,7 +78,8 @@ impl<'a> BinaryReader<'a> {
         }
     }
 
-    /// Reads annotations. Returns whether the first one is that of symbol tables, and the header of the value.
+    /// Reads the annotations of a value. Returns whether the first annotation marks a local symbol table, and the
+    /// header of the annotated value.
     fn annotated(&mut self, wrapper: &ValueHeader) -> Result<(bool, ValueHeader)> {
         let mut inner = ByteRange { end: wrapper.end, ..self.bytes };
         let length = inner.length()?;
@@ -176,7 +177,7 @@ impl<'a> ByteRange<'a> {
         Ok(*byte)
     }
 
-    /// Returns the offset after `length` bytes.
+    /// Returns the offset after `length` bytes, or fails if that exceeds the range.
     fn end_of(&self, length: usize) -> Result<usize> {
         if length > self.end - self.at {
             return malformed(format!("a value of {length} bytes exceeds the {} that are left", self.end - self.at));
@@ -184,7 +185,7 @@ impl<'a> ByteRange<'a> {
         Ok(self.at + length)
     }
 
-    /// Reads the first byte of a value and its length, which are checked together.
+    /// Reads the type byte of a value and its length, and checks that the type permits the length.
     fn header(&mut self) -> Result<ValueHeader> {
         let byte = self.byte()?;
         let (kind, low) = (byte >> 4, byte & 15);
@@ -222,7 +223,8 @@ impl<'a> ByteRange<'a> {
         Ok(usize::try_from(length).unwrap_or(usize::MAX))
     }
 
-    /// Reads a variable-length integer with a sign, which zero has too.
+    /// Reads a signed variable-length integer. The sign is returned separately, because Ion distinguishes negative
+    /// zero.
     fn var_int(&mut self) -> Result<(bool, i64)> {
         let first = self.byte()?;
         let mut value = i64::from(first & 0x3f);
@@ -238,7 +240,7 @@ impl<'a> ByteRange<'a> {
         Ok((is_negative, if is_negative { -value } else { value }))
     }
 
-    /// Interprets all bytes as an unsigned integer.
+    /// Decodes all bytes as an unsigned integer.
     fn magnitude(&self) -> Result<u128> {
         let bytes = self.rest();
         let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
@@ -252,7 +254,7 @@ impl<'a> ByteRange<'a> {
         Ok(significant.iter().fold(0, |value, byte| value << 8 | u128::from(*byte)))
     }
 
-    /// Interprets all bytes as an integer whose first bit is the sign.
+    /// Decodes all bytes as an integer whose first bit is the sign.
     fn coefficient(&self) -> Result<(bool, u128)> {
         let [first, rest @ ..] = self.rest() else { return Ok((false, 0)) };
         let rest_of = Self { at: self.end - rest.len(), ..*self };
@@ -282,7 +284,8 @@ fn put_float(output: &mut JsonOutput, bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Maximum number of fraction digits of a decimal written with a point. Others are written with an exponent.
+/// Maximum number of fraction digits of a decimal that is written with a decimal point. Others are written with an
+/// exponent.
 const FRACTION_MAX: i64 = 40;
 
 fn put_decimal(output: &mut JsonOutput, mut body: ByteRange<'_>) -> Result<()> {

@@ -12,8 +12,7 @@ use crate::http::answer::{self, Answer};
 use bytes::Bytes;
 use frpc::{AdapterContext, Metadata, Status};
 
-/// Calls the methods of a message and replies once all have completed. The reply has the form of the request, binary or
-/// text.
+/// Handles an HTTP body with JSON-RPC in Ion and waits for its calls. The reply is binary or text like the request.
 pub(crate) async fn answer(gateway: &Gateway, context: &AdapterContext, metadata: Metadata, body: Bytes) -> Answer {
     let mut session = Session::new(gateway, context, metadata).without_notices();
     let is_binary = is_binary(&body);

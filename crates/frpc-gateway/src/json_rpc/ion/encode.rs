@@ -4,15 +4,15 @@ use super::VERSION_MARKER;
 use frpc::json::{DecodeError, Options, Reader};
 use std::collections::HashMap;
 
-/// First id of a local symbol.
+/// First symbol id that is available to local symbols.
 const FIRST_LOCAL: u64 = 10;
 
-/// Ids of `$ion_symbol_table` and `symbols`.
+/// Symbol ids of `$ion_symbol_table` and `symbols`.
 const SYMBOL_TABLE: u64 = 3;
 const SYMBOLS: u64 = 7;
 
-/// Encodes JSON in the binary form. Integers become integers, numbers with a point become decimals, and those with an
-/// exponent become floats, as when Ion parses JSON. Integers and decimals beyond 128 bits become floats.
+/// Encodes JSON as binary Ion. Numbers are typed as in Ion text: integers stay integers, numbers with a point become
+/// decimals, and those with an exponent become floats. Integers and decimals of more than 128 bits become floats.
 pub(crate) fn to_binary(json: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let mut encoder = Encoder::default();
     encoder.value(&mut Reader::new(json, &Options::new().nesting_max(u32::MAX))?)?;
@@ -36,26 +36,26 @@ pub(crate) fn to_binary(json: &[u8]) -> Result<Vec<u8>, DecodeError> {
     Ok([VERSION_MARKER, &tables, &encoder.finish()].concat())
 }
 
-/// Encoded values without the headers of long containers. These are inserted once all lengths are known, so that each
-/// byte is moved at most twice at any depth.
+/// Encoded values that lack the headers of long containers. Headers are inserted once all lengths are known, so that
+/// each byte is moved at most twice at any depth.
 #[derive(Default)]
 struct Encoder {
     out: Vec<u8>,
     headers: Vec<ContainerHeader>,
-    /// Total length of the container headers that must be inserted into the values.
+    /// Total length of the container headers that are still to be inserted.
     headers_length: usize,
     names: HashMap<String, u64>,
 }
 
-/// Header of a list or struct, which [`Encoder::finish`] inserts before the contents at `offset`, because the length is
-/// known only once the contents are encoded.
+/// Header of a list or struct. [`Encoder::finish`] inserts it at `offset`, because the length is known only after the
+/// contents were encoded.
 struct ContainerHeader {
     offset: usize,
     length: usize,
     kind: u8,
 }
 
-/// A list or struct whose contents are being encoded.
+/// List or struct whose contents are being encoded.
 struct OpenContainer {
     header: usize,
     offset: usize,
@@ -85,7 +85,7 @@ impl Encoder {
         }
     }
 
-    /// Returns the values with all headers.
+    /// Inserts all headers and returns the encoded values.
     fn finish(&self) -> Vec<u8> {
         let mut whole = Vec::with_capacity(self.out.len() + self.headers_length);
         let mut rest = 0;
@@ -98,7 +98,8 @@ impl Encoder {
         whole
     }
 
-    /// Encodes a value, recursively. The depth is bounded because this server has limited the nesting of its messages.
+    /// Encodes a JSON value recursively. The depth is bounded, because the server limits the nesting of its own
+    /// messages.
     fn value(&mut self, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
         match reader.peek() {
             Some(b'{') => {
@@ -192,7 +193,7 @@ fn put_var_uint(out: &mut Vec<u8>, value: u64) {
     }
 }
 
-/// Appends the negative of a number.
+/// Appends `-value` as a signed variable-length integer.
 fn put_var_int(out: &mut Vec<u8>, value: usize) {
     match u8::try_from(value) {
         Ok(short) if short < 0x40 => out.push(0xc0 | short),

@@ -5,17 +5,17 @@ use super::{IonLimits, Problem, Result, malformed};
 use base64::prelude::*;
 use frpc::json::plain_length;
 
-/// Kind of an open container, which determines its separators and its closing bracket.
+/// Kind of an open container, which determines its separators and closing bracket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Container {
     List,
-    /// An S-expression, which is converted to an array.
+    /// An S-expression, which becomes a JSON array.
     Sexp,
     Struct,
 }
 
 impl Container {
-    /// Returns the closing bracket of the text form.
+    /// Returns the closing bracket of the container in Ion text.
     pub(super) fn end(self) -> u8 {
         match self {
             Self::List => b']',
@@ -25,8 +25,8 @@ impl Container {
     }
 }
 
-/// Writes JSON within limits. The message and each local symbol table are written here; a table takes effect at its
-/// end.
+/// JSON writer with a size and depth limit. It receives the message and any local symbol tables before it, each of
+/// which is applied once it is complete.
 pub(super) struct JsonOutput {
     json: Vec<u8>,
     containers: Vec<Container>,
@@ -34,8 +34,8 @@ pub(super) struct JsonOutput {
     /// Complete top-level values, one per line.
     message: Vec<u8>,
     values: usize,
-    /// Whether the current value is a local symbol table, in which only strings are written as strings; see
-    /// [`Symbols::apply`].
+    /// Whether the current value is a local symbol table. In a table, values other than strings are not written as
+    /// strings; see [`Symbols::apply`].
     is_table: bool,
     pub(super) symbols: Symbols,
 }
@@ -55,7 +55,7 @@ impl JsonOutput {
         }
     }
 
-    /// Returns all top-level values, one per line.
+    /// Returns all complete top-level values, one per line.
     #[cfg(test)]
     pub(super) fn into_values(self) -> Vec<u8> {
         self.message
@@ -66,7 +66,7 @@ impl JsonOutput {
         self.containers.last().copied()
     }
 
-    /// Checks that `bytes` more fit within the limit.
+    /// Checks that `bytes` more can be written within the size limit.
     pub(super) fn check_room(&self, bytes: usize) -> Result<()> {
         let used = self.json.len() + self.message.len();
         if bytes > self.limits.bytes.saturating_sub(used) { Err(Problem::TooLong) } else { Ok(()) }
@@ -78,7 +78,7 @@ impl JsonOutput {
         Ok(())
     }
 
-    /// Writes a comma before a value or name, unless it is the first.
+    /// Writes a comma before a value or field name, except before the first.
     fn separate(&mut self) -> Result<()> {
         match self.json.last() {
             None | Some(b'[' | b'{' | b':') => Ok(()),
@@ -86,7 +86,7 @@ impl JsonOutput {
         }
     }
 
-    /// Begins a container. It is a local symbol table if it is an annotated top-level struct.
+    /// Opens a container. An annotated top-level struct can be a local symbol table.
     pub(super) fn begin(&mut self, container: Container, is_annotated_table: bool) -> Result<()> {
         if self.containers.is_empty() {
             self.is_table = is_annotated_table && container == Container::Struct;
@@ -105,7 +105,7 @@ impl JsonOutput {
         self.finish_value()
     }
 
-    /// Writes a field name that is already escaped.
+    /// Writes a field name that already has JSON escapes.
     pub(super) fn name(&mut self, escaped: &str) -> Result<()> {
         self.separate()?;
         self.push(b"\"")?;
@@ -128,7 +128,7 @@ impl JsonOutput {
         }
     }
 
-    /// Writes a string that is already escaped.
+    /// Writes a string that already has JSON escapes.
     pub(super) fn string(&mut self, escaped: &str) -> Result<()> {
         self.separate()?;
         self.push(b"\"")?;
@@ -137,7 +137,7 @@ impl JsonOutput {
         self.finish_value()
     }
 
-    /// Writes a value of another type as a string.
+    /// Writes a value that has no JSON type, such as a timestamp, as a string.
     pub(super) fn other_string(&mut self, escaped: &str) -> Result<()> {
         if self.is_table { self.literal(b"null") } else { self.string(escaped) }
     }
@@ -164,13 +164,13 @@ impl JsonOutput {
         Ok(text.to_owned())
     }
 
-    /// Writes the bytes of a blob or clob.
+    /// Writes the bytes of a blob or clob as a base64 string.
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
         self.check_room(bytes.len())?;
         self.other_string(&BASE64_STANDARD.encode(bytes))
     }
 
-    /// Appends text with escapes to a string that is not written yet.
+    /// Appends text with JSON escapes to `to`, within the size limit.
     pub(super) fn escape(&self, text: &str, to: &mut String) -> Result<()> {
         let mut rest = text;
         loop {
@@ -191,7 +191,7 @@ impl JsonOutput {
         }
     }
 
-    /// Ends a value. A top-level value is the message or a local symbol table.
+    /// Completes a value. A top-level value is either stored as the message or applied as a symbol table.
     fn finish_value(&mut self) -> Result<()> {
         if !self.containers.is_empty() {
             return Ok(());

@@ -2,26 +2,26 @@
 
 use frpc::json::{DecodeError, Options, Reader};
 
-/// System symbols 1 to 9.
+/// Texts of the system symbols 1 to 9.
 const SYSTEM: [&str; 9] =
     ["$ion", "$ion_1_0", SYMBOL_TABLE, "name", "version", "imports", "symbols", "max_id", "$ion_shared_symbol_table"];
 
-/// Annotation of a local symbol table, and the import that keeps the current table.
+/// Annotation of a local symbol table. As an import, it keeps the current symbols.
 pub(super) const SYMBOL_TABLE: &str = "$ion_symbol_table";
 
-/// Placeholder for a symbol without text. It cannot be confused with text, in which quotes are escaped.
+/// Placeholder for a symbol without text. It differs from every text, because quotes in texts are escaped.
 const UNKNOWN: &str = "\"";
 
-/// Current symbols. Texts are stored with JSON escapes.
+/// Symbols of the current symbol table. Their texts are stored with JSON escapes.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     texts: String,
-    /// Offset in `texts` at which the text of each local symbol ends.
+    /// End offset in `texts` of each local symbol's text.
     ends: Vec<usize>,
 }
 
 impl Symbols {
-    /// Returns the text of a symbol, or `None` if it is undefined or has no text.
+    /// Returns the text of a symbol with this id, or `None` if the symbol is undefined or has no text.
     pub(super) fn get(&self, id: u64) -> Option<&str> {
         let index = usize::try_from(id).ok()?.checked_sub(1)?;
         if let Some(text) = SYSTEM.get(index) {
@@ -32,19 +32,19 @@ impl Symbols {
         self.texts.get(start..*self.ends.get(index)?).filter(|text| *text != UNKNOWN)
     }
 
-    /// Returns whether a symbol is defined, with or without text.
+    /// Returns whether a symbol id is defined, with or without text.
     pub(super) fn contains(&self, id: u64) -> bool {
         id <= (SYSTEM.len() + self.ends.len()) as u64
     }
 
-    /// Drops the local symbols.
+    /// Removes all local symbols.
     pub(super) fn reset(&mut self) {
         self.texts.clear();
         self.ends.clear();
     }
 
-    /// Applies a local symbol table in JSON. In it, strings are written as strings, and `true` is the symbol that keeps
-    /// the current table. There are no other strings or booleans.
+    /// Applies a local symbol table that was converted to JSON. The writer makes strings only from Ion strings, and
+    /// `true` only from the symbol that keeps the current table.
     pub(super) fn apply(&mut self, table: &[u8]) -> Result<(), DecodeError> {
         let options = Options::new().nesting_max(u32::MAX);
         let (mut imports, mut symbols) = (None, None);
@@ -79,7 +79,7 @@ impl Symbols {
     }
 }
 
-/// Rejects imports of symbols, because there is no catalog of shared symbol tables.
+/// Rejects imported symbol tables, because the server has no catalog of shared tables.
 fn check_import(import: &str, options: &Options<'_>) -> Result<(), DecodeError> {
     if !import.starts_with('{') {
         return Ok(());

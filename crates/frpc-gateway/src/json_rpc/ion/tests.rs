@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const LIMITS: IonLimits = IonLimits { bytes: 5 << 20, depth: 202 };
 
-/// Returns the values of a file, one JSON value per line.
+/// Converts a file and returns its values, one JSON value per line.
 fn values(input: &[u8]) -> std::result::Result<Vec<u8>, IonError> {
     read(input, LIMITS, |output| Ok(output.into_values()))
 }
@@ -29,8 +29,7 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Reasons why some valid files are rejected: their values cannot be represented in JSON here, or they are in UTF-16 or
-/// UTF-32.
+/// Valid files that are rejected, with the reason: a value has no JSON representation, or the text is UTF-16 or UTF-32.
 const REFUSED: [&str; 5] =
     ["of at most 16 bytes", "exceeds the limit of 16", "$0 has no text", "a shared symbol table", "is not UTF-8"];
 
@@ -73,7 +72,7 @@ fn json(input: impl AsRef<[u8]>) -> String {
     }
 }
 
-/// Returns a binary value after the version marker.
+/// Returns a binary Ion value with the version marker in front.
 fn binary(value: &[u8]) -> Vec<u8> {
     [VERSION_MARKER, value].concat()
 }
@@ -344,7 +343,7 @@ fn reply_in_binary_is_the_reply_in_json() {
     assert_eq!(json(floats), "[100000.0,-1.5e-7,3.402823669209385e38]");
 }
 
-/// Random mutations of messages yield JSON or an error, within the limits.
+/// Randomly mutated messages yield JSON or an error and never exceed the limits.
 #[test]
 fn changed_messages_become_json_or_an_error() {
     let text = br#"$ion_1_0 $ion_symbol_table::{symbols:["ab","c"]} {jsonrpc:"2.0",$10:[1,-2.5d3,0x1F,2000-01-01T00:00:01.5+01:00,
@@ -389,7 +388,7 @@ fn changed_messages_become_json_or_an_error() {
     assert!(read > 1000 && refused > 1000, "{read} {refused}");
 }
 
-/// Inputs that would take more than linear time in a naive reader.
+/// Inputs for which a naive reader needs more than linear time.
 #[test]
 fn large_inputs_are_read_or_refused_in_time() {
     let limits = IonLimits { bytes: 64 << 20, depth: 202 };

@@ -8,7 +8,7 @@ use super::symbols::SYMBOL_TABLE;
 use super::{Result, malformed, time};
 use strings::Form;
 
-/// Reads all values. Also returns the offset of an error.
+/// Reads all values of an Ion text. An error includes its offset.
 pub(super) fn read(text: &str, output: &mut JsonOutput) -> (usize, Result<()>) {
     let mut reader = TextReader { text, at: 0, content: String::new(), output };
     let read = reader.read();
@@ -18,24 +18,24 @@ pub(super) fn read(text: &str, output: &mut JsonOutput) -> (usize, Result<()>) {
 struct TextReader<'a> {
     text: &'a str,
     at: usize,
-    /// JSON of the string, number or symbol being read.
+    /// JSON text of the string, number or symbol that is being read.
     content: String,
     output: &'a mut JsonOutput,
 }
 
-/// A name, annotation or symbol value, quoted or not.
+/// A symbol token: field name, annotation or symbol value.
 #[derive(Clone, Copy)]
 enum Symbol<'a> {
-    /// A quoted symbol, whose text is in `content`.
+    /// A quoted symbol. Its text is in `content`.
     Quoted,
     Plain,
-    /// One of `null`, `true`, `false` and `nan`.
+    /// A keyword: `null`, `true`, `false` or `nan`.
     Keyword(&'a str),
-    /// A symbol id; `None` if it exceeds 64 bits.
+    /// A symbol id such as `$10`. `None` if it exceeds 64 bits.
     Id(Option<u64>),
 }
 
-/// Type names that can follow `null`.
+/// Type names that can follow `null.`.
 const TYPES: [&str; 13] = [
     "null",
     "bool",
@@ -73,7 +73,7 @@ impl<'a> TextReader<'a> {
         }
     }
 
-    /// Reads the comma after a value, unless the container ends.
+    /// Reads the comma after a value, unless the container ends there.
     fn end_value(&mut self) -> Result<()> {
         let Some(container @ (Container::List | Container::Struct)) = self.output.container() else { return Ok(()) };
         self.skip_space()?;
@@ -101,7 +101,7 @@ impl<'a> TextReader<'a> {
         self.skip_space()
     }
 
-    /// Reads a value, or the start of a container. Returns whether the value is complete.
+    /// Reads a value or the start of a container. Returns whether the value is complete.
     fn value(&mut self) -> Result<bool> {
         let (mut is_annotated, mut is_table) = (false, false);
         loop {
@@ -143,7 +143,7 @@ impl<'a> TextReader<'a> {
         Ok(false)
     }
 
-    /// Reads two colons after a symbol and returns whether they are there.
+    /// Returns whether a symbol is an annotation, that is, followed by `::`, which is consumed.
     fn is_annotation(&mut self, symbol: Symbol<'a>) -> Result<bool> {
         let before = self.at;
         self.skip_space()?;
@@ -202,7 +202,7 @@ impl<'a> TextReader<'a> {
         Ok(Symbol::Plain)
     }
 
-    /// Reads a number or timestamp. Returns false if it is an operator.
+    /// Reads a number or timestamp. Returns false if the sign belongs to an operator instead.
     fn number(&mut self) -> Result<bool> {
         let rest = self.rest().as_bytes();
         if let Some(sign @ (b"+inf" | b"-inf")) = rest.get(..4)
@@ -228,7 +228,7 @@ impl<'a> TextReader<'a> {
         Ok(true)
     }
 
-    /// Reads an operator in an S-expression.
+    /// Reads an operator symbol in an S-expression.
     fn operator(&mut self) -> Result<()> {
         let rest = self.rest();
         let is_end = |(at, byte)| !is_operator(byte) || matches!(rest.as_bytes().get(at..at + 2), Some(b"//" | b"/*"));
@@ -237,7 +237,7 @@ impl<'a> TextReader<'a> {
         self.output.symbol(rest.get(..length).unwrap_or_default())
     }
 
-    /// Skips white space and comments.
+    /// Skips whitespace and comments.
     fn skip_space(&mut self) -> Result<()> {
         loop {
             self.skip_white_space();
@@ -271,7 +271,7 @@ impl<'a> TextReader<'a> {
         is_next
     }
 
-    /// Reads ASCII bytes while `accepts` returns true.
+    /// Reads ASCII characters while `accepts` returns true.
     fn take_while(&mut self, accepts: impl Fn(u8) -> bool) -> &'a str {
         let rest = self.rest();
         let length = rest.bytes().take_while(|byte| byte.is_ascii() && accepts(*byte)).count();
@@ -280,7 +280,7 @@ impl<'a> TextReader<'a> {
     }
 }
 
-/// Returns whether a token starts like a timestamp.
+/// Returns whether a token begins like a timestamp: four digits and a `-` or `T`.
 fn is_timestamp(token: &str) -> bool {
     token.bytes().take_while(u8::is_ascii_digit).count() == 4 && matches!(token.as_bytes().get(4), Some(b'-' | b'T'))
 }
@@ -297,12 +297,12 @@ fn is_operator(byte: u8) -> bool {
     b"!#%&*+-./;<=>?@^`|~".contains(&byte)
 }
 
-/// Returns whether a byte may follow a number.
+/// Returns whether a byte can follow a number, so that it terminates the token.
 fn is_number_end(byte: u8) -> bool {
     b"{}[](),\"' \t\n\r\x0b\x0c".contains(&byte)
 }
 
-/// Returns whether a word is a version marker, such as `$ion_1_0`.
+/// Returns whether a symbol is a version marker, such as `$ion_1_0`.
 fn is_version_marker(word: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let version = word.strip_prefix("$ion_").and_then(|version| version.split_once('_'));

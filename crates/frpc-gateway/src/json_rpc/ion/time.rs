@@ -1,6 +1,6 @@
 //! Timestamps: their text form, and the conversion from UTC to local time for the binary form.
 
-/// Date and time fields of a timestamp in local time.
+/// Date and time fields of a timestamp in its local offset.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Date {
     pub(super) year: u64,
@@ -42,7 +42,7 @@ impl Date {
         Self { day: month.days_of_month(), ..month }
     }
 
-    /// Adds `more` minutes, less than a day, to a minute of this date. Returns the resulting date and minute.
+    /// Adds `more` minutes, less than a day, to a minute of this day. Returns the resulting date and minute.
     pub(super) fn add_minutes(self, minute: i64, more: i64) -> (Self, i64) {
         match minute + more {
             sum if sum < 0 => (self.previous(), sum + MINUTES),
@@ -55,8 +55,8 @@ impl Date {
 /// Number of minutes in a day.
 pub(super) const MINUTES: i64 = 24 * 60;
 
-/// Returns a text timestamp in ISO 8601, which differs only in that a date has no trailing `T`. Returns `None` if the
-/// timestamp is invalid.
+/// Converts a timestamp of Ion text to ISO 8601, in which a date has no trailing `T`. Returns `None` if the timestamp
+/// is invalid.
 pub(super) fn iso(text: &str) -> Option<&str> {
     let (date, time) = match text.split_once('T') {
         Some((date, time)) => (date, time),
@@ -102,14 +102,14 @@ pub(super) fn iso(text: &str) -> Option<&str> {
     fields.add_minutes(minute, -offset).0.is_valid().then_some(text)
 }
 
-/// Parses `hh:mm` as a minute of the day.
+/// Parses `hh:mm` as the number of minutes since midnight.
 fn minute_of_day(text: &str) -> Option<i64> {
     let (hour, minute) = text.split_once(':')?;
     let (hour, minute) = (digits(hour, 2)?, digits(minute, 2)?);
     (hour < 24 && minute < 60).then(|| (hour * 60 + minute).cast_signed())
 }
 
-/// Parses a number of exactly `count` digits.
+/// Parses a number with exactly `count` digits.
 fn digits(text: &str, count: usize) -> Option<u64> {
     let is_number = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }

@@ -6,23 +6,23 @@ use crate::json_rpc::envelope::Item;
 use bytes::Bytes;
 use frpc::{AdapterContext, Status};
 
-/// The batches of a session whose replies are not complete.
+/// JSON-RPC batches of a session that are not completely answered.
 #[derive(Default)]
 pub(super) struct Batches {
-    /// Batches by number. Slots of completed batches are reused.
+    /// Batches by number. The numbers of completed batches are reused.
     open: Vec<Option<Batch>>,
     free: Vec<usize>,
 }
 
-/// A batch whose replies are collected until its last call has completed.
+/// A JSON-RPC batch, whose replies are collected until its last call has completed.
 #[derive(Default)]
 struct Batch {
-    /// Replies, each followed by a comma.
+    /// Collected replies, each followed by a comma.
     replies: Vec<u8>,
-    /// Number of calls in progress, plus one while the batch is being handled.
+    /// Number of calls in progress, plus one while the elements of the batch are being handled.
     left: usize,
     charge: Charge,
-    /// Whether the replies exceed the limit even if further ones are replaced by errors.
+    /// Whether the replies exceed the size limit even with later ones replaced by errors.
     is_too_long: bool,
 }
 
@@ -70,15 +70,15 @@ impl Batches {
         self.open.get_mut(number)?.as_mut()
     }
 
-    /// Registers one more call of a batch.
+    /// Adds a call in progress to a batch.
     pub(super) fn wait(&mut self, number: usize) {
         if let Some(batch) = self.get(number) {
             batch.left += 1;
         }
     }
 
-    /// Adds the reply that `put` appends, if any. All replies together have at most `max` bytes. A reply beyond the
-    /// limit is replaced by an error. If even the error does not fit, the whole batch is replaced by one error.
+    /// Adds the reply that `put` appends, if any. If the collected replies would exceed `max` bytes, the reply is
+    /// replaced by an error. If even the error does not fit, the whole batch is answered with a single error.
     pub(super) fn add(
         &mut self,
         number: usize,
@@ -106,7 +106,8 @@ impl Batches {
         batch.replies.push(b',');
     }
 
-    /// Counts the end of a call, or of handling the batch. The last one appends all replies and a line feed to `out`.
+    /// Records that a call, or the handling of the batch itself, has ended. The last one appends the collected replies
+    /// and a line feed to `out`.
     pub(super) fn end(&mut self, number: usize, out: &mut Vec<u8>) {
         let Some(slot) = self.open.get_mut(number) else { return };
         let Some(batch) = slot else { return };

@@ -4,23 +4,24 @@ use super::CallNumber;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Maps an id to its oldest call in progress. No operation depends on the number of calls with the same id.
+/// Index from request ids to calls in progress. An id maps to its oldest call. No operation takes time proportional to
+/// the number of calls with equal ids.
 #[derive(Default)]
 pub(super) struct CallIds {
     first: HashMap<Arc<[u8]>, CallNumber>,
-    /// Further calls with the same id as a first one.
+    /// Later calls that share the id of an earlier one.
     further: BTreeSet<(Arc<[u8]>, CallNumber)>,
 }
 
 impl CallIds {
-    /// Adds a call, whose number must be higher than all earlier ones.
+    /// Adds a call. Its number must exceed all earlier ones.
     pub(super) fn insert(&mut self, id: &Arc<[u8]>, number: CallNumber) {
         if *self.first.entry(id.clone()).or_insert(number) != number {
             self.further.insert((id.clone(), number));
         }
     }
 
-    /// Returns the oldest call with this id.
+    /// Returns the oldest call in progress with this id.
     pub(super) fn get(&self, id: &[u8]) -> Option<CallNumber> {
         self.first.get(id).copied()
     }

@@ -21,43 +21,45 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 
-/// Initial number of items that a client may send. Sufficient for a distant client to send continuously, if items have
-/// some kilobytes and the handler keeps up.
+/// Initial number of request items that a client may send. With items of a few kilobytes, it lets a distant client send
+/// continuously while the handler keeps up.
 const ITEMS_FIRST: u32 = 16;
 
-/// Number of consumed items after which a client is granted more, so that one notification covers several.
+/// Number of consumed items after which the client is granted new credit, so that one notification covers several
+/// items.
 const ITEMS_EACH: u32 = ITEMS_FIRST / 2;
 
-/// Maximum number of bytes of response items that wait for the connection. A single item may exceed it. The handler's
-/// next item is polled when the connection has accepted these.
+/// Maximum number of bytes of response items buffered per stream. A single item may exceed it. The handler's stream is
+/// not polled while the buffer is full.
 const WINDOW: usize = 64 * 1024;
 
-/// Number of bytes that each item takes of the window in addition to its content.
+/// Fixed cost of a response item in bytes of the window, in addition to its content.
 const ITEM_COST: usize = 64;
 
-/// Memory of an open stream in bytes: its task, its entries in the session, and its queues.
+/// Memory charge of an open stream in bytes, for its task, session entries and queues.
 const STREAM_COST: usize = 4 * 1024;
 
-/// Memory in bytes that is reserved before the handler produces the first response item. For later items, the length of
-/// the largest recent item is reserved, up to [`WINDOW`].
+/// Number of bytes reserved for the first response item before it is produced. For later items, the size of the largest
+/// recent item is reserved, up to [`WINDOW`].
 const FIRST_ITEM: usize = 1024;
 
-/// The session's side of a streaming call.
+/// State that the session keeps for a streaming call.
 pub(super) struct StreamEnds {
     _hold: MemoryCharge,
-    /// Queue of request items for the handler. `None` once the client sends no more items.
+    /// Queue of request items for the handler. `None` once the client has ended the request stream.
     requests: Option<UnboundedSender<Result<(Bytes, MemoryCharge), Status>>>,
-    /// Number of items that the client may still send.
+    /// Number of request items that the client may still send.
     granted: u32,
-    /// Number of bytes of items queued for the handler.
+    /// Number of bytes of request items that wait for the handler.
     queued: Arc<AtomicUsize>,
-    /// One permit per byte of response items that may wait to be written to the connection.
+    /// Permits that limit the buffered response items, one per byte.
     pub(super) window: Arc<Semaphore>,
-    /// One permit per item that the client accepts, if it uses flow control.
+    /// Permits for response items that the client accepts, one per item. `None` if the client does not use flow
+    /// control.
     credit: Option<Arc<Semaphore>>,
 }
 
-/// The task of a stream, which is aborted with the call.
+/// Task of a streaming call, aborted when the call ends.
 pub(super) struct StreamTask(AbortHandle);
 
 impl Drop for StreamTask {
@@ -67,7 +69,7 @@ impl Drop for StreamTask {
 }
 
 impl Inner {
-    /// Starts a call of a streaming method, whose items are exchanged by notifications.
+    /// Starts a call of a streaming method. Its items are sent and received as notifications.
     pub(super) fn open(
         &mut self,
         at: usize,
@@ -144,7 +146,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Handles a notification about a call. Notifications about ended calls are late and ignored.
+    /// Handles a notification about a call. It is ignored if the call has ended, because it then arrived late.
     pub(super) fn handle_notice(&mut self, request: &Request<'_>, message: &Bytes, context: &AdapterContext) {
         let Some(Ok(notice)) = request.params.map(Notice::read) else { return };
         let Some(number) = notice.id.and_then(|id| self.ids.get(id.as_bytes())) else { return };
@@ -175,8 +177,7 @@ impl Inner {
         }
     }
 
-    /// Ends the request items of all streams with an error, because no more can arrive and the received ones may be
-    /// incomplete.
+    /// Ends all request streams with an error, because no more input arrives and the received items may be incomplete.
     pub(super) fn cut_off(&mut self, status: &Status) {
         for call in self.calls.values_mut() {
             let CallTask::Stream(ends, _) = &mut call.work else { continue };
@@ -186,14 +187,14 @@ impl Inner {
         }
     }
 
-    /// Ends a call before its handler has completed, and replies with `status`.
+    /// Ends a call before its handler has completed. The reply contains `status`.
     pub(super) fn finish(&mut self, number: CallNumber, status: Status, context: &AdapterContext) {
         if let Some(call) = self.end(number) {
             self.answer(call, Err(status), context);
         }
     }
 
-    /// Appends a response item.
+    /// Appends a response item of a stream as a notification.
     pub(super) fn put_item(&mut self, number: CallNumber, item: &Bytes, permits: usize) {
         let Some(Call { id: Some(id), work: CallTask::Stream(ends, _), .. }) = self.calls.get(&number) else { return };
         reply::begin_notice(&mut self.output, "rpc.item", id, "item");
@@ -203,7 +204,7 @@ impl Inner {
         ends.window.add_permits(permits);
     }
 
-    /// Grants the client credit for the items that its handler has consumed.
+    /// Grants the client credit for the request items that the handler has consumed.
     pub(super) fn grant(&mut self, number: CallNumber, count: u32) {
         let Some(Call { id: Some(id), work: CallTask::Stream(ends, _), .. }) = self.calls.get_mut(&number) else {
             return;
@@ -219,10 +220,12 @@ impl Inner {
     }
 }
 
-/// Maximum credit, more than any client needs. Half of the maximum number of semaphore permits on 32-bit targets.
+/// Maximum credit of a client, in items. Half of the semaphore's maximum on 32-bit targets, and more than any client
+/// needs.
 const CREDIT_MAX: usize = 1 << 28;
 
-/// Adds credit granted by a client, up to [`CREDIT_MAX`]. Only the session adds credit, so the sum cannot exceed it.
+/// Adds credit granted by the client, up to a total of [`CREDIT_MAX`]. Only the session adds credit, so the total
+/// cannot exceed the maximum.
 fn add_credit(credit: &Semaphore, items: u64) {
     let room = CREDIT_MAX.saturating_sub(credit.available_permits());
     credit.add_permits(usize::try_from(items).unwrap_or(CREDIT_MAX).min(room));
@@ -250,13 +253,13 @@ impl StreamEnds {
     }
 }
 
-/// Stream of request items, as polled by the handler.
+/// Stream of request items that the handler polls.
 struct Items {
     receiver: UnboundedReceiver<Result<(Bytes, MemoryCharge), Status>>,
     queued: Arc<AtomicUsize>,
     mail: Arc<SessionMailbox>,
     number: CallNumber,
-    /// Number of consumed items for which no credit was granted yet.
+    /// Number of consumed items that were not reported to the session yet.
     consumed: u32,
 }
 
@@ -279,7 +282,7 @@ impl Stream for Items {
     }
 }
 
-/// Calls a method with a single request message.
+/// Calls a method that takes a single request message.
 async fn call_with_one(
     method: &AdapterMethod,
     request: frpc::Request<Bytes>,
@@ -289,7 +292,7 @@ async fn call_with_one(
     method.streaming(request, format).await
 }
 
-/// Sends the responses of a handler to the session, with flow control.
+/// Sends a handler's responses to the session, with flow control.
 struct ResponseSink {
     number: CallNumber,
     mail: Arc<SessionMailbox>,
@@ -300,7 +303,8 @@ struct ResponseSink {
 }
 
 impl ResponseSink {
-    /// Sends responses as items. Returns the single response of a client-streaming method, and `null` otherwise.
+    /// Sends responses as stream items. Returns the result of the call: the response of a client-streaming method, or
+    /// `null`.
     async fn send(&self, responses: Response<AdapterResponses>, kind: CallKind) -> Result<Response<Bytes>, Status> {
         let mut result = Bytes::from_static(b"null");
         let mut responses = responses;
@@ -340,7 +344,7 @@ impl ResponseSink {
         Ok(responses.map(|_| result))
     }
 
-    /// Waits until the client accepts another item and the window has space for its bytes.
+    /// Waits until the client accepts another item and the buffer has space for its bytes.
     async fn permit(&self, bytes: usize) {
         let needed = self.credit.iter().map(|credit| (credit, 1)).chain([(&self.window, bytes)]);
         for (permits, count) in needed {
@@ -352,7 +356,7 @@ impl ResponseSink {
     }
 }
 
-/// Returns the result of `work`, or the deadline status of the call if that comes first.
+/// Returns the result of `work`, or `DEADLINE_EXCEEDED` if the call's deadline passes first.
 async fn unless_expired<T>(responses: &mut AdapterResponses, work: impl Future<Output = T>) -> Result<T, Status> {
     let mut work = pin!(work);
     poll_fn(|context| match work.as_mut().poll(context) {

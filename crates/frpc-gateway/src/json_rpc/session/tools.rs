@@ -15,13 +15,13 @@ use bytes::Bytes;
 use frpc::{AdapterCall, AdapterContext, Code, Metadata, Response, Status};
 use std::sync::Arc;
 
-/// Output size in bytes above which progress notifications are skipped. A later one includes their information.
+/// Size in bytes of unsent output above which progress notifications are dropped. Later notifications supersede them.
 const PROGRESS_MAX: usize = 64 * 1024;
 
-/// State of an MCP session that offers methods as tools.
+/// MCP state of a session that offers methods as tools.
 pub(super) struct ToolSession {
     mcp: Arc<Mcp>,
-    /// Whether a call or a list failed because the caller is not authenticated.
+    /// Whether a request failed because the caller is not authenticated.
     is_denied: bool,
 }
 
@@ -29,9 +29,9 @@ pub(super) struct ToolSession {
 pub(super) struct ToolCall {
     era: Revision,
     shape: ResultShape,
-    /// Token that identifies the call in progress notifications. `None` if the client wants none.
+    /// Progress token of the call, as JSON. `None` if the client did not request progress notifications.
     token: Option<Box<str>>,
-    /// Number of messages of the stream so far.
+    /// Number of messages that the stream has produced.
     count: u64,
     /// JSON of the messages that the stream has produced, separated by commas.
     items: Vec<u8>,
@@ -39,20 +39,20 @@ pub(super) struct ToolCall {
 }
 
 impl Session {
-    /// Enables tool calls in addition to calls by method name.
+    /// Enables MCP tool calls in addition to calls by method name.
     pub(crate) fn with_tools(mut self, mcp: &Arc<Mcp>) -> Self {
         self.inner.tools = Some(Box::new(ToolSession { mcp: mcp.clone(), is_denied: false }));
         self
     }
 
-    /// Enables tool calls and disables calls by method name.
+    /// Enables MCP tool calls and disables calls by method name.
     pub(crate) fn for_tools(self, mcp: &Arc<Mcp>) -> Self {
         let mut session = self.with_tools(mcp);
         session.inner.takes_methods = false;
         session
     }
 
-    /// Handles a request whose params have been parsed and checked.
+    /// Handles an MCP request whose params were parsed and checked.
     pub(crate) fn handle_mcp(&mut self, request: &Request<'_>, params: &Params<'_>, era: Revision, message: &Bytes) {
         self.run_batch(super::now(), |batch| {
             let mut out = std::mem::take(&mut batch.inner.output);
@@ -65,12 +65,12 @@ impl Session {
         });
     }
 
-    /// Returns a handle that cancels the next call.
+    /// Returns a handle that cancels the next call of this session.
     pub(crate) fn canceller(&self) -> Canceller {
         Canceller { mail: self.inner.mail.clone(), number: self.inner.next }
     }
 
-    /// Returns whether a call in progress sends progress notifications.
+    /// Returns whether any call in progress sends progress notifications.
     pub(crate) fn has_progress(&self) -> bool {
         let has_progress = |call: &Call| call.tool.as_ref().is_some_and(|tool| tool.token.is_some());
         self.inner.calls.values().any(|call| matches!(call.work, CallTask::Stream(..)) && has_progress(call))
@@ -83,7 +83,8 @@ impl Session {
 }
 
 impl MessageBatch<'_> {
-    /// Handles a message of the protocol and appends its reply if it is available. Returns whether it was one.
+    /// Handles a message if it belongs to MCP and appends its reply if that is available. Returns whether the message
+    /// belongs to MCP.
     pub(super) fn take_mcp(
         &mut self,
         request: &Request<'_>,
@@ -121,7 +122,7 @@ impl MessageBatch<'_> {
         true
     }
 
-    /// Appends the reply to a request if it is available.
+    /// Handles an MCP request. Appends the reply if it is available immediately.
     fn answer_mcp(
         &mut self,
         request: &Request<'_>,
@@ -164,7 +165,7 @@ impl MessageBatch<'_> {
         }
     }
 
-    /// Calls the method of a tool with the message in the arguments.
+    /// Calls the method of a tool with the request message from the tool's arguments.
     fn call_tool(
         &mut self,
         request: &Request<'_>,
@@ -263,7 +264,7 @@ impl MessageBatch<'_> {
     }
 }
 
-/// Extracts the request message from the arguments of a tool. Returns `None` for an empty message.
+/// Extracts the request message from the arguments of a tool. Returns `None` if the message is empty.
 fn message_of<'a>(tool: &Tool, arguments: Option<&'a str>) -> Result<Option<&'a str>, &'static str> {
     let arguments = arguments.filter(|json| *json != "null");
     if arguments.is_some_and(|json| !json.starts_with('{')) {
@@ -283,7 +284,7 @@ fn message_of<'a>(tool: &Tool, arguments: Option<&'a str>) -> Result<Option<&'a 
     value.map(Some).ok_or("missing argument \"value\"")
 }
 
-/// Adds the trace context, unless the request has one in its header fields.
+/// Adds the trace context of an MCP request to the metadata, unless the header fields already contain one.
 fn put_trace(metadata: &mut Metadata, traceparent: Option<&str>) {
     const TRACEPARENT: &str = "traceparent";
     if let Some(trace) = traceparent
@@ -295,7 +296,7 @@ fn put_trace(metadata: &mut Metadata, traceparent: Option<&str>) {
 }
 
 impl Inner {
-    /// Appends a page of the tools that the caller may call.
+    /// Appends a page of the tools that the caller is permitted to call.
     fn list_tools(
         &mut self,
         out: &mut Vec<u8>,
@@ -350,7 +351,7 @@ impl Inner {
         }
     }
 
-    /// Appends the result of a tool, whose messages are in `call`.
+    /// Appends the result of a tool whose stream has ended, with the messages collected in `call`.
     fn put_tool(
         &mut self,
         out: &mut Vec<u8>,
@@ -397,7 +398,8 @@ impl Inner {
         put_failure(out, id, mcp, era, status);
     }
 
-    /// Stores a message of a tool's stream and notifies the client. Returns false if the call is not a tool call.
+    /// Stores a message of a tool's stream and sends a progress notification. Returns false if the call is not a tool
+    /// call.
     pub(super) fn put_tool_item(
         &mut self,
         number: CallNumber,

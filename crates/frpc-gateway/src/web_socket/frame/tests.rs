@@ -3,7 +3,7 @@ use super::*;
 const MASK: [u8; 4] = [1, 2, 3, 4];
 const LIMIT: u64 = 70_000;
 
-/// Encodes a client frame. `first` replaces the first byte of its header.
+/// Encodes a frame as a client. `first` replaces the first byte of its header.
 fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     let (head, length) = head(Opcode::Binary, payload.len(), Some(MASK));
     let mut frame = [&head[..length], payload].concat();
@@ -12,7 +12,7 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// An item read from some bytes.
+/// Item that the decoder has read.
 #[derive(PartialEq, Eq, Debug)]
 enum Read {
     Part(Kind, Vec<u8>, bool),
@@ -21,7 +21,7 @@ enum Read {
     Close(Option<u16>),
 }
 
-/// Decodes bytes in pieces of `width`, and joins the parts of a message.
+/// Decodes `bytes` in pieces of `width` bytes, and joins the parts of each message.
 fn read(bytes: &[u8], width: usize) -> Result<Vec<Read>, Fault> {
     let start = Instant::now();
     let mut decoder = Decoder::new(Role::Server, LIMIT, start);

@@ -2,7 +2,7 @@
 
 use super::super::{INTEGER_MAX, Result, malformed};
 
-/// Appends a number in JSON syntax.
+/// Appends an Ion number in JSON syntax.
 pub(super) fn to_json(token: &str, json: &mut String) -> Result<()> {
     match convert(token, json) {
         Some(()) => Ok(()),
@@ -57,7 +57,7 @@ fn convert(token: &str, json: &mut String) -> Option<()> {
     Some(())
 }
 
-/// Appends digits without their underscores, each of which must be between two digits.
+/// Appends digits without their underscores. Each underscore must be between two digits.
 fn digits(text: &str, radix: u32, to: &mut String) -> Option<()> {
     let mut was_digit = false;
     for letter in text.chars() {

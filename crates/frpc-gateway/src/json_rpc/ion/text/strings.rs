@@ -8,18 +8,17 @@ use base64::prelude::*;
 /// Kind of a string.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
-    /// Unicode text, written as JSON text.
+    /// A string or symbol, whose Unicode text becomes JSON text.
     Text,
-    /// Bytes, each written as the character with its number.
+    /// A clob, whose bytes become the characters U+0000 to U+00FF.
     Clob,
 }
 
-/// Quotes of strings that may contain line breaks.
+/// Delimiter of long strings, which may contain line breaks.
 const LONG_QUOTES: &str = "'''";
 
 impl TextReader<'_> {
-    /// Reads a string in double quotes, or adjacent triple-quoted strings, which are concatenated. Returns false if
-    /// there is none.
+    /// Reads a string in double quotes, or adjacent triple-quoted strings as one. Returns false if there is none.
     pub(super) fn string(&mut self, form: Form) -> Result<bool> {
         self.content.clear();
         if self.take_byte(b'"') {
@@ -44,7 +43,7 @@ impl TextReader<'_> {
         }
     }
 
-    /// Appends the rest of a string to `content` and reads its closing quotes.
+    /// Appends the rest of a string to `content`, up to and including the closing quotes.
     pub(super) fn string_until(&mut self, quotes: &str, form: Form) -> Result<()> {
         loop {
             let rest = self.rest();
@@ -83,7 +82,7 @@ impl TextReader<'_> {
         }
     }
 
-    /// Reads an escape sequence.
+    /// Reads an escape sequence in a string.
     fn escape(&mut self, form: Form) -> Result<()> {
         let rest = self.rest();
         let (length, code) = match rest.as_bytes().get(1) {
@@ -121,7 +120,7 @@ impl TextReader<'_> {
         Ok(())
     }
 
-    /// Reads a blob or clob.
+    /// Reads a blob or clob after its opening braces.
     pub(super) fn lob(&mut self) -> Result<()> {
         self.at += 2;
         self.skip_white_space();
@@ -142,7 +141,7 @@ impl TextReader<'_> {
         }
     }
 
-    /// Reads base64, which may contain white space.
+    /// Reads base64 text, which may contain whitespace.
     fn base64(&mut self) -> Result<()> {
         self.content.clear();
         loop {
@@ -162,7 +161,7 @@ impl TextReader<'_> {
     }
 }
 
-/// Appends text to the content of a string.
+/// Appends text with JSON escapes to `content`.
 fn put(output: &JsonOutput, content: &mut String, form: Form, text: &str) -> Result<()> {
     if form == Form::Text {
         return output.escape(text, content);
