@@ -113,7 +113,7 @@ impl TraceContext {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
-    /// let context = TraceContext::new([1; 16], [2; 8], true).expect("the ids are not zero");
+    /// let context = TraceContext::new([1; 16], [2; 8], true).expect("trace and span ids should be non-zero");
     /// // A task that a handler spawns is not part of its call, unless it is told so.
     /// let task = tokio::spawn(context.carry(async { TraceContext::current() }));
     /// assert_eq!(task.await.unwrap(), Some(context));

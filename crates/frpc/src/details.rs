@@ -12,7 +12,7 @@
 //!     .with_detail(&BadRequest::new([("basket.fruit", "is a vegetable")]))
 //!     .with_detail(&RetryInfo::new(Duration::from_secs(3)));
 //!
-//! let bad: BadRequest = status.detail().expect("it was added");
+//! let bad: BadRequest = status.detail().expect("status should contain the detail that was added");
 //! assert_eq!(bad.field_violations[0].field, "basket.fruit");
 //! assert_eq!(status.detail::<RetryInfo>().and_then(|info| info.delay()), Some(Duration::from_secs(3)));
 //! ```

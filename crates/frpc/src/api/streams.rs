@@ -49,7 +49,7 @@ pub type ResponseSender<M> = MessageSender<Result<M, Status>>;
 ///     // The end of the sender is the end of the requests.
 /// });
 /// let mut greetings = client.greet_all(names).await?.into_inner();
-/// assert_eq!(greetings.message().await?.expect("stream should not fail").text, "Hello, Ada!");
+/// assert_eq!(greetings.message().await?.expect("stream should yield a greeting").text, "Hello, Ada!");
 /// # Ok(())
 /// # }
 /// ```

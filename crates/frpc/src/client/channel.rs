@@ -151,7 +151,7 @@ impl Channel {
     /// # async fn example(channel: frpc::Channel) -> Result<(), frpc::Status> {
     /// let (asking, handed) = channel.request_hand_off();
     /// let reply = open(asking).await?; // A call by a generated client: `GatewayClient::new(asking).open(…)`.
-    /// let raw = handed.take().expect("the handler has agreed");
+    /// let raw = handed.take().expect("handler should have accepted the hand-off");
     /// # Ok(())
     /// # }
     /// ```

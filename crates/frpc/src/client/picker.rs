@@ -49,7 +49,7 @@
 //! let channel = Channel::builder()
 //!     .connect_picker(|factory| Ok(Arc::new(Counting(factory.to_address(address, None)?, AtomicU64::new(0)))))?;
 //! GreeterClient::new(channel.clone()).greet(Name { name: "Ada".to_owned() }).await?;
-//! let counting = channel.picker::<Counting>().expect("it was set");
+//! let counting = channel.picker::<Counting>().expect("channel should have been created with this picker");
 //! assert!(counting.1.load(Ordering::Relaxed) > 0);
 //! # Ok(())
 //! # }

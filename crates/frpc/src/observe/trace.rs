@@ -14,11 +14,11 @@ use std::fmt;
 /// use frpc::observe::TraceContext;
 ///
 /// let text = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-/// let context = TraceContext::from_traceparent(text).expect("value should be valid");
+/// let context = TraceContext::from_traceparent(text).expect("traceparent should be valid");
 /// assert!(context.is_sampled() && context.is_remote());
 /// assert_eq!(context.to_string(), text);
 ///
-/// let made = TraceContext::new(context.trace_id(), [7; 8], true).expect("no id is zero");
+/// let made = TraceContext::new(context.trace_id(), [7; 8], true).expect("trace and span ids should be non-zero");
 /// assert!(!made.is_remote());
 /// assert_eq!(made.span_id(), [7; 8]);
 /// ```
