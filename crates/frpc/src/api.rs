@@ -17,8 +17,9 @@ pub(crate) mod try_send;
 use crate::{Response, Status};
 use std::pin::Pin;
 
-/// A boxed future, as returned by methods of dyn-compatible traits.
+/// A boxed, `Send` future, as returned by methods of dyn-compatible traits.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The boxed future of a call. Boxing lets code around the call be compiled once for all methods.
+/// The boxed future of a call that resolves to its response. Boxing lets code that wraps calls be compiled once for all
+/// methods.
 pub(crate) type BoxedCall<'a, B> = BoxFuture<'a, Result<Response<B>, Status>>;

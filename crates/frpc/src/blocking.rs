@@ -28,11 +28,11 @@ use std::{fmt, io};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// Maximum time that dropping the last client blocks. Closing a connection flushes pending bytes, and then waits up to
-/// a second for the peer to close it.
+/// Maximum time for which dropping the last client blocks the thread. Closing a connection flushes pending bytes and
+/// then waits up to a second for the peer to close its side.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Interval at which the connection is checked for being closed.
+/// Interval at which a blocking close polls whether the connection has closed.
 const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A client whose calls block the calling thread.
@@ -87,8 +87,8 @@ where
 }
 
 impl<C> Blocking<C> {
-    /// Makes a call and blocks until it completes. `call` receives the client and returns the future of the call, or
-    /// any other future, such as one that sends on a stream.
+    /// Calls `call` with the client and blocks the thread until the returned future completes. The future is usually an
+    /// RPC, but may be any other, such as sending on a stream.
     ///
     /// # Panics
     /// If called from async code, which must not block.
@@ -97,7 +97,7 @@ impl<C> Blocking<C> {
         self.background.runtime.block_on(async { call(&self.client).await })
     }
 
-    /// Returns an iterator over the messages of a stream. It blocks until the next message arrives.
+    /// Returns a blocking iterator over the messages of a stream. Each `next` waits until a message arrives.
     ///
     /// # Panics
     /// The iterator panics if it is used in async code, which must not block.
@@ -105,14 +105,14 @@ impl<C> Blocking<C> {
         Messages { stream: Some(stream), background: self.background.clone() }
     }
 
-    /// Creates another client on the same connection.
+    /// Creates a blocking client of another service on the same connection.
     pub fn client<D>(&self, make: impl FnOnce(Channel) -> D) -> Blocking<D> {
         let (channel, background) = (self.channel.clone(), self.background.clone());
         Blocking { client: make(channel.clone()), channel, background }
     }
 }
 
-/// Iterator over the messages of a stream; see [`Blocking::messages`]. Ends after the first error.
+/// Blocking iterator over the messages of a stream, returned by [`Blocking::messages`]. Ends after the first error.
 pub struct Messages<M> {
     stream: Option<Streaming<M>>,
     background: Arc<BackgroundThread>,
@@ -131,10 +131,10 @@ impl<M: Message> Iterator for Messages<M> {
     }
 }
 
-/// The thread that drives the connection.
+/// The background thread that drives the connection of a blocking client.
 struct BackgroundThread {
     runtime: Handle,
-    /// Sender that stops the thread when dropped.
+    /// Sender whose drop stops the background thread.
     running: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }

@@ -41,77 +41,78 @@ use std::time::Instant;
 pub(crate) const CALLS_MAX: usize = 1 << SLOT_BITS;
 const SLOT_BITS: u32 = 14;
 
-/// First id of calls made by the accepting end. Calls made by the dialling end have lower ids.
+/// First id of calls made by the accepting side of a connection. Calls made by the side that dialed have lower ids.
 const ACCEPTING_IDS: u16 = 0x8000;
 
-/// Maximum number of calls in flight before the server has announced its limit. If the limit is lower, the server
-/// rejects the excess calls before they run, and they are sent again.
+/// Maximum number of concurrent calls until the server has announced its own limit. If that limit is lower, the server
+/// rejects the excess calls before running them, and the client sends them again.
 const EARLY_CALLS_MAX: usize = 32;
 
-/// Returns whether a call with this id was made by the accepting end. Only valid between native peers.
+/// Returns whether this id belongs to a call made by the accepting side of the connection. Only native frpc peers
+/// assign ids this way.
 #[inline]
 pub(crate) fn is_of_accepting_end(id: PacketId) -> bool {
     id.0 >= ACCEPTING_IDS
 }
 
-/// Maximum length in bytes of replies that are copied to a buffer of the slot. Longer replies are shared, which
-/// prevents reuse of the read buffer. At this length, copying costs as much.
+/// Maximum length in bytes of replies that are copied into a reusable buffer. Longer replies share the read buffer
+/// instead of being copied, because copying them would cost more than replacing that buffer.
 const COPY_MAX: usize = 4 * 1024;
 
-/// Calls in flight on a connection, and the slots and ids that they occupy.
+/// The call table of a connection: calls in flight, with the slots and packet ids that they occupy.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     slots: Vec<Slot>,
-    /// The deadline of the call in each slot.
+    /// Deadline of the call in each slot, if it has one.
     deadlines: Vec<Option<Instant>>,
     free: Vec<u16>,
-    /// Ids for the next calls in slots that were removed from the end of the table; see [`release`](Self::release).
+    /// Next packet ids of the slots that were removed when the table shrank; see [`release`](Self::release).
     ids: Vec<PacketId>,
-    /// Callers waiting until a call ends, because the maximum number is in flight.
+    /// Queue of callers waiting for a free slot, because the maximum number of calls is in flight.
     pub(crate) queue: PermitQueue,
-    /// The connection, set while callers wait for a slot. Its driver revokes slots that were granted but not used in
-    /// time.
+    /// The connection whose driver must revoke slots that were granted to waiting callers but not used in time. Set
+    /// while callers wait.
     driver: Option<Connection>,
-    /// Time at which the current poll of the driver began to handle calls, once read. A batch of calls thus reads the
-    /// clock only once.
+    /// Cached time for the current poll of the connection's driver. A batch of calls thus reads the clock only once.
     now: Option<Instant>,
-    /// Time before which no deadline passes. May be too early, because the call that it belonged to has ended.
+    /// Lower bound of all deadlines in the table. May be earlier than the next deadline, because the call with that
+    /// deadline may have ended.
     next_deadline: Option<Instant>,
-    /// Status with which calls fail since the connection has ended.
+    /// Status with which every call fails after the connection has closed.
     ended: Option<Status>,
-    /// Wakers to drop after the lock is released. A waker may be the last reference to a task whose drop uses this
-    /// table.
+    /// Wakers to drop after the lock is released, because a waker may hold the last reference to a task whose drop
+    /// accesses this table.
     pub(crate) stale: Vec<Waker>,
-    /// Number of received packets that matched no call.
+    /// Number of received packets that matched no call in flight.
     unmatched: u64,
-    /// Number of cancelled calls whose reply is still outstanding. Their ids must not be reused yet.
+    /// Number of cancelled calls whose reply has not arrived yet. Their packet ids must not be reused until then.
     abandoned: usize,
-    /// Maximum number of calls in flight, as announced by the server.
+    /// Maximum number of concurrent calls that the server has announced, once known.
     allowed: Option<usize>,
-    /// Whether this end has dialled the connection.
+    /// Whether the local peer dialed the connection, rather than accepted it.
     is_dialler: bool,
-    /// Kind of the server, which determines how calls are encoded. Unknown until its first packet.
+    /// Kind of the server, which determines how calls are encoded. Unknown until the server's first packet.
     pub(crate) server: ServerKind,
-    /// Free slots and the limit of calls, saved when calls were paused. `None` while they are not.
+    /// Free slots and call limit saved while new calls are paused. `None` if they are not paused.
     paused: Option<(Vec<u16>, Option<usize>)>,
-    /// Services that this end calls, with their layouts at the peer.
+    /// Services that this peer calls, with the wire layouts that the remote peer uses for them.
     pub(crate) offers: CalledServices,
-    /// State for reporting calls to observers. `None` if calls are not observed.
+    /// State for reporting calls to observers. `None` if the calls are not observed.
     observed: Option<Box<ObservedCalls>>,
-    /// Whether to measure the duration of the next call.
+    /// Whether to measure the duration of the next call that is started.
     pub(crate) times_next: bool,
-    /// Measurement of call durations, for choosing among the servers of a fleet.
+    /// Measurement of call durations, used to choose among the servers of a load-balanced channel.
     timing: Option<Box<Timing>>,
 }
 
-/// Kind of a server, which determines how calls to it are encoded.
+/// Kind of server that a connection leads to, which determines how calls are encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum ServerKind {
     #[default]
     Unknown,
     Compat,
     Native,
-    /// A native server that accepts compressed messages.
+    /// A native frpc server that accepts compressed messages.
     Unpacking,
 }
 
@@ -121,18 +122,18 @@ impl ServerKind {
     }
 }
 
-/// Identifies an in-flight call in the table. Its caller uses it to take the reply or cancel the call.
+/// Identifies an in-flight call in the call table. The caller uses it to take the reply or to cancel the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CallTicket {
     slot: u16,
-    /// Packet id of the call.
+    /// Packet id of the call, which the reply repeats.
     pub(crate) id: PacketId,
-    /// Whether the call was sent before the server had announced its limits.
+    /// Whether the call was sent before the server announced its limit of concurrent calls.
     pub(crate) is_early: bool,
 }
 
-/// A slot of the call table. Occupies one cache line: with 10 000 calls in flight, handling a reply mostly waits for
-/// memory.
+/// A slot of the call table. Fits into one cache line because, with 10 000 calls in flight, handling a reply mostly
+/// waits for memory.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Slot {
@@ -167,32 +168,32 @@ const _: () = assert!(size_of::<Slot>() == 64);
 enum State {
     Free,
     Pending,
-    /// Like `Pending`, but the duration of the call is measured.
+    /// Like `Pending`, and the duration of the call is being measured.
     Timed,
-    /// The reply has been received, and its caller has not taken it yet.
+    /// The reply has been received, but the caller has not taken it yet.
     Replied,
-    /// The deadline has passed. The caller has been woken and has not been polled yet.
+    /// The deadline has passed. The caller has been woken but has not polled the call yet.
     Expired,
-    /// Like `Expired`, and a reply has been received afterwards.
+    /// Like `Expired`, but a reply was received after the deadline.
     Late,
-    /// The caller has cancelled the call. The id stays reserved until the peer has replied.
+    /// The caller has cancelled the call. Its packet id stays reserved until the peer replies.
     Abandoned,
 }
 
-/// Body of a received reply that its caller has not taken yet.
+/// Body of a received reply that the caller has not taken yet.
 #[derive(Debug)]
 enum Reply {
-    /// A copied body of up to [`COPY_MAX`] bytes, in a buffer that is reused.
+    /// A body of up to [`COPY_MAX`] bytes, copied into a buffer that later calls reuse.
     Copied(Vec<u8>),
     Shared(Bytes),
 }
 
-/// How a call has ended, as reported to its caller.
+/// Outcome of a call, as reported to its caller.
 pub(crate) enum CallOutcome<T> {
     Reply(T),
-    /// The deadline has passed. The caller must still [cancel](Calls::abandon) the call.
+    /// The deadline has passed. The caller must still [cancel](Calls::abandon) the call to free its slot.
     Expired,
-    /// The connection has ended without a reply.
+    /// The connection closed before a reply arrived.
     Disconnected {
         status: Status,
         /// Deadline of the call.
@@ -201,7 +202,7 @@ pub(crate) enum CallOutcome<T> {
 }
 
 impl Calls {
-    /// Like [`begin_in_turn`](Self::begin_in_turn), for a caller that has not waited for a slot.
+    /// Registers a call like [`begin_in_turn`](Self::begin_in_turn), for a caller that has not queued for a slot.
     #[cfg(test)]
     pub(crate) fn begin(
         &mut self,
@@ -212,8 +213,8 @@ impl Calls {
         self.begin_in_turn(operation, deadline, caller, &mut PermitPlace::default())
     }
 
-    /// Registers a call. Fails if no slot is free, or if the free slots are reserved for earlier callers. `caller` is
-    /// woken when the call ends.
+    /// Registers a call in a free slot. Fails if no slot is free, or if all free slots are reserved for callers that
+    /// queued earlier. `caller` is woken when the call ends.
     #[inline]
     pub(crate) fn begin_in_turn(
         &mut self,
@@ -242,7 +243,7 @@ impl Calls {
         Ok(CallTicket { slot, id: entry.id, is_early: self.server == ServerKind::Unknown })
     }
 
-    /// Adds a slot to the table.
+    /// Appends a slot to the table and returns its index.
     #[cold]
     fn add_slot(&mut self, operation: Operation) -> u16 {
         let slot = self.slots.len() as u16; // Below CALLS_MAX.
@@ -253,12 +254,12 @@ impl Calls {
         slot
     }
 
-    /// Returns the time, reading the clock at most once per poll of the driver.
+    /// Returns the current time, reading the clock at most once per poll of the connection's driver.
     pub(crate) fn now(&mut self, clock: impl FnOnce() -> Instant) -> Instant {
         *self.now.get_or_insert_with(clock)
     }
 
-    /// Adds a caller to the queue for slots. Returns a waker that must be dropped after the lock is released.
+    /// Queues a caller for a free slot. Returns a waker that must be dropped after the lock is released.
     #[must_use]
     pub(crate) fn wait(
         &mut self,
@@ -270,8 +271,8 @@ impl Calls {
         self.queue.enter(place, context)
     }
 
-    /// Grants free slots to callers in the queue. Returns the callers to wake and, if there are any, the connection,
-    /// which must also be woken.
+    /// Grants free slots to queued callers. Returns the callers to wake and, if there are any, the connection, whose
+    /// driver must be woken as well.
     #[must_use]
     pub(crate) fn grant_slots(&mut self) -> (Vec<Waker>, Option<Connection>) {
         if self.queue.is_empty() {
@@ -282,30 +283,31 @@ impl Calls {
         (callers, driver)
     }
 
-    /// Returns the number of free slots. Saturates at 0, because calls that began before the server announced its limit
-    /// may exceed it.
+    /// Returns the number of slots that new calls may use. Saturates at 0, because calls that began before the server
+    /// announced its limit may exceed it.
     fn free_slots(&self) -> usize {
         self.capacity().saturating_sub(self.slots.len() - self.free.len())
     }
 
-    /// Returns the maximum number of calls in flight.
+    /// Returns the maximum number of concurrent calls.
     fn capacity(&self) -> usize {
         self.allowed.unwrap_or(CALLS_MAX)
     }
 
-    /// Makes this the call table of a dialling end, whose server has not announced its limit yet.
+    /// Configures the table for the side that dialed, whose server has not announced its call limit yet.
     // Limited until the server announces its limit.
     pub(crate) fn set_dialler(&mut self) {
         self.is_dialler = true;
         self.allowed = Some(EARLY_CALLS_MAX);
     }
 
-    /// Returns whether this end may have made a call with this id.
+    /// Returns whether the local peer may have made a call with this id.
     pub(crate) fn has_made(&self, id: PacketId) -> bool {
         Self::slot_of(id) < self.slots.len().max(self.ids.len())
     }
 
-    /// Records the kind of the server. `calls_max` is the limit that a native server has announced.
+    /// Records the kind of the server once it is known. `calls_max` is the limit of concurrent calls that a native frpc
+    /// server has announced.
     pub(crate) fn handle_peer_known(&mut self, calls_max: Option<u32>) {
         self.server = if calls_max.is_some() { ServerKind::Native } else { ServerKind::Compat };
         let allowed = calls_max.and_then(|max| usize::try_from(max).ok());
@@ -316,8 +318,8 @@ impl Calls {
         }
     }
 
-    /// Prevents new calls, unless calls are in flight. Returns whether it did. Cancelled calls without a reply count as
-    /// in flight.
+    /// Blocks new calls if none are in flight, and returns whether it did. Cancelled calls without a reply count as in
+    /// flight.
     pub(crate) fn pause(&mut self) -> bool {
         if !self.is_idle() || self.paused.is_some() {
             return false;
@@ -333,7 +335,7 @@ impl Calls {
         self.free.len() == self.slots.len()
     }
 
-    /// Permits new calls after a [pause](Self::pause).
+    /// Allows new calls again after a [pause](Self::pause).
     pub(crate) fn resume(&mut self) {
         if let Some((free, allowed)) = self.paused.take() {
             self.free = free;
@@ -341,33 +343,33 @@ impl Calls {
         }
     }
 
-    /// Returns the deadline of the last call in a ticket's slot. This is the ticket's own call until the lock is
-    /// released, even if the call has ended.
+    /// Returns the deadline of the call that used the ticket's slot last. Until the lock is released, this is the call
+    /// of the ticket, even if it has ended.
     pub(crate) fn deadline(&self, ticket: CallTicket) -> Option<Instant> {
         self.deadlines.get(usize::from(ticket.slot)).copied().flatten()
     }
 
-    /// Returns the number of calls in flight, not counting cancelled ones.
+    /// Returns the number of calls in flight, excluding cancelled ones.
     pub(crate) fn at_work(&self) -> usize {
         (self.slots.len() - self.free.len()).saturating_sub(self.abandoned)
     }
 
-    /// Returns the number of cancelled calls without a reply.
+    /// Returns the number of cancelled calls that the server has not answered yet.
     pub(crate) fn abandoned(&self) -> usize {
         self.abandoned
     }
 
-    /// Returns whether cancelled calls without a reply occupy all slots.
+    /// Returns whether every slot is occupied by a cancelled call that the server has not answered yet.
     pub(crate) fn is_worn_out(&self) -> bool {
         self.server != ServerKind::Unknown && self.abandoned >= self.capacity().max(1)
     }
 
-    /// Returns the index of the slot for calls with this id.
+    /// Returns the index of the slot that a packet id belongs to.
     fn slot_of(id: PacketId) -> usize {
         usize::from(id.0) & (CALLS_MAX - 1)
     }
 
-    /// Handles a reply from the peer. Returns the caller to wake, if the packet matches a call.
+    /// Stores a reply in the slot of its call. Returns the waker of the caller if the packet matches a call.
     #[inline(always)]
     pub(crate) fn handle_reply(&mut self, packet: Packet) -> Option<Waker> {
         let slot = Self::slot_of(packet.id);
@@ -397,8 +399,8 @@ impl Calls {
         }
     }
 
-    /// Polls the outcome of a call. Passes the body of a reply to `read`. The ticket becomes invalid once an outcome
-    /// other than [`Expired`](CallOutcome::Expired) is returned.
+    /// Polls the outcome of a call, passing the body of its reply to `read`. The ticket is invalid after any outcome
+    /// other than [`Expired`](CallOutcome::Expired).
     #[inline(always)]
     pub(crate) fn take_reply<T>(
         &mut self,
@@ -436,14 +438,15 @@ impl Calls {
         }
     }
 
-    /// Requests that the reply be kept undecoded, because it must be translated first.
+    /// Requests that the reply of this call be kept undecoded, because it must be translated from the peer's layout
+    /// first.
     pub(crate) fn share_reply(&mut self, ticket: CallTicket) {
         if let Some(slot) = self.slots.get_mut(usize::from(ticket.slot)) {
             slot.reply = Reply::Shared(Bytes::new());
         }
     }
 
-    /// Removes a call whose request was not sent.
+    /// Removes a call whose request was not sent, which frees its slot.
     pub(crate) fn revoke(&mut self, ticket: CallTicket) {
         let slot = usize::from(ticket.slot);
         if matches!(self.slots[slot].state, State::Timed) {
@@ -501,7 +504,8 @@ impl Calls {
         self.next_deadline
     }
 
-    /// Expires calls, and reports the measured call if it has ended.
+    /// Ends calls whose deadline has passed, adding their callers to `wake`. Also reports the measured call if it has
+    /// ended.
     #[cold]
     fn handle_due(&mut self, now: Instant, wake: &mut Vec<Waker>) {
         if !self.measure_timed(now) {
@@ -527,7 +531,8 @@ impl Calls {
         }
     }
 
-    /// Fails all current and later calls, because the connection has ended. Returns the callers to wake.
+    /// Fails all current and future calls with `status`, because the connection has closed. Returns the callers to
+    /// wake.
     pub(crate) fn end(&mut self, status: Status) -> Vec<Waker> {
         self.ended = Some(status);
         self.forget_timed();
@@ -536,13 +541,13 @@ impl Calls {
         self.slots.iter_mut().filter_map(|entry| entry.caller.take()).chain(self.queue.take_all()).collect()
     }
 
-    /// Returns the number of received packets that matched no call, because of an unknown id, another operation or a
-    /// duplicate reply.
+    /// Returns the number of received packets that matched no call, because of an unknown id, a different operation
+    /// number or a duplicate reply.
     pub(crate) fn unmatched(&self) -> u64 {
         self.unmatched
     }
 
-    /// Returns whether a call with this id and operation is waiting for its reply.
+    /// Returns whether a call with this packet id and operation number is waiting for its reply.
     pub(crate) fn is_pending(&self, id: PacketId, operation: Operation) -> bool {
         let entry = self.slots.get(usize::from(id.0) & (CALLS_MAX - 1));
         entry.is_some_and(|entry| {
@@ -556,8 +561,8 @@ impl Calls {
         None
     }
 
-    /// Frees the slot of a call that its caller no longer awaits. Returns whether the id stays reserved until the
-    /// server has replied.
+    /// Frees the slot of a call that its caller no longer awaits. Returns whether the packet id stays reserved until
+    /// the server has replied.
     fn leave(&mut self, slot: usize, answered: bool) -> bool {
         let entry = &mut self.slots[slot];
         if answered || self.ended.is_some() {
@@ -577,7 +582,7 @@ impl Slot {
         Self { id, state: State::Free, operation, caller: None, reply: Reply::none() }
     }
 
-    /// Frees the slot, which has the index `slot`, and advances its id.
+    /// Frees this slot, whose index is `slot`, and advances its packet id so that late replies are recognized.
     fn vacate(&mut self, slot: usize, free: &mut Vec<u16>) {
         debug_assert!(self.caller.is_none(), "wakers are dropped without the lock");
         self.state = State::Free;
@@ -585,7 +590,7 @@ impl Slot {
         free.push(slot as u16); // Below CALLS_MAX.
     }
 
-    /// Stores the body of the reply. Returns the caller to wake.
+    /// Stores the body of a reply in the slot. Returns the waker of the caller.
     #[inline(always)]
     fn answer(&mut self, body: Bytes) -> Option<Waker> {
         self.state = State::Replied;
@@ -606,7 +611,7 @@ impl Reply {
     }
 }
 
-/// Body of a reply, on which the caller runs its decoder.
+/// Body of a reply, from which the caller decodes the message.
 #[derive(Clone, Copy)]
 pub(crate) enum Body<'a> {
     Copied(&'a [u8]),
@@ -622,16 +627,16 @@ impl Body<'_> {
     }
 }
 
-/// Reason why a call was not put into the outbox.
+/// Reason why the request of a call was not queued for sending.
 #[derive(Debug)]
 pub(crate) enum NotSent {
-    /// The maximum number of calls is in flight.
+    /// The maximum number of concurrent calls is in flight.
     Full,
-    /// The outbox of the connection is full.
+    /// The send buffer of the connection is full.
     Blocked,
-    /// How the call must be encoded depends on whether the server supports the protocol extension, which is unknown.
+    /// The encoding is undetermined, because it is still unknown whether the server supports the protocol extension.
     Unclear,
-    /// The connection has ended.
+    /// The connection has closed.
     Over(Status),
     Failed(Status),
 }

@@ -8,20 +8,20 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, Timeout};
 
-/// Returns the current time by the clock of the runtime, which tests can pause.
+/// Returns the current time of the runtime's clock, which tests can pause.
 pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
-/// Creates a timer that belongs to `runtime`, even if it is created or polled in another one. It must not be polled
-/// after `runtime` has shut down.
+/// Creates a timer on `runtime`, even if it is created or polled within another runtime. It must not be polled after
+/// `runtime` has shut down.
 pub(crate) fn sleep_until(runtime: &Handle, at: Instant) -> Sleep {
     let _entered = runtime.enter();
     tokio::time::sleep_until(at.into())
 }
 
-/// Waits until `at` with a [timer](sleep_until) of `runtime`. For tasks that may outlive the runtime: returns `false`
-/// if it has shut down.
+/// Waits until `at` with a [timer](sleep_until) on `runtime`. Returns `false` if the runtime has shut down, for tasks
+/// that may outlive it.
 pub(crate) async fn wait_until(runtime: &Handle, at: Instant) -> bool {
     // Exempt from the cooperative budget, so that a task that has used its budget still notices its deadline.
     let mut timer = pin!(tokio::task::unconstrained(sleep_until(runtime, at)));
@@ -33,13 +33,13 @@ pub(crate) async fn wait_until(runtime: &Handle, at: Instant) -> bool {
     .await
 }
 
-/// Limits `work` to the time `at`, with a [timer](sleep_until) of `runtime`.
+/// Requires `work` to complete before `at`, using a [timer](sleep_until) on `runtime`.
 pub(crate) fn timeout_at<F: Future>(runtime: &Handle, at: Instant, work: F) -> Timeout<F> {
     let _entered = runtime.enter();
     tokio::time::timeout_at(at.into(), work)
 }
 
-/// Limits `work` to the duration `time`, with a [timer](sleep_until) of `runtime`.
+/// Requires `work` to complete within `time`, using a [timer](sleep_until) on `runtime`.
 pub(crate) fn timeout<F: Future>(runtime: &Handle, time: Duration, work: F) -> Timeout<F> {
     let _entered = runtime.enter();
     tokio::time::timeout(time, work)

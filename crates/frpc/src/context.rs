@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// Properties of a call, such as its deadline, that the calls made by its handler inherit.
+/// Properties of a call, such as its deadline, that are inherited by the calls its handler makes.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct InheritedContext {
     pub(crate) deadline: Option<Instant>,
@@ -15,28 +15,28 @@ pub(crate) struct InheritedContext {
 }
 
 thread_local! {
-    /// Whether the inherited context has any properties. Most calls check only this flag.
+    /// Whether the inherited context of this thread has any properties. Most calls check only this flag.
     static IS_SOMETHING: Cell<bool> = const { Cell::new(false) };
-    /// Context of the handler that this thread is polling. Only valid if `IS_SOMETHING` is set.
+    /// Context of the handler that this thread is currently polling. Only valid if `IS_SOMETHING` is set.
     static CURRENT: Cell<InheritedContext> = const { Cell::new(InheritedContext::NOTHING) };
 }
 
 impl InheritedContext {
     const NOTHING: Self = Self { deadline: None, trace: None };
 
-    /// Returns whether there is a deadline or a trace context to inherit.
+    /// Returns whether this context has a deadline or a trace context to inherit.
     pub(crate) fn is_something(&self) -> bool {
         self.deadline.is_some() || self.trace.is_some()
     }
 
-    /// Stores the context in this thread.
+    /// Stores the context in thread-local storage.
     fn put(&self) {
         IS_SOMETHING.set(self.is_something());
         CURRENT.set(*self);
     }
 }
 
-/// Returns the timeout of a call: `own`, limited by the deadline of the calling handler.
+/// Returns the timeout of an outgoing call: `own`, limited by the remaining time of the handler that makes the call.
 pub(crate) fn allowed(own: Option<Duration>) -> Option<Duration> {
     if IS_SOMETHING.get() { allowed_within(own) } else { own }
 }
@@ -48,23 +48,23 @@ fn allowed_within(own: Option<Duration>) -> Option<Duration> {
     Some(own.map_or(left, |own| own.min(left)))
 }
 
-/// Returns whether the calling handler has a deadline.
+/// Returns whether the handler that makes the call has a deadline to inherit.
 pub(crate) fn is_inherited() -> bool {
     IS_SOMETHING.get() && CURRENT.get().deadline.is_some()
 }
 
-/// Returns whether there is a deadline or a trace context to inherit.
+/// Returns whether the current handler has a deadline or a trace context to inherit.
 pub(crate) fn is_something() -> bool {
     IS_SOMETHING.get()
 }
 
-/// Returns the trace context to inherit.
+/// Returns the trace context that outgoing calls of the current handler inherit.
 pub(crate) fn trace() -> Option<TraceContext> {
     if IS_SOMETHING.get() { CURRENT.get().trace } else { None }
 }
 
-/// Guard that restores the previous context on drop, including after a panic. `None` if the context was empty. This is
-/// the common case, which copies nothing.
+/// Guard that restores the previous inherited context on drop, including after a panic. `None` if that context was
+/// empty, which is the common case and copies nothing.
 pub(crate) struct Restore(Option<InheritedContext>);
 
 impl Drop for Restore {
@@ -77,7 +77,7 @@ impl Drop for Restore {
 }
 
 impl InheritedContext {
-    /// Makes this the inherited context until the guard is dropped.
+    /// Makes this the inherited context of the thread until the guard is dropped.
     pub(crate) fn enter(&self) -> Restore {
         let restore = Restore(IS_SOMETHING.get().then(|| CURRENT.get()));
         self.put();
@@ -85,7 +85,7 @@ impl InheritedContext {
     }
 }
 
-/// Wraps a future that is polled as part of a call. The calls that it makes have this trace context, and inherit the
+/// Wraps a future that is polled as part of a call. Calls made by the future carry this trace context and inherit the
 /// current deadline.
 pub(crate) fn traced<F>(trace: Option<TraceContext>, future: F) -> HandlerFuture<F> {
     let deadline = if IS_SOMETHING.get() { CURRENT.get().deadline } else { None };

@@ -22,7 +22,7 @@ use prost::Name;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Defines messages of the package `google.rpc`.
+/// Defines the error detail messages of the package `google.rpc`.
 macro_rules! details {
     ($($(#[$doc:meta])* $name:ident { $($(#[$field:meta])* $of:ident: $type:ty,)* })*) => {
         $(
@@ -41,12 +41,12 @@ macro_rules! details {
 }
 
 details! {
-    /// Machine-readable reason of a failure, unique within its domain.
+    /// Machine-readable reason of an error, unique within its domain.
     ErrorInfo {
-        /// Reason in upper snake case, such as `QUOTA_EXCEEDED`.
+        /// Error reason in upper snake case, such as `QUOTA_EXCEEDED`.
         #[prost(string, tag = "1")]
         reason: String,
-        /// Service that defines the reason, such as `pubsub.example.com`.
+        /// Service that defines the error reason, such as `pubsub.example.com`.
         #[prost(string, tag = "2")]
         domain: String,
         /// Additional values.
@@ -54,19 +54,19 @@ details! {
         metadata: HashMap<String, String>,
     }
 
-    /// Time after which a client may retry.
+    /// Tells clients how long to wait before they retry.
     RetryInfo {
-        /// Minimum delay before a retry.
+        /// Minimum delay before the client retries.
         #[prost(message, optional, tag = "1")]
         retry_delay: Option<prost_types::Duration>,
     }
 
     /// Debugging information for developers, not intended for users.
     DebugInfo {
-        /// Stack trace, innermost call first.
+        /// Stack trace entries, innermost call first.
         #[prost(string, repeated, tag = "1")]
         stack_entries: Vec<String>,
-        /// Additional debugging text.
+        /// Additional debugging information provided by the server.
         #[prost(string, tag = "2")]
         detail: String,
     }
@@ -78,14 +78,14 @@ details! {
         violations: Vec<QuotaViolation>,
     }
 
-    /// Failed preconditions.
+    /// Lists the preconditions that a request failed to meet.
     PreconditionFailure {
         /// Violated preconditions.
         #[prost(message, repeated, tag = "1")]
         violations: Vec<PreconditionViolation>,
     }
 
-    /// Invalid fields of a request.
+    /// Lists the invalid fields of a request.
     BadRequest {
         /// Invalid fields with their errors.
         #[prost(message, repeated, tag = "1")]
@@ -94,7 +94,7 @@ details! {
 
     /// Identifies a failed request, for bug reports.
     RequestInfo {
-        /// Id that the service recognizes.
+        /// Request id, meaningful only to the service that generated it.
         #[prost(string, tag = "1")]
         request_id: String,
         /// Opaque data that helps to find the request, such as an encrypted stack trace.
@@ -102,7 +102,7 @@ details! {
         serving_data: String,
     }
 
-    /// The resource that the failure refers to.
+    /// Describes the resource that an error refers to.
     ResourceInfo {
         /// Type of the resource, such as `sql table`.
         #[prost(string, tag = "1")]
@@ -113,24 +113,24 @@ details! {
         /// Owner of the resource.
         #[prost(string, tag = "3")]
         owner: String,
-        /// Problem with the resource.
+        /// Description of the error that occurred when accessing the resource.
         #[prost(string, tag = "4")]
         description: String,
     }
 
-    /// Links to documentation.
+    /// Links to documentation about an error.
     Help {
-        /// Links with descriptions.
+        /// Documentation links with descriptions.
         #[prost(message, repeated, tag = "1")]
         links: Vec<HelpLink>,
     }
 
     /// A localized message for users.
     LocalizedMessage {
-        /// Locale of the message, such as `fr-CH`.
+        /// Locale of the message as a language tag, such as `fr-CH`.
         #[prost(string, tag = "1")]
         locale: String,
-        /// Text of the message.
+        /// Text of the message, in the language of the locale.
         #[prost(string, tag = "2")]
         message: String,
     }
@@ -139,7 +139,7 @@ details! {
 /// An exceeded quota in a [`QuotaFailure`].
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct QuotaViolation {
-    /// Subject of the quota, such as `clientip:192.0.2.1`.
+    /// Subject whose quota was exceeded, such as `clientip:192.0.2.1`.
     #[prost(string, tag = "1")]
     pub subject: String,
     /// Description of how the quota was exceeded.
@@ -150,13 +150,13 @@ pub struct QuotaViolation {
 /// A failed precondition in a [`PreconditionFailure`].
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct PreconditionViolation {
-    /// Type of the precondition, such as `TOS`.
+    /// Type of the precondition, such as `TOS` for terms of service.
     #[prost(string, tag = "1")]
     pub r#type: String,
-    /// Subject that does not meet the precondition.
+    /// Subject that violates the precondition.
     #[prost(string, tag = "2")]
     pub subject: String,
-    /// Description of how the precondition failed.
+    /// Description of how the subject violates the precondition.
     #[prost(string, tag = "3")]
     pub description: String,
 }
@@ -164,10 +164,10 @@ pub struct PreconditionViolation {
 /// An invalid field in a [`BadRequest`].
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct FieldViolation {
-    /// Path of the field in the request, such as `basket.fruit[2]`.
+    /// Path of the invalid field in the request, such as `basket.fruit[2]`.
     #[prost(string, tag = "1")]
     pub field: String,
-    /// Description of the error.
+    /// Description of why the field is invalid.
     #[prost(string, tag = "2")]
     pub description: String,
 }
@@ -175,7 +175,7 @@ pub struct FieldViolation {
 /// A link in [`Help`].
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct HelpLink {
-    /// Description of what the link offers.
+    /// Description of what the link leads to.
     #[prost(string, tag = "1")]
     pub description: String,
     /// URL of the link.

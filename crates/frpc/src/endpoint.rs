@@ -49,8 +49,8 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
 
-/// Maximum number of packets that match no call. Beyond that, the peer is broken or malicious, and the connection is
-/// closed. Duplicate replies to a burst of calls stay below this limit.
+/// Maximum number of received packets that match no call. Above it, the peer is considered faulty or malicious and the
+/// connection is closed. Duplicate replies to a burst of calls stay below this limit.
 const UNMATCHED_MAX: u64 = 100_000;
 
 /// Maximum size in bytes of unsent replies at the dialling end. Beyond that, further calls of the accepting end are
@@ -58,15 +58,15 @@ const UNMATCHED_MAX: u64 = 100_000;
 /// would wait for each other. It is 64 times the limit of an accepting end.
 const REPLIES_MAX: usize = 64 * 1024 * 1024;
 
-/// Size in bytes of unsent replies at which the connection is closed. Leaves space for the rejections of all calls that
-/// may be in flight.
+/// Number of unsent reply bytes at which the connection is closed. Leaves space to reject all calls that may be in
+/// flight.
 const REPLIES_END: usize = REPLIES_MAX + 4 * 1024 * 1024;
 
-/// The router that serves methods and completes calls on each connection of a client or server.
+/// Protocol router of a client or server connection: serves requests and matches replies to calls.
 pub(crate) struct Endpoint {
     offer: Arc<ServiceOffer>,
-    /// Table of the calls made by the dialling end. The table of an accepting end is attached to the connection
-    /// instead.
+    /// Call table of the side that dialed. The table of an accepting side is stored in the attachments of its
+    /// connection instead.
     calls: Option<Arc<CallTable>>,
 }
 
@@ -421,7 +421,7 @@ impl Protocol for Endpoint {
         self.end_mixed_batch(session, batch, due, ended.at)
     }
 
-    /// Returns `false`, because a channel closes its connections itself.
+    /// Returns `false`, because closing the connection is the responsibility of its channel.
     fn closes_by_itself(&self) -> bool {
         self.calls.is_some()
     }
@@ -492,7 +492,7 @@ impl Endpoint {
         instance.serve(Incoming { caller, envelope, trace, reply, inline, has_permit }).into()
     }
 
-    /// Rejects a request before it is passed to its method.
+    /// Rejects a request with `status` before it reaches a method.
     fn refuse_request(
         &self,
         session: &Session,
@@ -509,8 +509,8 @@ impl Endpoint {
         }
     }
 
-    /// Ends a poll of the driver that may involve mounted routers, unmatched packets or observed calls. `calls` is the
-    /// earliest deadline of a call. `ended` is the end of the poll if handlers were polled inline.
+    /// Completes a poll of the driver on connections with mounted routers, unmatched packets or observed calls. `calls`
+    /// is the earliest deadline of a call. `ended` is the time at which the poll ended, if handlers were polled inline.
     #[inline(never)]
     fn end_mixed_batch(
         &self,
@@ -534,15 +534,15 @@ impl Endpoint {
         [mounted, calls].into_iter().flatten().min()
     }
 
-    /// Counts a request that is rejected without being assigned to a method.
+    /// Counts a rejected request that could not be assigned to a method.
     fn count_unserved(&self) {
         if let Some(observers) = &self.offer.observers {
             observers.unserved();
         }
     }
 
-    /// Rejects a request whose operation is not a unary method. If the layout of its service is still unknown, holds
-    /// the request back instead.
+    /// Rejects a request whose operation number belongs to no unary method. If the wire layout of its service is still
+    /// unknown, holds the request back until the peer describes it.
     #[cold]
     fn refuse_unserved(
         &self,
@@ -564,7 +564,7 @@ impl Endpoint {
         Routed::Useless
     }
 
-    /// Compares the layouts of the services that a peer calls with those of this end.
+    /// Compares the wire layouts of the services that the peer calls with the local ones.
     fn compare_layouts(&self, session: &mut Session, hello: &Hello) {
         let table = &self.offer.table;
         let is_same = |theirs: &PeerLayout| table.layouts.iter().any(|ours| ours.is_same(theirs));
@@ -574,14 +574,14 @@ impl Endpoint {
         }
     }
 
-    /// Sets the layouts of a client that does not send HELLO.
+    /// Applies the wire layouts configured for compat clients, which do not send a HELLO.
     fn use_compat_layouts(&self, session: &mut Session) {
         if !self.offer.compat.is_empty() {
             session.layouts = PeerLayouts::attach_compat(self.offer.compat_pairs(), &session.caller.connection);
         }
     }
 
-    /// Adds services that the peer calls in a layout that differs from that of this end.
+    /// Records services for which the peer uses a wire layout that differs from the local one.
     #[cold]
     fn add_called(&self, session: &mut Session, called: Vec<PeerLayout>) {
         let ServiceOffer { table, mounts, .. } = &*self.offer;
@@ -598,7 +598,7 @@ impl Endpoint {
         session.forget(&changed);
     }
 
-    /// Replies to an ASK packet.
+    /// Replies to an ASK packet with descriptions of the requested service layouts.
     #[cold]
     fn describe_layouts(&self, body: &[u8], outbox: &mut Outbox) -> Routed {
         let Some(asked) = asked(body) else { return Routed::close("malformed ASK: it has no list of fingerprints") };
@@ -611,7 +611,7 @@ impl Endpoint {
         Routed::Useless
     }
 
-    /// Routes a call that was waiting for the description of its service's layout.
+    /// Routes a call that was held back until the peer described the layout of its service.
     fn release(&self, session: &mut Session, call: HeldCall, outbox: &mut Outbox) -> Routed {
         match call {
             HeldCall::Unary(id, operation, envelope, trace) => {
@@ -622,7 +622,7 @@ impl Endpoint {
         }
     }
 
-    /// Routes a packet to a mounted router, if the layouts and access rules permit it.
+    /// Routes a packet to a mounted router, if the access rules and the peer's layouts allow it.
     #[inline(never)]
     fn route_mounted(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let operation = packet.operation.number();
@@ -637,7 +637,7 @@ impl Endpoint {
         self.offer.mounts.route(&mut session.mounted, packet, outbox)
     }
 
-    /// Routes a packet of a native peer that has a prefix and belongs to a call of the dialling end.
+    /// Routes a packet with a prefix that a native frpc peer sent for a call made by the side that dialed.
     #[cold]
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
@@ -656,7 +656,7 @@ impl Endpoint {
         }
     }
 
-    /// Routes a packet of a call that the accepting end makes and the dialling end serves.
+    /// Routes a packet of a reverse call, which the accepting side makes and the dialing side serves.
     #[cold]
     fn route_of_accepting_end(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
@@ -678,7 +678,7 @@ impl Endpoint {
         }
     }
 
-    /// Serves a call of the accepting end at the dialling end.
+    /// Serves a reverse call, which the accepting side makes to the side that dialed.
     #[cold]
     fn serve_backward(
         &self,
@@ -708,7 +708,7 @@ impl Endpoint {
     }
 }
 
-/// Opens a stream for a call, unless the call has been cancelled or is rejected.
+/// Opens the stream of a streaming call, unless the call was cancelled or is rejected.
 fn open(
     session: &Session,
     served: &ServedMethod,
@@ -742,8 +742,8 @@ fn open(
     Routed::Continue
 }
 
-/// Passes the replies received in one poll of the driver to the call table, and expires overdue calls. Returns the
-/// earliest deadline of the remaining calls.
+/// Completes calls with the replies received in one poll of the driver, and expires calls whose deadline has passed.
+/// Returns the earliest deadline of the remaining calls.
 #[inline(always)]
 fn settle(
     calls: &CallTable,
@@ -777,8 +777,8 @@ fn settle(
     due
 }
 
-/// Revokes slots that callers have not used in time, and grants them to the next ones, which are added to `wake`.
-/// Returns the time of the next check.
+/// Revokes slots that callers were granted but did not use in time, and grants them to the next callers, which are
+/// added to `wake`. Returns the time of the next check.
 #[cold]
 fn look_at_slots(table: &mut Calls, now: Instant, wake: &mut Vec<Waker>, due: Option<Instant>) -> Option<Instant> {
     table.queue.expire(now);

@@ -72,8 +72,8 @@ pub trait Observer: Send + Sync + 'static {
         let _ = (about, token, failed, trace);
     }
 
-    /// Called at a client when a reply arrives after its call was cancelled or timed out. The call has already ended
-    /// and can no longer be identified. Replies that confirm a cancellation are included.
+    /// Called on a client when a reply arrives after its call was cancelled or timed out. The call has already been
+    /// reported as ended and can no longer be identified. Includes replies that confirm a cancellation.
     fn late_reply(&self) {}
 }
 
@@ -82,8 +82,8 @@ pub trait Observer: Send + Sync + 'static {
 pub struct Token(pub u64);
 
 impl Token {
-    /// Token for calls whose end and retries need not be reported, such as unsampled ones. Their trace context is still
-    /// propagated.
+    /// Token for calls whose end and retries need not be reported, such as calls that tracing did not sample. Their
+    /// trace context is still propagated.
     pub const NO_END: Self = Self(u64::MAX);
 }
 
@@ -91,19 +91,19 @@ impl Token {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct CallEnd {
-    /// Status code. [`Code::Cancelled`] if the caller cancelled the call and, at a server, also if the connection
-    /// ended.
+    /// Status code of the call. [`Code::Cancelled`] if the caller cancelled the call and, on a server, also if the
+    /// connection closed.
     pub code: Code,
     /// Length of the request in bytes; at a client, including the header. For streaming calls, the total length of the
     /// client's messages, including the wire overhead of messages that share a packet. 0 if unknown: for unary calls
     /// that a client could not send immediately or that have middleware there, and for calls over other protocols.
     pub request_bytes: u64,
-    /// Length of the response in bytes; at a server, including the header. For streaming calls, the total length of the
-    /// server's messages. 0 in the same cases as for the request, and if a streaming call is cancelled at a server.
+    /// Length of the response in bytes, including its header on a server. For streaming calls, the total length of the
+    /// server's messages. 0 in the same cases as for the request, and if a streaming call is cancelled on a server.
     pub reply_bytes: u64,
 }
 
-/// The side on which a call is observed.
+/// The side of a call, client or server, on which it is observed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum CallSide {
     /// The side that makes the call.
@@ -112,7 +112,7 @@ pub enum CallSide {
     Server,
 }
 
-/// Method whose calls are observed, and whether they are observed at the client or the server.
+/// Method whose calls are observed, and whether it is observed on the client or the server.
 #[derive(Clone, Copy, Debug)]
 pub struct ObservedMethod {
     side: CallSide,
@@ -121,12 +121,12 @@ pub struct ObservedMethod {
 }
 
 impl ObservedMethod {
-    /// Creates the descriptor of an observed method, for tests of observers.
+    /// Creates the descriptor of an observed method, for use in tests of observers.
     pub fn new(side: CallSide, method: Method, kind: CallKind) -> Self {
         Self { side, method, kind }
     }
 
-    /// Creates the descriptor of a unary method at a client.
+    /// Creates the descriptor of a unary method observed on a client.
     pub(crate) fn of_unary(method: &Method) -> Self {
         Self::new(CallSide::Client, *method, CallKind::Unary)
     }

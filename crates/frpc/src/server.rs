@@ -40,11 +40,12 @@ impl Server {
     }
 }
 
-/// Defines the methods that inspect a server.
+/// Defines the methods for inspecting a server's connections.
 macro_rules! observe_connections {
     ($server:ty) => {
         impl $server {
-            /// Returns counters of the server's connections, which can be read at any time.
+            /// Returns the counters of the server's connections. They can be read at any time, also while the server
+            /// runs.
             pub fn stats(&self) -> frisbee::Stats {
                 self.inner.stats()
             }
@@ -58,7 +59,7 @@ macro_rules! observe_connections {
     };
 }
 
-/// Defines the methods of servers with a listening socket.
+/// Defines the serving methods of servers that have a listening socket.
 macro_rules! serve {
     ($server:ty) => {
         impl $server {
@@ -108,8 +109,8 @@ macro_rules! serve {
                 serving.await
             }
 
-            /// Serves connections until the sender of `stop` is dropped. The future is boxed, so that the server is not
-            /// compiled again in each program.
+            /// Serves connections until the sender of `stop` is dropped. The future is boxed so that the server's code
+            /// is not compiled again in each program.
             fn serve_until(self, stop: oneshot::Receiver<()>) -> BoxFuture<'static, Result<(), Error>> {
                 let Self { inner, offer } = self;
                 let stopped = async move {
@@ -140,7 +141,7 @@ pub struct UnixServer {
 
 #[cfg(unix)]
 impl UnixServer {
-    /// Returns the path of the socket.
+    /// Returns the path that the Unix socket is bound to.
     pub fn local_path(&self) -> &std::path::Path {
         self.inner.local_path()
     }
@@ -166,7 +167,8 @@ pub struct Acceptor {
 }
 
 impl Acceptor {
-    /// Serves a connection until it ends, and returns the close reason; see [`frisbee::Acceptor::serve_connection`].
+    /// Serves a connection over `io` until it closes, and returns the reason; see
+    /// [`frisbee::Acceptor::serve_connection`].
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -180,7 +182,8 @@ impl Acceptor {
         self.inner.serve_connection(io).await
     }
 
-    /// Rejects new connections, waits for the calls on open ones, and closes each connection when it is idle.
+    /// Rejects new connections, waits for the calls in progress on open ones, and closes each connection once it is
+    /// idle.
     ///
     /// # Cancel safety
     /// Dropping the future stops waiting. Connections are still closed when they are idle, without a time limit. If a

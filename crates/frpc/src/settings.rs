@@ -1,6 +1,6 @@
 //! Setters that the builders of servers and channels have in common.
 
-/// Defines setters that a builder forwards to its field `inner`, which is a builder of frisbee.
+/// Defines builder methods that forward to the inner frisbee builder in the field `inner`.
 macro_rules! forwarded_setters {
     ($builder:ident: $($(#[$attribute:meta])* $name:ident($($argument:ident: $type:ty)?);)*) => {
         impl $builder {
@@ -16,23 +16,23 @@ macro_rules! forwarded_setters {
 }
 pub(crate) use forwarded_setters;
 
-/// Defines the setters for connections in both builders.
+/// Defines the setters for connection options that client and server builders share.
 macro_rules! connection_setters {
     ($builder:ident, $log:expr) => {
         $crate::settings::forwarded_setters! { $builder:
-            /// Sets which threads drive connections. Defaults to [`Workers::Caller`](crate::Workers::Caller), which is
-            /// the current tokio runtime.
+            /// Sets which threads drive connections. Defaults to [`Workers::Caller`](crate::Workers::Caller), the tokio
+            /// runtime in which the server or channel is created.
             workers(workers: $crate::Workers);
 
             /// Sets the I/O backend of connections. Defaults to [`IoBackend::default`](crate::IoBackend) for a server,
             /// and to the current tokio runtime for a channel.
             io_backend(backend: $crate::IoBackend);
 
-            /// Sets for how long each connection keeps polling after an event. This reduces the latency but occupies a
-            /// core. Disabled by default. See [`frisbee::ServerBuilder::busy_poll`].
+            /// Sets for how long each connection keeps busy-polling after an event, which reduces latency but occupies
+            /// a core. Disabled by default. See [`frisbee::ServerBuilder::busy_poll`].
             busy_poll(time: std::time::Duration);
 
-            /// Sets the limits and timeouts of connections.
+            /// Sets the size limits and timeouts of connections.
             config(config: $crate::Config);
         }
 

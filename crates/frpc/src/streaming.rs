@@ -52,66 +52,68 @@ use tokio::time::{Instant, Sleep};
 /// # }
 /// ```
 pub struct Streaming<M> {
-    /// The receiver. `None` after the end of the stream.
+    /// Receiver of the stream. `None` once the stream has ended.
     receiver: Option<StreamReceiver>,
     reading: DecodeOptions,
     metadata: Metadata,
-    /// Whether the peer is native. An error with the text `EOF` then has no special meaning.
+    /// Whether the peer is a native frpc peer. If so, an error with the text `EOF` has no special meaning.
     is_native: bool,
     end: ReceiverEnd,
     deadline: Option<Pin<Box<Sleep>>>,
-    /// Number of messages that may be read before the next check of the deadline and of other items. Zero until the
-    /// peer has answered.
+    /// Number of messages that may be read before the deadline and other items are checked again. Zero until the peer
+    /// has answered.
     in_a_row: u8,
-    /// Whether the peer has answered the call.
+    /// Whether the peer has sent a first answer to the call.
     answered: bool,
-    /// Whether the peer has sent HEADERS, which contain the metadata of the response.
+    /// Whether the peer has sent a HEADERS packet, which contains the response metadata.
     has_headers: bool,
     message: PhantomData<fn() -> M>,
-    /// A first message that has not been read, or a failure after HEADERS, received by [`opened`](Self::opened). The
-    /// mutex is never locked; it makes the type `Sync`.
+    /// First message, or failure after HEADERS, that [`opened`](Self::opened) received and the caller has not read yet.
+    /// The mutex is never locked; it only makes the type `Sync`.
     first: Mutex<Option<Result<Box<M>, Status>>>,
-    /// Source of the messages for a stream that is not received from a connection.
+    /// Source of the messages if they do not come from a connection.
     elsewhere: Option<detached::DetachedSource<M>>,
-    /// Observation of the call, at a client.
+    /// Observation of the call, on a client.
     pub(crate) observed_call: Option<Box<ObservedCall>>,
-    /// Translation of the messages, if the peer has another layout. These messages never take the fast path.
+    /// Translation of messages from the peer's wire layout, if it differs. Translated messages never take the fast
+    /// path.
     translation: Option<Arc<Translation>>,
 }
 
-/// Number of messages between two checks of the deadline. A check costs as much as reading a small message.
+/// Number of messages read between two checks of the deadline. Not checked for each message, because a check costs as
+/// much as reading a small message.
 const LOOK_EVERY: u8 = 64;
 
-/// What happens to the receiver of a stream when it is dropped.
+/// Action to take when the receiver of a stream is dropped.
 pub(crate) enum ReceiverEnd {
-    /// The receiver of a client: its stream is closed. The cell holds the status if sending the requests has failed.
+    /// Closes the stream, at a client. The cell holds the status with which sending requests failed, if it did.
     Client(Option<Connection>, Arc<OnceLock<Status>>),
-    /// The receiver of a server: it is returned to the task that serves the call.
+    /// Returns the receiver to the task that serves the call, at a server.
     Server(Arc<SharedReceiver>),
 }
 
-/// State shared by the handler of a call and the task that serves it, including the receiver that the handler has
-/// dropped.
+/// State shared by the handler of a streaming call and the task that serves it, including the receiver once the handler
+/// has dropped its stream.
 #[derive(Default)]
 pub(crate) struct SharedReceiver {
     pub(crate) back: Mutex<ReturnSlot>,
-    /// Number of responses that the handler has sent.
+    /// Number of response messages that the handler has sent.
     pub(crate) sent: AtomicUsize,
 }
 
 #[derive(Default)]
 pub(crate) struct ReturnSlot {
     pub(crate) receiver: Option<StreamReceiver>,
-    /// Whether the call has a single request, which has been received.
+    /// Whether the call takes a single request message and that message has been received.
     pub(crate) is_single: bool,
-    /// Whether the client has ended its direction.
+    /// Whether the client has ended its sending side of the stream.
     pub(crate) ended: bool,
-    /// Status code of a call that was rejected before its handler.
+    /// Status code of a call that was rejected before its handler ran.
     pub(crate) refused: Option<Code>,
 }
 
 impl<M: Message> Streaming<M> {
-    /// Returns the cell for the failure of sending requests, at a client.
+    /// Returns the cell that a failure to send the requests is stored in, at a client.
     pub(crate) fn failed(&self) -> Arc<OnceLock<Status>> {
         match &self.end {
             ReceiverEnd::Client(_, failed) => failed.clone(),
@@ -144,7 +146,7 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// Sets the translation of the messages.
+    /// Sets the translation of messages from the peer's wire layout.
     pub(crate) fn translated(self, translation: Option<Arc<Translation>>) -> Self {
         // Mutate the value, because fields cannot be moved out of a type that implements `Drop`.
         let mut this = self;
@@ -217,7 +219,7 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// Fast path: reads a short message that has already arrived, if no check is due.
+    /// Fast path: reads a short message that is already buffered. Returns `None` if a deadline check is due.
     fn read_short(&mut self) -> Option<M> {
         let in_a_row = self.in_a_row.checked_sub(1)?;
         let receiver = self.receiver.as_mut()?;
@@ -254,7 +256,7 @@ impl<M: Message> Streaming<M> {
         })
     }
 
-    /// Like [`poll_message`](Self::poll_message), but handles all items of the stream.
+    /// Like [`poll_message`](Self::poll_message), but also handles control packets such as headers and trailers.
     fn poll_any(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         if self.is_late() {
             return self.fail_late();
@@ -289,7 +291,7 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// Ends the stream, because its deadline has passed.
+    /// Fails the stream because the deadline of the call has passed.
     fn fail_late(&mut self) -> Poll<Option<Result<M, Status>>> {
         self.record_end(Code::DeadlineExceeded);
         self.finish(false);
@@ -297,7 +299,7 @@ impl<M: Message> Streaming<M> {
         Poll::Ready(Some(Err(late())))
     }
 
-    /// Handles the metadata in HEADERS, which accept the call.
+    /// Handles the metadata in a HEADERS packet, with which the server accepts the call.
     #[cold]
     fn handle_headers(&mut self, items: &[u8]) -> Result<(), PrefixError> {
         let metadata = prefix::read_headers(items)?;
@@ -310,14 +312,15 @@ impl<M: Message> Streaming<M> {
         Ok(())
     }
 
-    /// Ends the stream because of an invalid packet or a failure that the peer reports.
+    /// Fails the stream because of an invalid packet or a failure reported by the peer.
     fn fail(&mut self, status: Status) -> Status {
         self.record_end(status.code());
         self.finish(false);
         status
     }
 
-    /// Handles an item other than an uncompressed message. Returns the next item of the stream.
+    /// Handles any packet other than an uncompressed message. Returns the resulting item of the stream, if there is
+    /// one.
     fn handle_other(&mut self, other: StreamControl) -> Option<Result<M, Status>> {
         let status = match other {
             StreamControl::Error(text) if text == body::EOF && !self.is_native => {
@@ -343,7 +346,7 @@ impl<M: Message> Streaming<M> {
         Some(Err(self.fail(status)))
     }
 
-    /// Decompresses, translates and decodes a message.
+    /// Decompresses a message if necessary, translates it from the peer's layout and decodes it.
     fn unpack(&self, body: Bytes) -> Result<M, Status> {
         let what = if matches!(self.end, ReceiverEnd::Server(_)) { packed::REQUEST } else { "message" };
         let Some(receiver) = &self.receiver else { return Err(Status::internal("the stream has ended")) };
@@ -372,8 +375,8 @@ impl<M: Message> Streaming<M> {
         broken.map(|status| Err(if is_late { late() } else { status }))
     }
 
-    /// Returns whether the deadline has passed. Checked for one in [`LOOK_EVERY`] messages, because a peer may send
-    /// messages endlessly, and faster than they are read.
+    /// Returns whether the deadline has passed. Only checked once per [`LOOK_EVERY`] messages. It must be checked
+    /// between messages, because a peer may send them faster than they are read.
     fn is_late(&mut self) -> bool {
         if let Some(in_a_row) = self.in_a_row.checked_sub(1) {
             self.in_a_row = in_a_row;
@@ -385,7 +388,7 @@ impl<M: Message> Streaming<M> {
         self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now())
     }
 
-    /// Records the status code of the server's answer, at a client.
+    /// Records the status code with which the server answered the call, at a client.
     fn handle_answer(&mut self, code: Code) {
         // Once the call has been answered, a success adds no information.
         if std::mem::replace(&mut self.answered, true) && code == Code::Ok {
@@ -400,13 +403,13 @@ impl<M: Message> Streaming<M> {
         self.receiver.as_ref().map_or(StreamEnd::Closed, StreamReceiver::close_reason)
     }
 
-    /// Returns the failure in TRAILERS, if there is one.
+    /// Returns the failure reported in the TRAILERS packet, if there is one.
     fn trailers(&self) -> Option<Status> {
         let items = self.receiver.as_ref()?.take_trailers()?;
         prefix::read_trailers(&items).unwrap_or_else(|error| Some(error.of_reply("reply")))
     }
 
-    /// Returns the reason why the stream has ended. Returns `None` if it has ended successfully.
+    /// Returns the status with which the stream failed, or `None` if it ended successfully.
     fn broken(&self) -> Option<Status> {
         Some(match (self.close_reason(), &self.end) {
             (StreamEnd::Ended, _) => return None,
@@ -427,13 +430,13 @@ impl<M: Message> Streaming<M> {
     }
 }
 
-/// Returns the status of a call whose stream was reset.
+/// Returns the status of a call whose stream the peer has reset.
 fn reset(code: u32, message: String) -> Status {
     let code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
     Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)
 }
 
-/// An item of a stream. Items other than messages are boxed, so that messages are cheap to move.
+/// Result of reading one packet of a stream. Everything but messages is boxed so that messages are cheap to move.
 enum Read<M> {
     Message(M),
     Other(Box<StreamControl>),
@@ -446,7 +449,7 @@ enum StreamControl {
     Bad(Status),
 }
 
-/// Decodes a packet of a stream in place.
+/// Decodes a packet of a stream in place, without copying its body.
 fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions, is_foreign: bool) -> Read<M> {
     let is_unread = |body: &[u8]| packed::is_present(body) || is_foreign && body::is_message(body);
     let root = match message {
@@ -463,15 +466,15 @@ fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions, is_forei
 }
 
 impl<M> Read<M> {
-    /// Creates an item for a message that is compressed or in another layout. It is decoded later, because locks are
-    /// held here.
+    /// Creates the result for a message that is compressed or in another wire layout. It is decoded later, because the
+    /// connection's locks are held here.
     fn unread(body: Bytes) -> Self {
         Self::Other(Box::new(StreamControl::Unread(body)))
     }
 }
 
 impl<M> Streaming<M> {
-    /// Records the end of an observed call. Must be called before the receiver is released.
+    /// Reports the end of an observed call. Must be called before the receiver of the stream is released.
     fn record_end(&mut self, code: Code) {
         if let Some(mut observed_call) = self.observed_call.take() {
             let bytes = self.receiver.as_ref().map(StreamReceiver::bytes).unwrap_or_default();
@@ -480,7 +483,8 @@ impl<M> Streaming<M> {
         }
     }
 
-    /// Releases the receiver and the connection. `ended` states whether the peer has ended its direction.
+    /// Releases the receiver and the connection of the stream. `ended` states whether the peer has ended its sending
+    /// side.
     fn finish(&mut self, ended: bool) {
         let Some(receiver) = self.receiver.take() else { return };
         self.deadline = None;
@@ -519,7 +523,7 @@ pub(crate) fn late() -> Status {
     Status::deadline_exceeded("the stream did not end before its deadline")
 }
 
-/// Returns whether a body ends one direction of a stream with a compat peer.
+/// Returns whether the body of a packet ends one direction of a stream with a compat (frisbee-go) peer.
 pub(crate) fn is_end(body: &Bytes) -> bool {
     let error = Decoder::new(body).error_text();
     error.is_ok_and(|text| text == body::EOF)

@@ -48,41 +48,42 @@ use std::time::Instant;
 /// let builder = Server::builder().access(Password("letmein"));
 /// ```
 pub trait Authorize: Send + Sync + 'static {
-    /// Returns the methods that the rules name, in the form `package.Service/Method`. If one of them does not exist,
-    /// building the server or channel fails with [`UnknownMethod`](crate::Error::UnknownMethod). Defaults to none.
+    /// Returns the full names of the methods that the rules refer to, as `package.Service/Method`. If one of them does
+    /// not exist, building the server or channel fails with [`UnknownMethod`](crate::Error::UnknownMethod). Defaults to
+    /// an empty list.
     fn methods(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Returns the index of the rule for a method, which is later passed to [`PeerRules::admit`]. Called once for each
-    /// method. Defaults to no rule.
+    /// Returns the index of the access rule for a method, which is later passed to [`PeerRules::admit`]. Called once
+    /// for each method. Defaults to `None`.
     fn rule(&self, method: &str) -> Option<usize> {
         let _ = method;
         None
     }
 
-    /// Returns the rules for the peer of a new connection.
+    /// Creates the access rules that apply to the peer of a new connection.
     fn connected(&self, connection: &Connection) -> Arc<dyn PeerRules>;
 }
 
-/// The [access rules](Authorize) as they apply to the peer of one connection.
+/// The [access rules](Authorize) for the peer of one connection.
 pub trait PeerRules: Send + Sync {
-    /// Returns whether calls of a method that carry no metadata are allowed for the life of the connection.
-    /// [`admit`](Self::admit) is then not called for them. Defaults to `false`.
+    /// Returns whether calls of a method without metadata are always allowed on this connection. If so,
+    /// [`admit`](Self::admit) is not called for them. Defaults to `false`.
     fn is_open(&self, rule: Option<usize>) -> bool {
         let _ = rule;
         false
     }
 
-    /// Authorizes a call before its request is decoded, given its method, the index of the method's rule, and its
-    /// metadata.
+    /// Authorizes a call before its request is decoded, given its method, the index of the method's access rule, and
+    /// the call's metadata.
     ///
     /// # Errors
     /// The status to fail the call with, if the peer may not make it.
     fn admit(&self, rule: Option<usize>, method: &dyn fmt::Display, metadata: &Metadata) -> Result<Admitted, Status>;
 
-    /// Checks whether [`admit`](Self::admit) would allow a call, without counting the call against a limit. Used for
-    /// listing the methods that a peer may call. Defaults to calling [`admit`](Self::admit).
+    /// Checks whether [`admit`](Self::admit) would allow a call, without counting the call against a rate limit. Used
+    /// to list the methods that a peer may call. Defaults to calling [`admit`](Self::admit).
     ///
     /// # Errors
     /// Like [`admit`](Self::admit), except for limits.
@@ -90,7 +91,7 @@ pub trait PeerRules: Send + Sync {
         self.admit(rule, method, metadata).map(drop)
     }
 
-    /// Authenticates the caller by metadata such as a token. Accepts every caller by default.
+    /// Authenticates the caller by metadata such as a bearer token. Accepts every caller by default.
     ///
     /// # Errors
     /// [`Unauthenticated`](crate::Code::Unauthenticated) if every call with this metadata would be rejected.
@@ -99,27 +100,28 @@ pub trait PeerRules: Send + Sync {
         Ok(())
     }
 
-    /// Authorizes a packet or stream for a mounted router.
+    /// Authorizes a packet or stream with this operation number for the router mounted on it.
     ///
     /// # Errors
     /// If the peer may not use the operation.
     fn admit_mounted(&self, operation: u16) -> Result<(), Status>;
 
-    /// Authorizes a stream that names no operation and is therefore handled by the
-    /// [fallback](crate::ServerBuilder::fallback).
+    /// Authorizes a stream whose first packet names no operation. Such streams are handled by the
+    /// [fallback](crate::ServerBuilder::fallback) router.
     ///
     /// # Errors
     /// If the peer may not open such streams.
     fn admit_fallback(&self) -> Result<(), Status>;
 }
 
-/// The result of a successful authorization.
+/// Result of authorizing a call successfully.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Admitted {
-    /// Values to add to the [extensions](crate::Request::extensions) of the call, such as its verified caller.
+    /// Values to add to the [extensions](crate::Request::extensions) of the call, such as the verified identity of its
+    /// caller.
     pub extensions: Extensions,
-    /// Expiry of the authorization, by the runtime's clock. A streaming call that is still running then fails with
-    /// [`Unauthenticated`](crate::Code::Unauthenticated).
+    /// Time at which the authorization expires, by the runtime's clock. A streaming call that is still running at that
+    /// time fails with [`Unauthenticated`](crate::Code::Unauthenticated).
     pub expires: Option<Instant>,
 }

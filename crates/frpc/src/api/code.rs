@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// Defines the codes. The arguments are the number, the name in gRPC, and a description.
+/// Defines the status codes. Each entry consists of a number, the name in gRPC and a description.
 macro_rules! codes {
     ($($(#[$doc:meta])* $code:ident = $number:literal, $name:literal, $description:literal;)*) => {
-        /// The status codes of gRPC, with the same numbers.
+        /// Status codes of gRPC, with the same names and numbers.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[repr(i32)]
         pub enum Code {
@@ -47,26 +47,26 @@ macro_rules! codes {
 codes! {
     /// The call succeeded.
     Ok = 0, "OK", "no failure";
-    /// The caller cancelled the call.
+    /// The call was cancelled by its caller.
     Cancelled = 1, "CANCELLED", "the caller cancelled";
-    /// A failure without a known code. All failures reported by compat peers have this code, because their wire format
-    /// carries only a text.
+    /// An unknown error. All failures reported by compat peers, such as Go servers, have this code, because their wire
+    /// format carries only a text.
     Unknown = 2, "UNKNOWN", "unknown failure";
-    /// The request is invalid regardless of the state of the system.
+    /// The request is invalid, regardless of the state of the system.
     InvalidArgument = 3, "INVALID_ARGUMENT", "invalid argument";
-    /// The deadline of the call has passed. The call may have run.
+    /// The deadline passed before the call completed. The server may have run it.
     DeadlineExceeded = 4, "DEADLINE_EXCEEDED", "deadline exceeded";
     /// The requested entity does not exist.
     NotFound = 5, "NOT_FOUND", "not found";
-    /// The entity to create already exists.
+    /// The entity that the caller tried to create already exists.
     AlreadyExists = 6, "ALREADY_EXISTS", "already exists";
-    /// The caller does not have permission.
+    /// The caller does not have permission to make this call.
     PermissionDenied = 7, "PERMISSION_DENIED", "permission denied";
-    /// A resource is exhausted, such as a quota, memory or call slots.
+    /// A resource is exhausted, such as a quota, memory or the number of concurrent calls.
     ResourceExhausted = 8, "RESOURCE_EXHAUSTED", "resource exhausted";
     /// The system is not in the state required for the call.
     FailedPrecondition = 9, "FAILED_PRECONDITION", "failed precondition";
-    /// The call was aborted, for example because of a conflict.
+    /// The call was aborted, for example because of a concurrency conflict.
     Aborted = 10, "ABORTED", "aborted";
     /// A value is outside the valid range.
     OutOfRange = 11, "OUT_OF_RANGE", "out of range";
@@ -74,11 +74,11 @@ codes! {
     Unimplemented = 12, "UNIMPLEMENTED", "unimplemented";
     /// An internal invariant was violated.
     Internal = 13, "INTERNAL", "internal error";
-    /// The peer is unreachable, or the connection was lost. The call may have run.
+    /// The peer is unreachable, or the connection was lost. The server may have run the call.
     Unavailable = 14, "UNAVAILABLE", "unavailable";
     /// Data was lost or corrupted irrecoverably.
     DataLoss = 15, "DATA_LOSS", "data loss";
-    /// The caller is not authenticated.
+    /// The caller did not provide valid credentials.
     Unauthenticated = 16, "UNAUTHENTICATED", "unauthenticated";
 }
 

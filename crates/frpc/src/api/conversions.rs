@@ -82,7 +82,7 @@ impl From<io::Error> for Status {
     }
 }
 
-/// Converts the error via the corresponding [`io::Error`]. For example, an unreachable server is reported as
+/// Converts the error through the corresponding [`io::Error`]. For example, an unreachable server becomes
 /// [`Unavailable`](crate::Code::Unavailable).
 impl From<frisbee::Error> for Status {
     fn from(error: frisbee::Error) -> Self {
@@ -120,16 +120,16 @@ impl From<JoinError> for Status {
     }
 }
 
-/// Converts to [`InvalidArgument`](crate::Code::InvalidArgument), because the error typically concerns data from the
-/// request that a handler decodes itself.
+/// Converts a decoding failure to [`InvalidArgument`](crate::Code::InvalidArgument), because it typically concerns
+/// request data that a handler decodes itself.
 impl From<polyglot::DecodeError> for Status {
     fn from(error: polyglot::DecodeError) -> Self {
         Self::invalid_argument(format!("the request cannot be read: {error}"))
     }
 }
 
-/// Implements conversions to statuses. The first matching pattern determines the code, and the text of the error
-/// becomes the message. A wrapped error is converted by its own implementation.
+/// Implements conversions from errors to [`Status`]. The first matching pattern determines the code, and the error's
+/// text becomes the message. A wrapped error is converted by its own implementation.
 macro_rules! statuses {
     ($($(#[$attribute:meta])* $error:ty $(, wrapped in $variant:path)? { $($pattern:pat => $status:ident,)* })*) => {$(
         $(#[$attribute])*
@@ -146,8 +146,8 @@ macro_rules! statuses {
 }
 
 statuses! {
-    /// Converts a full send queue to [`ResourceExhausted`](crate::Code::ResourceExhausted), and other errors like the
-    /// wrapped [`SendError`](frisbee::SendError).
+    /// Converts a full send queue to [`ResourceExhausted`](crate::Code::ResourceExhausted). Other errors are converted
+    /// like the wrapped [`SendError`](frisbee::SendError).
     TrySendError, wrapped in TrySendError::Failed {
         _ => resource_exhausted,
     }
@@ -167,13 +167,13 @@ statuses! {
         _ => deadline_exceeded,
     }
 
-    /// Converts to [`InvalidArgument`](crate::Code::InvalidArgument).
+    /// Converts invalid metadata to [`InvalidArgument`](crate::Code::InvalidArgument).
     MetadataError {
         _ => invalid_argument,
     }
 
-    /// Converts to [`ResourceExhausted`](crate::Code::ResourceExhausted) if too many calls are queued, to
-    /// [`Unavailable`](crate::Code::Unavailable) if the runtime of the batches has shut down, and to
+    /// Converts an error of request batching to [`ResourceExhausted`](crate::Code::ResourceExhausted) if too many calls
+    /// are queued, to [`Unavailable`](crate::Code::Unavailable) if the runtime of the batches has shut down, and to
     /// [`Internal`](crate::Code::Internal) otherwise.
     #[cfg(feature = "batch")]
     BatchError {
@@ -182,8 +182,8 @@ statuses! {
         _ => internal,
     }
 
-    /// Converts to [`InvalidArgument`](crate::Code::InvalidArgument), because the error typically concerns a tensor
-    /// that the caller has sent.
+    /// Converts a tensor error to [`InvalidArgument`](crate::Code::InvalidArgument), because it typically concerns a
+    /// tensor that the caller has sent.
     #[cfg(feature = "tensor")]
     frpc_tensor::TensorError {
         _ => invalid_argument,
@@ -203,7 +203,7 @@ statuses! {
         _ => unknown,
     }
 
-    /// Converts to [`DataLoss`](crate::Code::DataLoss) if messages were or may have been lost, and to
+    /// Converts a receive error to [`DataLoss`](crate::Code::DataLoss) if messages were or may have been lost, and to
     /// [`Unavailable`](crate::Code::Unavailable) if the connection is closed.
     #[cfg(feature = "pubsub")]
     RecvError {
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(Status::from(TrySendError::Failed(gone)).code(), Code::Unavailable);
     }
 
-    /// Checks at compile time that `?` converts the errors that handlers commonly encounter.
+    /// Checks at compile time that `?` converts the error types that handlers commonly encounter.
     #[tokio::test(start_paused = true)]
     async fn question_mark_converts_task_timeout_and_metadata_errors() {
         async fn aborted() -> Result<(), Status> {

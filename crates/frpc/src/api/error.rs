@@ -24,26 +24,26 @@ use std::{fmt, io};
 /// ```
 #[non_exhaustive]
 pub enum Error {
-    /// Listening, connecting or mounting a router failed.
+    /// Listening, connecting, or mounting a router failed.
     Transport(frisbee::Error),
     /// A call failed.
     Call(Status),
     /// The list of servers to connect to is empty.
     NoServers,
-    /// No endpoint of a resolver accepted a connection in time.
+    /// No endpoint returned by the resolver accepted a connection before the timeout.
     NoEndpoint {
-        /// Name of the resolver.
+        /// Name of the resolver, as shown in logs.
         resolver: String,
-        /// Reasons of the failed attempts, as far as known.
+        /// Errors of the failed connection attempts, as far as known.
         trouble: String,
     },
-    /// A thread could not be started.
+    /// The operating system could not start a thread.
     Thread(io::Error),
-    /// Two services of one server or channel have methods with the same operation number.
+    /// Two services of the same server or channel use the same operation number for different methods.
     Overlap {
-        /// The operation in conflict.
+        /// Operation number that two methods share.
         operation: u16,
-        /// Names of the two methods, as `package.Service/Method`.
+        /// Names of the two conflicting methods, as `package.Service/Method`.
         methods: [String; 2],
     },
     /// No service of the server or channel has a method with this name.
@@ -51,13 +51,13 @@ pub enum Error {
     /// [`Policy::AtMost`](crate::Policy::AtMost) was set for a streaming method, to which it does not apply. Use
     /// `Config::streams_max` to limit streams.
     StreamingPolicy(String),
-    /// Hand-offs were enabled for a streaming method. They require a unary method.
+    /// Connection hand-off was enabled for a streaming method. Only unary methods support it.
     StreamingHandOff(String),
-    /// The [layout of compat clients](crate::ServerBuilder::compat_layout) cannot be used.
+    /// The [wire layout for compat clients](crate::ServerBuilder::compat_layout) cannot be used.
     CompatLayout {
-        /// Full name of the service whose layout was given.
+        /// Full name of the service whose compat layout was configured.
         service: String,
-        /// Reason why the layout cannot be used.
+        /// Reason why the compat layout cannot be used.
         reason: String,
     },
 }

@@ -7,7 +7,7 @@ use http::Extensions;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// The empty metadata that is returned for messages without metadata.
+/// Empty metadata, returned by reference for messages without metadata.
 static NONE: Metadata = Metadata::new();
 
 static NO_EXTENSIONS: LazyLock<Extensions> = LazyLock::new(Extensions::new);
@@ -27,7 +27,7 @@ impl PartialEq for Extras {
 }
 
 impl Extras {
-    /// Returns the metadata, which is the part that is sent.
+    /// Returns the metadata. The extensions are local and are never sent.
     pub(crate) fn sent(extras: Option<&Self>) -> Option<&Metadata> {
         extras.map(|extras| &extras.metadata)
     }
@@ -45,7 +45,7 @@ impl Extras {
         extras.map_or(&NO_EXTENSIONS, |extras| &extras.extensions)
     }
 
-    /// Adds the parts that are not empty to `Debug` output.
+    /// Adds the metadata and extensions to `Debug` output, omitting empty ones.
     pub(crate) fn show(extras: Option<&Self>, shown: &mut fmt::DebugStruct<'_, '_>) {
         let Some(Self { metadata, extensions }) = extras else { return };
         if !metadata.is_empty() {
@@ -60,15 +60,15 @@ impl Extras {
         &mut extras.present().extensions
     }
 
-    /// Clears the contents before the memory is reused.
+    /// Clears metadata and extensions before the allocation is reused.
     fn clear(&mut self) {
         self.metadata.clear();
         self.extensions.clear();
     }
 }
 
-/// Metadata and extensions of a message, allocated only if it has any. Not an `Option`, because the compiler would emit
-/// drop code for it at each place where a message is moved.
+/// Metadata and extensions of a message, allocated only if there are any. Not a plain `Option`, because the compiler
+/// would emit its drop code at each place where a message is moved.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct OptionalExtras(Option<Box<Extras>>);
@@ -78,8 +78,8 @@ impl OptionalExtras {
         self.0.as_deref()
     }
 
-    /// Returns the contents, allocating them if necessary. Not implemented by `Option::get_or_insert_with`, which the
-    /// compiler does not inline.
+    /// Returns the metadata and extensions, allocating them if necessary. Does not use `Option::get_or_insert_with`,
+    /// because the compiler does not inline it.
     #[inline(always)]
     fn present(&mut self) -> &mut Extras {
         match &mut self.0 {
@@ -88,12 +88,12 @@ impl OptionalExtras {
         }
     }
 
-    /// Takes the contents and leaves none.
+    /// Takes the metadata and extensions, leaving none.
     pub(crate) fn take(&mut self) -> Self {
         std::mem::take(self)
     }
 
-    /// Converts into the metadata, discarding the extensions.
+    /// Returns the metadata and discards the extensions.
     pub(crate) fn into_metadata(mut self) -> Option<Metadata> {
         self.0.take().map(|extras| extras.metadata)
     }

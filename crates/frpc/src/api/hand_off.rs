@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 pub use frisbee::RawTransport;
 
-/// A request of the caller to hand off its connection, which the handler can accept.
+/// A caller's request to hand off its connection, which the handler may accept.
 #[derive(Clone, Default)]
 pub struct HandOff(Arc<Mutex<Option<HandOffTarget>>>);
 
@@ -58,7 +58,7 @@ impl HandOff {
 
 opaque_debug!([] HandOff, "HandOff");
 
-/// Slot for the transport of a handed-off connection; see
+/// Slot that receives the transport of a handed-off connection; see
 /// [`Channel::request_hand_off`](crate::Channel::request_hand_off).
 #[derive(Clone, Debug, Default)]
 pub struct HandOffSlot(Arc<Mutex<Option<RawTransport>>>);
@@ -68,8 +68,8 @@ impl HandOffSlot {
         *self.0.lock() = Some(transport);
     }
 
-    /// Takes the transport out of the slot. Returns `None` unless the last call through the channel succeeded and its
-    /// handler accepted.
+    /// Takes the handed-off transport. Returns `None` unless the last call through the channel succeeded and its
+    /// handler accepted the hand-off.
     pub fn take(&self) -> Option<RawTransport> {
         self.0.lock().take()
     }

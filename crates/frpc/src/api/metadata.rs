@@ -7,22 +7,22 @@ pub(crate) use entries::ENTRY;
 use entries::Entries;
 use std::fmt;
 
-/// Maximum length of a key in bytes.
+/// Maximum length of a metadata key in bytes.
 const KEY_MAX: usize = 256;
 
-/// Maximum number of entries. Keys are compared one by one, which is fastest for a few entries. Without this limit, a
-/// peer could fill the 64 KiB of a prefix with entries and cause 100 milliseconds of comparisons.
+/// Maximum number of metadata entries. Keys are compared one by one, which is fastest for a few entries. Without this
+/// limit, a peer could send 64 KiB of tiny entries and cause 100 milliseconds of comparisons.
 pub(crate) const ENTRIES_MAX: usize = 256;
 
-/// Maximum total size of the entries in bytes, including eight bytes of overhead for each. With this limit, the entries
-/// and the other items of a prefix fit into the 64 KiB that a peer accepts.
+/// Maximum total size of all metadata entries in bytes, including eight bytes of overhead for each. Leaves space for
+/// the other items of a call's prefix within the 64 KiB that peers accept.
 const BYTES_MAX: usize = 60 * 1024;
 
-/// Encoding overhead per entry in bytes.
+/// Encoding overhead of a metadata entry in bytes.
 const ENTRY_SIZE: usize = 8;
 
-/// Memory of metadata with short entries in bytes, including the overhead of the allocator. Many or long entries add to
-/// it.
+/// Memory in bytes used by metadata with a few short entries, including allocator overhead. Many or long entries need
+/// more.
 pub(crate) const MEMORY: usize = 208;
 
 /// Metadata of a request, a response or a failure: at most 256 entries and 60 KiB in total, including eight bytes of
@@ -59,7 +59,7 @@ impl Metadata {
         Self(Entries::new())
     }
 
-    /// Sets a key to a text value, replacing its previous values.
+    /// Sets the text value of a key, replacing all its previous values.
     ///
     /// # Errors
     /// If the key or the text has invalid characters, the key ends in `-bin`, or a limit is exceeded.
@@ -89,7 +89,7 @@ impl Metadata {
         self.add(key.as_bytes(), text.as_ref().as_bytes())
     }
 
-    /// Appends a binary value to the values of a key, which must end in `-bin`.
+    /// Appends a binary value to a key, which must end in `-bin`.
     ///
     /// # Errors
     /// Like [`insert_bin`](Self::insert_bin).
@@ -101,7 +101,7 @@ impl Metadata {
         self.add(key.as_bytes(), value.as_ref())
     }
 
-    /// Sets a key, which must end in `-bin`, to a binary value, replacing its previous values.
+    /// Sets the binary value of a key, which must end in `-bin`, replacing all its previous values.
     ///
     /// # Errors
     /// If the key has invalid characters, does not end in `-bin`, or a limit is exceeded.
@@ -140,44 +140,44 @@ impl Metadata {
         self.0.remove(key.as_bytes())
     }
 
-    /// Hides the values of a key in `Debug` output until the key is set again. Returns whether the key exists. The peer
-    /// is not told that the values are sensitive.
+    /// Hides the values of a key in `Debug` output until the key is set again. Returns whether the key exists. The flag
+    /// is local and is not sent to the peer.
     pub fn mark_sensitive(&mut self, key: &str) -> bool {
         self.0.mark_sensitive(key.as_bytes())
     }
 
-    /// Returns an iterator over keys and values, in the order of insertion.
+    /// Returns an iterator over keys and values in insertion order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0.iter().map(|entry| (entry.name(), entry.value))
     }
 
-    /// Returns all entries encoded as prefix items. Returns `None` if some are sensitive, because their flags are
-    /// stored in the encoding and must not be sent.
+    /// Returns all entries in their wire encoding. Returns `None` if some are sensitive, because their flags are stored
+    /// in the encoding and must not be sent.
     pub(crate) fn plain_items(&self) -> Option<&[u8]> {
         self.0.plain_bytes()
     }
 
-    /// Encodes all entries as prefix items.
+    /// Appends all entries to `buffer` in their wire encoding.
     pub(crate) fn put_items(&self, buffer: &mut Vec<u8>) {
         self.0.put(buffer);
     }
 
-    /// Removes all entries.
+    /// Removes all metadata entries.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Returns the number of entries.
+    /// Returns the number of metadata entries.
     pub fn len(&self) -> usize {
         self.0.count()
     }
 
-    /// Returns whether there are no entries.
+    /// Returns whether there are no metadata entries.
     pub fn is_empty(&self) -> bool {
         self.0.count() == 0
     }
 
-    /// Returns the approximate memory of the metadata in bytes.
+    /// Returns the approximate memory used by the metadata in bytes.
     pub(crate) fn memory(&self) -> usize {
         if self.is_empty() { 0 } else { MEMORY + self.0.memory() }
     }
@@ -193,12 +193,12 @@ impl Metadata {
         self.set(key.as_bytes(), value)
     }
 
-    /// Sets a value, which is binary if the key ends in `-bin` and a text otherwise.
+    /// Sets the value of a key. The value is binary if the key ends in `-bin` and text otherwise.
     pub(crate) fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
         self.enter(key, value, true)
     }
 
-    /// Appends a value, which is binary if the key ends in `-bin` and a text otherwise.
+    /// Appends a value to a key. The value is binary if the key ends in `-bin` and text otherwise.
     pub(crate) fn add(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
         self.enter(key, value, false)
     }
@@ -236,12 +236,12 @@ impl Metadata {
     }
 }
 
-/// Returns the error for an invalid key or text.
+/// Returns the error for an invalid metadata key or text value.
 fn refused(key: &[u8]) -> MetadataError {
     if is_any_key(key) { MetadataError::Text(shown(key)) } else { MetadataError::Key(shown(key)) }
 }
 
-/// Table of the bytes that are valid in keys.
+/// Table of the bytes that are valid in metadata keys.
 const IN_KEYS: [bool; 256] = {
     let mut allowed = [false; 256];
     let mut byte = 0;
@@ -252,7 +252,7 @@ const IN_KEYS: [bool; 256] = {
     allowed
 };
 
-/// Returns whether the bytes form a valid key.
+/// Returns whether the bytes form a valid metadata key.
 #[inline(always)]
 fn is_key(key: &[u8]) -> bool {
     const HALF: usize = LANES / 2;
@@ -270,12 +270,12 @@ fn is_any_key(key: &[u8]) -> bool {
     !key.is_empty() && key.len() <= KEY_MAX && key.iter().all(|byte| IN_KEYS[usize::from(*byte)])
 }
 
-/// Returns a non-zero value if the byte is neither a lowercase letter nor a hyphen.
+/// Returns a non-zero value unless the byte is a lowercase letter or a hyphen.
 fn other(byte: u8) -> u8 {
     byte.wrapping_sub(b'a').saturating_sub(b'z' - b'a').min(byte ^ b'-')
 }
 
-/// Number of bytes checked at once. The compiler emits a few vector instructions for it.
+/// Number of bytes checked at once, chosen so that the compiler emits a few vector instructions.
 const LANES: usize = 16;
 
 /// Returns whether a text is printable ASCII. Stops at the first invalid block. Without this early exit, the compiler
@@ -311,13 +311,13 @@ fn is_binary(key: &[u8]) -> bool {
     key.ends_with(b"-bin")
 }
 
-/// Returns the start of a key for use in an error text.
+/// Returns the beginning of a key for use in an error message.
 fn shown(key: &[u8]) -> String {
     String::from_utf8_lossy(key).chars().take(KEY_MAX).collect()
 }
 
 impl fmt::Debug for Metadata {
-    /// Formats the entries without sensitive values.
+    /// Formats the entries, omitting the values of sensitive ones.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
         for entry in self.0.iter() {
@@ -338,13 +338,13 @@ pub enum MetadataError {
     Key(String),
     /// The text value of this key contains characters other than printable ASCII.
     Text(String),
-    /// This key ends in `-bin` but its value is a text, or its value is binary without the suffix.
+    /// The key ends in `-bin` but its value is text, or the value is binary but the key has no such suffix.
     Kind(String),
     /// The metadata already has 256 entries.
     TooMany,
-    /// Adding a value for this key would make the metadata longer than 60 KiB.
+    /// Adding this key's value would make the metadata larger than 60 KiB.
     TooLong(String),
-    /// This key ends in `-bin` and has several values. The protocol of the call supports only one.
+    /// The key ends in `-bin` and has several values, but the protocol of the call supports only one.
     Repeated(String),
 }
 

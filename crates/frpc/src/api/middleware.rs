@@ -137,7 +137,7 @@ where
 /// ```
 #[derive(Debug)]
 pub struct Call {
-    /// Boxed because calls are passed by value. The allocation is reused by later calls.
+    /// Boxed because calls are passed by value through each middleware. Later calls reuse the allocation.
     parts: Box<Parts>,
 }
 
@@ -155,7 +155,7 @@ impl Parts {
         Self { about, extras: OptionalExtras::default(), timeout: None, origin: Origin::default() }
     }
 
-    /// Sets the properties of the next call.
+    /// Stores the properties of the next call.
     fn put(&mut self, about: MethodInfo, timeout: Option<Duration>, origin: Origin, extras: OptionalExtras) {
         (self.about, self.timeout) = (about, timeout);
         // Nothing is dropped, because the previous values have been taken.
@@ -169,7 +169,7 @@ impl Parts {
     }
 }
 
-/// The kind of a call: which directions are streams.
+/// Kind of a call: whether its requests, its responses, or both are streams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CallKind {
     /// One request message and one response message.
@@ -189,7 +189,7 @@ pub(crate) struct MethodInfo {
     traits: &'static CallTraits,
 }
 
-/// Static data that is common to all methods of one kind with the same message types.
+/// Static data shared by all methods of one kind with the same message types.
 #[derive(Debug)]
 struct CallTraits {
     kind: CallKind,
@@ -259,30 +259,30 @@ impl Call {
         self.parts.timeout
     }
 
-    /// Sets the timeout of the call inside all middleware, at a client. It starts when the inner call begins and does
-    /// not extend the total timeout; see [`Request::set_timeout`](crate::Request::set_timeout).
+    /// Sets the timeout of the inner call, which starts once all middleware has run. Only has an effect on a client.
+    /// Does not extend the total timeout; see [`Request::set_timeout`](crate::Request::set_timeout).
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.parts.timeout = Some(timeout);
     }
 
-    /// Returns the connection of the call at a server. Returns `None` at a client.
+    /// Returns the connection that a server received the call on. Returns `None` on a client.
     pub fn connection(&self) -> Option<&Connection> {
         self.parts.origin.connection()
     }
 
-    /// Returns the address of the caller at a server, over every protocol of its port, if the transport has one; see
-    /// [`Request::remote_addr`](crate::Request::remote_addr).
+    /// Returns the remote address of the caller on a server, if the transport has addresses. Also available for calls
+    /// over other protocols on the same port; see [`Request::remote_addr`](crate::Request::remote_addr).
     pub fn remote_addr(&self) -> Option<SocketAddr> {
         self.parts.origin.transport.as_ref()?.peer_addr()
     }
 
-    /// Returns the attachments of the call's connection at a server; see
+    /// Returns the attachments of the connection that a server received the call on; see
     /// [`Request::attachments`](crate::Request::attachments).
     pub fn attachments(&self) -> Option<&Attachments> {
         self.parts.origin.transport.as_ref().map(Connection::attachments)
     }
 
-    /// Returns the verified certificates of the caller at a server; see
+    /// Returns the verified certificate chain of the caller on a server; see
     /// [`Request::peer_certificates`](crate::Request::peer_certificates).
     #[cfg(feature = "tls")]
     pub fn peer_certificates(&self) -> Option<&Arc<[frisbee::tls::CertificateDer<'static>]>> {
@@ -314,7 +314,7 @@ accessors!(
 /// let builder = frpc::Server::builder().middleware(sign);
 /// ```
 pub struct CallResponse {
-    /// The call inside of all middleware, which stores its response.
+    /// The innermost call, inside all middleware, which stores its response message.
     of: Box<InnermostCall>,
 }
 
@@ -327,9 +327,9 @@ accessors!(
     "The extensions of the reply, as [`Response::extensions`](crate::Response::extensions)."
 );
 
-/// The remaining chain of a [`Middleware`]: the next middleware, or the call itself.
+/// The rest of a [`Middleware`] chain: the next middleware, or the call itself.
 pub struct Next {
-    /// The call, together with the middleware that has not run yet.
+    /// The innermost call, together with the middleware that has not run yet.
     last: Box<InnermostCall>,
 }
 

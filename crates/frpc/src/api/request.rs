@@ -40,14 +40,15 @@ pub struct Request<T> {
     extras: OptionalExtras,
 }
 
-/// Source of a request. The default is a call within this program.
+/// Where a request came from. By default, a call made within this program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
-    /// Connection of the request, which may carry another protocol.
+    /// Connection that the request was received on. It may use a protocol other than frpc's.
     pub(crate) transport: Option<Connection>,
-    /// Whether the connection belongs to an adapter, which cannot send packets or make calls.
+    /// Whether the connection uses another protocol through an adapter. Such a connection cannot send packets or make
+    /// calls.
     pub(crate) is_adapter: bool,
-    /// The hand-off request of the caller, if it made one.
+    /// The caller's request to hand off its connection, if it made one.
     pub(crate) hand_off: Option<HandOff>,
 }
 
@@ -68,7 +69,7 @@ impl<T> Request<T> {
         Self { message, timeout: None, origin: Origin::default(), extras: OptionalExtras::default() }
     }
 
-    /// Splits the request into all its parts.
+    /// Splits the request into its message, timeout, origin, and metadata with extensions.
     pub(crate) fn into_parts_with_extras(self) -> (T, Option<Duration>, Origin, OptionalExtras) {
         (self.message, self.timeout, self.origin, self.extras)
     }
@@ -82,7 +83,7 @@ impl<T> Request<T> {
         Self { message, timeout, origin, extras }
     }
 
-    /// Splits the request into its message, and its metadata and extensions.
+    /// Splits the request into its message and its metadata with extensions.
     pub(crate) fn into_parts(self) -> (T, OptionalExtras) {
         (self.message, self.extras)
     }
@@ -97,13 +98,13 @@ impl<T> Request<T> {
         &mut self.message
     }
 
-    /// Converts the request into its message.
+    /// Consumes the request, returning its message.
     #[inline(always)]
     pub fn into_inner(self) -> T {
         self.message
     }
 
-    /// Replaces the message by the result of `map`.
+    /// Replaces the message with the result of `map`, keeping metadata and extensions.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Request<U> {
         Request { message: map(self.message), timeout: self.timeout, origin: self.origin, extras: self.extras }
     }
@@ -123,13 +124,15 @@ impl<T> Request<T> {
         self.timeout
     }
 
-    /// Returns the address of the caller, for use in a handler. Returns `None` if the transport has no addresses.
+    /// Returns the remote address of the caller, for use in a handler. Returns `None` if the transport has no
+    /// addresses.
     pub fn remote_addr(&self) -> Option<SocketAddr> {
         self.origin.transport.as_ref()?.peer_addr()
     }
 
-    /// Returns the verified certificates of the caller, starting with its own, for use in a handler. Returns `None` if
-    /// it presented none. Also available for calls over other protocols on the same port.
+    /// Returns the verified certificate chain of the caller, for use in a handler, starting with the caller's own
+    /// certificate. Returns `None` if the caller presented none. Also available for calls over other protocols on the
+    /// same port.
     #[cfg(feature = "tls")]
     pub fn peer_certificates(&self) -> Option<&Arc<[frisbee::tls::CertificateDer<'static>]>> {
         self.origin.peer_certificates()
@@ -149,15 +152,15 @@ impl<T> Request<T> {
         self.origin.hand_off.as_ref()
     }
 
-    /// Returns the connection of the request, for use in a handler. Returns `None` if the request arrived over another
-    /// protocol. The handlers, streams and mounted routers of a connection share its
+    /// Returns the connection that the request was received on, for use in a handler. Returns `None` if the request
+    /// arrived over another protocol. All handlers, streams and mounted routers of a connection share its
     /// [attachments](Connection::attachments).
     pub fn connection(&self) -> Option<&Connection> {
         self.origin.connection()
     }
 
-    /// Returns the attachments of the request's connection, for use in a handler. Also available for requests over
-    /// other protocols.
+    /// Returns the attachments of the connection that the request was received on, for use in a handler. Also available
+    /// for requests over other protocols.
     pub fn attachments(&self) -> Option<&Attachments> {
         self.origin.transport.as_ref().map(Connection::attachments)
     }
@@ -195,7 +198,7 @@ impl<T: fmt::Debug> fmt::Debug for Request<T> {
     label = "expected `{T}` or `Request<{T}>`"
 )]
 pub trait IntoRequest<T> {
-    /// Converts the argument to a request.
+    /// Wraps the message in a [`Request`], unless it already is one.
     fn into_request(self) -> Request<T>;
 }
 
@@ -223,10 +226,10 @@ impl<T> IntoRequest<T> for Request<T> {
 pub trait IntoStreamingRequest {
     /// Type of the stream.
     type Stream: Stream<Item = Self::Message> + Send + 'static;
-    /// Type of the messages.
+    /// Type of the messages in the request stream.
     type Message;
 
-    /// Converts the argument to a request.
+    /// Wraps the stream in a [`Request`], unless it already is one.
     fn into_streaming_request(self) -> Request<Self::Stream>;
 }
 

@@ -36,7 +36,7 @@ impl<T> Response<T> {
         Self { message, extras: OptionalExtras::default() }
     }
 
-    /// Splits the response into all its parts.
+    /// Splits the response into its message and its metadata with extensions.
     pub(crate) fn into_parts_with_extras(self) -> (T, OptionalExtras) {
         (self.message, self.extras)
     }
@@ -55,12 +55,12 @@ impl<T> Response<T> {
         &mut self.message
     }
 
-    /// Converts the response into its message.
+    /// Consumes the response, returning its message.
     pub fn into_inner(self) -> T {
         self.message
     }
 
-    /// Replaces the message by the result of `map`.
+    /// Replaces the message with the result of `map`, keeping metadata and extensions.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Response<U> {
         Response { message: map(self.message), extras: self.extras }
     }

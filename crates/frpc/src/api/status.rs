@@ -23,11 +23,11 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Status(Box<StatusInner>);
 
-/// The contents of a status. Boxed to keep results small.
+/// Contents of a [`Status`], boxed so that results stay small.
 #[derive(Clone, PartialEq, Eq)]
 struct StatusInner {
     code: Code,
-    /// Whether it is certain that the call has not run, so that it may be retried.
+    /// Whether the call is known not to have run, so that retrying it is safe.
     not_run: bool,
     message: Box<str>,
     details: Bytes,
@@ -47,9 +47,9 @@ impl Status {
         }))
     }
 
-    /// Sets the details in a format chosen by the program; see [`with_detail`](Self::with_detail) for the format of
-    /// gRPC. Details and metadata together are limited to 64 KiB. Longer details are not sent, which is logged at debug
-    /// level.
+    /// Sets error details in a format chosen by the application; see [`with_detail`](Self::with_detail) for the format
+    /// of gRPC. Details and metadata together are limited to 64 KiB. Longer details are not sent, which is logged at
+    /// debug level.
     pub fn with_details(mut self, details: impl Into<Bytes>) -> Self {
         self.0.details = details.into();
         self
@@ -66,17 +66,17 @@ impl Status {
         self.0.code
     }
 
-    /// Returns the message.
+    /// Returns the error message.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Returns the details, which are empty if there are none.
+    /// Returns the error details, or an empty slice if there are none.
     pub fn details(&self) -> &[u8] {
         &self.0.details
     }
 
-    /// Returns the metadata, which may be empty.
+    /// Returns the metadata of the status, which may be empty.
     pub fn metadata(&self) -> &Metadata {
         &self.0.metadata
     }
@@ -113,19 +113,19 @@ impl Status {
         !self.0.not_run
     }
 
-    /// Records that the call has not run, because it was not sent or was rejected. Such a call may be retried.
+    /// Marks the call as not run, because it was not sent or was rejected. Such a call may be retried.
     pub(crate) fn not_run(mut self) -> Self {
         self.0.not_run = true;
         self
     }
 
-    /// Records that the call may have run, because this was not its first attempt.
+    /// Marks the call as possibly run, because this was not its first attempt.
     pub(crate) fn may_run(mut self) -> Self {
         self.0.not_run = false;
         self
     }
 
-    /// Returns the code and details to send in the prefix. Returns `None` if the message alone suffices.
+    /// Returns the code and details to send in the prefix of the reply, or `None` if the message alone suffices.
     pub(crate) fn in_prefix(&self) -> Option<(Code, &[u8])> {
         let details = self.details();
         (self.code() != Code::Unknown || !details.is_empty()).then_some((self.code(), details))

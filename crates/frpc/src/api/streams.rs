@@ -23,10 +23,10 @@ use tokio::sync::mpsc;
 /// ```
 pub struct ResponseStream<M>(Source<Result<M, Status>>);
 
-/// The sender of a [`ResponseStream`] or [`RequestStream`]. The stream ends when all senders are dropped.
+/// Sender of a [`ResponseStream`] or [`RequestStream`]. The stream ends when all its senders are dropped.
 pub struct MessageSender<T>(mpsc::Sender<T>, Arc<SenderConnection>);
 
-/// The sender of a [`ResponseStream`]. Sends messages, or an error that fails the call.
+/// Sender of a [`ResponseStream`]. Sends response messages, or an error that fails the call.
 pub type ResponseSender<M> = MessageSender<Result<M, Status>>;
 
 /// A stream of requests that are sent by a [`RequestSender`].
@@ -55,10 +55,10 @@ pub type ResponseSender<M> = MessageSender<Result<M, Status>>;
 /// ```
 pub struct RequestStream<M>(mpsc::Receiver<M>, Arc<SenderConnection>);
 
-/// The sender of a [`RequestStream`].
+/// Sender of a [`RequestStream`], which sends request messages.
 pub type RequestSender<M> = MessageSender<M>;
 
-/// Argument of [`ResponseStream::new`]: a [`Stream`] whose items are messages, or an error that fails the call.
+/// Argument of [`ResponseStream::new`]: a [`Stream`] whose items are response messages or errors that fail the call.
 /// Implemented for every such stream.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a stream of responses",
@@ -76,7 +76,7 @@ enum Source<T> {
     Channel(mpsc::Receiver<T>, Arc<SenderConnection>),
 }
 
-/// The connection that carries the messages, once it is known. Used to report why the messages are no longer received.
+/// Connection that carries the messages of a stream, once it is known. Used to report why the receiver was dropped.
 struct SenderConnection {
     connection: OnceLock<Connection>,
     is_of_replies: bool,
@@ -87,7 +87,7 @@ impl SenderConnection {
         let _ = self.connection.set(connection.clone());
     }
 
-    /// Returns the reason why the receiver was dropped.
+    /// Returns a status with the reason why the receiver was dropped.
     fn over(&self) -> Status {
         match (self.connection.get().and_then(Connection::close_reason), self.is_of_replies) {
             (None | Some(CloseReason::ClosedByPeer | CloseReason::PeerClosed { .. }), true) => {
@@ -126,7 +126,7 @@ impl<M> ResponseStream<M> {
         (sender, Self(Source::Channel(receiver, carrier)))
     }
 
-    /// Records the connection that carries the messages.
+    /// Records the connection that carries the messages of the stream.
     pub(crate) fn carried_by(&self, connection: &Connection) {
         if let Source::Channel(_, carrier) = &self.0 {
             carrier.set(connection);
@@ -141,7 +141,7 @@ impl<T> MessageSender<T> {
         (Self(sender, carrier.clone()), receiver, carrier)
     }
 
-    /// Sends an item. Waits if the buffer is full. An error sent by a handler fails the call.
+    /// Sends an item, waiting for space in the buffer if necessary. If a handler sends an error, the call fails.
     ///
     /// # Errors
     /// [`Cancelled`](crate::Code::Cancelled) if the call has ended, was cancelled by its caller, or its caller has
@@ -153,7 +153,7 @@ impl<T> MessageSender<T> {
         self.0.send(item).await.map_err(|_| self.1.over())
     }
 
-    /// Sends an item if the buffer has space.
+    /// Attempts to send an item without waiting. Fails if the buffer is full.
     ///
     /// # Errors
     /// [`TrySendError::Full`] if the buffer is full, and [`TrySendError::Closed`] if the receiver was dropped. Both
@@ -213,7 +213,7 @@ pub fn iter<I: IntoIterator>(items: I) -> Iter<I::IntoIter> {
     Iter(items.into_iter())
 }
 
-/// Stream created by [`iter`].
+/// Stream over the items of an iterator, created by [`iter`].
 #[derive(Clone, Debug)]
 pub struct Iter<I>(I);
 

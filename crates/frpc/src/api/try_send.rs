@@ -4,17 +4,17 @@ use crate::Status;
 use std::fmt;
 use tokio::sync::mpsc::error::TrySendError as Refused;
 
-/// Error of sending without waiting. Contains the item that was not sent.
+/// Error of a `try_send` that could not send an item immediately. Contains the unsent item.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TrySendError<T> {
     /// The buffer is full.
     Full(T),
-    /// The receiver was dropped.
+    /// The receiver of the stream was dropped.
     Closed {
-        /// The item that was not sent.
+        /// The item that could not be sent.
         item: T,
-        /// Reason why the receiver was dropped.
+        /// Status that describes why the receiver was dropped.
         status: Status,
     },
 }
@@ -27,7 +27,7 @@ impl<T> TrySendError<T> {
         }
     }
 
-    /// Returns the item that was not sent.
+    /// Returns the item that could not be sent.
     pub fn into_inner(self) -> T {
         match self {
             Self::Full(item) | Self::Closed { item, .. } => item,
@@ -46,7 +46,7 @@ impl<T> fmt::Display for TrySendError<T> {
 
 impl<T: fmt::Debug> std::error::Error for TrySendError<T> {}
 
-/// Discards the item that was not sent.
+/// Converts to the status of the failure and discards the unsent item.
 impl<T> From<TrySendError<T>> for Status {
     fn from(error: TrySendError<T>) -> Self {
         match error {

@@ -7,22 +7,22 @@ use frisbee::Connection;
 use polyglot::Nesting;
 use std::sync::Arc;
 
-/// State of one end of a connection. Must not refer to services, because a service may hold connections, which would be
-/// a reference cycle.
+/// State of the local side of a connection. Must not refer to services, because a service may own connections, which
+/// would create a reference cycle.
 #[derive(Default)]
 pub(crate) struct ConnectionEnd {
-    /// Calls made by the dialling end. Set if the connection belongs to a channel.
+    /// Call table of the side that dialed. Set if the connection belongs to a channel.
     pub(crate) calls: Option<Arc<CallTable>>,
-    /// Maximum nesting depth of the peer's messages.
+    /// Maximum nesting depth that is accepted in the peer's messages.
     pub(crate) nesting: Nesting,
-    /// Observers that are notified of calls made by this end.
+    /// Observers that are notified of outgoing calls.
     pub(crate) observers: Option<Arc<Observers>>,
-    /// Compression settings. Set if this end supports compression.
+    /// Compression settings, set if the local peer supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
 }
 
 impl ConnectionEnd {
-    /// Attaches the state to a connection. The default state is not attached, to save memory of idle connections.
+    /// Attaches the state to a connection. Default state is not attached, which saves memory for idle connections.
     pub(crate) fn attach(self, connection: &Connection) {
         let Self { calls, nesting, observers, packing } = &self;
         if calls.is_some() || *nesting != Nesting::default() || observers.is_some() || packing.is_some() {

@@ -10,55 +10,56 @@ use std::time::{Duration, Instant};
 /// It is called on threads that drive connections, in some cases while the lock of a call table is held. It must be
 /// fast, and must neither block nor make calls.
 pub trait ServerObserver: fmt::Debug + Send + Sync {
-    /// Called for each event.
+    /// Called for each event of the server's connections.
     fn event(&self, event: ServerEvent);
 }
 
-/// Event that a connection reports for choosing among the servers of a fleet.
+/// Event on a connection that a load balancer uses to choose among servers.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum ServerEvent {
-    /// A new connection accepts calls.
+    /// A new connection is ready for calls.
     Connected,
-    /// The peer has sent data for the first time on a connection, so it is alive.
+    /// The peer has sent its first data on a connection, which shows that it is alive.
     Alive,
-    /// A connection accepts no more calls.
+    /// A connection no longer accepts new calls.
     Retired,
-    /// A call was answered with this code.
+    /// A call was answered with this status code.
     Answered(Code),
-    /// The server reported its load with a reply, while `own` other calls of this channel were in progress.
+    /// The server reported its load in a reply, while `own` other calls of this channel were in progress.
     Reported {
         /// Load that the server reported with a reply.
         report: Report,
-        /// Number of this channel's other calls that were in progress at the server.
+        /// Number of this channel's other calls that were in progress at the server at that time.
         own: usize,
     },
     /// A call whose duration is measured was sent at this time. Each connection measures one call at a time. It starts
     /// with the first call, and continues with the next one if a measured call took at least a millisecond. Otherwise,
     /// measuring pauses until [`time_next_call`](crate::picker::Link::time_next_call) is called.
     Timed(Instant),
-    /// A measured call has ended.
+    /// A call whose duration was measured has ended.
     Measured {
         /// Duration of the call.
         took: Duration,
-        /// Outcome of the call.
+        /// Outcome of the measured call.
         end: MeasuredEnd,
-        /// Time at which the call ended.
+        /// Time at which the measured call ended.
         at: Instant,
     },
     /// A measurement was discarded, because the call was not sent or the connection has closed.
     NotMeasured,
-    /// A [trial](crate::picker::PickedConnection::trial) was sent to a second server, which answered before the first.
+    /// The second server that a [trial](crate::picker::PickedConnection::trial) call was also sent to answered before
+    /// the first one.
     Overtaken,
 }
 
-/// Outcome of a measured call.
+/// Outcome of a call whose duration was measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MeasuredEnd {
     /// The server replied.
     Answered,
-    /// The deadline of the call passed.
+    /// The deadline of the call passed before a reply arrived.
     Late,
-    /// The caller cancelled the call.
+    /// The caller cancelled the call before a reply arrived.
     Abandoned,
 }

@@ -4,13 +4,13 @@ use crate::Status;
 use crate::schema::method::Method;
 use frisbee::{CloseKind, CloseReason, SendError};
 
-/// Returns the status of a call whose connection has closed.
+/// Returns the status of calls in flight on a connection that has closed.
 pub(crate) fn closed_status(reason: &CloseReason) -> Status {
     Status::unavailable(format!("the connection was lost and the call may have run: {reason}"))
 }
 
 /// Returns the status of a call whose connection closed before it was known whether the server supports the protocol
-/// extension. A server of another protocol has not run the call.
+/// extension. A server of another protocol cannot have run the call.
 pub(crate) fn closed_early_status(reason: &CloseReason) -> Status {
     match reason.kind() {
         CloseKind::BadMagic | CloseKind::SpeaksTls => unreachable(&reason.to_string()),
@@ -18,7 +18,7 @@ pub(crate) fn closed_early_status(reason: &CloseReason) -> Status {
     }
 }
 
-/// Returns the status of a call on a channel that has been closed.
+/// Returns the status of a call made on a closed channel.
 pub(crate) fn closed() -> Status {
     Status::failed_precondition("not sent: the channel was closed by its owner").not_run()
 }
@@ -40,17 +40,17 @@ impl From<SendError> for Status {
     }
 }
 
-/// Returns the status of a call from a server to a client that offers no services.
+/// Returns the status of a reverse call to a client that offers no services.
 pub(crate) fn takes_no_calls() -> Status {
     Status::unimplemented("the client accepts no calls: it offers no service, or is a compat peer (Go)").not_run()
 }
 
-/// Returns the status of a call whose deadline has passed before it was sent.
+/// Returns the status of a call whose deadline passed before it was sent.
 pub(crate) fn out_of_time() -> Status {
     Status::deadline_exceeded("the call was not sent: its deadline had passed").not_run()
 }
 
-/// Returns the status of a call that was not sent, because the kind of the server was still unknown at its deadline.
+/// Returns the status of a call that was not sent, because its deadline passed before the kind of the server was known.
 pub(crate) fn unidentified() -> Status {
     let text = "not sent: the server did not identify itself before the deadline; check that the port speaks Frisbee";
     Status::deadline_exceeded(text).not_run()

@@ -15,14 +15,15 @@ fn with<T>(table: &Table, change: impl FnOnce(&mut Calls) -> T) -> T {
     change(&mut table.lock().expect("table lock should not be poisoned"))
 }
 
-/// Creates a table of calls to a native server.
+/// Creates the call table of a connection to a native server.
 fn ours() -> Table {
     let table = Table::default();
     with(&table, |calls| calls.handle_peer_known(Some(u32::MAX)));
     table
 }
 
-/// Blocks until the call of `ticket` has ended, and returns its outcome. Polls the table like the future of a caller.
+/// Blocks until the call of `ticket` has ended and returns its outcome. Polls the call table like a caller's future
+/// does.
 fn wait(table: &Table, ticket: CallTicket) -> CallOutcome<usize> {
     block_on(poll_fn(|context| {
         with(table, |calls| {
@@ -49,7 +50,7 @@ fn a_caller_gets_its_reply_in_any_interleaving() {
     loom::model(|| {
         let table = Table::default();
         let tickets =
-            [(); 2].map(|()| with(&table, |calls| calls.begin(ADD, None, Waker::noop())).expect("slot is free"));
+            [(); 2].map(|()| with(&table, |calls| calls.begin(ADD, None, Waker::noop())).expect("slot should be free"));
         let callers = tickets.map(|ticket| {
             let table = table.clone();
             thread::spawn(move || assert!(matches!(wait(&table, ticket), CallOutcome::Reply(5))))
@@ -107,7 +108,7 @@ fn caller_cancelling_during_reply_leaves_no_state() {
     });
 }
 
-/// A packet sent through the connection's mailbox.
+/// A packet sent through the connection's mailbox in this test.
 #[derive(PartialEq)]
 enum Sent {
     Request(PacketId),

@@ -16,43 +16,45 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-/// State for reporting a connection's calls to observers. Times are in nanoseconds since its creation.
+/// State for reporting the calls of a connection to observers. All times are in nanoseconds since the creation of this
+/// state.
 pub(crate) struct ObservedCalls {
     observers: Arc<Observers>,
-    /// Whether there is an observer of individual calls, in addition to the batch observer.
+    /// Whether there is an observer of individual calls in addition to the batch observer.
     has_observer: bool,
     made: Instant,
-    /// Time of the latest driver poll that received replies. Calls answered in it count as ended at this time.
+    /// Time of the latest driver poll that received replies, in which the calls answered by them count as ended.
     turned: u64,
-    /// Time, method and record of the last call. They usually apply to the next call too, because several calls of the
-    /// same method are often sent in one poll of the driver.
+    /// Send time, method and record of the last call. These usually apply to the next call too, because calls sent in
+    /// one poll of the driver are often of the same method.
     sent: (Instant, Option<&'static Method>, CallRecord),
-    /// Records of the observed calls, by slot.
+    /// Records of the observed calls, indexed by slot.
     records: Vec<CallRecord>,
-    /// Calls that were sent at the same time and answered in the current poll of the driver. They are counted together.
+    /// Calls that were sent at the same time and answered in the current driver poll, which are counted together.
     answered: AnsweredBatch,
-    /// Number of replies, received in this poll of the driver, to calls that had already ended.
+    /// Number of replies in this driver poll whose call had already ended.
     late: u32,
-    /// Identity of the call in each slot for the observer of individual calls, if there is one.
+    /// Identity of the call in each slot, for the observer of individual calls. Empty if there is none.
     tracked: Vec<TrackedCall>,
-    /// Methods that were called, each with its id at the batch observer, if there is one.
+    /// Methods that have been called, each with the id that the batch observer assigned to it.
     rows: Vec<(&'static Method, Option<u32>)>,
-    /// Index in `rows` of the method used last, which is checked first.
+    /// Index in `rows` of the most recently used method, which is checked first.
     last: usize,
 }
 
-/// Data about an in-flight call that its end is reported with.
+/// Data about a call in flight that is needed to report its end.
 #[derive(Clone, Copy)]
 struct CallRecord {
-    /// Time of sending. [`COUNTED`] plus the duration if the call has been counted or is not observed.
+    /// Time at which the call was sent. [`COUNTED`] plus the duration if the call has already been counted or is not
+    /// observed.
     time: u64,
-    /// Id by which the batch observer identifies the method.
+    /// Id that the batch observer assigned to the method.
     row: u32,
-    /// Whether the end of the call must be reported to an observer.
+    /// Whether the end of the call must be reported to an observer of individual calls.
     has_observer: bool,
 }
 
-/// Calls of one method that were sent at the same time and answered in the same poll of the driver.
+/// Calls of one method that were sent at the same time and answered in the same driver poll.
 #[derive(Clone, Copy)]
 struct AnsweredBatch {
     /// Time of sending.
@@ -61,11 +63,12 @@ struct AnsweredBatch {
     calls: u32,
 }
 
-/// Bit in the send time of a record. Set if the end of the call must not be counted, or already was.
+/// Bit in the send time of a record that is set if the end of the call must not be counted, or has already been
+/// counted.
 const COUNTED: u64 = 1 << 63;
 
 impl CallRecord {
-    /// Record of a call that need not be counted.
+    /// Record of a call that is not counted.
     const NOTHING: Self = Self { time: COUNTED, row: 0, has_observer: false };
 
     fn is_counted(self) -> bool {
@@ -82,36 +85,36 @@ impl AnsweredBatch {
     const NONE: Self = Self { time: 0, row: 0, calls: 0 };
 }
 
-/// An observed call that has ended and was not yet reported.
+/// An observed call that has ended but was not reported yet.
 pub(crate) struct EndedCall {
     /// Time of sending.
     pub(crate) started: Instant,
-    /// Duration in nanoseconds.
+    /// Duration of the call in nanoseconds.
     nanos: u64,
-    /// Whether the call was already counted as answered successfully.
+    /// Whether the call has already been counted as successful.
     is_counted: bool,
     pub(crate) tracked: TrackedCall,
 }
 
-/// Replies, received in one poll of the driver, to calls that had already ended.
+/// Replies received in one driver poll whose calls had already ended.
 pub(crate) struct LateReplies {
     observers: Arc<Observers>,
     count: u32,
 }
 
 impl LateReplies {
-    /// Reports the replies to the observers. The lock of the call table must not be held, because an observer may make
-    /// calls.
+    /// Reports the late replies to the observers. The lock of the call table must not be held, because an observer may
+    /// make calls.
     pub(crate) fn count(self) {
         (0..self.count).for_each(|_| self.observers.late_reply());
     }
 }
 
-/// Identifies a call to the observer of individual calls, by which its end is reported.
+/// Identity of a call for the observer of individual calls, used to report its end.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct TrackedCall {
     pub(crate) token: Token,
-    /// Trace context sent with the call.
+    /// Trace context that was sent with the call.
     pub(crate) trace: Option<TraceContext>,
     pub(crate) sizes: CallSizes,
 }
@@ -154,7 +157,7 @@ impl ObservedCalls {
         self.rows.get(self.last).and_then(|(_, row)| *row)
     }
 
-    /// Counts the call in a slot, which was answered successfully in the current poll of the driver.
+    /// Counts the call in this slot as successful. Its reply arrived in the current driver poll.
     fn count_ok(&mut self, slot: usize) {
         let Some(record) = self.records.get_mut(slot).filter(|record| !record.is_counted()) else { return };
         let CallRecord { time, row, .. } = *record;
@@ -166,7 +169,7 @@ impl ObservedCalls {
         self.answered.calls += 1;
     }
 
-    /// Reports the calls counted since the last report.
+    /// Reports all calls counted since the last report to the batch observer.
     fn flush(&mut self) {
         let AnsweredBatch { time, row, calls } = std::mem::replace(&mut self.answered, AnsweredBatch::NONE);
         if calls > 0 {
@@ -175,7 +178,8 @@ impl ObservedCalls {
         }
     }
 
-    /// Stores the record of the call in a slot. Its send time and method are those of the call that was prepared last.
+    /// Stores the record of the call in this slot. Its send time and method are those that [`prepare`](Self::prepare)
+    /// set last.
     fn record(&mut self, slot: usize, token: Token, trace: Option<&TraceContext>) {
         let has_observer = self.has_observer && token != Token::NO_END;
         if self.has_observer
@@ -188,7 +192,8 @@ impl ObservedCalls {
         }
     }
 
-    /// Prepares the records for calls of a method that are sent at `now`, the first of which is in this slot.
+    /// Sets the send time and method for the records of calls that are sent at `now`, the first of which uses this
+    /// slot.
     fn prepare(&mut self, slot: usize, now: Instant, method: &'static Method) {
         if self.records.len() <= slot {
             self.records.resize(slot + 1, CallRecord::NOTHING);
@@ -206,19 +211,19 @@ impl Calls {
         self.observed = observers.map(|observers| Box::new(ObservedCalls::new(observers)));
     }
 
-    /// Starts observing calls, unless they are already observed.
+    /// Starts reporting calls to the observers, unless calls are already observed.
     pub(super) fn observe_by(&mut self, observers: &Arc<Observers>) {
         self.observed.get_or_insert_with(|| Box::new(ObservedCalls::new(observers)));
     }
 
-    /// Records the start of a driver poll that receives replies, if calls are observed.
+    /// Records the start time of a driver poll that receives replies, if calls are observed.
     pub(crate) fn begin_batch(&mut self, now: Instant) {
         if let Some(observed) = &mut self.observed {
             observed.turned = observed.since(now);
         }
     }
 
-    /// Records a call that is being sent.
+    /// Starts observing a call that is being sent.
     pub(crate) fn observe(
         &mut self,
         ticket: CallTicket,
@@ -237,7 +242,7 @@ impl Calls {
         }
     }
 
-    /// Stores the record of a call that differs from the previous one in time or method, or whose slot has no record
+    /// Stores the record of a call whose method or send time differs from the previous one, or whose slot has no record
     /// yet.
     #[cold]
     fn observe_first(&mut self, slot: usize, method: &'static Method, token: Token, trace: Option<&TraceContext>) {
@@ -248,7 +253,7 @@ impl Calls {
         }
     }
 
-    /// Sets the length of an observed call's request.
+    /// Sets the request length of an observed call.
     pub(crate) fn set_request_size(&mut self, ticket: CallTicket, length: usize) {
         let tracked = self.observed.as_mut().and_then(|observed| observed.tracked.get_mut(usize::from(ticket.slot)));
         if let Some(tracked) = tracked {
@@ -256,8 +261,8 @@ impl Calls {
         }
     }
 
-    /// Handles the replies of a driver poll that began at `now`, adding callers to `wake`. Successful replies are
-    /// counted together, because most of the calls were sent at the same time.
+    /// Completes calls with the replies of a driver poll that began at `now`, adding their callers to `wake`.
+    /// Successful calls are counted together, because most of them were sent at the same time.
     pub(crate) fn handle_replies(
         &mut self,
         replies: &mut Vec<Packet>,
@@ -284,13 +289,13 @@ impl Calls {
         if count == 0 { None } else { Some(LateReplies { observers: observed.observers.clone(), count }) }
     }
 
-    /// Returns whether calls are observed.
+    /// Returns whether the calls of this connection are observed.
     pub(crate) fn is_observed(&self) -> bool {
         self.observed.is_some()
     }
 
-    /// Counts a call that was answered successfully in the current poll of the driver. Returns its token and the length
-    /// of its request, if its end must be reported to an observer.
+    /// Counts a call as successful whose reply arrived in the current driver poll. Returns its token and the length of
+    /// its request if its end must be reported to an observer.
     pub(crate) fn observe_ok(&mut self, ticket: CallTicket) -> Option<(Token, u64)> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
@@ -302,7 +307,7 @@ impl Calls {
         Some((tracked.token, tracked.sizes.request))
     }
 
-    /// Returns the record of a call that has ended in the current poll of the driver.
+    /// Returns the observation record of a call that has ended in the current driver poll.
     pub(crate) fn over(&mut self, ticket: CallTicket) -> Option<EndedCall> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
@@ -318,18 +323,18 @@ impl Calls {
         Some(EndedCall { started, nanos, is_counted, tracked })
     }
 
-    /// Returns the record of a call that has ended with this outcome.
+    /// Returns the observation record of a call that has ended with this outcome.
     pub(crate) fn over_as(&mut self, ended: &CallOutcome<()>, ticket: CallTicket) -> Option<EndedCall> {
         if matches!(ended, CallOutcome::Reply(())) { self.over(ticket) } else { self.over_now(ticket) }
     }
 
-    /// Returns the record of a call that its caller is cancelling.
+    /// Returns the observation record of a call that its caller is cancelling.
     pub(crate) fn over_now(&mut self, ticket: CallTicket) -> Option<EndedCall> {
         self.begin_batch(clock::now());
         self.over(ticket)
     }
 
-    /// Counts a call that has ended. If it was counted as answered successfully, corrects its code.
+    /// Counts a call that has ended. If it has already been counted as successful, corrects its status code.
     pub(crate) fn count(&mut self, method: &'static Method, code: Code, over: &EndedCall) {
         let Some(observed) = &mut self.observed else { return };
         let Some(row) = observed.row(method) else { return };
@@ -340,21 +345,21 @@ impl Calls {
         }
     }
 
-    /// Removes the record of a call whose request was not sent.
+    /// Removes the observation record of a call whose request was not sent.
     pub(super) fn forget_observed(&mut self, slot: usize) {
         if let Some(record) = self.observed.as_mut().and_then(|observed| observed.records.get_mut(slot)) {
             *record = CallRecord::NOTHING;
         }
     }
 
-    /// Counts a reply to a call that had already ended.
+    /// Counts a reply whose call had already ended.
     pub(super) fn note_late(&mut self) {
         if let Some(observed) = &mut self.observed {
             observed.late += 1;
         }
     }
 
-    /// Frees the records of this slot and all following ones.
+    /// Frees the observation records of this slot and all following ones.
     pub(super) fn release_observed(&mut self, slot: usize) {
         if let Some(observed) = &mut self.observed {
             observed.records.truncate(slot);

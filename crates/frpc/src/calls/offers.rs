@@ -7,27 +7,28 @@ use crate::wire::layouts::{OFFERED, PeerLayout, put_calls};
 use frisbee::{Outbox, PeerKind};
 use std::sync::Arc;
 
-/// The services that this end calls, and which wire layout to use for each. Checked before each call.
+/// The services called on a connection, and which wire layout to use for each. Checked before each call.
 #[derive(Default, Debug)]
 pub(crate) struct CalledServices {
-    /// Layout of the service that was called last without a translation by this end. Checked first.
+    /// Layout of the most recently called service that needs no translation by the local peer. Checked first.
     last: Option<&'static Layout>,
-    /// Services that can be called in this end's layout, because the peer uses it too or translates it.
+    /// Services that can be called in the local wire layout, because the peer uses the same layout or translates
+    /// messages.
     known: Vec<&'static Layout>,
-    /// Kind of the peer as far as known, which determines the layout of its services.
+    /// Kind of the peer, as far as known, which determines the wire layout of its services.
     peer: PeerKind,
-    /// Services that were announced to the peer in this end's HELLO.
+    /// Services that were announced to the peer in the local HELLO.
     named: Arc<[&'static Layout]>,
-    /// Layouts to use for services at compat servers, where these differ from the layouts of this end.
+    /// Wire layouts of services on compat servers, where they differ from the local layouts.
     compat: Arc<[&'static Layout]>,
 }
 
-/// Wire layout of the messages when a service is called.
+/// Wire layout to use for the messages of a service.
 #[derive(Debug)]
 pub(crate) enum Rules {
-    /// Messages are sent in this end's layout. If the peer has another one, the peer translates.
+    /// Messages are sent in the local layout. If the peer's layout differs, the peer translates them.
     Own,
-    /// The layout of the peer, which has dialled the connection. This end translates.
+    /// Messages are translated by the local peer to the layout of the remote peer, which dialed the connection.
     Translated(PeerLayout),
     /// Messages are sent in the layout that compat servers use.
     Compat(&'static Layout),
@@ -38,24 +39,24 @@ impl CalledServices {
         Self { named, compat, ..Self::default() }
     }
 
-    /// Records the kind of the peer.
+    /// Records the kind of the peer once it is known.
     pub(crate) fn handle_peer_known(&mut self, peer: &PeerKind) {
         self.peer = peer.clone();
         self.last = None;
     }
 
-    /// Returns the layouts that the peer may request descriptions of.
+    /// Returns the layouts whose descriptions the peer may request.
     pub(crate) fn named(&self) -> Vec<&'static Layout> {
         self.named.iter().chain(&self.known).copied().collect()
     }
 
-    /// Returns whether the service is the one that was found callable last.
+    /// Returns whether the service is the one that was last found to be callable.
     pub(crate) fn is_last(&self, layout: &'static Layout) -> bool {
         self.last.is_some_and(|last| std::ptr::eq(last, layout))
     }
 
-    /// Returns the layout in which to call a service. A dialling end also announces the service, unless its HELLO has
-    /// named it.
+    /// Returns the layout in which to call a service. The side that dialed also announces the service to the peer,
+    /// unless its HELLO has named it.
     ///
     /// # Errors
     /// While the peer is unknown, unless HELLO has named the service and compat servers have the same layout; and if
@@ -100,7 +101,7 @@ impl CalledServices {
         Ok(Rules::Own)
     }
 
-    /// Returns whether the peer offers the service in a layout that differs from that of this end.
+    /// Returns whether the peer's layout of the service differs from the local one.
     pub(crate) fn differs(&self, layout: &Layout) -> bool {
         let offered = self.peer.hello().into_iter().flat_map(|hello| PeerLayout::all(hello, OFFERED));
         offered.filter(|theirs| theirs.service == layout.service).any(|theirs| !layout.is_same(&theirs))

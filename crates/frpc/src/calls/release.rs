@@ -4,8 +4,8 @@
 use super::{Calls, Reply, Slot, State};
 use frisbee::PacketId;
 
-/// Values that are removed from the table under its lock and dropped after the lock is released, because dropping them
-/// may run any code.
+/// Values removed from the call table under its lock and dropped after the lock is released, because their drop may run
+/// arbitrary code.
 #[derive(Debug, Default)]
 pub(crate) struct DeferredDrops {
     _slots: Vec<Slot>,
@@ -51,7 +51,7 @@ mod tests {
 
     const ADD: Operation = Operation::FIRST_USER;
 
-    /// Returns the memory of the table in bytes.
+    /// Returns the memory used by the call table in bytes.
     fn held_bytes(calls: &Calls) -> usize {
         let replies = calls.slots.iter().map(|slot| match &slot.reply {
             Reply::Copied(buffer) => buffer.capacity(),
@@ -67,7 +67,7 @@ mod tests {
         calls.begin(ADD, None, Waker::noop()).expect("table should have a free slot")
     }
 
-    /// Takes a reply out of the table and returns its length.
+    /// Takes a reply out of the call table and returns its length.
     fn take(calls: &mut Calls, ticket: CallTicket) -> usize {
         let length = |body: Body<'_>| match body {
             Body::Copied(body) => body.len(),

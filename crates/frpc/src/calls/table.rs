@@ -24,35 +24,34 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use tokio::sync::{Notify, futures::Notified};
 
-/// Calls in flight on a connection, with the state that can be accessed without their lock.
+/// Call table of a connection, with the state that is accessed without locking the table.
 #[derive(Debug, Default)]
 pub(crate) struct CallTable {
     pub(crate) calls: Mutex<Calls>,
-    /// Whether the connection accepts no more calls.
+    /// Whether the connection accepts no new calls.
     retired: AtomicBool,
-    /// Notified when the connection accepts no more calls. The slot queue does not suffice, because it wakes only one
-    /// caller per free slot.
+    /// Notified when the connection stops accepting calls. The queue for slots is not used for this, because it wakes
+    /// only one caller per free slot.
     retirement: Notify,
-    /// Whether the peer is alive: it has sent a packet that shows whether it supports the protocol extension.
+    /// Whether the peer has sent a packet, which shows that it is alive and whether it supports the protocol extension.
     shown: AtomicBool,
-    /// Whether the server has answered any call.
+    /// Whether the server has answered at least one call.
     answered: AtomicBool,
-    /// Observer of the server. Set if the server belongs to a fleet.
+    /// Observer of the server's events. Set if the server belongs to a load-balanced channel.
     server: Option<Arc<dyn ServerObserver>>,
-    /// Object of the channel that owns the link to this connection, and drops it when the connection accepts no more
-    /// calls.
+    /// Channel object that owns the link to this connection and drops it when the connection stops accepting calls.
     owner: OnceLock<Weak<dyn ReleaseLink>>,
 }
 
-/// Owner of a link, which must release the connection when it accepts no more calls.
+/// Owner of a link, which must drop it once the connection accepts no new calls.
 pub(crate) trait ReleaseLink: Send + Sync {
-    /// Releases the link if it belongs to this connection.
+    /// Drops the link if it belongs to the connection of this call table.
     fn release_link(&self, calls: &CallTable);
 }
 
 impl CallTable {
-    /// Creates the table of a dialled connection that calls the services of `offers`, optionally with observation and timing.
-    /// The default value is the table of an accepting end.
+    /// Creates the call table of a dialed connection that calls the services of `offers`, optionally with observers and
+    /// timing. The default value is the table of an accepted connection.
     pub(crate) fn new(
         offers: CalledServices,
         observers: Option<&Arc<Observers>>,
@@ -68,13 +67,13 @@ impl CallTable {
         table
     }
 
-    /// Starts observing the calls of an accepting end, unless they are already observed.
+    /// Starts observing the calls made on an accepted connection, unless they are already observed.
     pub(crate) fn observe_by(&self, observers: &Arc<Observers>) {
         self.calls.lock().observe_by(observers);
     }
 
-    /// Calls `change` under the lock. Afterwards, wakes the next callers in the queue if slots are free, and drops
-    /// stale wakers once the lock is released.
+    /// Calls `change` with the call table locked. Afterwards, wakes the next queued callers if slots are free, and
+    /// drops stale wakers once the lock is released.
     #[inline(always)]
     pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Calls) -> T) -> T {
         let mut calls = self.calls.lock();
@@ -97,7 +96,7 @@ impl CallTable {
         }
     }
 
-    /// Removes a caller from the queue for slots.
+    /// Removes a caller from the queue for free slots.
     pub(crate) fn leave(&self, place: &mut PermitPlace) {
         if place.has_waited() {
             let waker = self.with(|calls| calls.queue.leave(place));
@@ -105,13 +104,13 @@ impl CallTable {
         }
     }
 
-    /// Wakes all callers in the queue for slots, because no slot will become free.
+    /// Wakes all callers queued for a slot, because no slot will become free.
     fn dismiss_waiters(&self) {
         let waiters: Vec<_> = self.calls.lock().queue.take_all().collect();
         wake_all(waiters);
     }
 
-    /// Creates the table of a connection that no channel uses. All calls fail.
+    /// Creates the call table of a connection that belongs to no channel. All its calls fail.
     pub(crate) fn of_nobody() -> Arc<Self> {
         let calls = Arc::new(Self::default());
         drop(calls.calls.lock().end(Status::failed_precondition("the connection has ended or belongs to no channel")));
@@ -119,7 +118,7 @@ impl CallTable {
         calls
     }
 
-    /// Records that the kind of the peer is known.
+    /// Records that the peer has sent its first packet, which makes its kind known.
     pub(crate) fn show(&self) {
         self.shown.store(true, Ordering::Relaxed);
         self.report(ServerEvent::Alive);
@@ -130,7 +129,7 @@ impl CallTable {
         self.shown.load(Ordering::Relaxed)
     }
 
-    /// Records the kind of the peer at an accepting end.
+    /// Records the kind of the client on the accepting side of a connection.
     pub(crate) fn handle_client_known(&self, client: &PeerKind) {
         let hello = client.hello().filter(|_| takes_calls(client));
         self.with(|calls| {
@@ -139,12 +138,12 @@ impl CallTable {
         });
     }
 
-    /// Returns whether the server has answered a call.
+    /// Returns whether the server has answered at least one call.
     pub(crate) fn has_answered(&self) -> bool {
         self.answered.load(Ordering::Relaxed)
     }
 
-    /// Records the code of a reply, which shows whether a server of a fleet is healthy.
+    /// Records the status code of a reply, which shows whether a load-balanced server is healthy.
     pub(crate) fn handle_answer(&self, code: Code) {
         if !self.has_answered() {
             self.answered.store(true, Ordering::Relaxed);
@@ -152,7 +151,7 @@ impl CallTable {
         self.report(ServerEvent::Answered(code));
     }
 
-    /// Records the load report in the prefix of a reply, if the server belongs to a fleet.
+    /// Records the load report in the prefix of a reply, if the server belongs to a load-balanced channel.
     pub(crate) fn handle_prefix(&self, body: &[u8]) {
         if self.server.is_some()
             && let Some(report) = Report::of_reply(body)
@@ -164,30 +163,30 @@ impl CallTable {
         }
     }
 
-    /// Returns whether the server belongs to a fleet.
+    /// Returns whether the server belongs to a load-balanced channel.
     pub(crate) fn is_of_fleet(&self) -> bool {
         self.server.is_some()
     }
 
-    /// Reports an event to the observer of the server, if there is one.
+    /// Reports an event to the observer of the server, if it has one.
     pub(crate) fn report(&self, event: ServerEvent) {
         if let Some(server) = &self.server {
             server.event(event);
         }
     }
 
-    /// Pauses calls until the guard is dropped. Returns `None` if calls are in flight; see [`Calls::pause`].
+    /// Blocks new calls until the guard is dropped. Returns `None` if calls are in flight; see [`Calls::pause`].
     pub(crate) fn pause(self: &Arc<Self>) -> Option<PauseGuard> {
         self.calls.lock().pause().then(|| PauseGuard(self.clone()))
     }
 
-    /// Returns whether no call is in flight.
+    /// Returns whether no call is in flight on the connection.
     pub(crate) fn is_idle(&self) -> bool {
         self.calls.lock().is_idle()
     }
 
-    /// Prevents new calls on the connection. The link is released immediately rather than at the next call, because a
-    /// server that shuts down waits for the connection to close, and there may be no further call.
+    /// Stops new calls on the connection and releases its link. The link is released immediately rather than at the
+    /// next call, because there may be no further call and a server that shuts down waits for the connection to close.
     pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::Release);
         self.dismiss_waiters();
@@ -206,7 +205,7 @@ impl CallTable {
         self.retired.load(Ordering::Acquire)
     }
 
-    /// Sets the owner of the link in its channel.
+    /// Sets the channel object that owns the link to this connection.
     pub(crate) fn set_owner(&self, owner: Weak<dyn ReleaseLink>) {
         let is_first = self.owner.set(owner).is_ok();
         debug_assert!(is_first, "a new connection belongs to one channel");
@@ -216,7 +215,7 @@ impl CallTable {
         }
     }
 
-    /// Waits until the connection accepts no more calls.
+    /// Waits until the connection accepts no new calls.
     pub(crate) async fn retired(&self) {
         loop {
             let mut changed = pin!(self.retirement.notified());
@@ -228,7 +227,7 @@ impl CallTable {
         }
     }
 
-    /// Fails all calls because the connection has ended; see [`Calls::end`].
+    /// Fails all calls with `status` because the connection has closed; see [`Calls::end`].
     pub(crate) fn end(&self, status: Status) {
         self.retire();
         let wake = self.calls.lock().end(status);
@@ -236,8 +235,8 @@ impl CallTable {
     }
 }
 
-/// Wakes all callers, even if a waker panics. A panic is a bug of that waker and must affect neither the other callers
-/// nor the connection.
+/// Wakes all callers even if a waker panics. Such a panic is a bug of that waker and must not affect other callers or
+/// the connection.
 pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     let mut wakers = wakers.into_iter();
     while catch_unwind(AssertUnwindSafe(|| wakers.by_ref().for_each(Waker::wake))).is_err() {
@@ -245,13 +244,14 @@ pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     }
 }
 
-/// Polls a notification of [`CallTable::retired`]. If a waker panicked, `Notify` would not wake the remaining ones.
+/// Polls a notification from [`CallTable::retired`] with a waker that does not panic. If a waker panicked, `Notify`
+/// would not wake the remaining tasks.
 fn poll_notified(notified: Pin<&mut Notified<'_>>, context: &mut Context<'_>) -> Poll<()> {
     let waker = Arc::new(GuardedWaker(context.waker().clone())).into();
     notified.poll(&mut Context::from_waker(&waker))
 }
 
-/// A waker that does not panic.
+/// A waker that catches panics of the wrapped waker.
 struct GuardedWaker(Waker);
 
 impl Wake for GuardedWaker {
@@ -260,7 +260,7 @@ impl Wake for GuardedWaker {
     }
 }
 
-/// Guard that ends a pause when dropped.
+/// Guard that allows new calls again when dropped.
 pub(crate) struct PauseGuard(Arc<CallTable>);
 
 impl Drop for PauseGuard {
@@ -330,7 +330,7 @@ mod tests {
         assert_eq!((report.in_progress, report.micros, own), (3, 400, 2), "beside two that are not answered yet");
     }
 
-    /// A waker that is the last reference to a task. The table is used when it is woken or dropped.
+    /// A waker that holds the last reference to a task and accesses the call table when it is woken or dropped.
     struct LastReference(Arc<CallTable>, Arc<[AtomicU64; 2]>);
 
     impl LastReference {
@@ -383,7 +383,7 @@ mod tests {
         }
     }
 
-    /// A waker that panics when woken.
+    /// A waker that panics when it is woken.
     struct Broken;
 
     impl Wake for Broken {
@@ -401,7 +401,7 @@ mod tests {
         }
     }
 
-    /// Returns two panicking wakers with a counting waker between them.
+    /// Returns a counting waker between two wakers that panic.
     fn wakers() -> (Arc<Counted>, [Waker; 3]) {
         let counted = Arc::<Counted>::default();
         (counted.clone(), [Arc::new(Broken).into(), counted.into(), Arc::new(Broken).into()])
@@ -433,8 +433,8 @@ mod tests {
         assert_eq!(caller.0.load(Ordering::SeqCst), 2);
     }
 
-    /// Regression test: a wake-up for a free slot was consumed by a task that waited for the connection to be retired,
-    /// and a caller kept waiting.
+    /// Regression test: the wake-up for a free slot was consumed by a task that waited for the connection to be
+    /// retired, so a caller kept waiting.
     #[test]
     fn free_slot_wakes_a_caller_and_not_a_waiter_for_the_end() {
         let (table, counted) = (CallTable::default(), Arc::<Counted>::default());

@@ -29,7 +29,7 @@ fn reply(calls: &mut Calls, ticket: CallTicket) -> Vec<u8> {
     }
 }
 
-/// Abandons a call. Returns whether a CANCEL must be sent.
+/// Cancels a call. Returns whether a CANCEL packet must be sent.
 fn cancels(calls: &mut Calls, ticket: CallTicket) -> bool {
     let mut cancelled = None;
     calls.abandon(ticket, |id, operation| cancelled = Some((id, operation)));

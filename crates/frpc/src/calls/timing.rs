@@ -9,11 +9,11 @@ use crate::clock;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Minimum duration of a measured call for the next call to be measured as well. Shorter calls provide little
-/// information, and measuring costs them as much as choosing a connection.
+/// Minimum duration of a measured call for which the next call is measured as well. Measuring shorter calls costs as
+/// much as choosing a connection and provides little information.
 const QUICK: Duration = Duration::from_millis(1);
 
-/// Measurement of one call at a time on a connection, for choosing among servers.
+/// Measurement of call durations on a connection, one call at a time. Used to choose among servers.
 #[derive(Debug)]
 pub(super) struct Timing {
     server: Arc<dyn ServerObserver>,
@@ -24,21 +24,22 @@ pub(super) struct Timing {
 #[derive(Clone, Copy, Debug)]
 struct TimedCall {
     started: Instant,
-    /// Outcome of the call. Set until the end of the driver poll in which it ended.
+    /// Outcome of the measured call. Set until the end of the driver poll in which it ended.
     end: Option<MeasuredEnd>,
-    /// Previous value of `next_deadline`, if it can be restored; see [`Calls::end_timed`].
+    /// Earlier value of `next_deadline` that is restored after the measured call, if possible; see
+    /// [`Calls::end_timed`].
     next: Option<Option<Instant>>,
 }
 
 impl Calls {
-    /// Enables measurement if the server belongs to a fleet.
+    /// Enables measuring call durations if the server belongs to a load-balanced channel.
     pub(super) fn set_server(&mut self, server: Option<&Arc<dyn ServerObserver>>) {
         self.times_next = server.is_some();
         self.timing = server.map(|server| Box::new(Timing { server: server.clone(), timed: None }));
     }
 
-    /// Starts measuring the duration of a call that began at `started`, by default now. No other call is measured until
-    /// it has ended.
+    /// Starts measuring the duration of a call that began at `started`, or begins now if `None`. No other call is
+    /// measured until it has ended.
     pub(crate) fn time(&mut self, ticket: CallTicket, started: Option<Instant>) {
         let started = started.unwrap_or_else(|| self.now(clock::now));
         self.times_next = false;
@@ -50,7 +51,7 @@ impl Calls {
         }
     }
 
-    /// Requests that the next call be measured, unless a measurement is in progress.
+    /// Requests that the duration of the next call be measured, unless a measurement is in progress.
     pub(crate) fn time_next(&mut self) {
         self.times_next = self.timing.as_ref().is_some_and(|timing| timing.timed.is_none());
     }
@@ -65,8 +66,8 @@ impl Calls {
         self.next_deadline = Some(timed.started);
     }
 
-    /// Reports the measured call if it has ended in the current poll of the driver. Returns whether deadlines must be
-    /// checked.
+    /// Reports the duration of the measured call if it has ended in the current driver poll. Returns whether deadlines
+    /// must be checked.
     pub(super) fn measure_timed(&mut self, now: Instant) -> bool {
         let Some(timing) = &mut self.timing else { return true };
         let Some(TimedCall { started, end: Some(end), next }) = timing.timed else { return true };
@@ -80,7 +81,7 @@ impl Calls {
         next.is_none_or(|next| next.is_some_and(|next| next <= now))
     }
 
-    /// Reports that the deadline of the measured call has passed.
+    /// Reports that the measured call has exceeded its deadline.
     pub(super) fn measure_late(&mut self, now: Instant) {
         if let Some(timing) = &mut self.timing
             && let Some(TimedCall { started, .. }) = timing.timed.take()
@@ -91,7 +92,7 @@ impl Calls {
         }
     }
 
-    /// Discards the measurement, because the call was not sent or the connection has closed.
+    /// Discards the current measurement, because the call was not sent or the connection has closed.
     pub(super) fn forget_timed(&mut self) {
         if let Some(timing) = &mut self.timing
             && timing.timed.take().is_some()

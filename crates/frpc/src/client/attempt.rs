@@ -19,38 +19,38 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// A failed attempt of a call, with the data that another attempt needs.
+/// Failure of one attempt of a call, with the data needed for another attempt.
 pub(crate) struct Failure {
     pub(crate) status: Status,
     pub(crate) sent: SentState,
-    /// Observation of the call. Set if another attempt may follow.
+    /// Observation of the call, set if another attempt may follow.
     pub(crate) observed: Option<CallStart>,
 }
 
-/// Whether the call was sent, and may be retried.
+/// How far a failed attempt got, which determines whether the call may be retried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SentState {
-    /// The call was not sent, because the connection had closed. It may be retried on another connection.
+    /// The call was not sent because the connection had closed. It may be retried on another connection.
     No,
     /// The call was not sent and must not be retried, because its deadline has passed or its request is invalid.
     Never,
-    /// The connection was lost after the call was sent, so the call may have run.
+    /// The connection was lost after the call had been sent, so the server may have run it.
     Disconnected {
         /// Deadline of the call, including further attempts.
         until: Option<Instant>,
     },
-    /// A server of a fleet rejected the call. It may be retried at another server.
+    /// A server of a load-balanced channel rejected the call. It may be retried on another server.
     Refused {
         /// Deadline of the call, including further attempts.
         until: Option<Instant>,
     },
-    /// The call exceeded the server's limit of calls, and was sent before the server had announced it. It has not run
-    /// and is sent again within the limit.
+    /// The call was sent before the server announced its limit of concurrent calls, and exceeded it. The server has not
+    /// run it, so it is sent again within the limit.
     Early {
         /// Deadline of the call, including further attempts.
         until: Option<Instant>,
     },
-    /// The call has completed with this status.
+    /// The call completed with this status.
     Answered,
 }
 
@@ -59,27 +59,28 @@ impl Failure {
         Box::new(Self { status, sent, observed: None })
     }
 
-    /// Returns whether another attempt may be made although this one was sent. Unlike with
-    /// [`may_be_retried`](Self::may_be_retried), this includes calls sent before the server had announced its limits.
+    /// Returns whether another attempt may follow although this one was sent. In contrast to
+    /// [`may_be_retried`](Self::may_be_retried), this includes calls sent before the server announced its limits.
     fn may_be_followed(&self) -> bool {
         self.may_be_retried() || matches!(self.sent, SentState::Early { .. })
     }
 
-    /// Returns whether the call may be retried although it was sent.
+    /// Returns whether the call may be retried although this attempt was sent.
     pub(crate) fn may_be_retried(&self) -> bool {
         matches!(self.sent, SentState::Disconnected { .. } | SentState::Refused { .. })
     }
 }
 
-/// The type-erased message of a reply.
+/// Message of a reply with its type erased.
 pub(crate) type AnyReply = Box<dyn Any + Send>;
 
-/// Function pointer to [`await_reply`] for the reply type of a call. It lets the code that retries be compiled once.
+/// Function pointer to [`await_reply`] for the reply type of a call. Lets the retry code be compiled once for all
+/// methods.
 pub(crate) type AwaitReply = fn(Arc<Link>, &PendingCall<'_>, CallTicket) -> AwaitedReply;
 
 type AwaitedReply = Pin<Box<dyn Future<Output = Result<Response<AnyReply>, Box<Failure>>> + Send>>;
 
-/// Awaits the reply to a sent call. Passed as a function pointer, so that the code of attempts is compiled once for all
+/// Waits for the reply to a sent call. Passed as a function pointer so that the retry code is compiled once for all
 /// methods.
 pub(crate) fn await_reply<B: Message + Send + 'static>(
     link: Arc<Link>,
@@ -90,36 +91,36 @@ pub(crate) fn await_reply<B: Message + Send + 'static>(
     Box::pin(async move { Ok(call.await?.map(|message| Box::new(message) as AnyReply)) })
 }
 
-/// A sent call whose reply is outstanding. Dropping it cancels the call.
+/// A sent call that waits for its reply. Dropping it cancels the call.
 pub(crate) struct InFlight<B> {
     call: SentCall,
     reply: PhantomData<fn() -> B>,
 }
 
-/// The part of a sent call that does not depend on the type of its reply.
+/// The part of a sent call that is independent of its reply type.
 struct SentCall {
     link: Arc<Link>,
     method: &'static Method,
-    /// The ticket, until the reply has been taken.
+    /// Ticket of the call in the call table. `None` once the reply has been taken.
     ticket: Option<CallTicket>,
-    /// Whether the call table reports the call to an observer.
+    /// Whether the call table reports the end of the call to an observer.
     is_observed: bool,
 }
 
-/// Outcome of a call that failed, or whose reply is long, compressed or in another layout. Boxed to keep the future of
-/// ordinary calls small.
+/// Outcome of a call that failed or whose reply is long, compressed or in another wire layout. Boxed to keep the future
+/// of ordinary calls small.
 struct RareEnding {
     ticket: CallTicket,
     ended: CallOutcome<()>,
-    /// Body of the reply, if it was received but not decoded.
+    /// Body of the reply, if it was received but not decoded yet.
     unread: Option<Bytes>,
     until: Option<Instant>,
-    /// Data about the ended call with which its observer is notified.
+    /// Data about the ended call to report to its observer.
     over: Option<EndedCall>,
 }
 
 impl RareEnding {
-    /// Creates the outcome of a call. `length` is the length of the reply of an observed call.
+    /// Creates the outcome of a call. `length` is the reply length of an observed call.
     #[cold]
     fn new(
         calls: &mut Calls,
@@ -148,21 +149,21 @@ impl SentCall {
         }
     }
 
-    /// Counts the end of a call and reports it to the observer.
+    /// Counts the end of a call and reports it to its observer.
     fn observe_end(&self, code: Code, over: &EndedCall) {
         self.link.calls.calls.lock().count(self.method, code, over);
         self.notify_end(over.tracked.token, code, over.tracked.sizes);
     }
 
-    /// Reports the end of a call to the observer.
+    /// Reports the end of a call to its observer.
     fn notify_end(&self, token: Token, code: Code, sizes: CallSizes) {
         if let Some(observer) = &self.link.observer {
             observer.notify_end(&ObservedMethod::of_unary(self.method), token, code, sizes);
         }
     }
 
-    /// Returns whether a call may be sent to another server after a server of a fleet has rejected it. Requires an
-    /// idempotent method.
+    /// Returns whether a call that a load-balanced server rejected may be sent to another one. Only idempotent methods
+    /// may.
     fn refused(&self, code: Code, until: Option<Instant>) -> SentState {
         match code {
             Code::Unavailable if self.method.idempotent && self.link.calls.is_of_fleet() => {
@@ -172,7 +173,7 @@ impl SentCall {
         }
     }
 
-    /// Returns the failure of a call. `answered` is the status that the server replied with, if it did.
+    /// Creates the failure of a call. `answered` is the status in the server's reply, if it replied.
     fn fail(&self, ending: RareEnding, answered: Option<Status>) -> Box<Failure> {
         let RareEnding { ticket, ended, until, over, .. } = ending;
         let (status, sent) = match (answered, ended) {
@@ -206,7 +207,7 @@ impl SentCall {
         failure
     }
 
-    /// Cancels a call whose caller no longer waits for the reply.
+    /// Cancels a call whose caller no longer awaits the reply.
     #[cold]
     fn give_up(&self, ticket: CallTicket) {
         let over = if self.is_observed { self.link.calls.calls.lock().over_now(ticket) } else { None };

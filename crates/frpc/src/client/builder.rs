@@ -22,13 +22,13 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 
-/// Default timeout of connecting.
+/// Default timeout for establishing a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Default time for which a call waits until a lost connection is replaced.
+/// Default time for which calls wait until a lost connection is replaced.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Name of a server that is reached through a connector, for error texts.
+/// Name of a server behind a custom connector, used in error messages.
 const CONNECTOR: &str = "the server";
 
 impl Channel {
@@ -53,8 +53,8 @@ impl Channel {
         Self::builder().connect(address).await
     }
 
-    /// Creates a channel over a transport, which may be any byte stream. The connection cannot be replaced when it is
-    /// lost: further calls fail with [`Unavailable`](crate::Code::Unavailable).
+    /// Creates a channel over `io`, which may be any byte stream. A lost connection cannot be replaced, so further
+    /// calls then fail with [`Unavailable`](crate::Code::Unavailable).
     ///
     /// # Errors
     /// Never. Only TLS handshakes and conflicts between services can fail, and these require a builder.
@@ -68,7 +68,7 @@ impl Channel {
         Self::builder().connect_io(io).await
     }
 
-    /// Creates a builder with the default settings.
+    /// Creates a channel builder with the default settings.
     pub fn builder() -> ChannelBuilder {
         ChannelBuilder::new()
     }
@@ -80,23 +80,23 @@ connection_setters!(ChannelBuilder, |builder: &Self| {
 });
 
 forwarded_setters! { ChannelBuilder:
-    /// Sets the timeout for detecting whether the server is a native or compat peer; see
+    /// Sets the timeout for detecting whether the server supports frpc's protocol extension; see
     /// [`frisbee::ClientBuilder::peer_kind_timeout`]. Defaults to 5 s.
     peer_kind_timeout(timeout: Duration);
 
     /// Sets the format of packet headers. [`HeaderForm::Old`] is required for servers on frisbee-go up to v0.10.2.
     header_form(form: HeaderForm);
 
-    /// Offers shared memory to servers on Unix sockets, even if the address starts with `unix:`; see
-    /// [`frisbee::ClientBuilder::shared_memory`]. By default, only addresses that start with `unix+shm:` do so.
+    /// Offers shared memory to all servers on Unix sockets; see [`frisbee::ClientBuilder::shared_memory`]. By default,
+    /// it is only offered for addresses that start with `unix+shm:`.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory(connector: crate::shm::Connector);
 
-    /// Enables TLS; see [`frisbee::ClientBuilder::tls`]. Disabled by default.
+    /// Enables TLS for all connections; see [`frisbee::ClientBuilder::tls`]. Disabled by default.
     #[cfg(feature = "tls")]
     tls(tls: frisbee::tls::ClientTls);
 
-    /// Sets the expected name in the server's certificate. Defaults to the host of the address.
+    /// Sets the server name to verify against the server's certificate. Defaults to the host of the address.
     #[cfg(feature = "tls")]
     server_name(name: impl Into<String>);
 }
@@ -136,7 +136,7 @@ pub struct ChannelBuilder {
     pub(crate) log_settings: Option<fn(&Self)>,
     hedge_after: Option<Duration>,
     attempts_max: u32,
-    /// Middleware that every call of the channel passes through.
+    /// Middleware that wraps every call of the channel.
     chain: Chain,
 }
 
@@ -175,21 +175,22 @@ impl ChannelBuilder {
         self
     }
 
-    /// Removes the default timeout. Calls may then wait forever, because a Go server does not reply to a request that
-    /// it cannot decode.
+    /// Removes the default call timeout. Calls may then wait forever, because a Go server does not reply to a request
+    /// that it cannot decode.
     pub fn dangerous_no_timeout(mut self) -> Self {
         (self.options.timeout, self.options.sends_timeout) = (None, false);
         self
     }
 
     /// Sets whether calls to a compat server fail with [`FailedPrecondition`](crate::Code::FailedPrecondition) if its
-    /// wire format cannot represent the message. Defaults to `false`: absent fields are sent with their default values.
+    /// encoding cannot represent absent fields of the message. Defaults to `false`, which sends absent fields with
+    /// their default values.
     pub fn strict_presence(mut self, strict: bool) -> Self {
         self.options.strict = strict;
         self
     }
 
-    /// Sets the timeout of connecting. Defaults to 10 s.
+    /// Sets the timeout for establishing a connection. Defaults to 10 s.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.inner = self.inner.connect_timeout(timeout);
         self.connect_timeout = timeout;
@@ -329,8 +330,8 @@ impl ChannelBuilder {
         self.connect_lazy_by(Dialler::address(address.to_string())?)
     }
 
-    /// Creates a channel over the transports of a [connector](Self::connect_with_connector) without connecting, like
-    /// [`connect_lazy`](Self::connect_lazy).
+    /// Creates a channel over the transports of a [connector](Self::connect_with_connector), which connects at the
+    /// first call like [`connect_lazy`](Self::connect_lazy).
     ///
     /// # Errors
     /// If two services or mounted routers overlap.
@@ -347,8 +348,8 @@ impl ChannelBuilder {
         self.connect_lazy_by(dialler)
     }
 
-    /// Creates a channel that takes its connections from a [`Picker`], such as the fleet of the crate `frpc-balance`.
-    /// The function creates the picker with links from the [`LinkFactory`]; see the [module](crate::picker) for an
+    /// Creates a channel that takes its connections from a [`Picker`], such as the load balancer of the crate
+    /// `frpc-balance`. `picker` creates it with links from the [`LinkFactory`]; see the [module](crate::picker) for an
     /// example.
     ///
     /// # Errors
@@ -365,7 +366,7 @@ impl ChannelBuilder {
         Ok(self.channel(picker, &offer))
     }
 
-    /// Creates a channel over a transport, like [`Channel::connect_io`].
+    /// Creates a channel over an existing transport, like [`Channel::connect_io`].
     ///
     /// # Errors
     /// If the TLS handshake fails, or two services or mounted routers overlap.
@@ -379,7 +380,7 @@ impl ChannelBuilder {
         self.connect_using(Dialler::transport(io)).await
     }
 
-    /// Connects with `dialler`. The future is boxed, so that the client is not compiled again in each program.
+    /// Connects with `dialler`. The future is boxed so that the client's code is not compiled again in each program.
     fn connect_using(mut self, dialler: Dialler) -> BoxFuture<'static, Result<Channel, Error>> {
         Box::pin(async move {
             let offer = self.offer()?;
@@ -395,7 +396,7 @@ impl ChannelBuilder {
         Ok(self.channel(Arc::new(links), &offer))
     }
 
-    /// Builds the set of services that this client serves on each of its connections.
+    /// Builds the set of services that this client serves on its connections.
     fn offer(&mut self) -> Result<Arc<ServiceOffer>, Error> {
         self.log_settings.iter().for_each(|log| log(self));
         let offer = std::mem::take(&mut self.offering).done()?;

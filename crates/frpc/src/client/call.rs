@@ -17,44 +17,45 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// Timeout below which the clock is read for each call. Other calls share a single reading per poll of the connection's
-/// driver, which may be slightly outdated on a busy runtime.
+/// Timeout below which the clock is read for each call. Calls with longer timeouts share one reading per poll of the
+/// connection's driver, which may be slightly outdated on a busy runtime.
 const EXACT_BELOW: Duration = Duration::from_secs(10);
 
-/// Default timeout of calls and of opening streams. A limit is required, because a Go server does not reply to a
+/// Default timeout of calls and of opening streams. A timeout is required because a Go server does not reply to a
 /// request that it cannot decode. Calls within a data centre normally take much less. Not sent to the server.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Options of a call: its timeout, and whether a lossy encoding of its message is an error.
+/// Options of a call: its timeout, and whether an encoding that loses information is an error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallOptions {
     pub(crate) timeout: Option<Duration>,
-    /// Whether to send the timeout to a native server.
+    /// Whether to send the timeout to the server, if it is native.
     pub(crate) sends_timeout: bool,
-    /// Whether to fail if the message would lose the presence of fields in the wire format of a compat peer.
+    /// Whether to fail if a compat server's encoding cannot distinguish absent fields of the message from default
+    /// values.
     pub(crate) strict: bool,
 }
 
 impl Default for CallOptions {
-    /// Returns the default options of a channel's calls.
+    /// Returns the default options of calls on a channel.
     fn default() -> Self {
         Self { timeout: Some(TIMEOUT), sends_timeout: false, strict: false }
     }
 }
 
-/// A call that was not sent yet, without its message.
+/// A call that has not been sent yet, without its request message.
 #[derive(Clone, Copy)]
 pub struct PendingCall<'a> {
     pub(crate) method: &'static Method,
     pub(crate) kind: CallKind,
     pub(crate) options: CallOptions,
-    /// Metadata and extensions that the caller has set.
+    /// Metadata and extensions of the request, as set by the caller.
     pub(crate) extras: Option<&'a Extras>,
     /// Trace context that is sent with the request.
     pub(crate) trace: Option<&'a TraceContext>,
-    /// Token of the observer, if the call table reports the end of the call.
+    /// Token of the call's observer, if the call table reports the end of the call.
     pub(crate) observer: Option<Token>,
-    /// Link of another attempt of this call that is in flight.
+    /// Link that another attempt of this call is already in flight on.
     pub(crate) avoid: Option<&'a Arc<Link>>,
 }
 
@@ -63,18 +64,18 @@ impl<'a> PendingCall<'a> {
         Self { method, kind: CallKind::Unary, options, extras, trace: None, observer: None, avoid: None }
     }
 
-    /// Returns the prefix of the request, or of the packet that opens a stream.
+    /// Returns the prefix of the request or, for a stream, of the packet that opens it.
     pub(crate) fn prefix(&self, timeout: Option<Duration>) -> PrefixFields<'a> {
         PrefixFields { timeout, metadata: self.metadata(), trace: self.trace, ..PrefixFields::default() }
     }
 
-    /// Returns the metadata, or `None` if it is empty.
+    /// Returns the request metadata, or `None` if it is empty.
     fn metadata(&self) -> Option<&'a Metadata> {
         Extras::sent(self.extras).filter(|metadata| !metadata.is_empty())
     }
 
-    /// Registers the call in the call table of a link and queues its request. If there is no space, registers the
-    /// caller with the waiter. The caller is woken when the call ends, or when there is space.
+    /// Registers the call in the call table of a link and queues its request for sending. If there is no space,
+    /// registers the caller with the waiter. The caller is woken when the call ends, or when there is space.
     #[inline(always)]
     pub(crate) fn send<A: EncodeBody>(
         &self,
@@ -95,8 +96,8 @@ impl<'a> PendingCall<'a> {
         }
     }
 
-    /// Like [`send`](Self::send), but returns `None` instead of registering the caller if the outbox is full, and also if
-    /// the call cannot be sent.
+    /// Like [`send`](Self::send), but returns `None` if the call cannot be sent, and does not register the caller if
+    /// the send buffer is full.
     #[inline(always)]
     pub(crate) fn try_send<A: EncodeBody>(&self, message: &A, link: &Link, caller: &Waker) -> Option<CallTicket> {
         let mut place = PermitPlace::default();
@@ -109,8 +110,8 @@ impl<'a> PendingCall<'a> {
         }
     }
 
-    /// Wakes the next caller in the queue if a request could not be written, because its slot is free again. Requires that
-    /// the lock of the mailbox is not held.
+    /// Wakes the next queued caller if a request could not be written, because its slot is free again. The lock of the
+    /// mailbox must not be held.
     #[cold]
     fn release_slot(link: &Link, unsent: NotSent) -> NotSent {
         // If the table is full, this would repeatedly wake the caller itself.

@@ -64,25 +64,26 @@ use tokio::time::Instant;
 #[derive(Clone)]
 pub struct Channel {
     pub(crate) inner: Arc<ChannelShared>,
-    /// The layers around each call. `None` if there are none, so that ordinary calls need only one check.
+    /// Layers around each call, such as middleware. `None` if there are none, so that ordinary calls need only one
+    /// check.
     pub(crate) layers: Option<Arc<Layers>>,
 }
 
-/// Optional processing of each call of a channel: middleware, hand-off, observation and hedging.
+/// Optional layers around each call of a channel: middleware, hand-off, observation and hedging.
 #[derive(Clone, Default)]
 pub(crate) struct Layers {
-    /// The middleware around calls.
+    /// Middleware that wraps the calls of the channel.
     pub(crate) chain: Option<Arc<Chain>>,
-    /// If set, unary calls request a hand-off, whose transport is stored in this slot.
+    /// If set, unary calls request a connection hand-off, whose transport is stored in this slot.
     pub(crate) handed: Option<(HandOffSlot, hand_off::MakeCall)>,
-    /// The observed call whose middleware makes the calls of this channel. They are then not observed individually.
+    /// Observed call whose middleware makes the calls of this channel. Those calls are then not observed individually.
     pub(crate) observed: Option<CallStart>,
-    /// Whether calls of idempotent methods may be hedged.
+    /// Whether idempotent calls may be hedged, that is, also sent to a second server.
     pub(crate) hedges: bool,
 }
 
 impl Layers {
-    /// Returns the layers, or `None` if there are none.
+    /// Returns the layers, or `None` if none is used.
     pub(crate) fn present(self) -> Option<Arc<Self>> {
         let Self { chain, handed, observed, hedges } = &self;
         let is_present = chain.is_some() || handed.is_some() || observed.is_some() || *hedges;
@@ -92,16 +93,16 @@ impl Layers {
 
 pub(crate) struct ChannelShared {
     pub(crate) picker: Arc<dyn Picker>,
-    /// Budget of retries, to which each successful call adds a tenth of a retry.
+    /// Retry budget, to which each successful call adds a tenth of a retry.
     pub(crate) retries: AttemptBudget<10>,
-    /// Time without a reply after which a call is also sent to a second server.
+    /// Time without a reply after which an idempotent call is also sent to a second server.
     pub(crate) hedge_after: Option<Duration>,
     pub(crate) hedges: AttemptBudget<2>,
-    /// Maximum number of attempts of an idempotent call.
+    /// Maximum number of attempts for an idempotent call.
     pub(crate) attempts_max: u32,
-    /// Default options of calls and of opening streams.
+    /// Default options for calls and for opening streams.
     pub(crate) options: CallOptions,
-    /// Runtime for the timers of calls that are polled outside of any runtime.
+    /// Runtime that provides timers for calls polled outside of any runtime.
     pub(crate) runtime: Handle,
     pub(crate) observer: Option<Arc<Observers>>,
 }
@@ -212,19 +213,19 @@ impl Channel {
     }
 
     /// Returns the current connection, or `None` if there is none. If the channel has several connections, returns one
-    /// that a call might use.
+    /// that its calls may use.
     pub fn connection(&self) -> Option<Connection> {
         self.inner.picker.link().map(|link| link.connection.clone())
     }
 
-    /// Runs a call. If it is polled outside of any runtime, it enters that of the channel, which is required for
-    /// timers.
+    /// Runs a call. If it is polled outside of any runtime, enters the runtime of the channel, because timers require
+    /// one.
     pub(crate) async fn in_runtime<F: Future>(&self, call: F) -> F::Output {
         let mut call = pin!(call);
         poll_fn(|context| self.poll_in_runtime(|| call.as_mut().poll(context))).await
     }
 
-    /// Calls `poll`, in the channel's runtime if the current thread is not in a runtime.
+    /// Calls `poll`, entering the channel's runtime if the current thread is not in a runtime.
     pub(crate) fn poll_in_runtime<T>(&self, poll: impl FnOnce() -> T) -> T {
         // Check for a task first, because that is faster and implies a runtime.
         let is_outside = tokio::task::try_id().is_none() && Handle::try_current().is_err();
@@ -232,19 +233,19 @@ impl Channel {
         poll()
     }
 
-    /// Returns a channel with other layers around its calls.
+    /// Returns a copy of the channel whose layers have been modified by `change`.
     fn with(&self, change: impl FnOnce(&mut Layers)) -> Self {
         let mut layers = self.layers.as_deref().cloned().unwrap_or_default();
         change(&mut layers);
         Self { inner: self.inner.clone(), layers: layers.present() }
     }
 
-    /// Returns the middleware around calls.
+    /// Returns the middleware around calls, if there is any.
     pub(crate) fn chain(&self) -> Option<Arc<Chain>> {
         self.layers.as_ref()?.chain.clone()
     }
 
-    /// Returns a channel for the calls that middleware makes. `observed` is the call around which the middleware runs.
+    /// Returns a channel for calls made by middleware. `observed` is the call that the middleware wraps.
     pub(crate) fn within(&self, observed: Option<CallStart>) -> Self {
         let layers = self.layers.as_deref();
         let outer = layers.filter(|layers| observed.is_some() || layers.handed.is_some() || layers.hedges);
@@ -252,7 +253,7 @@ impl Channel {
         Self { inner: self.inner.clone(), layers }
     }
 
-    /// Reports the beginning of a call to the observer. `start` is set if the call has already begun.
+    /// Reports the start of a call to the observers. `start` is set if the call has already begun.
     pub(crate) fn observe(&self, method: &Method, kind: CallKind, start: Option<CallStart>) -> Option<ObservedCall> {
         let observer = self.inner.observer.as_ref()?;
         if self.layers.as_ref().is_some_and(|layers| layers.observed.is_some()) {
@@ -267,7 +268,8 @@ impl Channel {
         })
     }
 
-    /// Returns a connection for a call with the deadline `until`. `since` is set to the start of the wait.
+    /// Returns a connection for a call, waiting until the deadline `until` if necessary. Sets `since` to the start of
+    /// the wait.
     pub(crate) async fn link_for(
         &self,
         call: &PendingCall<'_>,
@@ -293,7 +295,7 @@ impl Channel {
     }
 
     /// Returns the options of a call whose request has the timeout `own`. A call made by a handler is also limited by
-    /// the deadline of the handler.
+    /// the deadline of that handler.
     pub(crate) fn options(&self, own: Option<Duration>) -> CallOptions {
         let CallOptions { timeout, sends_timeout, strict } = self.inner.options;
         CallOptions {

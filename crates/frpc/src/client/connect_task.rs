@@ -26,28 +26,29 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// Maximum delay after the first failed attempt. It doubles with each further failure. The actual delay is random, so
-/// that clients do not reconnect at the same time when a server returns.
+/// Maximum delay after the first failed connection attempt, which doubles with each further failure. The actual delay
+/// is random, so that clients do not all reconnect at the same time when a server returns.
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
 
-/// Largest value that the maximum delay between connection attempts can have.
+/// Upper bound for the maximum delay between connection attempts.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
-/// Minimum lifetime of a connection without an answered call. If the server closes a connection earlier, it counts as a
-/// failed attempt. Equal to the longest delay, so that such a server is dialled no more often than one that does not
+/// Minimum lifetime of a connection on which no call was answered. If the server closes it earlier, it counts as a
+/// failed attempt. Equal to the longest delay, so that such a server is dialed no more often than one that does not
 /// listen.
 const LASTS_MIN: Duration = PAUSE_MAX;
 
 pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
-/// A connection that was established, and when. Its lifetime decides whether the attempt counts as a failure.
+/// An established connection and the time of its establishment. Its lifetime decides whether the attempt counts as a
+/// failure.
 struct MadeConnection {
     at: Instant,
     connection: Connection,
     calls: Arc<CallTable>,
 }
 
-/// Sender of the outcome of the first attempt.
+/// Sender for the outcome of the first connection attempt.
 type FirstOutcome = oneshot::Sender<Result<(), frisbee::Error>>;
 
 /// Establishes the connections of a channel.
@@ -57,43 +58,43 @@ type FirstOutcome = oneshot::Sender<Result<(), frisbee::Error>>;
 pub(crate) struct ConnectTask {
     factory: LinkFactory,
     pub(crate) dialler: Dialler,
-    /// Observer of the server. Set if the server belongs to a fleet.
+    /// Observer of the server's events. Set if the server belongs to a load-balanced channel.
     server: Option<Arc<dyn ServerObserver>>,
     current: Arc<CurrentLink>,
     progress: Mutex<Progress>,
-    /// Set if the channel's runtime has dropped the task.
+    /// Whether the channel's runtime has dropped the task.
     dropped: AtomicBool,
-    /// Notified when the progress changes.
+    /// Notified when the connection progress changes.
     changed: Notify,
 }
 
-/// Progress of connecting. Values whose drop runs user code, such as errors and connections, must not be dropped under
-/// its lock.
+/// State of connecting to the server. Values whose drop runs user code, such as errors and connections, must not be
+/// dropped under its lock.
 #[derive(Default)]
 struct Progress {
-    /// The running task, if any.
+    /// The task that makes connection attempts, if it is running.
     task: Option<JoinHandle<()>>,
-    /// Number of callers waiting for a connection.
+    /// Number of callers that are waiting for a connection.
     waiters: usize,
-    /// Whether an attempt is in progress.
+    /// Whether a connection attempt is in progress.
     is_dialling: bool,
-    /// Whether any attempt has been made.
+    /// Whether any connection attempt has been made.
     has_dialled: bool,
     failures: Failures,
-    /// The last connection, while it is unknown whether it counts as a success or a failure.
+    /// Most recent connection, while it is undecided whether it counts as a success or a failure.
     made: Option<MadeConnection>,
-    /// Error of the last attempt, reported to callers that cannot wait for the next one.
+    /// Error of the last connection attempt, for callers that cannot wait for the next one.
     trouble: Option<String>,
-    /// Reason why no more connections can be established, shown in errors of later calls.
+    /// Reason why no more connections can be established, included in the errors of later calls.
     over: Option<&'static str>,
 }
 
-/// Consecutive failures, which determine the delay before the next attempt.
+/// Consecutive failures of connecting, which determine the delay before the next attempt.
 #[derive(Default)]
 struct Failures {
     count: u32,
     next_attempt: Option<Instant>,
-    /// Whether the last attempt reached a server of another protocol.
+    /// Whether the last attempt connected to a server of another protocol.
     is_misdirected: bool,
 }
 
@@ -108,12 +109,12 @@ impl ConnectTask {
         Arc::new(Self { factory, dialler, server, current, progress, dropped, changed })
     }
 
-    /// Returns the error of the last attempt, if it failed.
+    /// Returns the error of the last connection attempt, if it failed.
     pub(crate) fn trouble(&self) -> Option<String> {
         self.progress.lock().trouble.clone()
     }
 
-    /// Appends the last error to a text, if there is one.
+    /// Appends the error of the last connection attempt to a text, if there is one.
     fn with_trouble(&self, text: String) -> String {
         match &self.progress.lock().trouble {
             Some(trouble) => format!("{text}; {trouble}"),
@@ -121,21 +122,21 @@ impl ConnectTask {
         }
     }
 
-    /// Makes a single attempt to establish the first connection. It continues if the caller stops waiting, which
-    /// happens if another server of a fleet connects first.
+    /// Makes a single attempt to establish the first connection. The attempt continues if its caller is dropped, for
+    /// example because another server of a load-balanced channel connected first.
     pub(crate) async fn dial_first(self: &Arc<Self>) -> Result<(), frisbee::Error> {
         let (sender, receiver) = oneshot::channel();
         self.spawn(&mut self.progress.lock(), Some(sender));
         receiver.await.unwrap_or_else(|_| Err(self.broken_off(RUNTIME_ENDED)))
     }
 
-    /// Returns the error of an aborted attempt.
+    /// Returns the error of a connection attempt that was aborted.
     fn broken_off(&self, why: &str) -> frisbee::Error {
         frisbee::Error::Connect { address: self.dialler.name.clone(), source: io::Error::other(why) }
     }
 
-    /// Returns a connection for a call. Waits at most for the channel's reconnect timeout and until the deadline of the
-    /// call.
+    /// Returns a connection for a call. Waits until the channel's reconnect timeout or the deadline of the call,
+    /// whichever is earlier.
     pub(crate) async fn connection(self: &Arc<Self>, wait: WaitPolicy) -> Result<Arc<Link>, Status> {
         let reconnect_timeout = self.factory.reconnect_timeout;
         let making = self.make(wait.since, Some(reconnect_timeout));
@@ -174,8 +175,8 @@ impl ConnectTask {
         }
     }
 
-    /// Starts the task unless it is running. Fails if the task cannot provide a connection in time to a caller that has
-    /// waited since `started`.
+    /// Starts the connection task unless it is running. Fails if the task cannot provide a connection in time for a
+    /// caller that has waited since `started`.
     fn ensure_task(self: &Arc<Self>, started: Instant, reconnect_timeout: Option<Duration>) -> Result<(), Status> {
         if is_closed(&self.current) {
             return Err(closed());
@@ -201,7 +202,7 @@ impl ConnectTask {
         Ok(())
     }
 
-    /// Starts the task. `first` receives the outcome of its first attempt.
+    /// Spawns the connection task. `first` receives the outcome of its first attempt.
     fn spawn(self: &Arc<Self>, progress: &mut Progress, first: Option<FirstOutcome>) {
         if first.is_some() {
             (progress.is_dialling, progress.has_dialled) = (true, true);
@@ -210,7 +211,7 @@ impl ConnectTask {
         progress.task = Some(self.factory.runtime.spawn(task));
     }
 
-    /// Makes attempts until there is a connection or no caller waits.
+    /// Makes connection attempts until one succeeds or no caller waits.
     async fn attempt(self: &Arc<Self>) {
         loop {
             let next = self.next();
@@ -229,7 +230,7 @@ impl ConnectTask {
         }
     }
 
-    /// Returns the next step of the task. After `Nothing`, the task counts as completed.
+    /// Returns the next step of the connection task. After `Nothing`, the task counts as completed.
     fn next(&self) -> NextStep {
         let is_there = current_link(&self.current).is_some();
         if !is_there {
@@ -284,8 +285,8 @@ impl ConnectTask {
         Ok(MadeConnection { at, connection, calls })
     }
 
-    /// Decides whether the last connection was a success: resets the failures if it lasted long enough, and counts
-    /// another one otherwise.
+    /// Decides whether the last connection counts as a success. Resets the failures if it lasted long enough, and
+    /// records another failure otherwise.
     fn judge_last(&self) {
         let Some(made) = self.progress.lock().made.take() else { return };
         match failed_setup(&made) {
@@ -297,8 +298,9 @@ impl ConnectTask {
         }
     }
 
-    /// Records an attempt that established no connection. The pauses do not grow while this process has no descriptor
-    /// for a socket, because such attempts cost the server nothing, and calls succeed as soon as there is one.
+    /// Records an attempt that established no connection. The delay does not grow while the process is out of file
+    /// descriptors, because such attempts do not burden the server and calls can succeed as soon as a descriptor is
+    /// free.
     fn fail_dial(&self, error: &frisbee::Error) {
         if let frisbee::Error::Connect { source, .. } = error
             && is_out_of_descriptors(source)
@@ -308,14 +310,14 @@ impl ConnectTask {
         self.fail(error.to_string(), false);
     }
 
-    /// Records a failed attempt.
+    /// Records a failed connection attempt.
     fn fail(&self, why: String, is_misdirected: bool) {
         let pause = self.progress.lock().failures.fail(Instant::now(), is_misdirected);
         tracing::debug!(why, ?pause, "connecting failed");
         self.progress.lock().trouble = Some(why);
     }
 
-    /// Stops connecting, because the channel was dropped or closed.
+    /// Stops connecting because the channel was dropped or closed.
     pub(crate) fn stop(&self) {
         let task = self.progress.lock().task.take();
         if let Some(task) = task {
@@ -325,16 +327,16 @@ impl ConnectTask {
     }
 }
 
-/// Next step of the task that establishes connections.
+/// Next step of the task that establishes a channel's connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum NextStep {
-    /// The task ends, because there is a connection, no caller waits, or none can be established.
+    /// The task ends because there is a connection, no caller waits, or no connection can be established.
     Nothing,
     Pause(Instant),
     Attempt,
 }
 
-/// The future of the task. Dropping it records whether the runtime has dropped the task before its completion.
+/// Future of the connection task. Its drop records whether the runtime has dropped the task before completion.
 struct Task {
     making: Arc<ConnectTask>,
     is_over: bool,
@@ -362,14 +364,14 @@ impl Drop for Task {
     }
 }
 
-/// Returns whether the process or the system has no free file descriptor.
+/// Returns whether the error states that the process or the system is out of file descriptors.
 fn is_out_of_descriptors(error: &io::Error) -> bool {
     const ENFILE: i32 = 23;
     const EMFILE: i32 = 24;
     cfg!(unix) && matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
 }
 
-/// Guard that counts a caller waiting for a connection.
+/// Guard that counts a caller as waiting for a connection.
 struct WaiterCount<'a>(&'a ConnectTask);
 
 impl<'a> WaiterCount<'a> {
@@ -385,10 +387,10 @@ impl Drop for WaiterCount<'_> {
     }
 }
 
-/// A connection that counts as a failed attempt because it closed too early.
+/// A connection that counts as a failed attempt because it closed too soon.
 struct FailedSetup {
     reason: String,
-    /// Whether the server uses another protocol.
+    /// Whether the server speaks another protocol.
     is_misdirected: bool,
 }
 
@@ -410,8 +412,8 @@ fn failed_setup(made: &MadeConnection) -> Option<FailedSetup> {
 }
 
 impl Failures {
-    /// Records a failure and returns the delay until the next attempt. After reaching a server of another protocol,
-    /// which may interpret the client's bytes as a large packet, the delay is at least half of the maximum.
+    /// Records a failure and returns the delay until the next attempt. If the server speaks another protocol, it may
+    /// interpret the client's bytes as a large packet. The delay is then at least half of the maximum.
     fn fail(&mut self, at: Instant, is_misdirected: bool) -> Duration {
         let growing = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);
         let pause = match is_misdirected {

@@ -5,13 +5,13 @@ use crate::client::link::Link;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 
-/// The current connection of a channel. Shared with the call tables, which release it.
+/// Current connection of a channel. Shared with the call tables, which release it once it accepts no new calls.
 pub(crate) type CurrentLink = Mutex<Current>;
 
 #[derive(Default)]
 pub(crate) struct Current {
     pub(crate) link: Option<Arc<Link>>,
-    /// Whether the channel was closed. It then gets no further connection.
+    /// Whether the channel was closed and must not get another connection.
     pub(crate) is_closed: bool,
 }
 
@@ -22,7 +22,7 @@ impl ReleaseLink for CurrentLink {
     }
 }
 
-/// Returns the current connection.
+/// Returns the current connection, if there is one.
 pub(crate) fn current_link(shared_link: &CurrentLink) -> Option<Arc<Link>> {
     let mut current = shared_link.lock();
     match &current.link {
@@ -37,7 +37,7 @@ pub(crate) fn current_link(shared_link: &CurrentLink) -> Option<Arc<Link>> {
     }
 }
 
-/// Replaces the current connection by a new one. If the channel was closed, the new connection is closed immediately.
+/// Replaces the current connection. If the channel has been closed, closes the new connection immediately.
 pub(crate) fn replace_link(shared_link: &Arc<CurrentLink>, link: Link) {
     let calls = link.calls.clone();
     let mut current = shared_link.lock();

@@ -9,16 +9,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// A connection attempt in progress.
+/// Future of a connection attempt in progress.
 pub(crate) type Dialling = Pin<Box<dyn Future<Output = Result<Connection, frisbee::Error>> + Send>>;
 
-/// Establishes connections to one server, one at a time.
+/// Establishes connections to a server, one at a time.
 pub(crate) struct Dialler {
-    /// Name of the server, for error texts.
+    /// Name of the server for error messages.
     pub(crate) name: String,
-    /// Expected name in the server's certificate. Overrides that of the channel if an address is dialled.
+    /// Server name to verify against the certificate. Overrides the name configured for the channel if an address is
+    /// dialed.
     pub(crate) server_name: Arc<Mutex<Option<String>>>,
-    /// Whether only one connection can be established.
+    /// Whether only one connection can be established, because its transport was supplied by the program.
     pub(crate) is_single: bool,
     dial: Box<dyn Fn(ClientBuilder, Endpoint) -> Dialling + Send + Sync>,
 }
@@ -28,7 +29,7 @@ impl Dialler {
         Self { name, server_name: Arc::default(), is_single: false, dial: Box::new(dial) }
     }
 
-    /// Creates a dialler for an address. Fails if the address is invalid.
+    /// Creates a dialer for an address. Fails if the address is invalid.
     pub(crate) fn address(address: String) -> Result<Self, frisbee::Error> {
         Client::check_address(&address)?;
         let (name, server_name) = (address.clone(), Arc::<Mutex<Option<String>>>::default());
@@ -44,7 +45,7 @@ impl Dialler {
         Ok(Self { server_name, ..Self::new(name, dial) })
     }
 
-    /// Creates a dialler that obtains transports from a function.
+    /// Creates a dialer that obtains its transports from a function.
     pub(crate) fn connector<C, F, T>(name: impl Into<String>, connector: C, timeout: Duration) -> Self
     where
         C: Fn() -> F + Send + Sync + 'static,
@@ -65,7 +66,7 @@ impl Dialler {
         })
     }
 
-    /// Creates a dialler for a given transport, which can only be used once.
+    /// Creates a dialer for an existing transport, which can only be used once.
     pub(crate) fn transport<T: AsyncRead + AsyncWrite + Send + Unpin + 'static>(io: T) -> Self {
         const NAME: &str = "the given transport";
         let transport = Mutex::new(Some(io));
@@ -81,7 +82,7 @@ impl Dialler {
         Self { is_single: true, ..Self::new(NAME.to_owned(), dial) }
     }
 
-    /// Starts a connection attempt.
+    /// Starts an attempt to connect to the server.
     pub(crate) fn dial(&self, client: ClientBuilder, endpoint: Endpoint) -> Dialling {
         (self.dial)(client, endpoint)
     }

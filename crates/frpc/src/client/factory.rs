@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 
-/// Creates [`Links`] to servers for a [`Picker`](crate::picker::Picker), with the settings of a
+/// Creates [`Links`] to servers for a [`Picker`](crate::picker::Picker), using the settings of a
 /// [`ChannelBuilder`](crate::ChannelBuilder). Links connect when a call needs a connection.
 #[derive(Clone)]
 pub struct LinkFactory {
@@ -25,8 +25,8 @@ pub struct LinkFactory {
 }
 
 impl LinkFactory {
-    /// Creates links to an address that [`connect`](crate::ChannelBuilder::connect) accepts. A native server is asked
-    /// to report its load if there is an observer.
+    /// Creates links to an address that [`connect`](crate::ChannelBuilder::connect) accepts. If there is an observer,
+    /// native servers are asked to report their load.
     ///
     /// # Errors
     /// If the address is invalid.
@@ -39,7 +39,8 @@ impl LinkFactory {
     }
 
     /// Creates links over the transports of a connector, like
-    /// [`connect_with_connector`](crate::ChannelBuilder::connect_with_connector). `name` is used in error texts.
+    /// [`connect_with_connector`](crate::ChannelBuilder::connect_with_connector). `name` identifies the server in error
+    /// messages.
     pub fn by_connector<C, F, T>(
         &self,
         name: impl Into<String>,

@@ -17,7 +17,8 @@ use frisbee::{Connection, HandOffAccepted, HandOffError, PacketId};
 use polyglot::{Form, Message};
 use std::time::Instant;
 
-/// Makes a call that requests a hand-off. The future is boxed, so that it is compiled once rather than for each method.
+/// Makes a call that requests a connection hand-off. The future is boxed so that it is compiled once rather than for
+/// each method.
 pub(crate) fn call<'a>(
     channel: &'a Channel,
     call: PendingCall<'a>,
@@ -39,17 +40,18 @@ pub(crate) fn call<'a>(
     }))
 }
 
-/// The type of [`call`]. Channels store it as a function pointer, so that only programs that use hand-offs link it.
+/// Type of the function [`call`]. Channels store it as a function pointer, so that only programs that use hand-offs
+/// link its code.
 pub(crate) type MakeCall =
     for<'a> fn(&'a Channel, PendingCall<'a>, &'a AnyMessage, ReadReply, &'a HandOffSlot) -> BoxedCall<'a, AnyReply>;
 
-/// Function that decodes a reply: an instance of [`read_reply`].
+/// Function that decodes a reply, which is an instance of [`read_reply`].
 pub(crate) type ReadReply = fn(&Bytes, Reading<'_>, &Connection) -> Result<Response<AnyReply>, Status>;
 
-/// Options for decoding a reply, and how to translate its message from another layout.
+/// Options for decoding a reply, with the translation of its message if the peer uses another wire layout.
 pub(crate) type Reading<'a> = (DecodeOptions, Option<&'a Translation>);
 
-/// Decodes a reply whose message has the type `B`.
+/// Decodes a reply whose message has type `B`.
 pub(crate) fn read_reply<B: Message + Send + 'static>(
     body: &Bytes,
     (reading, translation): Reading<'_>,
@@ -58,7 +60,7 @@ pub(crate) fn read_reply<B: Message + Send + 'static>(
     Ok(body::reply::<B>(body, reading, by, translation)?.map(|message| Box::new(message) as AnyReply))
 }
 
-/// A call that requests a hand-off.
+/// A call that requests a connection hand-off.
 struct HandOffCall<'a> {
     channel: &'a Channel,
     call: PendingCall<'a>,
@@ -68,8 +70,8 @@ struct HandOffCall<'a> {
 }
 
 impl HandOffCall<'_> {
-    /// Sends the request. If the connection ends before that, retries on a new connection. Sets `is_requested` once the
-    /// request has been sent.
+    /// Sends the hand-off request. If the connection closes before that, retries on a new one. Sets `is_requested` once
+    /// the request has been sent.
     async fn request(&self, message: &AnyMessage, is_requested: &mut bool) -> Result<Response<AnyReply>, Status> {
         let Self { channel, call, .. } = *self;
         let method = call.method;
@@ -108,7 +110,7 @@ impl HandOffCall<'_> {
         }
     }
 
-    /// Decodes the reply and stores the transport in the slot.
+    /// Decodes the reply to a hand-off request and stores the handed-off transport in the slot.
     fn take(
         &self,
         answered: Result<HandOffAccepted, HandOffError>,

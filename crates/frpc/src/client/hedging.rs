@@ -16,14 +16,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// Parameters for hedging: sending a slow call to a second server.
+/// Parameters for hedging a slow call, which sends it to a second server.
 #[derive(Clone, Copy)]
 pub(crate) struct Hedge {
-    /// Time after which the call is sent to a second server.
+    /// Time after which the call is also sent to a second server.
     pub(crate) after: Duration,
-    /// Whether the call is a trial of the first server.
+    /// Whether the call tests if its first server has recovered.
     pub(crate) is_trial: bool,
-    /// The deadline of the call.
+    /// Deadline of the hedged call.
     pub(crate) until: Option<Instant>,
 }
 

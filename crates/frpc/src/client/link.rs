@@ -23,39 +23,40 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// Maximum number of cancelled calls that the server has not answered: half of all ids. Beyond that, the connection is
+/// Maximum number of cancelled calls without a reply, half of all packet ids. When it is exceeded, the connection is
 /// replaced.
 const ABANDONED_MAX: usize = crate::calls::CALLS_MAX / 2;
 
-/// A connection and the table of its in-flight calls. Shared by the channel and all calls on the connection. If the
-/// channel dialled the connection, dropping the last reference closes it.
+/// A connection and its call table, shared by the channel and all calls on the connection. If the channel dialed the
+/// connection, dropping the last reference closes it.
 pub struct Link {
     pub(crate) connection: Connection,
     pub(crate) calls: Arc<CallTable>,
-    /// Whether this end has accepted the connection. Its requests then carry a prefix item that states their direction.
+    /// Whether the local peer accepted the connection. Its requests then carry a prefix item that marks them as reverse
+    /// calls.
     pub(crate) backward: bool,
-    /// Maximum nesting depth of the peer's messages.
+    /// Maximum nesting depth accepted in the peer's messages.
     pub(crate) nesting: Nesting,
-    /// Configuration of which messages to compress. Set if this end supports compression.
+    /// Configuration of which messages to compress, if the local peer supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
     decompresses: bool,
-    /// Observer that is notified of individual calls.
+    /// Observers that are notified of individual calls.
     pub(crate) observer: Option<Arc<Observers>>,
     end: LinkEnd,
 }
 
-/// Effect on the connection when the last reference to its link is dropped.
+/// What happens to the connection when the last reference to its link is dropped.
 #[derive(Clone, Copy)]
 enum LinkEnd {
     Close,
-    /// Closes the connection. If the server is shutting down, waits for the calls that this end is serving.
+    /// Closes the connection. If the server is shutting down, first waits for the calls that the local peer is serving.
     CloseWhenServed,
     /// Keeps the connection open, because the channel does not own it.
     Leave,
 }
 
 impl Link {
-    /// Creates a link to an existing connection, which remains open when the link is dropped.
+    /// Creates a link to an existing connection, which stays open when the link is dropped.
     pub(crate) fn of(connection: &Connection, end: &ConnectionEnd) -> Self {
         let observers = end.observers.as_ref();
         let backward = !connection.is_dialled();
@@ -83,7 +84,7 @@ impl Link {
         Self { connection, calls, backward, nesting, packing, decompresses, observer, end }
     }
 
-    /// Creates a link to a dialled connection. `offer` contains the services that this end offers to the server, and
+    /// Creates a link to a dialed connection. `offer` contains the services that the client offers to the server, and
     /// the observers.
     pub(crate) fn dialled(connection: Connection, calls: Arc<CallTable>, offer: &ServiceOffer) -> Self {
         let (serves, observers) = (!offer.table.is_empty(), offer.observers.as_ref());
@@ -94,8 +95,8 @@ impl Link {
         Self { connection, calls, backward: false, nesting, packing, decompresses, observer, end }
     }
 
-    /// Cancels a call, sending a CANCEL to a native server. If cancelled calls occupy too many ids, further calls use a
-    /// new connection.
+    /// Cancels a call, sending a CANCEL packet if the server is native. If cancelled calls occupy too many packet ids,
+    /// further calls use a new connection.
     pub(crate) fn abandon(&self, ticket: CallTicket) {
         let table = &self.calls;
         let cancelled = self.connection.send_now(|outbox| {
@@ -118,13 +119,13 @@ impl Link {
         }
     }
 
-    /// Returns whether unsent calls must use another connection, because this one accepts no more calls. Always `false`
+    /// Returns whether unsent calls must use another connection, because this one accepts no new calls. Always `false`
     /// if the channel does not own the connection, because it cannot be replaced.
     pub(crate) fn is_left(&self) -> bool {
         self.calls.is_retired() && !matches!(self.end, LinkEnd::Leave)
     }
 
-    /// Waits for `work`. Returns `None` if the link [must be replaced](Self::is_left) before that.
+    /// Awaits `work`. Returns `None` if the link [must be replaced](Self::is_left) first.
     pub(crate) async fn unless_abandoned<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let (mut work, mut retired) = (pin!(work), pin!(self.calls.retired()));
         poll_fn(|context| match work.as_mut().poll(context) {
@@ -135,19 +136,20 @@ impl Link {
         .await
     }
 
-    /// Returns whether requests of a method are compressed: the method is configured for it, and the peer supports it.
+    /// Returns whether requests of a method are compressed, which requires that the method is configured for it and the
+    /// peer supports it.
     pub(crate) fn packs(&self, method: &Method, peer: &PeerKind) -> bool {
         let Some(packing) = &self.packing else { return false };
         packing.has(method) && peer.hello().is_some_and(packed::unpacks)
     }
 
-    /// Returns the options for decoding the peer's messages.
+    /// Returns the options for decoding messages of the peer.
     pub(crate) fn reading(&self) -> DecodeOptions {
         DecodeOptions { nesting: self.nesting, decompresses: self.decompresses }
     }
 
-    /// Prepares a streaming call or a hand-off. Returns the peer's operation of the method and the translation of its
-    /// messages. Waits until they are known if necessary.
+    /// Prepares a streaming call or a hand-off. Returns the operation number that the peer uses for the method, and the
+    /// translation of its messages. Waits until they are known.
     ///
     /// # Errors
     /// If the peer cannot be called, or does not send the description of its layout in time.
@@ -170,7 +172,7 @@ impl Link {
         }
     }
 
-    /// Sends the description of a service to a server that needs it. This is done in advance, because nothing can be
+    /// Sends the description of a service's layout to a server that needs it. Sent in advance, because nothing can be
     /// sent after a hand-off request.
     pub(crate) fn describe(&self, layout: &'static Layout) {
         let _ = self.connection.send_now(|outbox| {
@@ -180,9 +182,9 @@ impl Link {
         });
     }
 
-    /// Returns the peer's operation of a method, and the translation of its messages.
+    /// Returns the operation number that the peer uses for a method, and the translation of its messages.
     ///
-    /// The accepting end requests a layout that is unknown.
+    /// If the layout is unknown, the accepting side requests it from the peer.
     ///
     /// # Errors
     /// If the description of the peer's layout has not arrived yet, or is incompatible.
@@ -219,14 +221,15 @@ impl Link {
         }
     }
 
-    /// Returns the translation of a reply of a client or a compat server.
+    /// Returns the translation for replies from a client or a compat server, if their layout differs.
     #[cold]
     pub(crate) fn reply_translation(&self, method: &'static Method) -> Option<Arc<Translation>> {
         let layouts = PeerLayouts::of(&self.connection)?;
         layouts.called(method.layout, method.operation.number())?.ok()?.1
     }
 
-    /// Waits until the kind of the peer is known and, at an accepting end, also its layout.
+    /// Waits until the kind of the peer is known and, if the local peer accepted the connection, also the peer's
+    /// layout.
     ///
     /// # Errors
     /// If the connection ends.

@@ -21,22 +21,22 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// Connections to one server: the current one, and the means to establish the next. When dropped, no more connections
-/// are established, and the current one closes when its calls have ended.
+/// Connections to one server: the current one, and the task that establishes the next. When dropped, no more
+/// connections are established, and the current one closes once its calls have ended.
 pub struct Links {
     current: Arc<CurrentLink>,
-    /// Task that establishes connections. `None` if the connection was given, so that it cannot be replaced.
+    /// Task that establishes connections. `None` if the program supplied the connection, which cannot be replaced.
     making: Option<Arc<ConnectTask>>,
 }
 
 impl Links {
-    /// Creates links that connect on demand.
+    /// Creates links that connect when a call needs a connection.
     pub(crate) fn by(factory: LinkFactory, dialler: Dialler, server: Option<Arc<dyn ServerObserver>>) -> Self {
         let current = Arc::default();
         Self { making: Some(ConnectTask::new(factory, dialler, server, Arc::clone(&current))), current }
     }
 
-    /// Makes a single attempt to establish the first connection. Must be called before any other function.
+    /// Makes a single attempt to establish the first connection. Must be called before any other method.
     ///
     /// # Errors
     /// If the attempt fails.
@@ -50,7 +50,7 @@ impl Links {
         }
     }
 
-    /// Creates links for an existing connection, which cannot be replaced.
+    /// Creates links that wrap an existing connection, which cannot be replaced.
     pub(crate) fn bound(link: Link) -> Self {
         let current = Current { link: Some(Arc::new(link)), is_closed: false };
         Self { current: Arc::new(Mutex::new(current)), making: None }
@@ -61,7 +61,7 @@ impl Links {
         current_link(&self.current)
     }
 
-    /// Returns the current connection, or establishes a new one. Failed attempts are repeated with exponential backoff.
+    /// Returns the current connection or establishes a new one. Retries failed attempts with exponential backoff.
     ///
     /// # Errors
     /// If no connection is established in time, or none can be established.
@@ -78,7 +78,7 @@ impl Links {
         }
     }
 
-    /// Prevents further calls and connections. The current connection closes when its calls have ended.
+    /// Prevents further calls and connections. The current connection closes once its calls have ended.
     pub fn close(&self) {
         let mut current = self.current.lock();
         current.is_closed = true;
@@ -99,8 +99,8 @@ impl Links {
         self.making.as_ref()?.trouble()
     }
 
-    /// Sets the expected name in the server's certificate for further connections. `None` restores the name configured
-    /// for the channel.
+    /// Sets the server name to verify against the certificate of further connections. `None` restores the name
+    /// configured for the channel.
     pub fn set_server_name(&self, name: Option<&str>) {
         if let Some(making) = &self.making {
             *making.dialler.server_name.lock() = name.map(str::to_owned);
@@ -112,12 +112,12 @@ impl Links {
         self.making.as_ref().map_or("", |making| &making.dialler.name)
     }
 
-    /// Returns the load of the server that is caused by this channel.
+    /// Returns the load that this channel causes on the server.
     pub fn load(&self) -> ServerLoad {
         ServerLoad::new(self.name(), self.current().as_ref().map(Link::in_progress), false)
     }
 
-    /// Connects if there is no connection, and waits until the connection accepts no more calls. Returns `false` if no
+    /// Connects if there is no connection, then waits until the connection accepts no new calls. Returns `false` if no
     /// more connections can be established.
     ///
     /// # Cancel safety

@@ -15,8 +15,8 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// Makes a call within its middleware, if it has any. Both are limited by the deadline of the call. The future is
-/// boxed, so that it is compiled only once.
+/// Makes a call within the channel's middleware, if there is any. Both are limited by the deadline of the call. The
+/// future is boxed so that it is compiled only once.
 pub(crate) fn around<A, B>(
     channel: &Channel,
     about: MethodInfo,
@@ -33,7 +33,7 @@ where
     Box::pin(within_deadline(&channel.inner.runtime, method, timeout, around))
 }
 
-/// Runs a call within its middleware until the deadline of the call.
+/// Runs a call within its middleware, limited by the deadline of the call.
 pub(crate) async fn within_deadline<B: 'static>(
     runtime: &Handle,
     method: Method,

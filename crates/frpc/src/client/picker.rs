@@ -69,27 +69,28 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Chooses the connection for each call of a channel: to its only server, or to one of several.
+/// Chooses the connection for each call of a channel, either to a single server or to one of several.
 pub trait Picker: Any + Send + Sync {
-    /// Chooses a connection for a call without waiting. Must not choose the server of [`PendingCall::avoid`].
+    /// Chooses a connection for a call without waiting. Must not choose the server of [`PendingCall::avoid`], which
+    /// already handles another attempt of the call.
     fn pick(&self, call: &PendingCall<'_>) -> Pick;
 
-    /// Waits for a connection, limited by the [`WaitPolicy`].
+    /// Waits for a connection that accepts a call, limited by the [`WaitPolicy`].
     ///
     /// # Errors
     /// If no connection becomes available in time, or none can become available. The call counts as not sent.
     fn connect(&self, wait: WaitPolicy) -> BoxFuture<'_, Result<PickedConnection, Status>>;
 
-    /// Returns a connection that a call might use.
+    /// Returns a connection that calls may use, if there is one.
     fn link(&self) -> Option<Arc<Link>>;
 
-    /// Replaces lost connections even if there are no calls, as long as that is possible.
+    /// Keeps replacing lost connections even if there are no calls, for as long as that is possible.
     fn stay_connected(&self) -> BoxFuture<'_, ()>;
 
-    /// Closes the channel. Further calls must get no connection.
+    /// Closes the channel. Later calls must not get a connection.
     fn close(&self);
 
-    /// Returns the load of each server.
+    /// Returns the current load of each server.
     fn loads(&self) -> Vec<ServerLoad>;
 
     /// Returns whether there are several servers to choose from, so that calls can be
@@ -101,48 +102,48 @@ pub trait Picker: Any + Send + Sync {
 
 /// Result of choosing a connection for a call.
 pub enum Pick {
-    /// Sends the call on this connection.
+    /// A connection that the call can be sent on immediately.
     Ready(PickedConnection),
-    /// No connection accepts the call at present. [`Picker::connect`] waits for one.
+    /// No connection currently accepts the call. [`Picker::connect`] waits for one.
     Connecting,
-    /// Fails the call, which counts as not sent.
+    /// The call fails with this status and counts as not sent.
     Failed(Status),
 }
 
-/// The connection chosen for a call.
+/// A connection that was chosen for a call.
 pub struct PickedConnection {
     pub(crate) link: Arc<Link>,
-    /// Set if the call tests whether its server has recovered. The call is sent to another server as well after this
-    /// time.
+    /// Set if the call tests whether its server has recovered. After this time, the call is also sent to another
+    /// server.
     pub(crate) trial: Option<Duration>,
 }
 
 impl PickedConnection {
-    /// Chooses this connection.
+    /// Creates the choice of a connection for an ordinary call.
     pub fn new(link: Arc<Link>) -> Self {
         Self { link, trial: None }
     }
 
-    /// Chooses this connection for a call that is a trial of its server. If the call is unary and idempotent, it is
-    /// also sent to another server after this time; see [`ServerEvent::Overtaken`].
+    /// Creates the choice of a connection for a call that tests whether the server has recovered. A unary idempotent
+    /// call is also sent to another server after this time; see [`ServerEvent::Overtaken`].
     #[must_use]
     pub fn trial(link: Arc<Link>, after: Duration) -> Self {
         Self { link, trial: Some(after) }
     }
 }
 
-/// Limits the time for which a call waits for a connection.
+/// Limits how long a call waits for a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitPolicy {
-    /// Start of the wait, which is limited by the channel's reconnect timeout.
+    /// Start of the wait. The channel's reconnect timeout counts from this time.
     pub(crate) since: tokio::time::Instant,
     /// Deadline of the call.
     pub(crate) until: Option<Instant>,
 }
 
 impl WaitPolicy {
-    /// Returns when the wait ends, given the [reconnect timeout](LinkFactory::reconnect_timeout) of the channel, and
-    /// whether that is due to the deadline of the call.
+    /// Returns when the wait ends, and whether the deadline of the call rather than the [reconnect
+    /// timeout](LinkFactory::reconnect_timeout) ends it.
     pub fn end(&self, reconnect_timeout: Duration) -> (Option<tokio::time::Instant>, bool) {
         let (by_timeout, deadline) =
             (self.since.checked_add(reconnect_timeout), self.until.map(tokio::time::Instant::from_std));
@@ -160,12 +161,12 @@ impl PendingCall<'_> {
         self.kind == crate::CallKind::Unary
     }
 
-    /// Returns whether the method is idempotent, so that the call may run more than once.
+    /// Returns whether the method is idempotent, so that running the call several times is safe.
     pub fn is_idempotent(&self) -> bool {
         self.method.idempotent
     }
 
-    /// Returns the link of another attempt of this call that is in flight. The picker should choose another server, or
+    /// Returns the link that another attempt of this call is in flight on. The picker should choose another server or
     /// fail the call.
     pub fn avoid(&self) -> Option<&Arc<Link>> {
         self.avoid
@@ -173,7 +174,7 @@ impl PendingCall<'_> {
 }
 
 impl Link {
-    /// Returns the connection.
+    /// Returns the underlying connection.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }

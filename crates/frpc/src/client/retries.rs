@@ -2,35 +2,35 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A budget of attempts. Each call adds `EARNED` hundredths of an attempt, which limits the additional load on an
-/// overloaded server to that fraction.
+/// Budget of retries or hedged attempts. Each call adds `EARNED` hundredths of an attempt, which limits the additional
+/// load on an overloaded server to that fraction.
 #[derive(Debug, Default)]
 pub(crate) struct AttemptBudget<const EARNED: u32> {
     hundredths: AtomicU32,
 }
 
-/// Maximum number of attempts that a budget can accumulate. A new budget starts with this number.
+/// Maximum number of attempts in a budget. A new budget starts with this number.
 pub(crate) const ATTEMPTS: u32 = 10;
 
 impl<const EARNED: u32> AttemptBudget<EARNED> {
-    /// Creates a full budget.
+    /// Creates a budget with the maximum number of attempts.
     pub(crate) fn full() -> Self {
         Self { hundredths: AtomicU32::new(ATTEMPTS * 100) }
     }
 
-    /// Adds the share of one call to the budget.
+    /// Adds the hundredths earned by one call to the budget.
     pub(crate) fn earn(&self) {
         if self.hundredths.load(Ordering::Relaxed) < ATTEMPTS * 100 {
             self.hundredths.fetch_add(EARNED, Ordering::Relaxed);
         }
     }
 
-    /// Returns whether the budget contains less than one attempt.
+    /// Returns whether the budget has less than one attempt left.
     pub(crate) fn is_empty(&self) -> bool {
         self.hundredths.load(Ordering::Relaxed) < 100
     }
 
-    /// Takes one attempt from the budget. Returns `false` if there is none.
+    /// Takes one attempt from the budget. Returns `false` if less than one is left.
     pub(crate) fn spend(&self) -> bool {
         let spend = |hundredths: u32| hundredths.checked_sub(100);
         self.hundredths.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()

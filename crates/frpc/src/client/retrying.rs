@@ -16,35 +16,35 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Default maximum number of attempts of an idempotent call, including the first and a hedged one. One retry covers a
-/// lost connection. A call that has failed at two servers would probably fail at a third.
+/// lost connection. A call that has failed on two servers would probably fail on a third.
 pub(crate) const ATTEMPTS_MAX: u32 = 2;
 
-/// Maximum delay before the first retry. It doubles with each further retry. Replacing a lost connection takes about
-/// this time.
+/// Maximum delay before the first retry, which doubles with each further retry. Chosen as about the time that it takes
+/// to replace a lost connection.
 const BACKOFF_FIRST: Duration = Duration::from_millis(10);
 
-/// Largest value that the maximum delay between retries can have.
+/// Upper bound for the maximum delay between retries.
 const BACKOFF_MAX: Duration = Duration::from_secs(1);
 
-/// History of a call's attempts.
+/// State of a call's attempts, from which retries are decided.
 #[derive(Default)]
 pub(crate) struct Attempts {
-    /// Number of attempts that were sent and have failed.
+    /// Number of failed attempts whose request was sent.
     failed: u32,
-    /// Status of an earlier attempt that the server may have executed. Returned in place of `Unavailable` from a later
+    /// Status of an earlier attempt that the server may have run. Returned in place of `Unavailable` from a later
     /// attempt.
     ran: Option<Status>,
-    /// Whether an attempt was sent and then dropped without waiting for its reply.
+    /// Whether an attempt was sent and then dropped without awaiting its reply.
     pub(crate) is_cancelled: bool,
 }
 
 impl Attempts {
-    /// Returns whether `further` more attempts are permitted.
+    /// Returns whether `further` more attempts are allowed.
     pub(crate) fn may_add(&self, further: u32, max: u32) -> bool {
         self.failed.saturating_add(further) <= max.max(1)
     }
 
-    /// Records a failed attempt that is followed by another one.
+    /// Records a failed attempt that will be retried.
     pub(crate) fn fail(&mut self, failure: Failure) {
         self.failed += u32::from(failure.may_be_retried() || failure.sent == SentState::Answered);
         if failure.status.may_have_run() {
@@ -65,13 +65,13 @@ impl Attempts {
         }
     }
 
-    /// Returns the maximum delay before the next attempt.
+    /// Returns the maximum delay before the next retry.
     fn backoff_max(&self) -> Duration {
         BACKOFF_FIRST.saturating_mul(1 << self.failed.min(16)).min(BACKOFF_MAX)
     }
 
-    /// Returns the delay before the next attempt. It is random, so that the callers of a lost connection do not retry
-    /// at the same time.
+    /// Returns a random delay before the next retry, so that the callers of a lost connection do not all retry at the
+    /// same time.
     fn backoff(&self) -> Duration {
         self.backoff_max().mul_f64(0.5 + fastrand::f64() / 2.0)
     }

@@ -20,17 +20,18 @@ use std::time::Duration;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 #[non_exhaustive]
 pub struct ChannelSettings {
-    /// Settings of the channel's connections.
+    /// Settings for the channel's connections.
     pub client: ClientSettings,
-    /// See [`ChannelBuilder::timeout`]. `None` corresponds to [`ChannelBuilder::dangerous_no_timeout`].
+    /// Default call timeout; see [`ChannelBuilder::timeout`]. `None` corresponds to
+    /// [`ChannelBuilder::dangerous_no_timeout`].
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     pub timeout: Option<Duration>,
-    /// See [`ChannelBuilder::reconnect_timeout`].
+    /// Maximum time that calls wait for a lost connection to be replaced; see [`ChannelBuilder::reconnect_timeout`].
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     pub reconnect_timeout: Duration,
-    /// See [`ChannelBuilder::strict_presence`].
+    /// Whether encodings that lose field presence are an error; see [`ChannelBuilder::strict_presence`].
     pub strict_presence: bool,
-    /// See [`ChannelBuilder::nesting_max`].
+    /// Maximum nesting depth of messages; see [`ChannelBuilder::nesting_max`].
     pub nesting_max: u32,
 }
 

@@ -117,7 +117,7 @@ impl Channel {
     }
 }
 
-/// Keeps the observation of a call open until its stream of responses ends.
+/// Keeps observing a call until its stream of responses ends.
 async fn until_its_end<B>(
     observed_call: Option<ObservedCall>,
     call: impl Future<Output = Result<Response<Streaming<B>>, Status>>,
@@ -131,10 +131,10 @@ async fn until_its_end<B>(
     result
 }
 
-/// An observed client-streaming call. Dropping it before its end reports it as cancelled.
+/// An observed client-streaming call. Dropping it before its end reports the call as cancelled.
 struct ObservedStream {
     call: ObservedCall,
-    /// The stream of the call. Set once it is open.
+    /// Stream that the call uses, set once it is open.
     stream: Arc<OnceLock<StreamSender>>,
 }
 
@@ -276,7 +276,7 @@ where
     Ok(Response::new(replies))
 }
 
-/// Sends the requests of a call until its deadline or its end.
+/// Sends the requests of a streaming call until they end or the deadline passes.
 async fn send_requests(
     sending: ParkedFuture<Result<(), Status>>,
     sender: StreamSender,
@@ -308,30 +308,30 @@ async fn send_requests(
     }
 }
 
-/// Time limits of a streaming call.
+/// Deadlines and timeouts of a streaming call.
 struct OpenDeadlines {
-    /// Runtime of the channel, for timers.
+    /// Runtime of the channel, used for timers.
     runtime: Handle,
-    /// Deadline of the call, which is also sent to a native server. There is no default, because streams may be
+    /// Deadline of the whole call, which is also sent to a native server. There is no default, because streams may be
     /// long-lived.
     until: Option<Instant>,
-    /// Timeout of opening the stream, and of waiting for a single response after the last request.
+    /// Timeout for opening the stream, and for waiting for a single response after the last request.
     limit: Option<Duration>,
-    /// Deadline of opening the stream.
+    /// Deadline for opening the stream.
     open_until: Option<Instant>,
 }
 
-/// A stream that was opened for a call, on which its requests are sent.
+/// An open stream of a call, on which its requests are sent.
 struct OpenedStream {
     sender: StreamSender,
     replies: Replies,
     link: Arc<Link>,
-    /// How requests are encoded: flat or extended, compressed or not.
+    /// Flags for encoding requests, such as whether to compress them.
     flags: Flags,
     translation: Option<Arc<Translation>>,
 }
 
-/// Response stream of a call, with the type of its messages erased.
+/// Stream of a call's responses with its message type erased.
 struct Replies {
     receiver: StreamReceiver,
     end: ReceiverEnd,
@@ -354,10 +354,10 @@ impl OpenDeadlines {
         Self { runtime, until: at(context::allowed(timeout)), limit, open_until: at(limit) }
     }
 
-    /// Opens the stream. If the connection ends before that, retries on a new connection. `started` is set to the start
-    /// of waiting for a connection.
+    /// Opens the stream of a call. If the connection closes before that, retries on a new one. Sets `started` to the
+    /// time at which waiting for a connection began.
     ///
-    /// The future is boxed, so that it is compiled once rather than for each method.
+    /// The future is boxed so that it is compiled once rather than for each method.
     fn open<'a>(
         &'a self,
         channel: &'a Channel,
@@ -436,7 +436,7 @@ impl OpenDeadlines {
     }
 }
 
-/// Sends all messages and ends this direction.
+/// Sends all request messages and then ends the sending side of the stream.
 async fn send_messages<S>(sender: &StreamSender, messages: S, writing: Writing<'_>) -> Result<(), Status>
 where
     S: Stream,
@@ -448,7 +448,8 @@ where
     Ok(())
 }
 
-/// Returns the status of a call with an unsent message. The server may have received earlier messages.
+/// Returns the status of a call with a request message that could not be sent. The server may have received earlier
+/// messages.
 fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
     match reason {
         Some(reason) if status.code() == Code::Unavailable => closed_status(&reason),
@@ -456,12 +457,12 @@ fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
     }
 }
 
-/// Returns the remaining time until a deadline.
+/// Returns the time left until a deadline.
 fn time_left(until: Option<Instant>) -> Option<Duration> {
     until.map(|until| until.saturating_duration_since(clock::now()))
 }
 
-/// Returns the status of a call whose stream was opened but whose request was not sent.
+/// Returns the status of a call whose stream was opened but whose request could not be sent.
 fn not_delivered() -> Status {
     let text = "not sent: the request waited until the deadline for credit of its stream or room on the connection";
     Status::deadline_exceeded(text).not_run()

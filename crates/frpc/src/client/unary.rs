@@ -25,7 +25,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// The future of [`Channel::unary`].
+/// The future returned by [`Channel::unary`].
 ///
 /// # Cancel safety
 /// Dropping the future cancels the call; the server may still run it. A native server is notified by a CANCEL.
@@ -51,13 +51,13 @@ pub struct UnaryCall<'a, A, B> {
 /// ```
 enum UnaryState<'a, B> {
     New,
-    /// The call was sent and waits for the reply.
+    /// The call was sent and is waiting for its reply.
     Sent(InFlight<B>),
-    /// The call runs within middleware.
+    /// The call runs within middleware, without deadline or observer.
     Within(PooledCall<Result<Response<B>, Status>>),
-    /// The call runs within middleware and has a deadline or an observer, or it requests a hand-off.
+    /// The call has middleware and also a deadline or an observer, or it requests a connection hand-off.
     Layered(BoxedCall<'a, B>),
-    /// The call could not be sent immediately, or is being retried.
+    /// The call could not be sent immediately, or it is being retried.
     Retrying(BoxedCall<'a, B>),
 }
 
@@ -120,7 +120,8 @@ where
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
 {
-    /// Sends the call on the current connection, which almost always has space. Returns whether the call was sent.
+    /// Tries to send the call on the current connection, which almost always has space. Returns whether the call was
+    /// sent.
     fn start(&mut self, context: &mut Context<'_>) -> bool {
         let (channel, method) = (&*self.channel, self.method);
         if channel.layers.is_some() {
@@ -151,7 +152,7 @@ where
         false
     }
 
-    /// Starts a call on a channel with layers.
+    /// Starts a call on a channel that has layers such as middleware.
     #[cold]
     fn start_layered(&mut self) -> UnaryState<'a, B> {
         let (channel, method) = (self.channel.clone(), self.method);
@@ -205,7 +206,7 @@ where
         observed_to_end(observed_call, attempts)
     }
 
-    /// Makes the call with any number of attempts. Its code is compiled once for all methods.
+    /// Returns the future that makes the attempts of the call. Its code is compiled once for all methods.
     fn attempts(&mut self, kind: AttemptKind) -> BoxedCall<'a, B> {
         let (channel, method) = (self.channel.clone(), self.method);
         let (message, extras) = (std::mem::take(&mut self.message), self.extras.take());
@@ -226,7 +227,7 @@ where
     }
 }
 
-/// Slow path for a call that was not sent immediately.
+/// How a call that was not sent immediately continues.
 enum AttemptKind {
     Retrying {
         failure: Option<Box<Failure>>,
@@ -236,7 +237,7 @@ enum AttemptKind {
     HandOff((HandOffSlot, hand_off::MakeCall)),
 }
 
-/// Ends the observation of a call together with the call.
+/// Ends the observation of a call when the call completes.
 fn observed_to_end<'a, B: 'a>(observed_call: Option<ObservedCall>, call: BoxedCall<'a, B>) -> BoxedCall<'a, B> {
     match observed_call {
         None => call,

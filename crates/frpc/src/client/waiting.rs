@@ -19,7 +19,7 @@ use std::time::Instant;
 use tokio::runtime::Handle;
 
 impl PendingCall<'_> {
-    /// Sends the call as soon as possible, sets `is_sent`, and waits for the reply. Timers use the given runtime.
+    /// Sends the call as soon as possible, sets `is_sent`, and awaits the reply. Its timers run on the given runtime.
     pub(crate) async fn attempt(
         &self,
         message: &AnyMessage,
@@ -33,7 +33,7 @@ impl PendingCall<'_> {
         await_reply(link, self, ticket).await
     }
 
-    /// Sends a call that has to wait for a slot, for space in the outbox, or until the kind of the server is known.
+    /// Sends a call once there is a free slot and space in the send buffer, and the kind of the server is known.
     async fn send_when_possible(
         &self,
         message: &AnyMessage,
@@ -58,7 +58,7 @@ impl PendingCall<'_> {
         }
     }
 
-    /// Waits until the call can be sent, and sends it. `obstacle` is set to the reason of the wait.
+    /// Waits until the call can be sent and sends it. `obstacle` is set to what it waits for.
     async fn wait_and_send(
         &self,
         message: &AnyMessage,
@@ -110,19 +110,19 @@ impl PendingCall<'_> {
     }
 }
 
-/// Reason why a call must wait before it can be sent.
+/// What a call waits for before it can be sent.
 #[derive(Clone, Copy)]
 enum Obstacle {
-    /// The maximum number of calls is in flight on the connection.
+    /// A free slot, because the maximum number of calls is in flight on the connection.
     Slots,
-    /// The connection has too many unsent bytes.
+    /// Space in the send buffer, because the connection has too many unsent bytes.
     Output,
-    /// The server has not shown yet whether it supports the protocol extension.
+    /// The first packet of the server, which shows whether it supports the protocol extension.
     Peer,
 }
 
 impl Obstacle {
-    /// Returns the status of a call that could not be sent until its deadline.
+    /// Returns the status of a call whose deadline passed before it could be sent.
     fn into_status(self) -> Status {
         let text = match self {
             Self::Slots => "not sent: the limit of calls in flight was reached until the deadline",
@@ -135,19 +135,19 @@ impl Obstacle {
     }
 }
 
-/// Returns the error for a connection that accepts no more calls.
+/// Returns the error for a connection that accepts no new calls.
 fn left() -> NotSent {
     NotSent::Over(unreachable("the connection does not accept new calls"))
 }
 
-/// A caller that may be waiting for a slot.
+/// A caller that may be queued for a free slot of the call table.
 struct SlotWaiter<'a> {
     link: &'a Link,
     place: PermitPlace,
 }
 
 impl SlotWaiter<'_> {
-    /// Waits for a slot. Completes immediately if a slot has been freed since the last check.
+    /// Waits for a free slot. Completes immediately if a slot was freed since the last check.
     fn poll_wait<T>(&mut self, context: &Context<'_>) -> Poll<Result<T, NotSent>> {
         let Self { link, place } = self;
         let earlier = link.calls.with(|calls| calls.wait(place, context, &link.connection));

@@ -4,7 +4,7 @@ use crate::Status;
 use prost::{Message, Name};
 use prost_types::Any;
 
-/// `google.rpc.Status`, gRPC's encoding of status details.
+/// `google.rpc.Status`, gRPC's encoding of error details.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RpcStatus {
     #[prost(int32, tag = "1")]
@@ -70,7 +70,7 @@ impl Status {
     }
 }
 
-/// Decodes the details. Returns an empty list if they have another encoding.
+/// Decodes error details. Returns an empty list if they use another encoding.
 fn details(status: &Status) -> Vec<Any> {
     RpcStatus::decode(status.details()).map_or_else(|_| Vec::new(), |status| status.details)
 }
@@ -79,7 +79,7 @@ fn type_url<D: Name>() -> String {
     format!("type.googleapis.com/{}", D::full_name())
 }
 
-/// Returns whether a type URL refers to this type, regardless of its host.
+/// Returns whether a type URL names this message type, regardless of the URL's host.
 fn is_of<D: Name>(url: &str) -> bool {
     url.rsplit('/').next() == Some(&D::full_name())
 }

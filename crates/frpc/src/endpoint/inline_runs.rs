@@ -4,33 +4,33 @@
 use frisbee::tasks::Penalty;
 use std::time::{Duration, Instant};
 
-/// Duration from which a poll of the driver is considered long, unless [`Config::turn_max`](frisbee::Config::turn_max)
-/// permits more. Polls typically take at most 20 microseconds plus, in the worst case, the time of 32 more handlers.
+/// Duration above which a poll of the driver counts as long, unless [`Config::turn_max`](frisbee::Config::turn_max)
+/// allows more. Polls typically take at most 20 microseconds plus, in the worst case, the time of 32 more handlers.
 const LONG: Duration = Duration::from_millis(1);
 
-/// Number of consecutive long driver polls after which handlers are spawned as tasks. A single long poll may be caused
-/// by preemption of the thread.
+/// Number of consecutive long driver polls after which handlers are spawned as tasks. A single long poll may be due to
+/// preemption of the thread.
 const LONG_BATCHES_MAX: u32 = 3;
 
-/// Decides whether the handlers of a connection are polled inline, by its driver, or spawned as tasks. Tracks how long
-/// the driver's polls took.
+/// Decides whether the handlers of a connection are polled inline by its driver or spawned as tasks, based on how long
+/// recent driver polls took.
 #[derive(Debug)]
 pub(crate) struct InlineRuns {
-    /// Whether a handler was polled inline in the current poll of the driver.
+    /// Whether a handler was polled inline in the current driver poll.
     polled: bool,
-    /// Whether handlers are spawned as tasks.
+    /// Whether handlers are currently spawned as tasks.
     is_apart: bool,
-    /// Number of consecutive driver polls in which handlers took too long.
+    /// Number of consecutive driver polls in which inline handlers took too long.
     long_batches: u32,
-    /// Determines how long handlers are spawned as tasks before they are tried inline again.
+    /// Backoff that determines how long handlers are spawned as tasks before they are polled inline again.
     apart: Penalty,
 }
 
-/// Result of ending a batch of inline handler calls.
+/// Summary of a driver poll that may have polled handlers inline.
 pub(crate) struct EndedBatch {
-    /// End time of the poll, if handlers were polled inline.
+    /// End of the driver poll, measured only if handlers were polled inline.
     pub(crate) at: Option<Instant>,
-    /// Whether handlers took too long and are spawned as tasks from now on.
+    /// Whether inline handlers took too long, so that handlers are spawned as tasks from now on.
     pub(crate) is_slow: bool,
 }
 
@@ -39,13 +39,13 @@ impl InlineRuns {
         Self { polled: false, is_apart: false, long_batches: 0, apart: Penalty::default() }
     }
 
-    /// Returns whether to poll a handler inline. If so, the current poll of the driver will be timed.
+    /// Returns whether to poll a handler inline. If so, the current driver poll will be timed.
     pub(crate) fn begin(&mut self) -> bool {
         self.polled |= !self.is_apart;
         !self.is_apart
     }
 
-    /// Returns whether handlers are spawned as tasks.
+    /// Returns whether handlers are currently spawned as tasks.
     pub(crate) fn is_apart(&self) -> bool {
         self.is_apart
     }
@@ -97,11 +97,11 @@ mod tests {
 
     const QUICK: Duration = Duration::from_micros(50);
 
-    /// Simulates consecutive driver polls of a connection.
+    /// Simulates a sequence of driver polls of a connection.
     struct BatchSequence {
         inline_runs: InlineRuns,
         now: Instant,
-        /// Maximum duration of a driver poll.
+        /// Allowed duration of a driver poll.
         allowed: Duration,
     }
 
@@ -110,7 +110,7 @@ mod tests {
             Self { inline_runs: InlineRuns::new(), now: Instant::now(), allowed: QUICK }
         }
 
-        /// Simulates a driver poll with a call that takes `took` if it is polled inline. Returns whether it was.
+        /// Simulates a driver poll with a handler that takes `took` if it is polled inline. Returns whether it was.
         fn call(&mut self, took: Duration) -> bool {
             let began = self.now;
             let inline = self.inline_runs.begin();
@@ -119,12 +119,12 @@ mod tests {
             inline
         }
 
-        /// Makes long calls until handlers are spawned as tasks. Returns how many calls were polled inline.
+        /// Simulates long handlers until handlers are spawned as tasks. Returns how many of them were polled inline.
         fn detach(&mut self) -> usize {
             (0..).take_while(|_| self.call(LONG)).count()
         }
 
-        /// Advances the time and ends a driver poll without calls.
+        /// Advances the clock and ends a driver poll without calls.
         fn pause(&mut self, time: Duration) {
             self.now += time;
             let began = self.now;

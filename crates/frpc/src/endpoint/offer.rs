@@ -24,64 +24,64 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Builder of a [`ServiceOffer`].
 #[derive(Clone, Default)]
 pub(crate) struct OfferBuilder {
-    /// Functions that create the methods of a service. They are called for each server or channel that is built.
+    /// Functions that create the methods of each service. They are called for each server or channel that is built.
     pub(crate) services: Vec<Arc<dyn Fn() -> Methods + Send + Sync>>,
     pub(crate) policy: Policy,
     pub(crate) methods: Vec<(String, MethodSettings)>,
     pub(crate) mounts: Mounts,
     pub(crate) on_connect: Vec<Hook>,
     pub(crate) chain: Chain,
-    /// Services that this end will call and therefore announces to its peers.
+    /// Services that the local peer will call and therefore announces in its HELLO.
     pub(crate) called: Vec<&'static Layout>,
-    /// Layouts to use for services at compat peers, where these differ from the layouts of this end.
+    /// Wire layouts of services on compat peers, where they differ from the local layouts.
     pub(crate) compat: Vec<&'static Layout>,
-    /// Maximum nesting depth of the peer's messages.
+    /// Maximum nesting depth accepted in the peer's messages.
     pub(crate) nesting: Nesting,
     /// Observers of calls.
     pub(crate) observers: Option<Observers>,
-    /// Whether calls in progress are recorded, so that operators can list them.
+    /// Whether calls in progress are recorded so that operators can list them.
     pub(crate) is_inspectable: bool,
-    /// Access rules that requests are checked against, if any.
+    /// Access rules that incoming requests are checked against, if any.
     pub(crate) access: Option<Arc<dyn Authorize>>,
-    /// Configuration of which messages to compress in outgoing calls. Set if this end supports compression.
+    /// Configuration of which outgoing calls to compress, if the local peer supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
 }
 
 type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
 
-/// The services and mounted routers that are offered on each connection.
+/// Services and mounted routers that a server or client offers on each of its connections.
 pub(crate) struct ServiceOffer {
     pub(crate) table: Table,
     pub(crate) mounts: Mounts,
     on_connect: Vec<Hook>,
-    /// Services that this end calls and announces to its peers.
+    /// Services that the local peer calls and announces in its HELLO.
     pub(crate) called: Arc<[&'static Layout]>,
-    /// Layouts to use for services at compat peers, where these differ from the layouts of this end.
+    /// Wire layouts of services on compat peers, where they differ from the local layouts.
     pub(crate) compat: Arc<[&'static Layout]>,
-    /// Message formats, and the nesting limit of the peer's messages.
+    /// Message formats, and the maximum nesting depth of the peer's messages.
     pub(crate) terms: FormatTerms,
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
     /// Observers of calls.
     pub(crate) observers: Option<Arc<Observers>>,
-    /// Whether there are neither mounted routers nor observers, so that only calls must be handled at the end of a
-    /// driver poll.
+    /// Whether there are neither mounted routers nor observers, so that the end of a driver poll only has to handle
+    /// calls.
     pub(crate) is_plain: bool,
-    /// Descriptors of the offered services, for introspection.
+    /// Descriptions of the offered services, for introspection.
     pub(crate) offered: Vec<OfferedService>,
-    /// Whether to record calls in progress.
+    /// Whether calls in progress are recorded for inspection.
     pub(crate) is_inspectable: bool,
-    /// Access rules that requests are checked against, if any.
+    /// Access rules that incoming requests are checked against, if any.
     pub(crate) access: Option<Arc<dyn Authorize>>,
-    /// Number of calls in progress at this end, which is reported to clients for load balancing.
+    /// Load of the local peer, which is reported to clients for load balancing.
     pub(crate) load: Arc<Load>,
-    /// Configuration of which messages to compress in outgoing calls. Set if this end supports compression.
+    /// Configuration of which outgoing calls to compress, if the local peer supports compression.
     pub(crate) packing: Option<Arc<Packing>>,
-    /// Whether a shutdown has begun.
+    /// Whether a graceful shutdown has begun.
     is_stopping: AtomicBool,
 }
 
 impl OfferBuilder {
-    /// Returns a mutable reference to the settings of a method.
+    /// Returns the settings of a method for modification, adding them if necessary.
     pub(crate) fn method(&mut self, name: String) -> &mut MethodSettings {
         let known = self.methods.iter().position(|(known, _)| *known == name);
         let at = known.unwrap_or_else(|| {
@@ -143,12 +143,12 @@ impl OfferBuilder {
 }
 
 impl ServiceOffer {
-    /// Calls the `on_connect` hooks.
+    /// Calls the `on_connect` hooks for a new connection.
     pub(crate) fn connected(&self, connection: &Connection) {
         self.on_connect.iter().for_each(|hook| hook(connection));
     }
 
-    /// Returns the state to attach to a connection. `calls` is the table of this end's calls, if it has dialled the
+    /// Returns the state to attach to a connection. `calls` is the table of outgoing calls if the local peer dialed the
     /// connection.
     pub(crate) fn end(&self, calls: Option<&Arc<CallTable>>) -> ConnectionEnd {
         ConnectionEnd {
@@ -159,15 +159,14 @@ impl ServiceOffer {
         }
     }
 
-    /// Returns the layouts that differ between this end and compat clients, as pairs of the own and the client's
-    /// layout.
+    /// Returns pairs of the local layout and the compat clients' layout for all services where they differ.
     pub(crate) fn compat_pairs(&self) -> impl Iterator<Item = (&'static Layout, &'static Layout)> {
         let own = |theirs: &&'static Layout| self.table.layouts.iter().find(|own| own.service == theirs.service);
         let pairs = self.compat.iter().filter_map(move |theirs| Some((*own(theirs)?, *theirs)));
         pairs.filter(|(own, theirs)| own != theirs)
     }
 
-    /// Checks the layouts of compat clients.
+    /// Validates the wire layouts configured for compat clients.
     ///
     /// # Errors
     /// If this end does not offer one of the services, cannot translate its layout, or one of its operations is already
@@ -196,7 +195,7 @@ impl ServiceOffer {
         Ok(())
     }
 
-    /// Runs the shutdown hooks of the services one after the other.
+    /// Runs the shutdown hooks of all services, one after the other.
     pub(crate) async fn stopping(&self) {
         self.is_stopping.store(true, Ordering::Relaxed);
         for lifecycle in &self.lifecycles {
@@ -204,7 +203,7 @@ impl ServiceOffer {
         }
     }
 
-    /// Returns whether no shutdown has begun and all services are ready for calls.
+    /// Returns whether all services are ready for calls and no shutdown has begun.
     pub(crate) fn is_ready(&self) -> bool {
         !self.is_stopping.load(Ordering::Relaxed) && self.lifecycles.iter().all(|lifecycle| lifecycle.is_ready())
     }
@@ -222,12 +221,12 @@ impl fmt::Debug for OfferBuilder {
     }
 }
 
-/// Defines the setters for offers in a builder, which must have a field `offering`.
+/// Defines the setters for offered services in a builder, which must have a field `offering`.
 macro_rules! offering_setters {
     ($builder:ty) => {
         impl $builder {
-            /// Returns a mutable reference to the offer. It is in an `Arc`, so that its drop code is not instantiated
-            /// in programs.
+            /// Returns the offer for modification. It is in an `Arc` so that its drop code is not instantiated in each
+            /// program.
             fn offering(&mut self) -> &mut OfferBuilder {
                 std::sync::Arc::make_mut(&mut self.offering)
             }
@@ -266,8 +265,8 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Sets the router for streams whose first packet names no operation. If the peer is a compat peer, such a
-            /// packet may also be a late message of a stream that was closed.
+            /// Sets the router for streams whose first packet names no operation. From a compat peer, such a packet may
+            /// also be a late message of a stream that was closed.
             pub fn fallback<R: frisbee::Protocol>(mut self, router: R) -> Self {
                 let mounts = &mut self.offering().mounts;
                 *mounts = std::mem::take(mounts).fallback(router);
@@ -377,7 +376,7 @@ mod tests {
     use bytes::Bytes;
     use frisbee::{Connection, MountError, Outbox, Packet, Protocol, Routed};
 
-    /// A router that adds a HELLO item of this type, to test conflicts.
+    /// A router that adds a HELLO item of this type, used to test conflicts.
     struct Claiming(u8);
 
     impl Protocol for Claiming {
@@ -394,7 +393,8 @@ mod tests {
         }
     }
 
-    /// Regression test: the peer interpreted such an item as one of frpc.
+    /// Regression test: a mounted router could add a HELLO item with a reserved type, which the peer interpreted as an
+    /// item of frpc.
     #[tokio::test]
     async fn mounted_router_cannot_claim_items_of_frpc() {
         let mounted = |kind| Server::builder().mount(1000..=1099, Claiming(kind)).build();

@@ -15,35 +15,36 @@ use polyglot::Nesting;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// State that the router keeps for each connection.
+/// State that the router keeps for one connection.
 pub(crate) struct Session {
     pub(crate) caller: Caller,
-    /// Instances of the unary methods that were called, sorted by operation.
+    /// Per-connection instances of the unary methods that were called, sorted by operation number.
     pub(crate) instances: Vec<(u16, Box<dyn Invoke>)>,
-    /// Instance of the method that was called last, with its operation. Consecutive calls are often of the same method.
+    /// Instance of the method that was called last, with its operation number. Cached because consecutive calls are
+    /// often of the same method.
     pub(crate) last: Option<(u16, Box<dyn Invoke>)>,
     pub(crate) mounted: MountsSession,
-    /// Table of the calls that this end makes, if it has accepted the connection and made a call.
+    /// Table of the calls made to the peer, if it dialed the connection and any call has been made.
     pub(crate) calls: Option<Arc<CallTable>>,
     /// Version of the connection's attachments when they were last searched for a call table.
     pub(crate) looked: u32,
-    /// Replies received in the current poll of the driver. Boxed because accepting ends rarely make calls.
+    /// Replies received in the current driver poll. Boxed because accepted connections rarely make calls.
     pub(crate) replies: Option<Box<Replies>>,
-    /// Number of packets that matched no call, in addition to those that the call table has counted.
+    /// Number of received packets that matched no call, in addition to those counted by the call table.
     pub(crate) unmatched: u32,
-    /// Wire layouts of the peer's services. Set if any of them differs from that of this end.
+    /// Wire layouts of the peer's services. Set if any of them differs from the local layout.
     pub(crate) layouts: Option<Arc<PeerLayouts>>,
     pub(crate) nesting: Nesting,
     pub(crate) inline_runs: InlineRuns,
-    /// Whether this end accepts compressed messages.
+    /// Whether compressed messages are accepted from the peer.
     pub(crate) decompresses: bool,
-    /// Whether the peer accepts compressed messages from this end.
+    /// Whether the peer accepts compressed messages.
     pub(crate) packs: bool,
-    /// Access rules as they apply to this peer, if any.
+    /// Access rules for this peer, if any.
     pub(crate) rules: Option<Arc<dyn PeerRules>>,
 }
 
-/// Replies received in one poll of the driver, and the callers to wake at its end.
+/// Replies received in one driver poll, and the callers to wake at its end.
 #[derive(Default)]
 pub(crate) struct Replies {
     pub(crate) packets: Vec<Packet>,
@@ -51,8 +52,8 @@ pub(crate) struct Replies {
 }
 
 impl Session {
-    /// Moves the instance for an operation into `last`, creating it if necessary. Leaves `last` unchanged if there is
-    /// no such method.
+    /// Moves the instance of a method into `last`, creating it if necessary. Leaves `last` unchanged if no method has
+    /// this operation number.
     #[inline(always)]
     pub(crate) fn bring(&mut self, operation: u16, table: &Table) {
         if self.last.as_ref().is_some_and(|(last, _)| *last == operation) {
@@ -61,7 +62,7 @@ impl Session {
         self.change(operation, table);
     }
 
-    /// Replaces `last` by the instance of another method.
+    /// Replaces `last` with the instance of another method.
     fn change(&mut self, operation: u16, table: &Table) {
         if let Some((last, instance)) = self.last.take()
             && let Err(place) = self.position(last)
@@ -73,19 +74,19 @@ impl Session {
         self.last = instance.map(|instance| (operation, instance));
     }
 
-    /// Returns the index of an operation's instance, or the index at which to insert it.
+    /// Returns the index of the instance with this operation number, or the index at which to insert it.
     fn position(&self, operation: u16) -> Result<usize, usize> {
         self.instances.binary_search_by_key(&operation, |(operation, _)| *operation)
     }
 
-    /// Returns the method of this end that corresponds to an operation of the peer.
+    /// Returns the local method that corresponds to an operation number of the peer.
     #[inline]
     pub(crate) fn find(&self, operation: u16) -> PeerMethod {
         let found = self.layouts.as_ref().and_then(|layouts| layouts.find(operation));
         found.unwrap_or(PeerMethod::Served { operation, translation: None })
     }
 
-    /// Returns the method that corresponds to an operation of the peer, if it is served.
+    /// Returns the served method that corresponds to an operation number of the peer, if there is one.
     pub(crate) fn served<'t>(&self, operation: u16, table: &'t Table) -> Option<&'t ServedMethod> {
         match self.find(operation) {
             PeerMethod::Served { operation, .. } => table.get(operation),
@@ -93,7 +94,7 @@ impl Session {
         }
     }
 
-    /// Returns the status of a call whose operation is rejected because of the peer's layouts.
+    /// Returns the status of a call whose operation number is rejected because of the peer's layouts.
     pub(crate) fn refused(&self, operation: u16) -> Option<Status> {
         match self.layouts.as_ref()?.find(operation)? {
             PeerMethod::Refused(status) => Some(status),
@@ -101,17 +102,18 @@ impl Session {
         }
     }
 
-    /// Returns the status with which the access rules reject an operation of a mounted router.
+    /// Returns the status with which the access rules reject a packet for a mounted router, or `None` if they allow it.
     pub(crate) fn denied(&self, operation: u16) -> Option<Status> {
         self.rules.as_ref()?.admit_mounted(operation).err()
     }
 
-    /// Returns the options for decoding requests of the peer.
+    /// Returns the options for decoding the peer's requests.
     pub(crate) fn reading(&self) -> DecodeOptions {
         DecodeOptions { nesting: self.nesting, decompresses: self.decompresses }
     }
 
-    /// Creates the instance for the first call of a method. Returns `None` if the peer cannot call the method.
+    /// Creates the per-connection instance for the first call of a method. Returns `None` if the peer cannot call the
+    /// method.
     fn new_instance(&self, operation: u16, table: &Table) -> Option<Box<dyn Invoke>> {
         let PeerMethod::Served { operation, translation } = self.find(operation) else { return None };
         let served = table.get(operation)?;
@@ -120,14 +122,14 @@ impl Session {
         unary.instance(InvokeSettings { packs: self.packs && served.packs, translation, ..settings })
     }
 
-    /// Holds a call back until the peer has described the layout of its service.
+    /// Holds a call back until the peer has described the layout of the called service.
     pub(crate) fn hold(&self, call: HeldCall) {
         if let Some(layouts) = &self.layouts {
             layouts.hold(call, &self.caller.connection);
         }
     }
 
-    /// Drops the cached instances of operations that now denote other methods.
+    /// Drops the cached instances for operation numbers that now refer to other methods.
     pub(crate) fn forget(&mut self, operations: &[u16]) {
         self.last = self.last.take().filter(|(operation, _)| !operations.contains(operation));
         self.instances.retain(|(operation, _)| !operations.contains(operation));
@@ -138,7 +140,7 @@ impl Session {
         tracing::debug!(target: "frpc::connection", ?peer, "slow handlers: running them as separate tasks for a while");
     }
 
-    /// Returns the calls that an accepting end makes, if it has made any.
+    /// Returns the table of the calls made to a peer that dialed the connection, if any call has been made.
     pub(crate) fn calls(&mut self) -> Option<&Arc<CallTable>> {
         if self.calls.is_none() {
             let attachments = self.caller.connection.attachments();

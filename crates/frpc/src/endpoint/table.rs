@@ -16,29 +16,29 @@ use crate::{Error, Policy, Status};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// The methods of a server, by operation.
+/// Methods of a server, indexed by operation number.
 #[derive(Default)]
 pub(crate) struct Table {
-    /// Methods that are served, sorted by operation.
+    /// Served methods, sorted by operation number.
     served: Vec<ServedMethod>,
-    /// Operation numbers by service and method name, sorted by name.
+    /// Operation numbers by service name and method name, sorted by name.
     names: Vec<((&'static str, &'static str), u16)>,
     pub(crate) layouts: Vec<&'static Layout>,
 }
 
-/// A method that is served, with its middleware, access rule and observer.
+/// A served method with its middleware, access rule and observer.
 pub(crate) struct ServedMethod {
     pub(crate) entry: Entry,
     pub(crate) running: HandlerPlacement,
-    /// Middleware around the calls of the method: that of the server, of the service, and of the method itself.
+    /// Middleware around the calls of the method: that of the server, then of the service, then of the method itself.
     pub(crate) chain: Option<Arc<Chain>>,
-    /// Whether callers may request a hand-off.
+    /// Whether callers may request a connection hand-off.
     pub(crate) hands_off: bool,
-    /// Observer of the calls of the method.
+    /// Observer of the method's calls.
     pub(crate) method_observer: Option<MethodObserver>,
-    /// Whether to compress responses for peers that support it.
+    /// Whether to compress responses to peers that support it.
     pub(crate) packs: bool,
-    /// Index of the method in the access rules.
+    /// Index of the method's access rule.
     pub(crate) rule: Option<usize>,
 }
 
@@ -47,7 +47,7 @@ impl ServedMethod {
         self.entry.method.operation.number()
     }
 
-    /// Returns the settings with which a connection creates its instance of the method.
+    /// Returns the settings for creating a connection's instance of the method.
     pub(crate) fn settings(&self, reading: DecodeOptions, rules: Option<&Arc<dyn PeerRules>>) -> InvokeSettings<'_> {
         InvokeSettings {
             running: &self.running,
@@ -62,7 +62,7 @@ impl ServedMethod {
         }
     }
 
-    /// Authorizes a streaming call, and starts its observation.
+    /// Authorizes a streaming call and starts observing it.
     pub(crate) fn admit_stream(
         &self,
         rules: Option<&Arc<dyn PeerRules>>,
@@ -79,19 +79,19 @@ impl ServedMethod {
         }
     }
 
-    /// Returns the access rules that apply to calls of the method by a peer.
+    /// Returns the guard that checks a peer's calls of the method against the access rules.
     pub(crate) fn guard(&self, rules: Option<&Arc<dyn PeerRules>>) -> Option<Guard> {
         rules.map(|rules| Guard::new(rules, self.rule, self.entry.method))
     }
 }
 
-/// Settings of a method that the builder can change.
+/// Per-method settings of a server builder.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MethodSettings {
     pub(crate) policy: Option<Policy>,
-    /// Whether callers may request a hand-off.
+    /// Whether callers may request a connection hand-off.
     pub(crate) hands_off: bool,
-    /// Whether to compress responses.
+    /// Whether to compress the method's responses.
     pub(crate) packs: bool,
 }
 
@@ -150,17 +150,17 @@ impl Table {
         }
     }
 
-    /// Returns whether there are no methods.
+    /// Returns whether the table has no methods.
     pub(crate) fn is_empty(&self) -> bool {
         self.served.is_empty()
     }
 
-    /// Returns all methods, sorted by operation.
+    /// Returns an iterator over all methods, sorted by operation number.
     pub(crate) fn methods(&self) -> impl Iterator<Item = Method> {
         self.served.iter().map(|served| served.entry.method)
     }
 
-    /// Returns the operation of a method, given the full name of its service and its own name.
+    /// Returns the operation number of a method, given the full name of its service and the method's name.
     pub(crate) fn operation(&self, service: &str, method: &str) -> Option<u16> {
         let at = self.names.binary_search_by(|(names, _)| names.cmp(&(service, method))).ok()?;
         self.names.get(at).map(|(_, operation)| *operation)
@@ -174,7 +174,7 @@ impl Table {
         self.served.iter().map(ServedMethod::operation).map(|operation| operation..=operation).collect()
     }
 
-    /// Returns the index of an operation, or the index at which to insert it.
+    /// Returns the index of the method with this operation number, or the index at which to insert it.
     fn position(&self, operation: u16) -> Result<usize, usize> {
         self.served.binary_search_by_key(&operation, ServedMethod::operation)
     }

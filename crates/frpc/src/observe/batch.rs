@@ -49,31 +49,31 @@ use std::sync::Weak;
 /// assert_eq!(failures.0.load(Ordering::Relaxed), 0);
 /// ```
 pub trait BatchObserver: Any + Send + Sync {
-    /// Registers a method. Returns an id for it, which is passed to other methods. May be called several times for a
-    /// method, and should then return the same id.
+    /// Registers a method and returns an id for it, which is passed to the other functions. May be called several times
+    /// for a method, and should then return the same id.
     fn register(&self, about: &ObservedMethod) -> u32;
 
-    /// Reports calls of a method that ended with this code. Each of them took `nanos` nanoseconds.
+    /// Reports `calls` calls of a method that ended with this status code. Each of them took `nanos` nanoseconds.
     fn ended(&self, method: u32, code: Code, calls: u64, nanos: u64);
 
-    /// Corrects the code of a call that was reported with [`Code::Ok`], because its caller dropped it before receiving
-    /// the reply, or the reply could not be decoded.
+    /// Corrects the status code of a call that was reported with [`Code::Ok`], because its caller dropped it before
+    /// taking the reply or the reply could not be decoded.
     fn reclassified(&self, method: u32, code: Code, nanos: u64);
 
-    /// Reports that an attempt failed at a client with this code, and that another one is made.
+    /// Reports on a client that an attempt failed with this status code and is retried.
     fn retried(&self, method: u32, code: Code) {
         let _ = (method, code);
     }
 
-    /// Reports that a client received a reply to a call that had already ended; see
+    /// Reports on a client that a reply arrived after its call had ended; see
     /// [`Observer::late_reply`](super::Observer::late_reply).
     fn late_reply(&self) {}
 
-    /// Reports that a server rejected a request that cannot be assigned to a method, for example because the method
-    /// does not exist.
+    /// Reports on a server that a request was rejected which cannot be assigned to a method, for example because the
+    /// method does not exist.
     fn unserved(&self) {}
 
-    /// Reports that an attempt to connect has ended at a client.
+    /// Reports on a client that a connection attempt has ended.
     fn dialled(&self, is_connected: bool) {
         let _ = is_connected;
     }
@@ -84,11 +84,11 @@ pub trait BatchObserver: Any + Send + Sync {
     }
 }
 
-/// The servers of a channel. A weak reference, which does not keep the channel alive.
+/// Weak reference to the servers of a channel, which does not keep the channel alive.
 #[derive(Clone)]
 pub struct ChannelServers(Weak<dyn LoadSource>);
 
-/// A channel that can report the load of its servers.
+/// A channel that can report the load of each of its servers.
 pub(crate) trait LoadSource: Send + Sync {
     fn loads(&self) -> Vec<ServerLoad>;
 }
@@ -103,7 +103,7 @@ impl ChannelServers {
         self.0.strong_count() > 0
     }
 
-    /// Returns the current load of each server. Empty if the channel no longer exists, or if the program supplies its
+    /// Returns the current load of each server. Empty if the channel no longer exists or if the program supplies its
     /// connections.
     pub fn loads(&self) -> Vec<ServerLoad> {
         self.0.upgrade().map(|channel| channel.loads()).unwrap_or_default()
@@ -116,22 +116,24 @@ impl fmt::Debug for ChannelServers {
     }
 }
 
-/// Load that the channels of this client cause on a server.
+/// Load on a server that is caused by the channels of this client.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct ServerLoad {
-    /// Name of the server, as configured or returned by the resolver of the channel.
+    /// Name of the server, as configured or as returned by the channel's resolver.
     pub server: String,
-    /// Number of connections that accept calls. Each channel has one.
+    /// Number of connections to the server that accept calls, at most one per channel.
     pub connections: u64,
     /// Number of calls and streams in progress on these connections.
     pub in_progress: u64,
-    /// Number of channels that consider the server unhealthy, because its last reply was a failure to serve.
+    /// Number of channels that consider the server unhealthy, because its last reply indicated that it cannot serve
+    /// calls.
     pub doubts: u64,
 }
 
 impl ServerLoad {
-    /// Creates the load caused by one channel. `in_progress` is `None` if it has no connection.
+    /// Creates the load that one channel causes. `in_progress` is `None` if the channel has no connection to the
+    /// server.
     pub fn new(server: impl Into<String>, in_progress: Option<usize>, is_doubted: bool) -> Self {
         Self {
             server: server.into(),

@@ -19,32 +19,34 @@ impl MethodObserver {
         }
     }
 
-    /// Counts the end of a call that is not part of a batch.
+    /// Counts the end of a call that is not counted as part of a batch.
     pub(crate) fn count_timed(&self, row: u32, code: Code) {
         let nanos = self.began.map_or(0, |began| nanos(clock::now().saturating_duration_since(began)));
         self.observers.ended(row, code, 1, nanos);
     }
 
-    /// Reports the end of the call to the observer. The reply has `reply` bytes.
+    /// Reports the end of the call to the observer. `reply` is the length of the reply in bytes.
     pub(crate) fn notify_end(&self, code: Code, reply: usize) {
         let sizes = CallSizes { request: self.request, reply: reply as u64 };
         self.observers.notify_end(&self.about, self.token, code, sizes);
     }
 
-    /// Returns the call for use by a task. Dropping it before its end reports the call as cancelled.
+    /// Returns an observed call for a handler that continues as a task. Dropping it before its end reports the call as
+    /// cancelled.
     pub(crate) fn continue_as_task(&self) -> ObservedCall {
         let at = self.began.unwrap_or_else(clock::now);
         self.start(CallStart { at, token: self.token, trace: self.trace }, self.request)
     }
 }
 
-/// Calls that were answered in the current poll of a connection's driver, counted together.
+/// Counts of the calls that were answered in the current poll of a connection's driver.
 pub(crate) struct BatchCalls {
     observers: Arc<Observers>,
-    /// Method whose successful calls are currently counted in `calls`, by its id at the batch observer.
+    /// Method whose successful calls are currently counted in `calls`, as the id that the batch observer assigned to
+    /// it.
     row: Cell<u32>,
     calls: Cell<u32>,
-    /// Calls of other methods, and failed calls.
+    /// Counts of failed calls and of calls of other methods.
     others: RefCell<Vec<(u32, Code, u32)>>,
 }
 
@@ -58,7 +60,7 @@ impl BatchCalls {
         }
     }
 
-    /// Counts a call that was answered in the current poll of the driver.
+    /// Counts a call that was answered in the current driver poll.
     pub(crate) fn add(&self, row: u32, code: Code) {
         if code != Code::Ok || row != self.row.get() {
             return self.add_other(row, code);
@@ -78,12 +80,12 @@ impl BatchCalls {
         }
     }
 
-    /// Returns whether no call was answered in the current poll of the driver.
+    /// Returns whether no call was answered in the current driver poll.
     pub(crate) fn is_empty(&self) -> bool {
         self.calls.get() == 0 && self.others.borrow().is_empty()
     }
 
-    /// Reports the calls answered in this poll of the driver, each of which took `nanos` nanoseconds.
+    /// Reports the calls answered in this driver poll, each of which took `nanos` nanoseconds.
     pub(crate) fn flush(&self, nanos: u64) {
         let calls = self.calls.take();
         if calls > 0 {

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Observers that are notified of the calls of a client or server.
+/// Observers of the calls of a client or server.
 #[derive(Clone, Default)]
 pub(crate) struct Observers {
     pub(crate) batches: Option<Arc<dyn BatchObserver>>,
@@ -19,20 +19,20 @@ pub(crate) struct Observers {
 pub(crate) struct MethodObserver {
     pub(crate) observers: Arc<Observers>,
     pub(crate) about: ObservedMethod,
-    /// Id by which the batch observer identifies the method, if there is such an observer.
+    /// Id that the batch observer assigned to the method, if there is a batch observer.
     pub(crate) row: Option<u32>,
     /// Whether there is an observer of individual calls.
     pub(crate) has_observer: bool,
-    /// Token of the unary call that is being served.
+    /// Token of the unary call that is currently served.
     pub(crate) token: Token,
     pub(crate) request: u64,
-    /// Trace context of that call, which is inherited by the calls that its handler makes.
+    /// Trace context of the current call, which is inherited by the calls that its handler makes.
     pub(crate) trace: Option<TraceContext>,
-    /// Start time of that call, if it differs from that of the driver's poll.
+    /// Start time of the current call, if it differs from that of the driver poll.
     pub(crate) began: Option<Instant>,
 }
 
-/// Lengths of the request and response of a call in bytes.
+/// Lengths in bytes of the request and response of a call.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct CallSizes {
     pub(crate) request: u64,
@@ -46,7 +46,7 @@ impl Observers {
         batches.downcast_ref()
     }
 
-    /// Reports a new channel to the batch observer.
+    /// Notifies the batch observer of a new channel.
     pub(crate) fn channel(&self, servers: &ChannelServers) {
         self.batches.iter().for_each(|batches| batches.channel(servers.clone()));
     }
@@ -73,26 +73,27 @@ impl Observers {
         }
     }
 
-    /// Registers a method with the batch observer, if there is one. Returns the id of the method.
+    /// Registers a method with the batch observer and returns the id that it assigned. Returns `None` if there is no
+    /// batch observer.
     pub(crate) fn register(&self, about: &ObservedMethod) -> Option<u32> {
         self.batches.as_ref().map(|batches| batches.register(about))
     }
 
-    /// Reports `calls` completed calls, each of which took `nanos` nanoseconds.
+    /// Reports `calls` completed calls of a method, each of which took `nanos` nanoseconds.
     pub(crate) fn ended(&self, row: u32, code: Code, calls: u64, nanos: u64) {
         if let Some(batches) = &self.batches {
             batches.ended(row, code, calls, nanos);
         }
     }
 
-    /// Corrects the code of a call that was reported as successful.
+    /// Corrects the status code of a call that was reported as successful.
     pub(crate) fn reclassified(&self, row: u32, code: Code, nanos: u64) {
         if let Some(batches) = &self.batches {
             batches.reclassified(row, code, nanos);
         }
     }
 
-    /// Reports that an attempt has failed and another one is made.
+    /// Reports that an attempt has failed and is retried.
     pub(crate) fn retry(
         &self,
         about: &ObservedMethod,
@@ -108,7 +109,7 @@ impl Observers {
         }
     }
 
-    /// Reports the end of an attempt to connect.
+    /// Reports the end of a connection attempt.
     pub(crate) fn dialled(&self, is_connected: bool) {
         if let Some(batches) = &self.batches {
             batches.dialled(is_connected);
@@ -138,23 +139,23 @@ impl MethodObserver {
         self.start(CallStart { at: clock::now(), token, trace }, 0)
     }
 
-    /// Creates an observed call from the start of a call that has already begun.
+    /// Creates an observed call from one whose start has already been reported.
     pub(crate) fn start(&self, start: CallStart, request: u64) -> ObservedCall {
         ObservedCall { method_observer: self.clone(), start, request, is_over: false }
     }
 
-    /// Reports a call that is rejected immediately.
+    /// Reports a call that was rejected immediately.
     pub(crate) fn refuse(&self, code: Code) {
         self.begin(None).end(code, 0);
     }
 }
 
-/// The start of an observed call: its time, token and trace context.
+/// Start of an observed call: its time, its token and its trace context.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallStart {
     pub(crate) at: Instant,
     pub(crate) token: Token,
-    /// Trace context to propagate. A client sends it with the request; at a server, the calls made by the handler
+    /// Trace context to propagate. On a client, it is sent with the request. On a server, the calls made by the handler
     /// inherit it.
     pub(crate) trace: Option<TraceContext>,
 }
@@ -168,7 +169,7 @@ pub(crate) struct ObservedCall {
 }
 
 impl ObservedCall {
-    /// Returns the start of the call.
+    /// Returns the data about the start of the call.
     pub(crate) fn start(&self) -> CallStart {
         self.start
     }
@@ -178,7 +179,7 @@ impl ObservedCall {
         self.start.trace
     }
 
-    /// Returns the trace context to propagate: that of the observed call, or the original one if the call is not
+    /// Returns the trace context to propagate: that of the observed call, or the received one if the call is not
     /// observed.
     pub(crate) fn forwarded_trace(
         observed_call: Option<&Self>,
@@ -191,7 +192,7 @@ impl ObservedCall {
         self.finish(code, reply);
     }
 
-    /// Sets the length of the request. For streams, it is known only at the end.
+    /// Sets the length of the request. For a stream of requests, it is known only at the end.
     pub(crate) fn set_request(&mut self, bytes: u64) {
         self.request = bytes;
     }
@@ -210,7 +211,7 @@ impl ObservedCall {
         }
     }
 
-    /// Runs the work of the call and reports the end of the call with its result.
+    /// Awaits the work of the call, then reports the end of the call with its result.
     pub(crate) async fn over<T>(self, work: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
         let result = work.await;
         self.end(result.as_ref().map_or_else(Status::code, |_| Code::Ok), 0);
@@ -224,7 +225,7 @@ impl Drop for ObservedCall {
     }
 }
 
-/// Converts a duration to nanoseconds.
+/// Converts a duration to nanoseconds. Wraps around after more than 500 years.
 pub(crate) fn nanos(duration: Duration) -> u64 {
     duration.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(duration.subsec_nanos()))
 }

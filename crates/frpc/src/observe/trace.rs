@@ -31,18 +31,18 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
-    /// Length of an encoded context in bytes: trace id, span id and flags.
+    /// Length in bytes of an encoded trace context: trace id, span id and flags.
     pub(crate) const LEN: usize = 25;
 
-    /// Bit of the flags that marks a sampled trace.
+    /// Bit in the flags of a trace context that marks the trace as sampled.
     const SAMPLED: u8 = 1;
 
-    /// Creates a local context. Returns `None` if an id is zero, which is invalid.
+    /// Creates a trace context of the local process. Returns `None` if an id is zero, which is invalid.
     pub fn new(trace_id: [u8; 16], span_id: [u8; 8], is_sampled: bool) -> Option<Self> {
         Self { trace: trace_id, span: span_id, flags: u8::from(is_sampled), is_remote: false }.valid()
     }
 
-    /// Parses a `traceparent` of version 00. Later versions are parsed as far as they are compatible.
+    /// Parses a `traceparent` header of version 00. Later versions are parsed as far as they are compatible.
     pub fn from_traceparent(text: &str) -> Option<Self> {
         let mut parts = text.splitn(5, '-');
         let [version] = hex::<1>(parts.next()?)?;
@@ -57,22 +57,22 @@ impl TraceContext {
         self.trace
     }
 
-    /// Returns the id of the parent span for further calls, which is never zero.
+    /// Returns the span id that becomes the parent of further calls. It is never zero.
     pub fn span_id(&self) -> [u8; 8] {
         self.span
     }
 
-    /// Returns whether the trace is sampled, according to the creator of the context.
+    /// Returns whether the creator of the context has sampled the trace.
     pub fn is_sampled(&self) -> bool {
         self.flags & Self::SAMPLED != 0
     }
 
-    /// Returns whether the context was sent by a peer. Its values are then untrusted.
+    /// Returns whether the context was received from a peer, in which case its values are untrusted.
     pub fn is_remote(&self) -> bool {
         self.is_remote
     }
 
-    /// Encodes the context.
+    /// Encodes the trace context in its binary wire format.
     pub(crate) fn to_bytes(self) -> [u8; Self::LEN] {
         let mut bytes = [self.flags; Self::LEN];
         bytes[..16].copy_from_slice(&self.trace);
@@ -80,8 +80,8 @@ impl TraceContext {
         bytes
     }
 
-    /// Decodes the context sent by a peer. Returns `None` if it is invalid. Trailing bytes are ignored, because later
-    /// versions may add some.
+    /// Decodes a trace context received from a peer. Returns `None` if it is invalid. Ignores trailing bytes, because
+    /// later versions may add some.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (trace, rest) = bytes.split_first_chunk::<16>()?;
         let (span, rest) = rest.split_first_chunk::<8>()?;
@@ -94,7 +94,7 @@ impl TraceContext {
     }
 }
 
-/// Parses lowercase hexadecimal digits.
+/// Parses exactly `2 * N` lowercase hexadecimal digits.
 fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
@@ -112,7 +112,7 @@ fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// Formats the context in the format of `traceparent`.
+/// Formats the context as a `traceparent` header.
 impl fmt::Display for TraceContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (trace, span) = (u128::from_be_bytes(self.trace), u64::from_be_bytes(self.span));

@@ -5,38 +5,38 @@ use crate::schema::method::Method;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 
-/// Wire layout and operation numbers of a service, for programs that read schemas at run time.
+/// Describes the wire layout and operation numbers of a service, for programs that read schemas at run time.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ServiceDescription {
-    /// The full name of the service.
+    /// Full name of the service, including its package.
     pub service: String,
-    /// The encoded [`Description`](polyglot::layout::Description) of its layout.
+    /// Encoded [`Description`](polyglot::layout::Description) of the wire layout.
     pub layout: Vec<u8>,
-    /// Names of the layout's types and fields, which the layout itself omits.
+    /// Names of the layout's types and fields, which the encoded layout omits.
     pub names: String,
-    /// The operations of all methods of the layout. A server may offer only some of them.
+    /// Operation numbers of all methods of the service. A server may offer only some of them.
     pub operations: Vec<u16>,
-    /// The methods that can be called.
+    /// Methods of the service that can be called.
     pub methods: Vec<MethodDescription>,
 }
 
-/// Name, operation number and properties of a method. The operation must be at least 10.
+/// Describes a method by its name, operation number and properties. The operation number must be at least 10.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct MethodDescription {
-    /// The name without the service.
+    /// Name of the method without its service.
     pub name: String,
-    /// The operation number.
+    /// Operation number that identifies the method on the wire.
     pub operation: u16,
-    /// Whether repeated calls have no additional effect.
+    /// Whether repeating a call has no additional effect, so that clients may retry it.
     pub is_idempotent: bool,
-    /// Whether calls change nothing.
+    /// Whether calls have no side effects.
     pub is_without_side_effects: bool,
 }
 
 type Constants = (&'static Layout, &'static [Method]);
 
 impl ServiceDescription {
-    /// Returns the same constants as generated code has: the layout, and the descriptors of
+    /// Returns the constants that generated code would contain: the layout, and descriptors of the
     /// [`methods`](Self::methods) in the same order. They are leaked once per description.
     ///
     /// # Errors

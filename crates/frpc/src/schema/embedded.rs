@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Schema of a package. `frpc-build` embeds it as the constant `SCHEMA` if `reflection(true)` is set.
+/// Embedded schema of a package. `frpc-build` generates it as the constant `SCHEMA` if `reflection(true)` is set.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Schema {
     files: &'static [u8],

@@ -3,14 +3,14 @@
 use polyglot::layout::{Description, Fingerprint};
 use std::fmt;
 
-/// The wire layout of a service. Created by generated code.
+/// Wire layout of a service: its operation numbers and the structure of its messages. Created by generated code.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Layout {
     pub(crate) service: &'static str,
-    /// Operations of all methods, in ascending order.
+    /// Operation numbers of all methods, in ascending order.
     pub(crate) operations: &'static [u16],
     pub(crate) fingerprint: Fingerprint,
-    /// The encoded [`Description`](polyglot::layout::Description), or empty if there is none.
+    /// Encoded [`Description`](polyglot::layout::Description) of the messages, or empty if there is none.
     pub(crate) description: &'static [u8],
     /// Names of the types and fields in the description.
     pub(crate) names: &'static str,
@@ -34,8 +34,8 @@ impl Layout {
         Self { service, operations, fingerprint, description, names }
     }
 
-    /// Creates a layout that is never freed, for programs that read schemas at run time. The operations may be in any
-    /// order. The fingerprint is computed from the `description`.
+    /// Creates a layout that is never freed, for programs that read schemas at run time. The operation numbers may be
+    /// in any order. The fingerprint is computed from `description`.
     ///
     /// # Errors
     /// If the description is malformed or has a different number of methods. An empty description is not checked.
@@ -68,12 +68,12 @@ impl Layout {
         self.service
     }
 
-    /// Returns the operations of all methods in ascending order.
+    /// Returns the operation numbers of all methods in ascending order.
     pub const fn operations(&self) -> &'static [u16] {
         self.operations
     }
 
-    /// Returns the fingerprint of the description.
+    /// Returns the fingerprint of the layout's description.
     pub const fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
@@ -92,7 +92,7 @@ impl fmt::Display for Layout {
 
 /// A generated client.
 pub trait Client {
-    /// Layout of the service that it calls.
+    /// Wire layout of the service that the client calls.
     const LAYOUT: &'static Layout;
 }
 
@@ -101,8 +101,8 @@ mod tests {
     use super::*;
     use polyglot::layout::{Method, TypeLayout};
 
-    /// Regression test: a server that offered only some methods of a service announced only their operations, which
-    /// were then assigned to other methods.
+    /// Regression test: a server that offered only some methods of a service announced only their operation numbers,
+    /// which the peer then assigned to other methods.
     #[test]
     fn each_method_of_a_description_needs_an_operation() {
         let method = |name: &str| Method {

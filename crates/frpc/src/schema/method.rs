@@ -16,7 +16,7 @@ pub struct Method {
 }
 
 impl Method {
-    /// Creates the descriptor of a method from the layout of its service, its name and its operation.
+    /// Creates the descriptor of a method from the layout of its service, its name and its operation number.
     ///
     /// # Panics
     /// If the operation is below 10, because these are reserved for the protocol.
@@ -27,13 +27,13 @@ impl Method {
         Self { layout, name, operation, idempotent: false, without_side_effects: false, is_tool: false }
     }
 
-    /// Declares the method idempotent: repeating a call has no additional effect, so clients may retry it.
+    /// Declares the method as idempotent: repeating a call has no additional effect, so clients may retry it.
     pub const fn idempotent(mut self) -> Self {
         self.idempotent = true;
         self
     }
 
-    /// Declares that the method has no side effects, which implies that it is idempotent.
+    /// Declares the method as free of side effects, which implies that it is idempotent.
     pub const fn without_side_effects(mut self) -> Self {
         self.without_side_effects = true;
         self.idempotent()

@@ -33,12 +33,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 
-/// Function that adds an adapter or listener to a server. Called once all services have been added.
+/// Function that adds an adapter or an adapter listener to a server. Called once all services have been added.
 pub(crate) type AdapterSetup =
     Box<dyn FnOnce(frisbee::ServerBuilder, Arc<ServiceOffer>) -> frisbee::ServerBuilder + Send + Sync>;
 
-/// The server's side of an adapter connection, with access to the methods of its services; see
-/// [`ServerBuilder::adapter`](crate::ServerBuilder::adapter).
+/// Server side of a connection that uses another protocol through an adapter, with access to the methods of its
+/// services; see [`ServerBuilder::adapter`](crate::ServerBuilder::adapter).
 #[derive(Clone, Debug)]
 pub struct AdapterContext {
     inner: frisbee::AdapterContext,
@@ -60,7 +60,7 @@ impl AdapterContext {
         Self { inner: context, methods: AdapterMethods { offer: offer.clone(), caller: Arc::new(caller) } }
     }
 
-    /// Returns the methods of the server's services, which the client of this connection can call.
+    /// Returns the service methods that the client of this connection can call.
     pub fn methods(&self) -> &AdapterMethods {
         &self.methods
     }
@@ -74,31 +74,31 @@ impl Deref for AdapterContext {
     }
 }
 
-/// The server's methods, as called by the client of one adapter connection. Clones belong to the same client.
+/// Service methods of a server, as called by the client of one adapter connection. Clones belong to the same client.
 #[derive(Clone)]
 pub struct AdapterMethods {
     offer: Arc<ServiceOffer>,
     caller: Arc<AdapterCaller>,
 }
 
-/// A client of an adapter, with its limits and access rules.
+/// A client that calls services through an adapter, with its limits and access rules.
 struct AdapterCaller {
     context: frisbee::AdapterContext,
     connection: Connection,
-    /// Permits that limit the concurrent calls of methods with `Policy::AtMost`, sorted by operation.
+    /// Permits that limit concurrent calls of methods with `Policy::AtMost`, sorted by operation number.
     permits: Mutex<Vec<(u16, Arc<Semaphore>)>>,
     /// Number of unary calls in progress.
     calls: AtomicUsize,
     /// Number of streaming calls in progress.
     streams: AtomicUsize,
-    /// Decides whether handlers are polled inline.
+    /// Decides whether handlers are polled inline or spawned as tasks.
     inline_runs: Mutex<InlineRuns>,
-    /// Access rules for the client, if there are any.
+    /// Access rules for this client, if there are any.
     rules: Option<Arc<dyn PeerRules>>,
 }
 
 impl AdapterMethods {
-    /// Returns the method `name` of the service with this full name. Clients that request methods that do not exist are
+    /// Returns the method `name` of the service with this full name. Clients that request nonexistent methods are
     /// throttled; see [`waste_rate`](frisbee::Config::waste_rate).
     pub fn get(&self, service: &str, name: &str) -> Option<AdapterMethod> {
         let Some(operation) = self.offer.table.operation(service, name) else {
@@ -113,14 +113,14 @@ impl AdapterMethods {
         self.offer.terms.nesting.levels()
     }
 
-    /// Returns whether no shutdown has begun and all services are [ready](crate::codegen::Lifecycle::is_ready) for
-    /// calls.
+    /// Returns whether all services are [ready](crate::codegen::Lifecycle::is_ready) for calls and no shutdown has
+    /// begun.
     pub fn is_ready(&self) -> bool {
         self.offer.is_ready()
     }
 
-    /// Authenticates the client by metadata such as a token, if the server has access rules. Should be called once
-    /// before several [access checks](AdapterMethod::check_access), so that a rejected token is counted only once.
+    /// Authenticates the client by metadata such as a bearer token, if the server has access rules. Should be called
+    /// once before several [access checks](AdapterMethod::check_access), so that a rejected token is counted only once.
     ///
     /// # Errors
     /// [`Unauthenticated`](crate::Code::Unauthenticated) if the token is rejected.
@@ -128,7 +128,7 @@ impl AdapterMethods {
         self.caller.rules.as_ref().map_or(Ok(()), |rules| rules.check_caller(metadata))
     }
 
-    /// Returns an iterator over all methods, sorted by operation.
+    /// Returns an iterator over all methods, sorted by operation number.
     pub fn iter(&self) -> impl Iterator<Item = AdapterMethod> {
         let operations = self.offer.table.methods().map(|method| method.operation.number());
         operations.map(|operation| AdapterMethod { methods: self.clone(), operation })
@@ -156,8 +156,8 @@ impl AdapterMethod {
         self.methods.offer.table.get(self.operation).expect("operation should be in the method table")
     }
 
-    /// Checks whether the access rules permit calls of this method by the client with this metadata. Used for listing
-    /// the available methods: nothing is called or counted against a limit.
+    /// Checks whether the access rules allow the client to call this method with this metadata. Used to list the
+    /// available methods: makes no call and does not count against a rate limit.
     ///
     /// # Errors
     /// The status with which a call would be rejected: [`Unauthenticated`](crate::Code::Unauthenticated) or
@@ -167,7 +167,7 @@ impl AdapterMethod {
         guard.map_or(Ok(()), |guard| guard.check(metadata))
     }
 
-    /// Calls a unary method.
+    /// Calls a unary method with an encoded request and returns the encoded response.
     ///
     /// # Errors
     /// The status of the call. [`Unimplemented`](crate::Code::Unimplemented) if the method does not support the format,
@@ -197,8 +197,8 @@ impl AdapterMethod {
         }
     }
 
-    /// Calls a method of any kind with a stream of requests. It must contain a single item if the method takes one
-    /// message.
+    /// Calls a method of any kind with a stream of encoded requests. The stream must contain a single item if the
+    /// method takes one message.
     ///
     /// # Errors
     /// Like [`unary`](Self::unary). Later failures are reported by the stream of responses.
@@ -234,7 +234,7 @@ impl AdapterMethod {
         called
     }
 
-    /// Calls a unary method with a stream that contains one request.
+    /// Calls a unary method with the only request in a stream.
     async fn unary_of_stream(
         &self,
         request: Request<MessageBytes>,
@@ -261,7 +261,7 @@ impl AdapterMethod {
         }))
     }
 
-    /// Calls a streaming method, with the same checks as for native streams.
+    /// Calls a streaming method, applying the same checks as for streams of native peers.
     async fn call(
         &self,
         method: &dyn StreamingMethod,
@@ -317,7 +317,7 @@ impl Deref for AdapterMethod {
 }
 
 impl AdapterCaller {
-    /// Counts a unary call. Returns `false` if the limit is exceeded.
+    /// Counts a unary call as in progress. Returns `false` if that exceeds the limit of concurrent calls.
     fn enter_call(&self) -> bool {
         let is_within = self.calls.fetch_add(1, Ordering::Relaxed) < self.connection.calls_max();
         if !is_within {
@@ -330,7 +330,7 @@ impl AdapterCaller {
         self.calls.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Returns the permits of a method, which are shared by calls in all formats.
+    /// Returns the permits for concurrent calls of a method. They are shared by calls in all formats.
     fn permits(&self, operation: u16, running: &HandlerPlacement) -> Option<Arc<Semaphore>> {
         let new = running.permits()?;
         let mut permits = self.permits.lock();
@@ -344,24 +344,24 @@ impl AdapterCaller {
     }
 }
 
-/// A call that is counted against a limit of its connection.
+/// A call that counts against a limit of its connection until it is dropped.
 struct InProgress {
     caller: Arc<AdapterCaller>,
     is_stream: bool,
-    /// Runtime in which handlers run.
+    /// Runtime in which the handler runs.
     runtime: Handle,
     /// Observation of the call. Boxed because few calls are observed.
     observed_call: Option<Box<ObservedCall>>,
 }
 
 impl InProgress {
-    /// Creates the guard of a call that has already been counted.
+    /// Creates the guard of a call that has already been counted as in progress.
     fn entered(caller: &Arc<AdapterCaller>, is_stream: bool) -> Self {
         let runtime = caller.connection.runtime_handle().clone();
         Self { caller: caller.clone(), is_stream, runtime, observed_call: None }
     }
 
-    /// Counts a stream. Returns the number of other streams in progress.
+    /// Counts a stream as in progress. Returns its guard and the number of other streams in progress.
     fn stream(caller: &Arc<AdapterCaller>) -> (Self, usize) {
         let before = caller.streams.fetch_add(1, Ordering::Relaxed);
         (Self::entered(caller, true), before)
@@ -377,7 +377,7 @@ impl InProgress {
         Ok(call)
     }
 
-    /// Reports the end of the call to the observer.
+    /// Reports the end of the call to its observer.
     fn end(&mut self, code: Code) {
         if let Some(observed_call) = self.observed_call.take() {
             observed_call.end(code, 0);

@@ -21,7 +21,7 @@ use tokio::net::{ToSocketAddrs, lookup_host};
 type Binding = dyn FnOnce(io::Result<Vec<SocketAddr>>) -> Result<Server, Error> + Send;
 
 impl Server {
-    /// Creates a builder with the default settings.
+    /// Creates a server builder with the default settings.
     pub fn builder() -> ServerBuilder {
         ServerBuilder {
             inner: frisbee::Server::builder(),
@@ -74,19 +74,19 @@ connection_setters!(ServerBuilder, |builder: &Self| {
 });
 
 forwarded_setters! { ServerBuilder:
-    /// Sets the timeout for receiving a client's first header. Defaults to 10 s.
+    /// Sets the timeout for receiving the first packet header of a client. Defaults to 10 s.
     first_header_timeout(timeout: Duration);
 
     /// Sets the maximum number of bytes buffered for clients, over all connections. Defaults to 256 MiB. Requests that
     /// would exceed it fail with `ResourceExhausted` before a handler runs; see [`frisbee::ServerBuilder::memory_max`].
     memory_max(bytes: usize);
 
-    /// Sets the maximum memory of the connections themselves. Defaults to 512 MiB. A connection counts 4 KiB, or 28 KiB
-    /// if TLS is configured; see [`frisbee::ServerBuilder::connection_memory_max`].
+    /// Sets the maximum memory used for connection state, excluding buffered data. Defaults to 512 MiB. A connection
+    /// counts 4 KiB, or 28 KiB if TLS is configured; see [`frisbee::ServerBuilder::connection_memory_max`].
     connection_memory_max(bytes: usize);
 
-    /// Sets the maximum number of open connections that wait for the client's first packet or its part of a TLS
-    /// handshake. Defaults to 4096. If it is exceeded, a new connection evicts an old one; see
+    /// Sets the maximum number of open connections whose client has not yet sent its first packet or completed the TLS
+    /// handshake. Defaults to 4096. Above it, each new connection evicts an old one; see
     /// [`frisbee::ServerBuilder::silent_max`].
     silent_max(count: usize);
 
@@ -100,8 +100,8 @@ forwarded_setters! { ServerBuilder:
     /// this server before its socket closes; see [`frisbee::ServerBuilder::drain_delay`].
     drain_delay(time: Duration);
 
-    /// Sets the maximum duration of a graceful shutdown. Connections that are still open then are closed. Defaults to
-    /// 20 s.
+    /// Sets the maximum duration of a graceful shutdown, after which remaining connections are closed. Defaults to 20
+    /// s.
     shutdown_timeout(timeout: Duration);
 
     /// Sets the maximum age of connections, after which they are drained. The actual age varies randomly by up to a
@@ -119,8 +119,8 @@ forwarded_setters! { ServerBuilder:
     /// Offers additional protocols by ALPN in TLS handshakes; see [`frisbee::ServerBuilder::alpn_protocols`].
     alpn_protocols(protocols: impl IntoIterator<Item = impl Into<Vec<u8>>>);
 
-    /// Shares memory with clients on a Unix socket that offer this; see [`frisbee::ServerBuilder::shared_memory`].
-    /// Disabled by default.
+    /// Accepts shared memory from clients on a Unix socket that offer it; see
+    /// [`frisbee::ServerBuilder::shared_memory`]. Disabled by default.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory(sharing: crate::shm::ListenerBuilder);
 
@@ -262,9 +262,9 @@ impl ServerBuilder {
         self
     }
 
-    /// Adds a listener for connectionless peers of another protocol; see [`frisbee::ServerBuilder::adapter_listener`].
-    /// Peers that it [registers](AdapterPeers::enter) call the services of this server through
-    /// [`AdapterContext::methods`].
+    /// Adds a listener for another protocol whose peers have no connections, such as one over UDP; see
+    /// [`frisbee::ServerBuilder::adapter_listener`]. Peers that it [registers](AdapterPeers::enter) call the services
+    /// of this server through [`AdapterContext::methods`].
     pub fn adapter_listener<L, F>(mut self, listen: L) -> Self
     where
         L: Fn(AdapterPeers) -> F + Send + Sync + 'static,
@@ -299,8 +299,8 @@ impl ServerBuilder {
         bind(lookup_host(address).await.map(Iterator::collect))
     }
 
-    /// Prepares binding to the addresses of a name. The result is boxed, so that the server is not compiled again in
-    /// each program.
+    /// Prepares binding to the addresses that `name` resolves to. The result is boxed so that the server's code is not
+    /// compiled again in each program.
     fn binding(self, name: String) -> Result<Box<Binding>, Error> {
         let (inner, endpoint, offer) = self.done()?;
         Ok(Box::new(move |addresses| Ok(Server { inner: inner.bind_resolved(name, addresses, endpoint)?, offer })))
@@ -349,7 +349,7 @@ impl ServerBuilder {
         Ok(Server { inner: inner.listen_on(listener, endpoint)?, offer })
     }
 
-    /// Creates a server from a listening Unix socket. Its file is not removed when the server is dropped; see
+    /// Creates a server from a listening Unix socket. The socket's file is not removed when the server is dropped; see
     /// [`frisbee::ServerBuilder::listen_on_unix`].
     ///
     /// # Errors
@@ -363,7 +363,7 @@ impl ServerBuilder {
         Ok(UnixServer { inner: inner.listen_on_unix(listener, endpoint)?, offer })
     }
 
-    /// Creates a server without a socket, whose connections are supplied by the program.
+    /// Creates a server without a listening socket. The program supplies its connections.
     ///
     /// # Errors
     /// Like [`bind`](Self::bind).

@@ -40,13 +40,13 @@ pub struct Inspector {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CallView {
-    /// Id of the call's packets or of its stream.
+    /// Id of the call's packets or, for a streaming call, of its stream.
     pub id: PacketId,
-    /// The method, as `package.Service/Method`.
+    /// Full name of the called method, as `package.Service/Method`.
     pub method: String,
-    /// Time since the handler was first pending, or since the stream was opened.
+    /// Time since the handler first returned pending, or since the stream was opened.
     pub age: Duration,
-    /// Time until the deadline, if the call has one.
+    /// Time left until the call's deadline, if it has one.
     pub time_left: Option<Duration>,
 }
 
@@ -72,7 +72,7 @@ impl Inspector {
         (count, oldest.into_iter().map(view).collect())
     }
 
-    /// Returns the [batch observer](crate::ServerBuilder::batch_observer) of the server, if it has this type.
+    /// Returns the [batch observer](crate::ServerBuilder::batch_observer) of the server, if it has type `T`.
     pub fn batch_observer<T: BatchObserver>(&self) -> Option<&T> {
         self.offer.observers.as_ref()?.batches()
     }

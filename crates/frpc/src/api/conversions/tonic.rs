@@ -18,7 +18,7 @@ impl From<tonic::Code> for Code {
     }
 }
 
-/// Preserves details and metadata.
+/// Converts the status, preserving its details and metadata.
 impl From<Status> for tonic::Status {
     fn from(status: Status) -> Self {
         let metadata = MetadataMap::from(status.metadata());
@@ -27,9 +27,9 @@ impl From<Status> for tonic::Status {
     }
 }
 
-/// Preserves details and metadata. Entries that [`Metadata`] cannot represent are dropped, and their keys are logged.
-/// Several texts of one key are joined like in `Metadata::try_from`. If a key has several binary values, only the first
-/// is kept.
+/// Converts the status, preserving its details and metadata. Entries that [`Metadata`] cannot represent are dropped,
+/// and their keys are logged. Multiple text values of a key are joined like in `Metadata::try_from`. Of multiple binary
+/// values of a key, only the first is kept.
 impl From<tonic::Status> for Status {
     fn from(status: tonic::Status) -> Self {
         let mut converted = Self::new(status.code().into(), status.message());
@@ -47,7 +47,7 @@ impl From<tonic::Status> for Status {
     }
 }
 
-/// Preserves all entries.
+/// Converts the metadata, preserving all entries.
 impl From<&Metadata> for MetadataMap {
     fn from(metadata: &Metadata) -> Self {
         let mut map = Self::new();
@@ -66,8 +66,8 @@ impl From<&Metadata> for MetadataMap {
     }
 }
 
-/// Joins several texts of one key by commas, or by semicolons for cookies (RFC 9110, section 5.3; RFC 9113, section
-/// 8.2.3).
+/// Converts the metadata. Multiple text values of a key are joined with commas, or with semicolons for cookies (RFC
+/// 9110, section 5.3; RFC 9113, section 8.2.3).
 ///
 /// # Errors
 /// If [`Metadata`] cannot represent an entry: for example if a text is not ASCII, a limit is exceeded, or a key that

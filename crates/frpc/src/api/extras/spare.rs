@@ -4,12 +4,12 @@
 use super::Extras;
 use std::cell::RefCell;
 
-/// Maximum number of pooled boxes per thread. Each takes about 140 bytes. A connection rarely handles more messages
+/// Maximum number of pooled allocations per thread, of about 140 bytes each. A connection rarely handles more messages
 /// with metadata at the same time.
 const POOL_MAX: usize = 64;
 
 thread_local! {
-    /// Empty boxes of this thread, kept to save allocations.
+    /// Pool of empty boxes for metadata and extensions, reused by messages on this thread to save allocations.
     #[expect(clippy::vec_box, reason = "the boxes are kept")]
     static POOL: RefCell<Vec<Box<Extras>>> = const { RefCell::new(Vec::new()) };
 }
@@ -20,7 +20,7 @@ pub(super) fn take() -> Box<Extras> {
     pool.ok().flatten().unwrap_or_default()
 }
 
-/// Drops the contents of a box and returns it to the pool.
+/// Drops the contents of the box and returns it to the pool.
 pub(super) fn recycle(mut extras: Box<Extras>) {
     // Clear the box before borrowing the pool, because dropping the user's values may free other boxes.
     extras.clear();

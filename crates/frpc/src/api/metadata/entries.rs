@@ -3,32 +3,33 @@
 
 use frisbee::tlv::{put_varint, take_varint};
 
-/// Size of the inline storage in bytes: enough for a `traceparent` and another short entry.
+/// Size in bytes of the inline storage for metadata, enough for a `traceparent` and another short entry.
 const INLINE_LEN: usize = 84;
 
-/// Type of the prefix item that contains a metadata entry.
+/// Item type that identifies a metadata entry in the prefix of a call.
 pub(crate) const ENTRY: u8 = 2;
 
-/// Flag in the stored type of an entry: its value is omitted from `Debug` output.
+/// Flag in the stored type of a metadata entry whose value `Debug` output omits.
 const SENSITIVE: u8 = 0x80;
 
-/// Length in bytes of the header of a short entry: its type, its length and the length of its key. The lengths of
-/// longer entries take several bytes.
+/// Length in bytes of the header of a short metadata entry: its type, its length and the length of its key. Longer
+/// entries encode these lengths in several bytes.
 const SHORT_HEAD: usize = 3;
 
-/// Entries in insertion order, each with a header, a key and a value.
+/// Metadata entries in insertion order, each consisting of a header, a key and a value.
 #[derive(Clone)]
 pub(super) struct Entries {
-    /// Buffer for a few short entries, to save an allocation. Contains them in `inline[..length]`.
+    /// Inline buffer that saves an allocation if there are only a few short entries. The entries occupy
+    /// `inline[..length]`.
     inline: [u8; INLINE_LEN],
     length: u8,
-    /// Whether any entry may have the flag [`SENSITIVE`].
+    /// Whether any entry may be flagged as [`SENSITIVE`].
     has_sensitive: bool,
     /// Number of entries.
     count: u16,
-    /// Total length of all keys and values.
+    /// Total length in bytes of all keys and values.
     content_len: u16,
-    /// Buffer for the entries if they do not fit inline.
+    /// Heap buffer that holds the entries if they do not fit inline.
     apart: Vec<u8>,
 }
 
@@ -37,22 +38,22 @@ const _: () = assert!(INLINE_LEN < 0x80);
 
 /// A metadata entry, borrowed from the encoded entries.
 pub(super) struct Entry<'a> {
-    /// The key, which is lowercase ASCII.
+    /// Key of the entry in lowercase ASCII.
     pub(super) key: &'a [u8],
     pub(super) value: &'a [u8],
     is_sensitive: bool,
-    /// Offset of the first byte of the entry.
+    /// Offset of the entry's first byte.
     begin: usize,
     end: usize,
 }
 
 impl<'a> Entry<'a> {
-    /// Returns the key as a string.
+    /// Returns the key of the entry as a string.
     pub(super) fn name(&self) -> &'a str {
         std::str::from_utf8(self.key).unwrap_or_default()
     }
 
-    /// Returns whether `Debug` output omits the value.
+    /// Returns whether `Debug` output must omit the value.
     pub(super) fn is_hidden(&self) -> bool {
         self.is_sensitive || is_secret(self.name())
     }
@@ -63,27 +64,27 @@ impl Entries {
         Self { inline: [0; INLINE_LEN], length: 0, has_sensitive: false, count: 0, content_len: 0, apart: Vec::new() }
     }
 
-    /// Returns the number of entries.
+    /// Returns the number of metadata entries.
     pub(super) fn count(&self) -> usize {
         self.count.into()
     }
 
-    /// Returns the total length of all keys and values.
+    /// Returns the total length of all keys and values in bytes.
     pub(super) fn content_len(&self) -> usize {
         self.content_len.into()
     }
 
-    /// Returns the allocated memory in bytes.
+    /// Returns the allocated memory in bytes, without the inline storage.
     pub(super) fn memory(&self) -> usize {
         self.apart.capacity()
     }
 
-    /// Returns the entries as encoded, with the internal flags of sensitive ones.
+    /// Returns the encoded entries, including the internal flags of sensitive ones.
     fn bytes(&self) -> &[u8] {
         if self.apart.is_empty() { self.inline.get(..self.length.into()).unwrap_or_default() } else { &self.apart }
     }
 
-    /// Returns the entries in their wire format. Returns `None` if any entry has the flag of sensitive values, which
+    /// Returns the entries in their wire format. Returns `None` if any entry is flagged as sensitive, because the flag
     /// must not be sent.
     pub(super) fn plain_bytes(&self) -> Option<&[u8]> {
         if self.has_sensitive { None } else { Some(self.bytes()) }
@@ -102,7 +103,7 @@ impl Entries {
         self.bytes().len()
     }
 
-    /// Appends the entries to a buffer in their wire format, without flags.
+    /// Appends the entries to a buffer in their wire format, without the internal flags.
     pub(super) fn put(&self, buffer: &mut Vec<u8>) {
         buffer.extend_from_slice(self.bytes());
         if self.has_sensitive {
@@ -110,7 +111,7 @@ impl Entries {
         }
     }
 
-    /// Clears the flags of the entries at the end of a buffer.
+    /// Clears the sensitivity flags of the entries at the end of a buffer.
     fn hide_marks(&self, buffer: &mut [u8]) {
         let begin = buffer.len() - self.len();
         for entry in self.iter() {
@@ -120,18 +121,18 @@ impl Entries {
         }
     }
 
-    /// Returns the entries in insertion order.
+    /// Returns an iterator over the entries in insertion order.
     pub(super) fn iter(&self) -> Iter<'_> {
         Iter { bytes: self.bytes(), at: 0 }
     }
 
-    /// Returns the first entry with this key.
+    /// Returns the first entry with this key, if there is one.
     #[inline]
     pub(super) fn find(&self, key: &[u8]) -> Option<Entry<'_>> {
         self.iter().find(|entry| entry.key == key)
     }
 
-    /// Adds the first entry if it fits inline. Returns whether it does.
+    /// Adds the first entry inline. Returns `false` without adding it if it does not fit.
     pub(super) fn push_first(&mut self, key: &[u8], value: &[u8]) -> bool {
         let content_len = key.len() + value.len();
         let room = self.inline.get_mut(..SHORT_HEAD + content_len);
@@ -146,7 +147,7 @@ impl Entries {
         true
     }
 
-    /// Appends an entry. The caller must have checked the limits of metadata.
+    /// Appends an entry. The caller must have checked the size limits of metadata.
     pub(super) fn push(&mut self, key: &[u8], value: &[u8]) {
         let mut key_len = Vec::new();
         put_varint(&mut key_len, key.len() as u64);
@@ -180,7 +181,7 @@ impl Entries {
         }
     }
 
-    /// Removes the entries of a key. Returns whether the key existed.
+    /// Removes all entries with this key. Returns whether there were any.
     pub(super) fn remove(&mut self, key: &[u8]) -> bool {
         let before = self.count;
         while let Some(found) = self.find(key) {
@@ -198,7 +199,7 @@ impl Entries {
         self.count < before
     }
 
-    /// Flags the values of a key as sensitive. Returns whether the key exists.
+    /// Flags all values of a key as sensitive. Returns whether the key exists.
     pub(super) fn mark_sensitive(&mut self, key: &[u8]) -> bool {
         let found: Vec<_> = self.iter().filter(|entry| entry.key == key).map(|entry| entry.begin).collect();
         for begin in &found {
@@ -211,7 +212,7 @@ impl Entries {
     }
 }
 
-/// Copies a slice. Lengths between `HALF` and twice that are copied inline, because a call to `memcpy` would take
+/// Copies a slice. Lengths between `HALF` and twice `HALF` are copied inline, because calling `memcpy` would take
 /// longer.
 fn copy<const HALF: usize>(to: &mut [u8], from: &[u8]) {
     if let (Some(first), Some(last)) = (from.first_chunk::<HALF>(), from.last_chunk::<HALF>())
@@ -236,14 +237,14 @@ impl Default for Entries {
 impl Eq for Entries {}
 
 impl PartialEq for Entries {
-    /// Compares the entries without their flags.
+    /// Compares keys and values, ignoring the sensitivity flags.
     fn eq(&self, other: &Self) -> bool {
         let mut pairs = self.iter().zip(other.iter());
         self.count == other.count && pairs.all(|(one, two)| (one.key, one.value) == (two.key, two.value))
     }
 }
 
-/// Iterator over entries.
+/// Iterator over metadata entries.
 pub(super) struct Iter<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -263,7 +264,7 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
-/// Returns whether the name of a key indicates that its value is secret.
+/// Returns whether the name of a metadata key suggests that its value is secret.
 fn is_secret(key: &str) -> bool {
     let name = key.strip_suffix("-bin").unwrap_or(key);
     matches!(name, "authorization" | "proxy-authorization" | "cookie" | "set-cookie")

@@ -26,19 +26,20 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// Maximum number of outermost boxes that a chain keeps. One suffices for sequential calls; the others are used by
-/// concurrent calls.
+/// Maximum number of allocations for outermost middleware that a chain keeps for reuse. Sequential calls need only one;
+/// concurrent calls use the others.
 const SPARES_MAX: usize = 16;
 
-/// The middleware of a channel or server, outermost first.
+/// Middleware of a channel or server, outermost first.
 #[derive(Default)]
 pub(crate) struct Chain {
     middleware: Vec<Arc<dyn ErasedMiddleware>>,
-    /// Free boxes of the outermost middleware. In an `Arc`, so that builders do not instantiate their drop code.
+    /// Pooled allocations for the outermost middleware's futures. Wrapped in an `Arc` so that builders do not
+    /// instantiate the drop code.
     spares: Arc<Mutex<Vec<Pin<Box<RunnerSlot>>>>>,
 }
 
-/// Middleware that runs inside of another one. Contains at least one.
+/// The middleware inside of another one, which contains at least one.
 pub(super) struct InnerChain {
     chain: Arc<Chain>,
     at: usize,
@@ -50,9 +51,9 @@ impl InnerChain {
     }
 }
 
-/// The future that a middleware awaits: the next middleware, or the call itself.
+/// The future that a middleware awaits: that of the next middleware, or of the call itself.
 pub(super) struct ChainFuture {
-    /// The innermost call. `None` while the next middleware holds it, and after completion.
+    /// The innermost call. `None` while the next middleware owns it, and after completion.
     last: Option<Box<InnermostCall>>,
     middleware: Option<Pin<Box<RunnerSlot>>>,
 }
@@ -64,7 +65,7 @@ impl ChainFuture {
         Self { last: Some(last), middleware: None }
     }
 
-    /// Starts the future of the next middleware.
+    /// Creates the future of the next middleware and polls it for the first time.
     fn start_middleware(&mut self, context: &mut Context<'_>) -> Poll<Result<CallResponse, Status>> {
         let Some(mut last) = self.last.take() else { return Poll::Pending };
         let (Some(InnerChain { chain, at }), Some(parts)) = (last.rest.take(), last.parts.take()) else {
@@ -78,7 +79,7 @@ impl ChainFuture {
         self.answered(polled)
     }
 
-    /// Returns the slot of a completed middleware to the innermost call.
+    /// Returns the slot of a completed middleware to the innermost call for reuse.
     fn answered(&mut self, mut polled: Poll<Result<CallResponse, Status>>) -> Poll<Result<CallResponse, Status>> {
         if let Poll::Ready(answered) = &mut polled
             && let Some(slot) = self.middleware.take()
@@ -125,14 +126,14 @@ impl Future for ChainFuture {
 /// can be started in the same memory, which is returned to the chain on drop. Boxes are reused across methods, except
 /// for that of the innermost call.
 pub(crate) struct PooledCall<T> {
-    /// The slot of the outermost middleware. `None` only during drop.
+    /// Slot with the future of the outermost middleware. `None` only during drop.
     outermost: Option<Pin<Box<RunnerSlot>>>,
     chain: Arc<Chain>,
     result: PhantomData<fn() -> T>,
 }
 
 impl<T> PooledCall<T> {
-    /// Creates a call that has not been [started](Self::begin), in reused memory if the chain has some.
+    /// Creates a call that has not been [started](Self::begin). Reuses memory of an earlier call if the chain has some.
     pub(crate) fn of(chain: &Arc<Chain>) -> Self {
         Self { outermost: Some(chain.slot()), chain: chain.clone(), result: PhantomData }
     }
@@ -141,7 +142,7 @@ impl<T> PooledCall<T> {
         Some(self.outermost.as_mut()?.as_mut().outermost())
     }
 
-    /// Starts a call whose message is already stored.
+    /// Starts a call whose request message is already stored.
     fn enter(
         &mut self,
         mut last: Box<InnermostCall>,
@@ -179,7 +180,7 @@ impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
 }
 
 impl<B: 'static> PooledCall<Result<Response<B>, Status>> {
-    /// Creates the response of the call from the result of its middleware.
+    /// Creates the response of the call from the result that its middleware returned.
     fn reply(&mut self, returned: Result<CallResponse, Status>) -> Result<Response<B>, Status> {
         let CallResponse { mut of } = returned.map_err(|status| self.verdict(status))?;
         let reply = of.call.as_mut().reply().downcast_mut::<Option<B>>();
@@ -231,23 +232,23 @@ impl<T> Drop for PooledCall<T> {
 }
 
 impl Chain {
-    /// Adds a middleware inside of the existing ones.
+    /// Adds a middleware inside the existing ones.
     pub(crate) fn push(&mut self, middleware: impl Middleware) {
         self.middleware.push(Arc::new(middleware));
     }
 
-    /// Returns a chain that runs the middleware of `self` around those of `inner`.
+    /// Returns a chain that runs the middleware of `self` around the middleware of `inner`.
     pub(crate) fn followed_by(&self, inner: &Self) -> Self {
         let middleware = self.middleware.iter().chain(&inner.middleware).cloned().collect();
         Self { middleware, ..Self::default() }
     }
 
-    /// Returns the chain, or `None` if it contains no middleware.
+    /// Returns the chain, or `None` if it has no middleware.
     pub(crate) fn present(self) -> Option<Arc<Self>> {
         if self.middleware.is_empty() { None } else { Some(Arc::new(self)) }
     }
 
-    /// Returns memory for a call. Reuses that of a completed call if possible.
+    /// Returns a slot for the outermost middleware's future, reusing that of a completed call if possible.
     fn slot(&self) -> Pin<Box<RunnerSlot>> {
         // Allocate instead of waiting for the lock.
         if let Some(spare) = self.spares.try_lock().and_then(|mut spares| spares.pop()) {
@@ -259,7 +260,7 @@ impl Chain {
         }
     }
 
-    /// Returns the memory of a completed call to the chain.
+    /// Returns the slot of a completed call to the chain for reuse.
     fn keep(&self, outermost: Pin<Box<RunnerSlot>>) {
         if let Some(mut spares) = self.spares.try_lock()
             && spares.len() < SPARES_MAX
@@ -269,7 +270,7 @@ impl Chain {
     }
 }
 
-/// Runs a call within a chain, if there is one. The call is boxed, so that its future is compiled only once.
+/// Runs a call within a middleware chain, if there is one. The call is boxed so that its future is compiled only once.
 pub(crate) fn through<A, B>(
     chain: Option<Arc<Chain>>,
     about: &MethodInfo,

@@ -11,32 +11,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
-/// Maximum number of slots of inner middleware that are kept with a call. Exceeds the length of typical chains.
+/// Maximum number of slots for inner middleware that a call keeps for reuse. Exceeds the length of typical chains.
 const SLOTS_MAX: usize = 32;
 
-/// The call inside of all middleware, and the memory that later calls reuse. It is passed inwards through the chain
-/// with the call and returned with the response.
+/// The call inside all middleware, with memory that later calls reuse. It is passed inwards through the middleware
+/// chain and returned with the response.
 pub(super) struct InnermostCall {
     pub(super) call: Pin<Box<dyn MakeCall>>,
-    /// The properties that middleware has access to. `None` while a middleware holds them.
+    /// Properties of the call that middleware can access. `None` while a middleware owns them.
     pub(super) parts: Option<Box<Parts>>,
-    /// Whether the call has not been started.
+    /// Whether the call has not been started yet.
     pub(super) is_coming: bool,
-    /// Whether the call is made by this end, rather than received from a client.
+    /// Whether this side makes the call, rather than having received it from a client.
     pub(super) is_own: bool,
-    /// Remaining middleware between the holder of the call and the call.
+    /// The remaining middleware between the current owner of the call and the call itself.
     pub(super) rest: Option<InnerChain>,
-    /// Whether the call has run or may have run. Shared with the outermost middleware, because an inner one may drop
-    /// the call.
+    /// Whether the call has run or may have run. Shared with the outermost middleware, because an inner middleware may
+    /// drop the call.
     pub(super) has_run: Arc<AtomicBool>,
     /// Metadata and extensions of the response.
     pub(super) extras: OptionalExtras,
-    /// Free slots for the middleware inside of the outermost one, used as a stack.
+    /// Stack of free slots for the futures of inner middleware.
     pub(super) slots: Vec<Pin<Box<RunnerSlot>>>,
 }
 
 impl InnermostCall {
-    /// Keeps the slot of a completed middleware for later calls.
+    /// Keeps the slot of a completed middleware for reuse by later calls.
     pub(super) fn keep_slot(&mut self, slot: Pin<Box<RunnerSlot>>) {
         if self.slots.len() < SLOTS_MAX {
             self.slots.push(slot);
@@ -44,10 +44,10 @@ impl InnermostCall {
     }
 }
 
-/// The call inside of all middleware, with the types of its messages erased.
+/// The call inside all middleware, with its message types erased.
 pub(super) trait MakeCall: Send {
-    /// Polls the call, after starting it if `parts` are given. When it is ready, it stores the message of the response
-    /// in itself and the other parts of the response in `extras`.
+    /// Polls the call, starting it first if `parts` are given. When it completes, it stores the response message in
+    /// itself, and the metadata and extensions of the response in `extras`.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<&mut Parts>,
@@ -55,15 +55,15 @@ pub(super) trait MakeCall: Send {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Status>>;
 
-    /// Returns the slot for the input of the next call: an `Option` of a function and its message.
+    /// Returns the input slot for the next call: an `Option` of a function and its request message.
     fn slot(self: Pin<&mut Self>) -> &mut dyn Any;
 
-    /// Returns the message of the response, as an `Option` of its type.
+    /// Returns the response message as a type-erased `Option`.
     fn reply(self: Pin<&mut Self>) -> &mut dyn Any;
 }
 
 pin_project_lite::pin_project! {
-    /// Progress of a call: its input before the start, then its future, then its response.
+    /// Progress of a call, which holds first its input, then its future and finally its response.
     struct CallStage<A, B, L, F> {
         make: Option<(L, A)>,
         #[pin]
@@ -115,8 +115,8 @@ where
 }
 
 impl InnermostCall {
-    /// Creates a call that has not been started, in the memory of a completed one if given. `make` creates the future
-    /// from the message.
+    /// Creates a call that has not been started, reusing the memory of a completed one if given. `make` creates the
+    /// call's future from the request message.
     pub(super) fn new<A, B, L, F>(spare: Option<Box<Self>>, make: L, message: A) -> Box<Self>
     where
         A: Send + 'static,

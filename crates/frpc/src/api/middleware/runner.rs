@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::task::{Context, Poll, ready};
 
-/// A type-erased middleware.
+/// A middleware with its type erased.
 pub(super) trait ErasedMiddleware: Send + Sync {
-    /// Creates a slot for the futures of the middleware.
+    /// Creates a slot that can hold the future of this middleware.
     fn slot(self: Arc<Self>) -> Pin<Box<RunnerSlot>>;
 }
 
@@ -23,21 +23,21 @@ impl<M: Middleware> ErasedMiddleware for M {
     }
 }
 
-/// A slot that stores the future of one middleware in place, one call after the other.
+/// A slot that holds the future of one middleware in place and is reused by consecutive calls.
 pub(super) type RunnerSlot = dyn RunMiddleware;
 
-/// State in the slot of the outermost middleware.
+/// State that only the slot of the outermost middleware has.
 #[derive(Default)]
 pub(super) struct OutermostState {
-    /// The innermost call, before it is started and after it has completed.
+    /// The innermost call, present before it is started and after it has completed.
     pub(super) last: Option<Box<InnermostCall>>,
-    /// Whether the last call has run.
+    /// Whether the innermost call of the previous run has run, shared with that call.
     pub(super) has_run: Option<Arc<AtomicBool>>,
 }
 
 /// Runs one middleware around calls.
 pub(super) trait RunMiddleware: Send {
-    /// Polls the middleware, after starting it if `call` is given. Ready when the middleware has completed.
+    /// Polls the middleware, starting it first if a call is given. Ready when the middleware has completed.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<(Call, Next)>,
@@ -47,7 +47,7 @@ pub(super) trait RunMiddleware: Send {
     /// Returns whether this slot belongs to `middleware`.
     fn is_of(&self, middleware: &Arc<dyn ErasedMiddleware>) -> bool;
 
-    /// Returns the state of the outermost middleware.
+    /// Returns the state that belongs to the outermost middleware.
     fn outermost(self: Pin<&mut Self>) -> &mut OutermostState;
 }
 

@@ -14,19 +14,19 @@ static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 1, b"", "");
 static ADD: Method = Method::new(&LAYOUT, "Add", 10);
 static GET: Method = Method::new(&LAYOUT, "Get", 11);
 
-/// The first bytes of a message, and those of an error.
+/// First bytes of an encoded message and of an encoded error.
 const MESSAGE: &[u8] = &[8, 0];
 const ERROR: &[u8] = &[6, 5, 1, b'x'];
 
 impl Calls {
-    /// Returns whether the call of a ticket is observed and has not been counted.
+    /// Returns whether a ticket's call is observed and has not been counted yet.
     fn is_uncounted(&self, ticket: CallTicket) -> bool {
         let Some(observed) = &self.observed else { return false };
         observed.records.get(usize::from(ticket.slot)).is_some_and(|record| !record.is_counted())
     }
 }
 
-/// An observer that adds up what is reported, by name and code.
+/// An observer that sums the reported calls by method and status code.
 #[derive(Clone, Default)]
 struct Batches(Arc<Mutex<Reported>>);
 
@@ -92,7 +92,7 @@ impl Observed {
         ticket
     }
 
-    /// Simulates a driver poll that starts `later` after the previous one and receives these replies.
+    /// Simulates a driver poll that starts `later` after the previous one and receives replies to these calls.
     fn answer(&mut self, later: Duration, answered: &[(CallTicket, Operation, &'static [u8])]) -> Option<LateReplies> {
         self.now += later;
         let packet = |&(ticket, operation, body): &(CallTicket, Operation, _)| Packet {
@@ -111,7 +111,7 @@ impl Observed {
         assert!(matches!(outcome, Poll::Ready(CallOutcome::Reply(_))));
     }
 
-    /// Returns how many calls of each method have ended with each code.
+    /// Returns the number of ended calls by method and status code.
     fn counts(&self) -> BTreeMap<(&'static str, u8), u64> {
         let calls = self.batches.0.lock().calls.clone();
         calls.into_iter().map(|(key, (count, _))| (key, count)).filter(|(_, count)| *count > 0).collect()
@@ -192,7 +192,7 @@ fn late_replies_are_counted_after_lock_release() {
     assert!(observed.answer(Duration::from_millis(1), &[]).is_none());
 }
 
-/// An observer that samples no calls.
+/// An observer that samples no calls, so their ends are not reported.
 struct NoSamples;
 
 impl Observer for NoSamples {

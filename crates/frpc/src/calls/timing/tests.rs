@@ -6,7 +6,7 @@ use std::task::Waker;
 
 const CALLED: Operation = Operation::FIRST_USER;
 
-/// An observer that stores the events of a server.
+/// An observer that stores all events of a server.
 #[derive(Default, Debug)]
 pub(crate) struct Events(Mutex<Vec<ServerEvent>>);
 
@@ -17,12 +17,12 @@ impl ServerObserver for Events {
 }
 
 impl Events {
-    /// Returns the events since the last call.
+    /// Takes the events that occurred since the last call of this function.
     pub(crate) fn take(&self) -> Vec<ServerEvent> {
         std::mem::take(&mut *self.0.lock())
     }
 
-    /// Returns the duration and the end of the last call that was measured.
+    /// Returns the duration and outcome of the call that was measured last.
     pub(crate) fn measured(&self) -> Option<(Duration, MeasuredEnd)> {
         self.0.lock().iter().rev().find_map(|event| match event {
             ServerEvent::Measured { took, end, .. } => Some((*took, *end)),

@@ -8,15 +8,15 @@ use std::sync::atomic::AtomicUsize;
 use tokio::io::DuplexStream;
 use tokio::runtime::Handle;
 
-/// A connector that fails each time and counts its attempts.
+/// A connector that always fails and counts the attempts.
 #[derive(Default)]
 struct FailingConnector {
     attempts: AtomicUsize,
-    /// Duration of an attempt.
+    /// Duration of each connection attempt.
     takes: Duration,
     panics: bool,
     is_single: bool,
-    /// The error number of the system, instead of a refusal.
+    /// Operating system error to fail with. If `None`, the connection is refused.
     errno: Option<i32>,
 }
 
@@ -79,8 +79,8 @@ async fn other_protocol_is_redialled_after_half_longest_pause() {
     assert!(pauses.iter().any(|pause| *pause < PAUSE_MAX.mul_f64(0.6)));
 }
 
-/// Regression: after a time without descriptors, calls failed with the error of the last attempt although there were
-/// descriptors again.
+/// Regression test: after the process had been out of file descriptors, calls still failed with the error of the last
+/// attempt.
 #[cfg(unix)]
 #[tokio::test(start_paused = true)]
 async fn pauses_do_not_grow_without_descriptors() {
@@ -147,7 +147,8 @@ async fn dialler_panic_is_a_failure_and_exhaustion_is_final() {
     assert_eq!(failing.attempts(), 1);
 }
 
-/// Regression: both callers waited for the same attempt, but only the one that had polled last was woken.
+/// Regression test: of two callers waiting for the same connection attempt, only the one that had polled last was
+/// woken.
 #[tokio::test(start_paused = true)]
 async fn first_attempt_and_a_call_meanwhile_both_end() {
     let failing = Arc::new(FailingConnector { takes: TIMEOUT / 10, ..FailingConnector::default() });
@@ -186,6 +187,6 @@ fn callers_get_error_after_channel_runtime_ends() {
     channels.block_on(tokio::task::yield_now());
     drop(channels);
     let error =
-        callers.block_on(caller).expect("task should not panic").expect("call should fail without a connection");
+        callers.block_on(caller).expect("caller task should not panic").expect("call should fail without a connection");
     assert!(error.contains(RUNTIME_ENDED), "{error}");
 }

@@ -23,7 +23,7 @@ async fn pass_on(call: Call, next: Next) -> Result<CallResponse, Status> {
     next.run(call).await
 }
 
-/// Returns a chain of middleware that only call the next one.
+/// Returns a chain with `length` middleware that only forward each call.
 fn chain_of(length: usize) -> Arc<Chain> {
     let mut chain = Chain::default();
     (0..length).for_each(|_| chain.push(pass_on));
@@ -34,7 +34,7 @@ fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Begins a call within a chain.
+/// Creates and starts a call within a middleware chain.
 fn begun<A, B, F>(
     chain: &Arc<Chain>,
     request: Request<A>,
@@ -61,12 +61,12 @@ async fn double(request: Request<u32>) -> Outcome<u32> {
     Ok(Response::new(2 * request.into_inner()))
 }
 
-/// Returns the address of the outermost middleware's box.
+/// Returns the address of the box that holds the outermost middleware's future.
 fn outermost<T>(around: &PooledCall<T>) -> Option<usize> {
     around.outermost.as_ref().map(|outermost| (&raw const **outermost).addr())
 }
 
-/// Returns the addresses of the boxes of a call that has ended, from the outermost to the innermost.
+/// Returns the addresses of the boxes used by a completed call, from the outermost to the innermost.
 fn boxes<T>(around: &mut PooledCall<T>) -> Vec<usize> {
     let mut found = outermost(around).into_iter().collect::<Vec<_>>();
     let last = around
@@ -199,7 +199,7 @@ fn a_call_leaves_its_boxes_to_the_chain_if_it_has_ended_well() {
     assert_eq!(boxes(&mut served), first);
 }
 
-/// Middleware that exchanges its response for the stored one, if there is one.
+/// Middleware that swaps its response for the stored one, if there is one.
 #[derive(Clone, Default)]
 struct Exchanges(Arc<Shared<Option<CallResponse>>>);
 
@@ -299,8 +299,8 @@ fn metadata_and_extensions_pass_through_middleware() {
     assert_eq!(ended(&mut around).unwrap().into_inner(), "outer.inner.", "nothing is left of the call before");
 }
 
-/// Regression: a task continued the call after the middleware had returned, and the status stated that the call had not
-/// run.
+/// Regression test: a task continued the call after the middleware had returned, but the status claimed that the call
+/// had not run.
 #[test]
 fn call_continued_after_its_middleware_may_have_run() {
     let kept = Arc::new(Shared::new(None));
