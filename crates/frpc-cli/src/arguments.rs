@@ -61,7 +61,7 @@ pub(crate) enum Command {
     },
 }
 
-/// The server's address and connection settings.
+/// Address of the server and settings for connecting to it.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ServerArguments {
@@ -98,7 +98,7 @@ pub(crate) enum Header {
     Old,
 }
 
-/// The source of the schema, unless the server provides it.
+/// Files that contain the schema. Without them, the server must provide it.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Schema")]
 pub(crate) struct SourceArguments {
@@ -111,7 +111,7 @@ pub(crate) struct SourceArguments {
     /// An encoded FileDescriptorSet, as written by protoc with --include_imports.
     #[arg(long, global = true, value_name = "FILE", conflicts_with = "proto")]
     pub(crate) descriptor_set: Option<PathBuf>,
-    /// How operations are assigned to methods: `go` if every file starts at 10.
+    /// Numbering of the methods: `go` if the operations of every file start at 10.
     #[arg(long, global = true, value_enum, default_value_t = Numbering::Sequential)]
     pub(crate) numbering: Numbering,
 }
@@ -139,7 +139,7 @@ pub(crate) struct OutputArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConformanceArguments {
-    /// File for a report in JUnit's format.
+    /// Write a report in JUnit's XML format to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
 }
@@ -220,7 +220,7 @@ pub(crate) struct CallArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArguments {
-    /// The server, like --server: HOST:PORT or unix:PATH.
+    /// The server's address, like --server: HOST:PORT or unix:PATH.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) to: Option<String>,
     /// Send a metadata entry with each request, like `call`.
@@ -295,10 +295,10 @@ pub(crate) struct GatewayArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct LoadArguments {
-    /// The method, like `call`.
+    /// The method to call, named as for `call`.
     #[arg(value_parser = name)]
     pub(crate) method: String,
-    /// The request, like `call`, with templates such as {{random 1 6}} for each call; docs/cli.md lists them.
+    /// The request, written as for `call`, with templates such as {{random 1 6}} for each call; docs/cli.md lists them.
     pub(crate) parameters: Vec<String>,
     /// Start this many calls per second (open loop). Without it, each caller makes one call after another.
     #[arg(short, long, value_name = "CALLS", value_parser = rate)]
@@ -306,7 +306,7 @@ pub(crate) struct LoadArguments {
     /// Change the rate of an open loop linearly at the start: 100:1000:10s.
     #[arg(long, value_name = "FROM:TO:TIME", value_parser = ramp, conflicts_with = "rate")]
     pub(crate) ramp: Option<Ramp>,
-    /// How long to start calls.
+    /// Time for which calls are started.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     pub(crate) duration: Duration,
     /// Maximum number of calls in flight. Default: 10, or 1000 in an open loop.
@@ -451,7 +451,7 @@ pub(crate) struct TopArguments {
     pub(crate) filter: Option<String>,
 }
 
-/// A rate that changes linearly at the start of a load.
+/// A request rate that changes linearly at the start of a load test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ramp {
     pub(crate) from: f64,
@@ -459,10 +459,11 @@ pub(crate) struct Ramp {
     pub(crate) length: Duration,
 }
 
-/// Maximum rate in calls per second. Their interval is then as long as reading the clock takes.
+/// Maximum rate in calls per second. At a higher rate, the interval between calls would be shorter than it takes to
+/// read the clock.
 const RATE_MAX: f64 = 1e8;
 
-/// Parses the name of a service or method. Rejects a server address, which other tools expect in this position.
+/// Parses the name of a service or method. Rejects a server address, which similar tools expect in this position.
 fn name(text: &str) -> Result<String, String> {
     let has_port = text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     if has_port || text.contains("://") || text.starts_with("unix:") {
@@ -471,10 +472,10 @@ fn name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// A network of trusted proxies.
+/// Network whose proxies are trusted.
 pub(crate) type Network = (IpAddr, u8);
 
-/// Parses an address or a network, such as 10.0.0.0/8.
+/// Parses an IP address or a network such as 10.0.0.0/8.
 fn network(text: &str) -> Result<Network, String> {
     let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
     let address: IpAddr = address.parse().map_err(|_| format!("{address:?} is not an IP address"))?;
@@ -483,7 +484,7 @@ fn network(text: &str) -> Result<Network, String> {
     Ok((address, bits.ok_or_else(|| format!("a network of this kind has 0 to {max} bits"))?))
 }
 
-/// Parses a header field and its value.
+/// Parses the name and value of a header field.
 fn field(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("a field is NAME=VALUE")?;
     frpc::Metadata::new().insert(name.to_ascii_lowercase(), value).map_err(|error| error.to_string())?;
@@ -505,7 +506,7 @@ fn ramp(text: &str) -> Result<Ramp, String> {
     Ok(Ramp { from: rate(from)?, to: rate(to)?, length: duration(length)? })
 }
 
-/// Parses a duration: a number with a unit.
+/// Parses a duration: a number followed by a unit.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

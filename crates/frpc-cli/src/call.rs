@@ -19,7 +19,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Number of requests to read ahead of the server.
+/// Number of requests that are read in advance of sending them.
 const REQUESTS_AHEAD: usize = 16;
 
 pub(crate) async fn call(
@@ -84,12 +84,13 @@ pub(crate) async fn call(
     outcome
 }
 
-/// Returns a printer of the frames of the connection, if the user has requested it.
+/// Returns a printer for the frames of the connection if the verbosity is at least 3.
 fn watcher(schema: &Arc<Schema>, screen: &Screen) -> Option<FramePrinter> {
     (screen.verbose >= 3).then(|| FramePrinter::new(schema.clone(), *screen))
 }
 
-/// Prints the server if requested, and warns if metadata is not sent because the server is plain.
+/// Prints the connection's details in verbose mode. Warns if metadata is dropped because the server does not support
+/// it.
 async fn report_connection(channel: &Channel, target: &Target, metadata: &Metadata, started: Instant, screen: &Screen) {
     if screen.verbose == 0 && metadata.is_empty() {
         return;
@@ -106,7 +107,7 @@ async fn report_connection(channel: &Channel, target: &Target, metadata: &Metada
     }
 }
 
-/// Sends the requests of a stream, including those from standard input as they are typed.
+/// Sends the requests of a stream. Lines of standard input are sent as they are typed.
 async fn send(
     input: Input,
     sender: RequestSender<Body>,
@@ -136,7 +137,7 @@ async fn send(
     }
 }
 
-/// Sends and receives until the replies end or a request is invalid.
+/// Sends requests and receives replies until the replies end or a request is invalid.
 async fn together(
     sending: impl Future<Output = Result<(), Failure>>,
     receiving: impl Future<Output = Result<(), Failure>>,
@@ -154,7 +155,7 @@ fn body(schema: &Schema, message: &DynamicMessage) -> Result<Body, Failure> {
     schema.codec.body(message).map_err(|error| Failure::new(error.to_string()))
 }
 
-/// Prints the replies of a call, or one field of each.
+/// Prints the replies of a call, or a single field of each.
 struct ReplyPrinter<'a> {
     schema: &'a Schema,
     callable: &'a Callable,
@@ -204,7 +205,7 @@ impl ReplyPrinter<'_> {
     }
 }
 
-/// Fails before the call if replies do not have this field.
+/// Fails before the call is made if its replies do not have the field to be printed.
 pub(crate) fn check_field(callable: &Callable, field: Option<&str>) -> Result<(), Failure> {
     let Some(name) = field else { return Ok(()) };
     let reply = callable.reply();
@@ -216,7 +217,7 @@ pub(crate) fn check_field(callable: &Callable, field: Option<&str>) -> Result<()
     Err(Failure::new(text))
 }
 
-/// Prints a reply, or one of its fields.
+/// Prints a reply or one of its fields.
 pub(crate) fn print_message(screen: &Screen, message: &DynamicMessage, field: Option<&str>) -> Result<(), Failure> {
     if let Some(name) = field {
         return print_field(screen, message, name);
@@ -226,7 +227,7 @@ pub(crate) fn print_message(screen: &Screen, message: &DynamicMessage, field: Op
     screen.json_line(&json)
 }
 
-/// Writes the value of one field: text without quotes, and anything else as JSON.
+/// Prints the value of a field: text without quotes, other types as JSON.
 fn print_field(screen: &Screen, message: &DynamicMessage, name: &str) -> Result<(), Failure> {
     let descriptor = message.descriptor();
     let field = descriptor.get_field_by_name(name).or_else(|| descriptor.get_field_by_json_name(name));
@@ -248,7 +249,7 @@ fn print_field(screen: &Screen, message: &DynamicMessage, name: &str) -> Result<
     }
 }
 
-/// Returns the JSON of a field that a message omits: the default, or null if the field has presence.
+/// Returns the JSON of a field that is not set: its default value, or null if the field tracks presence.
 fn absent(field: &FieldDescriptor) -> serde_json::Value {
     match field.kind() {
         _ if field.is_map() => json!({}),
@@ -260,7 +261,7 @@ fn absent(field: &FieldDescriptor) -> serde_json::Value {
     }
 }
 
-/// Parses metadata entries given on the command line.
+/// Parses metadata entries from the command line.
 pub(crate) fn metadata(entries: &[String]) -> Result<Metadata, Failure> {
     let mut metadata = Metadata::new();
     for entry in entries {
@@ -290,7 +291,7 @@ pub(crate) fn metadata(entries: &[String]) -> Result<Metadata, Failure> {
     Ok(metadata)
 }
 
-/// Formats the beginning of a body in hexadecimal digits.
+/// Formats the first bytes of a body in hexadecimal digits.
 fn hex(bytes: &[u8]) -> String {
     const SHOWN: usize = 64;
     let shown: Vec<_> = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}")).collect();

@@ -19,27 +19,27 @@ use tokio::time::timeout;
 
 const CASES: &str = include_str!("conformance/malformed.txt");
 
-/// Timeout for the reaction to a case. A server may take this long to give up on the rest of a body.
+/// Timeout for the server's reaction to a case. Servers may wait this long for the rest of an incomplete body.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const STREAM: u16 = 2;
 const EXTENSION: u16 = 3;
-/// The type of packets with the status of a stream.
+/// Type of the extension packet that ends a stream with a status.
 const TRAILERS: u16 = 6;
 const END: u16 = 7;
 const HAND_OFF: u16 = 8;
 /// Operation number of the method `Add` in the conformance schema.
 const ADD: u16 = 18;
 
-/// Id of the requests of cases, and that of the request after each.
+/// Request id used in the cases, and that of the probe request after each case.
 const CASE_ID: u16 = 7;
 const PROBE_ID: u16 = 9;
 
-/// A HELLO packet that grants 256 KiB of credit. Without credit, a server could not report the failure of a stream.
+/// HELLO packet that grants 256 KiB of credit. Without credit, the server could not report the failure of a stream.
 const HELLO: &[u8] = b"fris\x01\x04\x03\x80\x80\x10";
 const ADD_REQUEST: &[u8] = &[8, 0, 0x0d, 2, 0x0d, 4];
 
-/// A line of the conformance table: packets to send, and the required reaction.
+/// A row of the conformance table: packets to send and the required reaction.
 struct Case {
     rule: &'static str,
     sender: &'static str,
@@ -47,10 +47,10 @@ struct Case {
     packets: &'static str,
 }
 
-/// A set of cases that an implementation passes or fails as a whole.
+/// A group of cases that an implementation passes or fails as a whole.
 struct Suite {
     name: &'static str,
-    /// Each case, with the observed reaction if it differs from the required one.
+    /// Cases of the group, each with the observed reaction if it differs from the required one.
     outcomes: Vec<(Case, Option<String>)>,
 }
 
@@ -90,7 +90,7 @@ impl Suite {
     }
 }
 
-/// Returns the cases of the conformance table that servers must pass.
+/// Returns the cases of the conformance table that apply to servers.
 fn cases() -> impl Iterator<Item = Case> {
     CASES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
         let mut cells = line.splitn(5, " | ");
@@ -101,7 +101,7 @@ fn cases() -> impl Iterator<Item = Case> {
 }
 
 impl Case {
-    /// Encodes the packets of the case. Returns `None` if their notation in the table is malformed.
+    /// Encodes the packets of a case. Returns `None` if their notation in the table is malformed.
     fn bytes(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         for text in self.packets.split(';') {
@@ -121,7 +121,7 @@ impl Case {
     }
 }
 
-/// Returns the bytes that a text of the table stands for.
+/// Parses the notation for bytes in the conformance table.
 fn content(mut text: &str) -> Option<Vec<u8>> {
     let mut levels = vec![Vec::new()];
     while !text.trim_start().is_empty() {
@@ -166,7 +166,8 @@ fn packet(operation: u16, id: u16, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Sends a case and, except after a hand-off request, a call. Returns the reaction to the case.
+/// Sends the packets of a case and then a probe call, except after a hand-off request. Returns the server's reaction to
+/// the case.
 async fn reaction(address: &str, case: &Case) -> std::io::Result<String> {
     let mut socket = TcpStream::connect(address).await?;
     let mut sent = match case.sender {
@@ -218,7 +219,7 @@ async fn receive(socket: &mut TcpStream) -> std::io::Result<(u16, u16, Vec<u8>)>
     Ok((u16::from_be_bytes([o0, o1]), u16::from_be_bytes(id), body))
 }
 
-/// Returns the status code of a reply, or `accepted` if the reply is a message.
+/// Returns the status code in a reply, or `accepted` if the reply contains a message.
 fn outcome(body: &[u8]) -> String {
     if body.first() == Some(&6) {
         return code(None);
@@ -228,7 +229,7 @@ fn outcome(body: &[u8]) -> String {
     status(rest)
 }
 
-/// Returns the code in items, or that they have none. It is the first item of a failure without metadata.
+/// Returns the status code in the prefix items of a reply. It is the first item of an error without metadata.
 fn status(items: &[u8]) -> String {
     match items.split_first() {
         Some((3, mut item)) => {
@@ -243,7 +244,7 @@ fn code(number: Option<u64>) -> String {
     format!("{:?}", number.and_then(|number| i32::try_from(number).ok()).map_or(Code::Unknown, Code::from_i32))
 }
 
-/// Returns a report in JUnit's format.
+/// Returns the results as a report in JUnit's XML format.
 fn junit(suites: &[Suite]) -> String {
     let escaped = |text: &str| text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
     let mut report = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n".to_owned();

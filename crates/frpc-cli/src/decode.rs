@@ -26,13 +26,13 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 
-/// Size of a proxy's read buffer in bytes.
+/// Size in bytes of the proxy's read buffer.
 const READ: usize = 64 << 10;
 
-/// Pause after a failed accept, usually because the process is out of file descriptors.
+/// Pause after a failed accept, which usually means that the process is out of file descriptors.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Shows the input named by the arguments, and runs a proxy until it is stopped.
+/// Decodes frames from hexadecimal text or a capture, or runs a decoding proxy until it is stopped.
 pub(crate) async fn decode(
     arguments: DecodeArguments,
     server: &ServerArguments,
@@ -90,7 +90,7 @@ pub(crate) async fn decode(
     }
 }
 
-/// Prints a frame, with the number of its connection if there may be several.
+/// Prints a frame. Includes the connection number if several connections may be shown.
 fn show(frame: &ShownFrame, connection: Option<u64>, screen: &Screen) -> Result<(), Failure> {
     match connection {
         _ if screen.json => screen.json_line(&frame.json(connection)),
@@ -99,7 +99,7 @@ fn show(frame: &ShownFrame, connection: Option<u64>, screen: &Screen) -> Result<
     }
 }
 
-/// Parses hexadecimal digits. Ignores `0x` and all other characters between them.
+/// Parses hexadecimal digits. Ignores `0x` and all characters that are not digits.
 fn hex(text: &str) -> Result<Vec<u8>, Failure> {
     let digits: Vec<u32> = text.replace("0x", " ").chars().filter_map(|letter| letter.to_digit(16)).collect();
     if digits.is_empty() || digits.len() % 2 == 1 {
@@ -149,7 +149,7 @@ fn show_capture(
     Ok(())
 }
 
-/// Accepts connections, forwards each to the server, and passes the bytes to the observer that `watch` creates for the
+/// Accepts connections and forwards each to the server. `watch` creates the observer of a connection's bytes from the
 /// connection's number.
 pub(crate) async fn proxy<W>(listen: &str, target: Target, watch: impl Fn(u64) -> W) -> Result<(), Failure>
 where
@@ -184,7 +184,7 @@ async fn accept<T>(mut next: impl AsyncFnMut() -> std::io::Result<T>) -> T {
     }
 }
 
-/// Forwards both directions until they end.
+/// Forwards both directions of a connection until they end.
 async fn between<W: FnMut(FrameSender, &[u8])>(
     client: TcpStream,
     server: impl AsyncRead + AsyncWrite,
@@ -199,7 +199,7 @@ async fn between<W: FnMut(FrameSender, &[u8])>(
     tokio::try_join!(up, down).map(|_| ())
 }
 
-/// Forwards one direction until it ends.
+/// Forwards one direction of a connection until it ends.
 async fn copy(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,

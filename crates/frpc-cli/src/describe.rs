@@ -45,7 +45,7 @@ pub(crate) fn describe(arguments: &DescribeArguments, schema: &Schema, screen: &
     Ok(())
 }
 
-/// The symbols to print, by their files. A nested type is printed with its outermost message.
+/// Symbols to print, grouped by file. A nested type is printed as part of its outermost message.
 #[derive(Default)]
 struct RequestedSymbols {
     files: BTreeMap<String, BTreeSet<String>>,
@@ -93,8 +93,8 @@ impl RequestedSymbols {
         }
     }
 
-    /// Requests a message and all types of its file that it needs. Uses no recursion, because a server controls the
-    /// nesting of its schema.
+    /// Adds a message and all types of the same file that it needs. Avoids recursion, because an untrusted server
+    /// controls the nesting of its schema.
     fn message(&mut self, message: &MessageDescriptor) {
         let file = message.parent_file();
         let mut wanted = vec![outermost(message)];
@@ -120,7 +120,7 @@ impl RequestedSymbols {
         }
     }
 
-    /// Requests a message if it belongs to this file. Types of other files are imported.
+    /// Adds a message if it is declared in this file. Types of other files are imported instead.
     fn of_file(&mut self, file: &FileDescriptor, message: &MessageDescriptor) {
         if message.parent_file() == *file {
             self.message(message);
@@ -136,7 +136,7 @@ fn outermost(message: &MessageDescriptor) -> MessageDescriptor {
     message
 }
 
-/// Prints the given symbols of a file.
+/// Prints the given symbols of a .proto file.
 fn print(file: &FileDescriptor, symbols: &BTreeSet<String>) -> String {
     let proto = file.file_descriptor_proto();
     let mut printer = Printer { out: String::new(), comments: comments(proto) };
@@ -174,7 +174,7 @@ fn print(file: &FileDescriptor, symbols: &BTreeSet<String>) -> String {
     printer.out
 }
 
-/// Returns the comments before items, by their paths in `SourceCodeInfo`.
+/// Returns the comments above declarations, by their paths in `SourceCodeInfo`.
 fn comments(proto: &FileDescriptorProto) -> HashMap<Vec<i32>, String> {
     let locations = proto.source_code_info.iter().flat_map(|info| &info.location);
     locations.filter_map(|it| Some((it.path.clone(), it.leading_comments.clone()?))).collect()
@@ -367,7 +367,7 @@ fn type_name(field: &FieldDescriptorProto) -> String {
     scalar.to_owned()
 }
 
-/// Returns the default JSON name of a field.
+/// Returns the default JSON name of a protobuf field.
 fn lower_camel_case(name: &str) -> String {
     let mut out = String::new();
     let mut is_upper = false;

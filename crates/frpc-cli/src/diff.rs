@@ -41,7 +41,7 @@ pub(crate) async fn diff(
     }
 }
 
-/// Loads a schema from a .proto file, a descriptor set or a server.
+/// Loads a schema from a .proto file, a descriptor set or a running server.
 async fn load(name: &str, source: &SourceArguments, server: &ServerArguments) -> Result<Schema, Failure> {
     let path = PathBuf::from(name);
     let (proto, descriptor_set) = match path.extension() {
@@ -57,7 +57,7 @@ fn by_name(pool: &DescriptorPool, message: &MessageDescriptor) -> Option<Message
     pool.get_message_by_name(message.full_name())
 }
 
-/// Prints changes, and counts those that break peers.
+/// Prints the changes of a schema and counts those that break compatibility.
 struct Report<'a> {
     screen: &'a Screen,
     breaks: usize,
@@ -74,7 +74,7 @@ impl Report<'_> {
     }
 }
 
-/// Compares services by name, and adds the messages of their methods to those to compare.
+/// Compares the services of two schemas by name. Queues the messages of their methods for comparison.
 fn compare_services(
     before: &[Service],
     after: &[Service],
@@ -122,7 +122,7 @@ fn compare_services(
     Ok(())
 }
 
-/// Compares the fields of two messages by number, and adds the messages in them to those to compare.
+/// Compares the fields of two messages by number. Queues the messages in these fields for comparison.
 fn compare_messages(
     old: &MessageDescriptor,
     new: &MessageDescriptor,
@@ -166,7 +166,7 @@ fn describe(message: &MessageDescriptor) -> Result<Description, Failure> {
     Ok(described.map_err(|error| Failure::new(error.to_string()))?.description)
 }
 
-/// Returns the fields of the described message by number.
+/// Returns the fields of a message by number.
 fn fields(description: &Description) -> BTreeMap<u32, Field> {
     let fields = match description.types.first() {
         Some(TypeLayout::Message(fields)) => fields.as_slice(),

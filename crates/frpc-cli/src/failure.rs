@@ -4,17 +4,17 @@ use frpc::{Code, Status};
 use std::fmt;
 use std::path::Path;
 
-/// Offset of exit codes for statuses. Shells use lower codes for their own purposes, and 1 and 2 denote other failures.
+/// Offset of the exit codes that denote a status. Shells reserve lower codes, and 1 and 2 denote other failures.
 const STATUS_BASE: u8 = 64;
 
-/// The reason of a failed command.
+/// Reason why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The command could not be run, because its arguments, the schema or a file are invalid.
+    /// The command was not run, because its arguments, the schema or a file are invalid.
     Own(String),
     /// A call has failed.
     Status(Status),
-    /// Standard output was closed by its reader.
+    /// The reader of standard output has closed it.
     Closed,
 }
 
@@ -24,13 +24,13 @@ impl Failure {
         Self::Own(text.into())
     }
 
-    /// Creates the failure of reading or writing a file.
+    /// Creates a failure for an I/O error on a file.
     #[cold]
     pub(crate) fn file(path: &Path, error: &std::io::Error) -> Self {
         Self::new(format!("{}: {error}", path.display()))
     }
 
-    /// Returns the exit code: 64 plus the code of a status, or 1 for other failures.
+    /// Returns the exit code: 64 plus the number of the status code, or 1 for other failures.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Own(_) => 1,
@@ -79,7 +79,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Replaces settings of the library in an error text by the options of this command.
+/// Replaces the names of library settings in an error message by the corresponding command-line options.
 pub(crate) fn by_options(text: &str) -> String {
     text.replace("set `tls` here", "use --tls").replace("set `tls` at both ends or neither", "leave out --tls")
 }

@@ -20,13 +20,13 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Packages of infrastructure services. The gateway provides its own.
+/// Package prefixes of infrastructure services that are not forwarded, because the gateway provides its own.
 const OWN_PACKAGES: [&str; 4] = ["frpc.introspection.", "frpc.reflection.", "grpc.health.", "grpc.reflection."];
 
-/// Interval of checks of the backend connection for the health service.
+/// Interval at which the health service checks the backend connection.
 const HEALTH_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Serves until SIGTERM or SIGINT.
+/// Runs the gateway until SIGTERM or SIGINT.
 pub(crate) async fn gateway(
     arguments: GatewayArguments,
     server: &ServerArguments,
@@ -94,7 +94,7 @@ pub(crate) async fn gateway(
     Ok(served?)
 }
 
-/// Reloads certificates and rules at each SIGHUP. An invalid file is reported and changes nothing.
+/// Reloads the certificates and rules on each SIGHUP. An invalid file is reported and changes nothing.
 async fn reload_on_hangup(reload: impl Fn() -> Result<(), Failure>) {
     #[cfg(unix)]
     match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()) {
@@ -112,7 +112,7 @@ async fn reload_on_hangup(reload: impl Fn() -> Result<(), Failure>) {
     std::future::pending::<()>().await;
 }
 
-/// Returns the rules for header fields of forwarded calls.
+/// Returns the header rules for forwarded calls.
 fn fields(arguments: &GatewayArguments) -> ForwardFields {
     let mut fields = ForwardFields::new();
     if arguments.listen_cert.is_some() {
@@ -129,7 +129,7 @@ fn fields(arguments: &GatewayArguments) -> ForwardFields {
     }
 }
 
-/// Returns the schema visible to callers, an encoded descriptor set without methods that are not forwarded.
+/// Returns the schema shown to callers: an encoded descriptor set that contains only the forwarded methods.
 fn visible(schema: &Schema, services: &[(&Service, Vec<&Callable>)]) -> Vec<u8> {
     let all: usize = schema.services.iter().map(|service| service.methods.len()).sum();
     if services.iter().map(|(_, methods)| methods.len()).sum::<usize>() == all {
@@ -154,7 +154,7 @@ fn visible(schema: &Schema, services: &[(&Service, Vec<&Callable>)]) -> Vec<u8> 
     FileDescriptorSet { file: files.collect() }.encode_to_vec()
 }
 
-/// Returns the services of the schema with the methods that may be called.
+/// Returns the services to be forwarded, with the methods that callers may use.
 fn forwarded<'a>(schema: &'a Schema, allowed: &[String]) -> Result<Vec<(&'a Service, Vec<&'a Callable>)>, Failure> {
     let mut names = HashSet::new();
     for name in allowed {
@@ -174,7 +174,7 @@ fn forwarded<'a>(schema: &'a Schema, allowed: &[String]) -> Result<Vec<(&'a Serv
     Ok(services)
 }
 
-/// Creates the connections to the backend.
+/// Opens the connections to the backend.
 fn backend(arguments: &GatewayArguments, target: &Target) -> Result<Forward, Failure> {
     #[cfg(feature = "grpc-backend")]
     if arguments.from_grpc {
@@ -189,7 +189,7 @@ fn backend(arguments: &GatewayArguments, target: &Target) -> Result<Forward, Fai
     Ok(Forward::to(channels))
 }
 
-/// Returns a gateway with all protocols.
+/// Returns a gateway with all its protocols enabled.
 fn protocols(arguments: &GatewayArguments, counters: &Counters) -> Gateway {
     let mut http = Http::new().connect().grpc().health().console(Console::new());
     http = arguments.host.iter().fold(http, Http::host);
@@ -221,14 +221,14 @@ fn reload_tls(tls: &ServerTls, arguments: &GatewayArguments) -> Result<(), Failu
     reloaded.map_err(|error| wrong(certificate, &error))
 }
 
-/// Returns the identity of the gateway, and the path of its certificate.
+/// Returns the gateway's TLS identity and the path of its certificate.
 fn identity(arguments: &GatewayArguments) -> Result<Option<(&Path, Identity)>, Failure> {
     let (Some(certificate), Some(key)) = (&arguments.listen_cert, &arguments.listen_key) else { return Ok(None) };
     let identity = Identity::from_pem(read(certificate)?, read(key)?).map_err(|error| wrong(certificate, &error))?;
     Ok(Some((certificate, identity)))
 }
 
-/// Returns the certificate authorities that issue the client certificates accepted by the gateway.
+/// Returns the certificate authorities that are trusted for client certificates.
 fn clients(arguments: &GatewayArguments) -> Result<Option<Authorities>, Failure> {
     let Some(path) = &arguments.listen_cacert else { return Ok(None) };
     Authorities::from_pem(read(path)?).map(Some).map_err(|error| wrong(path, &error))

@@ -9,16 +9,16 @@ use std::io::Read as _;
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-/// The source of the requests of a call: given messages, and possibly lines of standard input.
+/// Requests of a call: those on the command line, and optionally the lines of standard input.
 pub(crate) struct Input {
-    /// The requests given by parameters and files, which are sent first.
+    /// Requests from parameters and files, which are sent first.
     pub(crate) messages: Vec<DynamicMessage>,
-    /// Whether the lines of standard input follow.
+    /// Whether the lines of standard input are sent after these requests.
     pub(crate) reads_lines: bool,
 }
 
 impl Input {
-    /// Reads the parameters of a call. `is_stream` permits several requests.
+    /// Parses the request parameters of a call. `is_stream` permits several requests.
     pub(crate) fn new(parameters: &[String], descriptor: &MessageDescriptor, is_stream: bool) -> Result<Self, Failure> {
         let mut messages = Vec::new();
         let mut reads_lines = false;
@@ -59,12 +59,12 @@ impl Input {
     }
 }
 
-/// Returns whether a parameter is JSON other than an object, which some well-known types have.
+/// Returns whether a parameter is a JSON value rather than an assignment such as `name=value`.
 fn is_json(text: &str) -> bool {
     !text.contains('=') && serde_json::from_str::<serde_json::Value>(text).is_ok()
 }
 
-/// Returns the text of a file without a byte order mark.
+/// Returns the text of a file, without a byte order mark.
 fn text<'a>(bytes: &'a [u8], source: &str) -> Result<&'a str, Failure> {
     match bytes {
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Err(Failure::new(format!("{source} is UTF-16; save it as UTF-8"))),
@@ -73,7 +73,7 @@ fn text<'a>(bytes: &'a [u8], source: &str) -> Result<&'a str, Failure> {
     }
 }
 
-/// Reads consecutive JSON values.
+/// Parses a sequence of JSON values.
 fn all(
     descriptor: &MessageDescriptor,
     text: &str,
@@ -97,7 +97,7 @@ fn one(descriptor: &MessageDescriptor, json: &str, source: &str) -> Result<Dynam
         .map_err(|error| Failure::new(format!("{source} is not a valid `{}`: {error}", descriptor.full_name())))
 }
 
-/// The lines of standard input as messages.
+/// Lines of standard input, parsed as messages.
 pub(crate) struct Lines {
     descriptor: MessageDescriptor,
     lines: tokio::io::Lines<BufReader<tokio::io::Stdin>>,
@@ -109,7 +109,7 @@ impl Lines {
         Self { descriptor, lines: BufReader::new(tokio::io::stdin()).lines(), count: 0 }
     }
 
-    /// Returns the next message; `None` at the end. Skips blank lines.
+    /// Returns the next message, or `None` at the end of the input. Blank lines are skipped.
     pub(crate) async fn next(&mut self) -> Result<Option<DynamicMessage>, Failure> {
         loop {
             self.count += 1;

@@ -43,7 +43,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
-/// Runs the command with these arguments, the name of the program first.
+/// Runs the command with the given arguments, of which the first is the program name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
@@ -102,17 +102,17 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
     }
 }
 
-/// Maximum time for which the process waits until its connections are closed, and the interval at which it checks.
+/// Maximum time to wait at exit for connections to close, and the polling interval.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Runs async work on the current thread. Commands make few calls, so starting threads would take longer than the
-/// calls.
+/// Runs a future on the current thread. Most commands make few calls, so starting worker threads would take longer than
+/// the calls.
 fn on_runtime(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     run_on(tokio::runtime::Builder::new_current_thread(), work)
 }
 
-/// Runs async work on one thread per core, for commands that serve connections.
+/// Runs a future with one worker thread per core, for commands that serve connections.
 fn on_workers(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     run_on(tokio::runtime::Builder::new_multi_thread(), work)
 }

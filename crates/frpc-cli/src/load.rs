@@ -32,16 +32,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use template::Template;
 
-/// Default number of callers of a closed loop.
+/// Default number of callers of a closed loop, each of which waits for its reply before it calls again.
 const CALLERS_CLOSED: usize = 10;
 
-/// Default number of callers of an open loop, which limits the calls in flight.
+/// Default number of callers of an open loop, which is the maximum number of calls in flight.
 const CALLERS_OPEN: usize = 1000;
 
-/// Reconnect timeout of calls. A load at a server that has gone away ends this late.
+/// Time that calls wait for a lost connection to be restored. A load test whose server is gone ends after this delay.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Interval between progress lines.
+/// Interval between two progress lines.
 const PROGRESS: Duration = Duration::from_millis(500);
 
 pub(crate) async fn load(
@@ -127,7 +127,7 @@ pub(crate) async fn load(
     }
 }
 
-/// Compares two saved load reports.
+/// Prints a comparison of two saved load reports.
 pub(crate) fn compare(arguments: &CompareArguments, screen: &Screen) -> Result<(), Failure> {
     let read = |path: &Path| {
         let text = fs::read_to_string(path).map_err(|error| Failure::file(path, &error))?;
@@ -150,18 +150,18 @@ fn how(arguments: &LoadArguments) -> Result<Loop, Failure> {
     }
 }
 
-/// A method to call, with its weight and its prepared requests.
+/// A method under load, with its weight and its prepared requests.
 struct Prepared {
     weight: u32,
     callable: Callable,
     requests: Requests,
 }
 
-/// The requests that a load sends to a method.
+/// Requests that a load test sends to one method.
 enum Requests {
-    /// The same request for each call.
+    /// The same encoded request for every call.
     Constant(Vec<Body>),
-    /// Parameters with templates.
+    /// Parameters with templates that are expanded for every call.
     Templates(Vec<Template>),
 }
 
@@ -181,7 +181,7 @@ impl Prepared {
     }
 }
 
-/// Encodes the requests of a call.
+/// Encodes the requests of a single call.
 fn bodies(
     schema: &Schema,
     callable: &Callable,
@@ -195,16 +195,16 @@ fn bodies(
     input.messages.iter().map(body).collect()
 }
 
-/// Makes the calls of a load: chooses the method, encodes its requests and records the first failure.
+/// The calls of a load test. Chooses each call's method, encodes its requests, and records the first failure.
 struct Calls {
     schema: Arc<Schema>,
     channels: Vec<Channel>,
     methods: Vec<Prepared>,
-    /// The sum of the weights of all methods.
+    /// Sum of the weights of all methods.
     weights: u64,
     metadata: Metadata,
     deadline: Option<Duration>,
-    /// The status of the first failed call.
+    /// Status of the first failed call.
     failure: Mutex<Option<Status>>,
 }
 
@@ -224,8 +224,8 @@ impl Caller for Calls {
 }
 
 impl Calls {
-    /// Returns the method of a call. In each round, which has as many calls as the sum of weights, each method has its
-    /// share.
+    /// Returns the index of the method to call. A round has as many calls as the sum of the weights, and each method
+    /// gets its share of every round.
     fn method_of(&self, number: u64) -> usize {
         if self.methods.len() == 1 {
             return 0;
@@ -286,7 +286,7 @@ impl Calls {
     }
 }
 
-/// Prints the progress of the load until it is aborted.
+/// Prints the progress of the load test until it is aborted.
 async fn progress(stats: Arc<Mutex<Stats>>) {
     let started = tokio::time::Instant::now();
     let mut before = 0;

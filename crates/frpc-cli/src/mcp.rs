@@ -14,15 +14,15 @@ use tokio::io::{
     AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, ReadHalf, WriteHalf,
 };
 
-/// Maximum length of a line received from the server in bytes. Suffices for a body of the default maximum length in
-/// which every byte is escaped.
+/// Maximum length in bytes of a line from the server. It is sufficient for a body of the default maximum size in which
+/// every byte is escaped.
 const REPLY_MAX: usize = 64 << 20;
 
-/// JSON-RPC's codes for invalid JSON and for an internal error.
+/// JSON-RPC error codes for invalid JSON and for internal errors.
 const PARSE_ERROR: i32 = -32700;
 const INTERNAL_ERROR: i32 = -32603;
 
-/// Connects standard input and output to the server.
+/// Connects standard input and output to the tools of the server.
 pub(crate) async fn mcp(arguments: McpArguments, server: &ServerArguments) -> Result<(), Failure> {
     let server = ServerArguments { server: arguments.to.or_else(|| server.server.clone()), ..server.clone() };
     let target = Target::new(&server)?;
@@ -36,7 +36,7 @@ pub(crate) async fn mcp(arguments: McpArguments, server: &ServerArguments) -> Re
     outcome.map_err(|error| Failure::new(format!("standard input or output: {error}")))
 }
 
-/// Returns the JSON member with the metadata of each request, which precedes its other members.
+/// Returns the JSON text with the metadata that is inserted at the start of each request.
 fn prefix(entries: &[String]) -> Result<String, Failure> {
     let metadata = crate::call::metadata(entries)?;
     let member = |(key, value): (&str, &[u8])| {
@@ -48,7 +48,7 @@ fn prefix(entries: &[String]) -> Result<String, Failure> {
     Ok(if members.is_empty() { String::new() } else { format!("\"metadata\":{},", Value::Object(members)) })
 }
 
-/// The current connection to the server, and the ids of the requests for which it owes a reply.
+/// The current connection to the server, and the ids of requests that were sent over it and not answered.
 struct Link<T> {
     receiver: Receiver<T>,
     sender: Sender<T>,
@@ -77,28 +77,28 @@ impl<T: AsyncRead + AsyncWrite> Link<T> {
     }
 }
 
-/// The members of a message that determine whether it has a reply.
+/// Members of a JSON-RPC message that determine whether it requires a reply.
 #[derive(Deserialize)]
 struct Envelope {
     id: Option<Value>,
     method: Option<String>,
 }
 
-/// Returns the id of a request or a reply. A request whose id is another kind of value is answered without an id.
+/// Returns the id of a request or reply. A request whose id has an invalid type is answered without an id.
 fn id(line: &[u8], is_request: bool) -> Option<Value> {
     let envelope: Envelope = serde_json::from_slice(line).ok()?;
     let id = envelope.id.filter(|id| id.is_string() || id.is_number());
     id.filter(|_| envelope.method.is_some() == is_request)
 }
 
-/// Checks that a line is a complete message. The server would join an incomplete one with the next line, and would
-/// close the connection at any other line.
+/// Checks that a line is a complete JSON value. The server would join an incomplete one with the next line, and would
+/// close the connection after any other line.
 fn check(line: &[u8]) -> Result<(), String> {
     let text = str::from_utf8(line).map_err(|error| error.to_string())?;
     serde_json::from_str::<serde::de::IgnoredAny>(text).map(drop).map_err(|error| error.to_string())
 }
 
-/// Returns the id of the request that a notification cancels.
+/// Returns the id of the request that a cancellation notification names.
 fn cancelled(line: &[u8]) -> Option<Value> {
     #[derive(Deserialize)]
     struct Notification {
@@ -127,7 +127,7 @@ where
     F: Future<Output = io::Result<T>>,
     T: AsyncRead + AsyncWrite,
 {
-    /// Forwards lines until the input has ended and all requests have replies.
+    /// Forwards lines until the input has ended and all requests were answered.
     async fn run(
         mut self,
         mut input: impl AsyncBufRead + Unpin,
@@ -172,7 +172,7 @@ where
         }
     }
 
-    /// Starts sending a line, on a new connection if there is none.
+    /// Starts sending a line. Opens a connection if there is none.
     async fn send(&mut self, request: &[u8], output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         if let Err(reason) = check(request) {
             return fail(vec![Value::Null], PARSE_ERROR, &format!("parse error: {reason}"), output).await;
@@ -202,7 +202,7 @@ where
         Ok(())
     }
 
-    /// Drops the connection, and answers its requests with an error.
+    /// Drops the connection and answers its pending requests with an error.
     async fn lose(&mut self, reason: &str, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         let pending = self.link.take().map(|link| link.pending).unwrap_or_default();
         let text = format!("lost the connection to {}: {reason}", self.address);
@@ -210,7 +210,7 @@ where
     }
 }
 
-/// Sends a line. Cancel safe: the next call continues.
+/// Sends a line. Cancel safe: the next call continues the same line.
 async fn send<T: AsyncRead + AsyncWrite>(sender: Option<&mut Sender<T>>) -> io::Result<()> {
     let Some(Sender { writer, unsent, is_sending }) = sender else { return std::future::pending().await };
     while !unsent.is_empty() {
@@ -224,8 +224,8 @@ async fn send<T: AsyncRead + AsyncWrite>(sender: Option<&mut Sender<T>>) -> io::
     Ok(())
 }
 
-/// Returns the server's next line with its line feed, or the reason why there is none. Cancel safe: the next call
-/// continues.
+/// Returns the next line from the server, including its line feed, or the reason why there is none. Cancel safe: the
+/// next call continues the same line.
 async fn receive<T: AsyncRead + AsyncWrite>(receiver: Option<&mut Receiver<T>>) -> Result<Vec<u8>, &'static str> {
     let Some(Receiver { reader, reply }) = receiver else { return std::future::pending().await };
     loop {
@@ -246,7 +246,7 @@ async fn receive<T: AsyncRead + AsyncWrite>(receiver: Option<&mut Receiver<T>>) 
     }
 }
 
-/// Writes an error reply for each request id.
+/// Writes an error reply for each of the request ids.
 async fn fail(ids: Vec<Value>, code: i32, text: &str, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
     for id in ids {
         let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": text}});
@@ -262,7 +262,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, DuplexStream, duplex};
     use tokio::sync::mpsc;
 
-    /// The agent of a bridge, and the server side of its connections.
+    /// Test peer of a bridge: the agent, and the server side of the bridge's connections.
     struct Peer {
         agent: BufReader<DuplexStream>,
         dialled: mpsc::UnboundedReceiver<DuplexStream>,
@@ -317,7 +317,8 @@ mod tests {
         assert_eq!(peer.next().await, "{\"id\":1,\"result\":{}}\n");
     }
 
-    /// Regression test: such a line ended the connection and failed all calls, or was joined with the next line.
+    /// Regression test: an invalid line closed the connection and failed all its calls, or was joined with the next
+    /// line.
     #[tokio::test]
     async fn line_that_is_not_json_fails_alone() {
         let mut peer = bridge("", false);
@@ -333,7 +334,7 @@ mod tests {
         assert_eq!(peer.next().await, "{\"id\":1,\"result\":{}}\n");
     }
 
-    /// Regression test: the bridge waited indefinitely for a reply to a request with this id.
+    /// Regression test: the bridge waited forever for the reply to a request whose id is an object.
     #[tokio::test]
     async fn request_with_an_invalid_id_is_not_waited_for() {
         let mut peer = bridge("", false);
@@ -364,7 +365,7 @@ mod tests {
         assert_eq!(peer.next().await, "");
     }
 
-    /// Regression test: both ends wrote, and neither read.
+    /// Regression test: the bridge and the server deadlocked, because both were writing and neither was reading.
     #[tokio::test(start_paused = true)]
     async fn reply_is_received_while_a_request_is_sent() {
         let mut peer = bridge("", false);

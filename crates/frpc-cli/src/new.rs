@@ -9,10 +9,10 @@ use crate::arguments::NewArguments;
 use crate::failure::Failure;
 use crate::show::Screen;
 
-/// The files of a project, each with its path and its text, in which `@word@` is replaced.
+/// Files of a project template: the path and the text of each. `@word@` in a text is replaced.
 type Template = &'static [(&'static str, &'static str)];
 
-/// Expands to the files of a template, given as `path in the project = path of the template`.
+/// Expands to the files of a template, listed as `path in the project = path of the template`.
 macro_rules! template {
     ($($path:literal = $file:literal),* $(,)?) => {
         &[$(($path, include_str!(concat!("../templates/", $file)))),*]
@@ -32,7 +32,7 @@ const RUST: Template = template!(
     ".gitignore" = "rust/gitignore",
 );
 
-/// Added to [`RUST`]: a client for Node, for which `build.rs` also generates code.
+/// Additional files for [`RUST`] with a client for Node.js, for which `build.rs` also generates code.
 const TYPESCRIPT: Template = template!(
     "build.rs" = "typescript/build.rs",
     "web/package.json" = "typescript/package.json",
@@ -52,7 +52,7 @@ const PYTHON: Template = template!(
     ".gitignore" = "python/gitignore",
 );
 
-/// Maximum length of a project name. Package names are limited to 64 characters on crates.io and 214 on npm.
+/// Maximum length of a project name. crates.io limits package names to 64 characters and npm to 214.
 const NAME_MAX: usize = 64;
 
 pub(crate) fn new(arguments: &NewArguments, screen: &Screen) -> Result<(), Failure> {
@@ -87,7 +87,7 @@ pub(crate) fn new(arguments: &NewArguments, screen: &Screen) -> Result<(), Failu
     [&*enter].iter().chain(steps).try_for_each(|step| screen.line(&format!("    {step}")))
 }
 
-/// Returns the name of the project, which is the last part of its path.
+/// Returns the project's name, which is the last component of its path.
 fn name_of(path: &Path) -> Result<&str, Failure> {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let is_valid = name.starts_with(|first: char| first.is_ascii_lowercase())
@@ -102,9 +102,9 @@ fn name_of(path: &Path) -> Result<&str, Failure> {
     )))
 }
 
-/// The source of the project's libraries.
+/// Source of the libraries that the project depends on.
 enum Source<'a> {
-    /// The root of a checkout, or a wheel.
+    /// Root folder of a checkout, or the path of a Python wheel.
     Path(PathBuf),
     Git(&'a str),
 }
@@ -118,7 +118,7 @@ impl<'a> Source<'a> {
         Ok(Self::Path(path))
     }
 
-    /// Returns the source of a crate for `Cargo.toml`. JSON's strings are valid in TOML.
+    /// Returns the source of a crate as TOML for `Cargo.toml`. JSON strings are valid TOML.
     fn cargo(&self, name: &str) -> Result<String, Failure> {
         let root = match self {
             Self::Path(root) => root,
@@ -132,13 +132,13 @@ impl<'a> Source<'a> {
         Ok(format!("path = {}", Value::from(folder.display().to_string())))
     }
 
-    /// Returns a line of `Cargo.toml` for each crate.
+    /// Returns the dependency lines of `Cargo.toml`, one for each crate.
     fn cargo_lines(&self, names: &[&str]) -> Result<String, Failure> {
         let lines = names.iter().map(|name| Ok(format!("{name} = {{ {} }}", self.cargo(name)?)));
         Ok(lines.collect::<Result<Vec<_>, Failure>>()?.join("\n"))
     }
 
-    /// Returns the line of `requirements.txt`.
+    /// Returns the dependency line of `requirements.txt`.
     fn python(&self) -> String {
         match self {
             Self::Path(path) if path.extension().is_some_and(|extension| extension == "whl") => {
@@ -149,8 +149,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the version in `package.json`. For a checkout it is the packed library, because npm cannot install a
-    /// subfolder of a repository.
+    /// Returns the dependency version for `package.json`. For a checkout this is the packed library, because npm cannot
+    /// install a subfolder of a repository.
     fn npm(&self) -> Result<String, Failure> {
         let packed = concat!("clients/typescript/frisbee-rpc-", env!("CARGO_PKG_VERSION"), ".tgz");
         match self {

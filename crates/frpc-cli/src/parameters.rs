@@ -13,13 +13,13 @@ use prost_reflect::{FieldDescriptor, Kind, MapKey, ReflectMessage as _, Value};
 use std::fs;
 use std::path::Path;
 
-/// Maximum distance of an index beyond the end of a list. The gap is filled with defaults.
+/// Maximum gap between the end of a list and an assigned index. The gap is filled with default values.
 const INDEX_MAX: usize = 65_536;
 
-/// The first bytes of a NumPy file.
+/// Magic bytes at the start of a NumPy file.
 const NPY: &[u8] = b"\x93NUMPY";
 
-/// Sets a field of a request from a parameter such as `name=value`.
+/// Sets a field of a request message from a parameter such as `name=value`.
 pub(crate) fn set(message: &mut DynamicMessage, parameter: &str) -> Result<(), Failure> {
     let Some(at) = parameter.find('=') else {
         let names = field_names(&message.descriptor());
@@ -41,7 +41,7 @@ pub(crate) fn set(message: &mut DynamicMessage, parameter: &str) -> Result<(), F
     in_message(message, path, &argument).map_err(|text| Failure::new(format!("{parameter:?}: {text}")))
 }
 
-/// The value of a parameter as written on the command line: text, JSON or the content of a file.
+/// Value of a command-line parameter: text, JSON or the content of a file.
 enum ParameterValue {
     Text(String),
     File(Vec<u8>),
@@ -127,7 +127,7 @@ fn in_list(
     }
 }
 
-/// Sets a whole field, including lists and maps, from JSON.
+/// Sets a field, including lists and maps, from a JSON value.
 fn whole(message: &mut DynamicMessage, field: &FieldDescriptor, json: &str) -> Result<(), String> {
     let name = serde_json::Value::from(field.json_name());
     let read = message_from_json(&message.descriptor(), &format!("{{{name}:{json}}}"))?;
@@ -138,7 +138,7 @@ fn whole(message: &mut DynamicMessage, field: &FieldDescriptor, json: &str) -> R
     Ok(())
 }
 
-/// Parses a single value.
+/// Parses a single, non-repeated value.
 fn single(kind: &Kind, argument: &ParameterValue) -> Result<Value, String> {
     if let Kind::Message(descriptor) = kind
         && let Some(tensor) = tensor(descriptor, argument)
@@ -190,8 +190,8 @@ fn single(kind: &Kind, argument: &ParameterValue) -> Result<Value, String> {
     })
 }
 
-/// Returns a tensor from nested lists or a NumPy file, or `None` if the message is not a tensor or the argument has
-/// another form.
+/// Converts nested lists or a NumPy file to a tensor. Returns `None` if the message type is not a tensor or the value
+/// is neither.
 fn tensor(descriptor: &MessageDescriptor, argument: &ParameterValue) -> Option<Result<DynamicMessage, String>> {
     if descriptor.full_name() != TENSOR {
         return None;
@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    /// Regression tests for bugs that were reported for grpcurl, evans and other clients, by issue number.
+    /// Checks bugs that were reported for grpcurl, evans and similar clients, labelled by their issue numbers.
     #[test]
     fn reports_about_other_clients_do_not_apply() {
         let folder = tempfile::tempdir().unwrap();

@@ -18,7 +18,7 @@ use std::fs;
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-/// A message type with its schema.
+/// Message type of a topic, with the schema that defines it.
 struct TypedMessages {
     schema: Schema,
     descriptor: MessageDescriptor,
@@ -37,7 +37,7 @@ impl TypedMessages {
         Ok(Some(Self { schema, descriptor }))
     }
 
-    /// Encodes a message in the native form, like typed topics.
+    /// Encodes a message in frpc's native encoding, like typed topics do.
     fn encode(&self, message: &DynamicMessage) -> Result<Bytes, Failure> {
         let body = self.schema.codec.body(message).map_err(|error| Failure::new(error.to_string()))?;
         Ok(body.as_bytes().clone())
@@ -101,7 +101,7 @@ pub(crate) async fn publish(
     published
 }
 
-/// The messages in the lines of standard input: JSON with a type, otherwise the text itself.
+/// Lines of standard input to be published. With a message type they are JSON, otherwise they are sent as text.
 enum PublishedLines<'a> {
     Typed(&'a TypedMessages, Lines),
     Plain(tokio::io::Lines<BufReader<tokio::io::Stdin>>),
@@ -126,7 +126,7 @@ impl<'a> PublishedLines<'a> {
     }
 }
 
-/// Returns the bytes of an untyped message: the text itself, or the content of a file.
+/// Returns the bytes of a message without a type: the text itself, or the content of a file.
 fn plain(text: &str) -> Result<Bytes, Failure> {
     match text.strip_prefix('@') {
         Some(literal) if literal.starts_with('@') => Ok(literal.to_owned().into()),

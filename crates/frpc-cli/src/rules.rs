@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::Spanned;
 
-/// Contents of the TOML file with the access rules of a gateway.
+/// Contents of the TOML file with a gateway's access rules.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RulesFile {
@@ -44,7 +44,7 @@ struct RulesFile {
     limit: Vec<Spanned<LimitRule>>,
 }
 
-/// The `[jwt]` table: a token issuer with the keys that verify its tokens.
+/// The `[jwt]` table: the issuer of tokens and the keys that verify them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct JwtIssuer {
@@ -57,7 +57,7 @@ struct JwtIssuer {
     keys: Vec<Spanned<KeyFile>>,
 }
 
-/// Reference to a file with a verification key.
+/// A verification key for tokens, with the file that contains it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KeyFile {
@@ -67,7 +67,7 @@ struct KeyFile {
     secret: Option<PathBuf>,
 }
 
-/// An `[[allow]]` or `[[deny]]` table.
+/// An `[[allow]]` or `[[deny]]` table of the rules file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MethodRule {
@@ -75,7 +75,7 @@ struct MethodRule {
     who: Spanned<Vec<Spanned<Condition>>>,
 }
 
-/// A `[[limit]]` table.
+/// A `[[limit]]` table of the rules file, which limits the rate of calls.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct LimitRule {
@@ -86,7 +86,7 @@ struct LimitRule {
     burst: Option<u32>,
 }
 
-/// An element of `who`. Matches callers that satisfy all of its keys.
+/// An element of the key `who`. It matches callers that satisfy all of its keys.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Condition {
@@ -102,18 +102,18 @@ struct Condition {
     common_name: Option<String>,
 }
 
-/// The rules file while it is evaluated. Its text is used to derive the line numbers in errors.
+/// The rules file during evaluation. The text is kept to compute line numbers for errors.
 struct Source<'a> {
     path: &'a Path,
     text: &'a str,
-    /// Whether callers can have tokens, and whether they can have certificates.
+    /// Whether callers can authenticate by tokens, and whether they can by certificates.
     has_tokens: bool,
     has_certificates: bool,
-    /// Names of all forwarded methods, against which the patterns of rules are resolved.
+    /// Names of all forwarded methods, to which the patterns in rules are resolved.
     methods: BTreeSet<String>,
 }
 
-/// Methods of the gateway itself, which `*` does not include.
+/// Methods that the gateway itself provides. The pattern `*` does not include them.
 const OWN_METHODS: [&str; 7] = [
     "frpc.reflection.v1.Reflection/Files",
     "frpc.reflection.v1.Reflection/List",
@@ -124,7 +124,7 @@ const OWN_METHODS: [&str; 7] = [
     "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 ];
 
-/// Loads the access rules of a gateway that forwards the given methods.
+/// Loads the access rules of a gateway that forwards these methods.
 pub(crate) fn load(
     path: &Path,
     services: &[(&Service, Vec<&Callable>)],
@@ -162,13 +162,13 @@ pub(crate) fn load(
 }
 
 impl Source<'_> {
-    /// Returns an error with its line in the file.
+    /// Creates an error with the line number in the rules file.
     fn wrong(&self, at: Range<usize>, text: impl fmt::Display) -> Failure {
         let line = self.text.bytes().take(at.start).filter(|byte| *byte == b'\n').count() + 1;
         Failure::new(format!("{}:{line}: {text}", self.path.display()))
     }
 
-    /// Adds the rules of methods. Methods with equal rules share a condition.
+    /// Adds the access rules of methods. Methods with equal rules share one condition.
     fn admit(&self, mut access: Access, file: &RulesFile) -> Result<Access, Failure> {
         let mut rules: BTreeMap<String, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
         for (number, rule) in file.allow.iter().enumerate() {
@@ -205,7 +205,8 @@ impl Source<'_> {
         Ok(access)
     }
 
-    /// Resolves patterns to methods: `package.Service/Method`, `package.Service/*`, or `*` for all forwarded methods.
+    /// Resolves a pattern to method names. Patterns are `package.Service/Method`, `package.Service/*`, and `*` for all
+    /// forwarded methods.
     fn matching(&self, patterns: &Spanned<Vec<Spanned<String>>>) -> Result<BTreeSet<String>, Failure> {
         if patterns.get_ref().is_empty() {
             return Err(self.wrong(patterns.span(), "`methods` is empty; add a pattern such as \"*\""));
@@ -235,7 +236,7 @@ impl Source<'_> {
         Ok(found)
     }
 
-    /// Matches callers that satisfy one of the conditions.
+    /// Creates a condition that matches callers satisfying at least one of the given conditions.
     fn who(&self, conditions: &Spanned<Vec<Spanned<Condition>>>) -> Result<Who, Failure> {
         let who = conditions.get_ref().iter().map(|condition| self.condition(condition));
         let who = who.collect::<Result<Vec<_>, _>>()?.into_iter().reduce(Who::or);
@@ -354,18 +355,18 @@ impl Source<'_> {
         Ok(accepted)
     }
 
-    /// Resolves a path in the file relative to the file's folder.
+    /// Resolves a path in the rules file relative to the folder of that file.
     fn relative(&self, path: &Path) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("")).join(path)
     }
 }
 
-/// Matches callers whose token has this subject. Certificate names are not considered.
+/// Creates a condition for callers whose token has this subject. Names in certificates are ignored.
 fn subject(name: String) -> Who {
     Who::when(move |principal| principal.name() == name && matches!(principal.proof(), Proof::Token { .. }))
 }
 
-/// Matches callers whose token has a claim with this value or with a list that contains it.
+/// Creates a condition for callers whose token has a claim that equals this value or is a list containing it.
 fn claim(name: String, value: Value) -> Who {
     Who::when(move |principal| {
         let claim = principal.get::<Claims>().and_then(|claims| claims.get(&name));

@@ -14,25 +14,25 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A schema loaded from files or from a server, with the operation numbers of its methods.
+/// A schema from files or from a server, with the operation number of each method.
 pub(crate) struct Schema {
     pub(crate) pool: DescriptorPool,
-    /// The services in the order of the files.
+    /// Services in the order of their declaration.
     pub(crate) services: Vec<Service>,
-    /// The first method with each operation, as the indexes of its service and method.
+    /// Maps an operation number to the first method that has it, as the indexes of service and method.
     operations: HashMap<u16, (usize, usize)>,
     pub(crate) codec: Codec,
 }
 
-/// A service of the schema with its wire layout and its methods.
+/// A service of the schema, with its wire layout and its methods.
 pub(crate) struct Service {
     pub(crate) descriptor: ServiceDescriptor,
     pub(crate) layout: &'static Layout,
-    /// The methods in the order of declaration.
+    /// Methods in the order of their declaration.
     pub(crate) methods: Vec<Callable>,
 }
 
-/// A method of the schema, with the data that is needed to call it.
+/// A method of the schema, with the data required to call it.
 #[derive(Clone)]
 pub(crate) struct Callable {
     pub(crate) descriptor: MethodDescriptor,
@@ -54,24 +54,24 @@ impl Callable {
         options.map_or(IdempotencyLevel::IdempotencyUnknown, MethodOptions::idempotency_level)
     }
 
-    /// Whether the schema declares the method idempotent.
+    /// Whether the schema marks the method as idempotent.
     pub(crate) fn is_idempotent(&self) -> bool {
         Self::idempotency(&self.descriptor) != IdempotencyLevel::IdempotencyUnknown
     }
 
-    /// Returns the name accepted by `call`.
+    /// Returns the method's full name, such as `greet.Greeter/Greet`, as accepted by `call`.
     pub(crate) fn name(&self) -> String {
         format!("{}/{}", self.descriptor.parent_service().full_name(), self.descriptor.name())
     }
 }
 
-/// Loads the schema if the arguments name one.
+/// Loads the schema from files, or returns `None` if the arguments name no files.
 pub(crate) fn load_optional(source: &SourceArguments) -> Result<Option<Schema>, Failure> {
     let has_source = !source.proto.is_empty() || source.descriptor_set.is_some();
     has_source.then(|| load(source)).transpose()
 }
 
-/// Loads the schema that the arguments name.
+/// Loads the schema from the files that the arguments name.
 fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     let builder = frpc_build::configure().compile_well_known_types(true).numbering(match source.numbering {
         Numbering::Sequential => frpc_build::Numbering::Sequential,
@@ -91,7 +91,7 @@ fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     Schema::of(pool, &descriptions)
 }
 
-/// Returns the import folders.
+/// Returns the folders in which imports are searched.
 fn includes(source: &SourceArguments) -> Vec<PathBuf> {
     if !source.includes.is_empty() {
         return source.includes.clone();
@@ -100,8 +100,8 @@ fn includes(source: &SourceArguments) -> Vec<PathBuf> {
     vec![folder.unwrap_or(Path::new(".")).to_owned()]
 }
 
-/// Returns the description of a service: the operation numbers and the wire layout from `layout`, and the idempotency
-/// of methods from `pool`.
+/// Describes a service for calling it. Operation numbers and wire layout come from `layout`, and the idempotency of
+/// methods from `pool`.
 fn described(layout: &frpc_build::Layout, pool: &DescriptorPool) -> ServiceDescription {
     let service = pool.get_service_by_name(layout.service());
     let method = |(name, operation): (&str, u16)| {
@@ -124,7 +124,7 @@ fn described(layout: &frpc_build::Layout, pool: &DescriptorPool) -> ServiceDescr
 }
 
 impl Schema {
-    /// Creates a schema of the services in the descriptors whose wire properties are known.
+    /// Creates a schema from the services in `pool` that have a description. Other services cannot be called.
     ///
     /// # Errors
     /// If the operations of a service do not match its layout.
@@ -148,7 +148,7 @@ impl Schema {
         Ok(Self { pool, services, operations, codec: Codec::new() })
     }
 
-    /// Returns the first method with this operation.
+    /// Returns the first method that has this operation number.
     pub(crate) fn by_operation(&self, operation: u16) -> Option<&Callable> {
         let (service, method) = self.operations.get(&operation)?;
         self.services.get(*service)?.methods.get(*method)
@@ -158,7 +158,7 @@ impl Schema {
         self.services.iter().flat_map(|service| &service.methods)
     }
 
-    /// Returns the service with this full name, or with this name if it is unique.
+    /// Returns the service with this full name, or with this short name if it is unique.
     pub(crate) fn service(&self, name: &str) -> Result<&Service, Failure> {
         let by_name = |service: &&Service| service.descriptor.full_name() == name || service.descriptor.name() == name;
         let mut found = self.services.iter().filter(by_name);
@@ -169,8 +169,8 @@ impl Schema {
         }
     }
 
-    /// Returns the method with a name such as `greet.Greeter/Greet`. The service may be omitted if the method name is
-    /// unique.
+    /// Returns the method with this name, such as `greet.Greeter/Greet`. The service can be omitted if the method's
+    /// name is unique.
     pub(crate) fn method(&self, name: &str) -> Result<&Callable, Failure> {
         let name = name.trim_start_matches('/');
         let (service, method) = match name.rsplit_once('/').or_else(|| name.rsplit_once('.')) {
@@ -201,7 +201,8 @@ impl Schema {
     }
 }
 
-/// Returns a schema whose messages `M0` to `M19999` each contain the next one, as a hostile server could send it.
+/// Returns a schema with 20,000 messages `M0` to `M19999`, each containing the next, as an untrusted server could send
+/// it.
 #[cfg(test)]
 pub(crate) fn long_chain() -> DescriptorPool {
     use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};

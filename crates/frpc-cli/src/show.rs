@@ -13,12 +13,12 @@ use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
 
-/// Writes the output of a command in the requested format.
+/// Printer of a command's output in the requested format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {
-    /// Whether the output is JSON for programs instead of text.
+    /// Whether the output is JSON for programs instead of text for users.
     pub(crate) json: bool,
-    /// Whether text is written to standard output without escaping.
+    /// Whether text on standard output is written without escaping control characters.
     raw: bool,
     pub(crate) verbose: u8,
 }
@@ -35,13 +35,15 @@ impl Screen {
         write(format!("{text}\n").as_bytes())
     }
 
-    /// Writes JSON to standard output. The escaping does not change the decoded strings.
+    /// Writes a line of JSON to standard output. Control characters are escaped, which does not change the decoded
+    /// strings.
     pub(crate) fn json_line(&self, json: &str) -> Result<(), Failure> {
         let json = if self.raw { Cow::Borrowed(json) } else { escaped_json(json) };
         write(format!("{json}\n").as_bytes())
     }
 
-    /// Writes the raw value of a field to standard output. On a terminal, text is escaped and bytes are rejected.
+    /// Writes the raw value of a field to standard output. If that is a terminal, text is escaped and binary data is
+    /// rejected.
     pub(crate) fn value(&self, value: &[u8]) -> Result<(), Failure> {
         if !io::stdout().is_terminal() {
             return write(value);
@@ -52,7 +54,7 @@ impl Screen {
         }
     }
 
-    /// Writes a remark to standard error if its level is enabled.
+    /// Writes a remark to standard error if the verbosity is at least `level`.
     pub(crate) fn remark(&self, level: u8, text: impl FnOnce() -> String) {
         if self.verbose >= level {
             for line in text().lines() {
@@ -61,7 +63,7 @@ impl Screen {
         }
     }
 
-    /// Writes metadata to standard error, with `mark` before each entry.
+    /// Writes metadata to standard error, one entry per line, each preceded by `mark`.
     pub(crate) fn metadata(&self, mark: &str, metadata: &Metadata) {
         self.remark(1, || {
             let mut lines = String::new();
@@ -77,7 +79,7 @@ impl Screen {
         });
     }
 
-    /// Writes a failure to standard error.
+    /// Writes the message of a failure to standard error.
     pub(crate) fn failure(&self, failure: &Failure) {
         if matches!(failure, Failure::Closed) {
             return;
@@ -118,12 +120,12 @@ impl Screen {
     }
 }
 
-/// Writes a line to standard error. The command continues if it is closed, for example by `2>&1 | head`.
+/// Writes a line to standard error. Ignores errors, because the reader may have closed it, as in `2>&1 | head`.
 pub(crate) fn note(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Returns a line for each detail with a type of `google.rpc`.
+/// Returns one line for each standard error detail (`google.rpc`) of a status.
 fn detail_lines(status: &Status) -> Vec<String> {
     let mut lines = Vec::new();
     macro_rules! add {
@@ -144,7 +146,7 @@ fn write(bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// Returns whether a character can change the state of a terminal, or the order or position of other characters.
+/// Returns whether a character can control a terminal, or change the order or position of other characters.
 fn is_active(letter: char) -> bool {
     matches!(letter,
         '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}' // Control characters except tabs and line feeds.
@@ -152,7 +154,7 @@ fn is_active(letter: char) -> bool {
         | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}') // Byte order marks and tags.
 }
 
-/// Escapes characters that could change the state of a terminal or disguise text.
+/// Escapes characters that could control a terminal or disguise the text.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_active) {
         return Cow::Borrowed(text);
@@ -162,7 +164,7 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escape).collect())
 }
 
-/// Escapes control characters in JSON as JSON escapes. They can occur only in strings.
+/// Replaces control characters in JSON by JSON escapes. They can occur only within strings.
 pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     if !json.contains(is_active) {
         return Cow::Borrowed(json);

@@ -9,10 +9,10 @@ use frpc_reflection::{ServerSchema, v1};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Timeout for requesting the schema from a server. Compat peers, such as Go's, do not reply to unknown operations.
+/// Timeout of the request for a server's schema. Some peers, such as those in Go, do not reply to unknown operations.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Loads the schema named by the arguments, or requests it from the server.
+/// Loads the schema from the files that the arguments name, or else requests it from the server.
 pub(crate) async fn schema(source: &SourceArguments, server: &ServerArguments) -> Result<Schema, Failure> {
     match schema::load_optional(source)? {
         Some(schema) => Ok(schema),
@@ -20,7 +20,7 @@ pub(crate) async fn schema(source: &SourceArguments, server: &ServerArguments) -
     }
 }
 
-/// Like [`schema()`], but prints a warning and returns `None` if there is no schema.
+/// Like [`schema()`], but prints a warning and returns `None` if no schema is available.
 pub(crate) async fn schema_if_shown(source: &SourceArguments, server: &ServerArguments) -> Option<Schema> {
     let loaded = schema(source, server).await;
     loaded.inspect_err(|failure| note(format_args!("warning: messages are shown without their schema: {failure}"))).ok()

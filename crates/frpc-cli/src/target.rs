@@ -13,21 +13,21 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// Default server address.
+/// Server address that is used if none is specified.
 const DEFAULT: &str = "localhost:8080";
 
-/// Pause before the next attempt to connect to a Unix socket whose backlog is full.
+/// Pause before another attempt to connect to a Unix socket whose backlog is full.
 #[cfg(unix)]
 const QUEUE_PAUSE: Duration = Duration::from_millis(10);
 
-/// A byte stream to the server, such as TCP, TLS or WebSocket.
+/// Byte stream to the server, for example over TCP, TLS or WebSocket.
 pub(crate) type Transport = Box<dyn Carrier>;
 
 pub(crate) trait Carrier: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Carrier for T {}
 
-/// The server named on the command line, with the settings for connecting to it.
+/// Server that the command line names, with the connection settings.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) address: String,
@@ -36,7 +36,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Returns the server named by the arguments.
+    /// Returns the server that the arguments name.
     pub(crate) fn new(arguments: &ServerArguments) -> Result<Self, Failure> {
         let from_environment = || std::env::var("FRPC_SERVER").ok().filter(|address| !address.is_empty());
         let address = arguments.server.clone().or_else(from_environment).unwrap_or_else(|| DEFAULT.to_owned());
@@ -54,12 +54,12 @@ impl Target {
         Ok(Self { address, tls, arguments: arguments.clone() })
     }
 
-    /// Returns the settings of a channel.
+    /// Returns a channel builder with the settings of the command line.
     pub(crate) fn builder(&self) -> ChannelBuilder {
         Channel::builder().header_form(self.form()).connect_timeout(self.arguments.connect_timeout)
     }
 
-    /// Connects to the server. Frames are printed if there is a `watcher`.
+    /// Opens a channel to the server. If `watcher` is set, it prints the frames of the connection.
     pub(crate) async fn connect(
         &self,
         mut builder: ChannelBuilder,
@@ -79,7 +79,7 @@ impl Target {
         Ok(builder.connect_with_connector(connector).await?)
     }
 
-    /// Returns a channel that connects on first use.
+    /// Creates a channel that connects on first use.
     pub(crate) fn connect_lazy(&self) -> Result<Channel, Failure> {
         let mut builder = self.builder();
         if self.is_web_socket() {
@@ -96,7 +96,7 @@ impl Target {
         Ok(builder.connect_lazy(self.address.clone())?)
     }
 
-    /// Returns a gRPC client of the server that connects on first use.
+    /// Creates a gRPC client that connects to the server on first use.
     #[cfg(feature = "grpc-backend")]
     pub(crate) fn grpc(&self) -> Result<frpc_gateway::Forward, Failure> {
         if self.is_web_socket() || is_path(&self.address) {
@@ -112,7 +112,7 @@ impl Target {
         Ok(frpc_gateway::Forward::to_grpc(address, connect, frisbee_core::BODY_MAX))
     }
 
-    /// Connects with a transport that carries frames.
+    /// Opens a transport that carries frames.
     pub(crate) async fn dial(&self) -> io::Result<Transport> {
         timeout(self.arguments.connect_timeout, self.open()).await?
     }
@@ -145,7 +145,7 @@ impl Target {
         Ok(Box::new(web_socket::connect_io(socket, host, path).await?))
     }
 
-    /// Connects with a transport that carries lines.
+    /// Opens a transport that carries lines of text, as JSON-RPC over TCP does.
     pub(crate) async fn dial_lines(&self) -> io::Result<Transport> {
         if self.is_web_socket() {
             return Err(io::Error::other("tools are reached by HOST:PORT or unix:PATH"));
@@ -153,7 +153,7 @@ impl Target {
         self.dial().await
     }
 
-    /// Performs the TLS handshake, if TLS is enabled.
+    /// Performs the TLS handshake if TLS is enabled.
     async fn secured<T>(&self, io: T) -> io::Result<Transport>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -166,7 +166,8 @@ impl Target {
         self.address.contains("://")
     }
 
-    /// Returns the host with its port, the path, and the scheme's default port if the port is missing.
+    /// Splits an address. Returns the host with its port, the path, and the scheme's default port if the address has
+    /// none.
     fn parts(&self) -> (&str, &str, Option<u16>) {
         let Some((scheme, rest)) = self.address.split_once("://") else { return (&self.address, "/", None) };
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -175,7 +176,7 @@ impl Target {
         (host, if path.is_empty() { "/" } else { path }, Some(port).filter(|_| !has_port))
     }
 
-    /// Returns the name that the server's certificate must have.
+    /// Returns the host name that the server's certificate must contain.
     fn server_name(&self) -> &str {
         let host = self.parts().0;
         let name = host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(name, _)| name);
@@ -184,7 +185,7 @@ impl Target {
 }
 
 impl Target {
-    /// Connects to a broker.
+    /// Connects to a message broker.
     pub(crate) async fn broker(&self) -> Result<pubsub::Client, Failure> {
         if self.is_web_socket() {
             return Err(Failure::new("brokers are reached by HOST:PORT, unix:PATH or unix+shm:PATH"));
@@ -205,12 +206,12 @@ impl Target {
     }
 }
 
-/// Returns whether an address is the path of a socket.
+/// Returns whether an address is the path of a Unix socket.
 fn is_path(address: &str) -> bool {
     address.starts_with("unix:") || address.starts_with("unix+shm:")
 }
 
-/// Returns the TLS settings, if TLS is requested or `implied`.
+/// Returns the TLS settings if TLS is enabled, either explicitly or because it is `implied`.
 fn tls(arguments: &ServerArguments, implied: bool) -> Result<Option<ClientTls>, Failure> {
     if !implied && !arguments.tls && arguments.cacert.is_none() && arguments.cert.is_none() {
         return Ok(None);
@@ -226,7 +227,7 @@ fn tls(arguments: &ServerArguments, implied: bool) -> Result<Option<ClientTls>, 
     Ok(Some(tls.with_identity(identity).map_err(|error| wrong(certificate, &error))?))
 }
 
-/// Returns the authorities trusted by the system.
+/// Returns the certificate authorities that the operating system trusts.
 fn of_the_system() -> Result<Authorities, Failure> {
     let found = rustls_native_certs::load_native_certs();
     // Systems may have certificates that rustls cannot use.

@@ -8,10 +8,10 @@ use prost_reflect::Kind;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// The full name of the tensor message.
+/// Full name of the protobuf message for tensors.
 pub(crate) const TENSOR: &str = "frpc.Tensor";
 
-/// Parses a message from JSON, in which nested lists may represent tensors.
+/// Parses a message from JSON. Tensors can be written as nested lists.
 pub(crate) fn message_from_json(descriptor: &MessageDescriptor, text: &str) -> Result<DynamicMessage, String> {
     let error = |error: &dyn std::fmt::Display| error.to_string();
     // Without tensors the original text is parsed, which preserves the positions in errors.
@@ -25,8 +25,8 @@ pub(crate) fn message_from_json(descriptor: &MessageDescriptor, text: &str) -> R
     from_json(descriptor, value.to_string().as_bytes()).map_err(|it| error(&it))
 }
 
-/// Returns whether a message is a tensor or contains one. Uses no recursion, because a server controls the nesting of
-/// its schema.
+/// Returns whether a message is a tensor or contains one at any depth. Avoids recursion, because an untrusted server
+/// controls the nesting of its schema.
 fn has_tensor(descriptor: &MessageDescriptor) -> bool {
     let mut seen = BTreeSet::new();
     let mut open = vec![descriptor.clone()];
@@ -41,7 +41,7 @@ fn has_tensor(descriptor: &MessageDescriptor) -> bool {
     false
 }
 
-/// Replaces nested lists by tensors. Returns `false` if there were none.
+/// Replaces nested lists in JSON by tensor messages. Returns `false` if there were none.
 fn replace_lists(descriptor: &MessageDescriptor, value: &mut Value) -> Result<bool, String> {
     if descriptor.full_name() == TENSOR {
         if !value.is_array() {

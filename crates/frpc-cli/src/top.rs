@@ -22,16 +22,16 @@ use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// Timeout of the server's first reply.
+/// Timeout of the first reply from the server.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Timeout of requests for a connection's details. The view is frozen while waiting.
+/// Timeout of a request for the details of a connection. The view is not updated while waiting.
 const DETAIL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Number of requested connections, equal to the maximum that servers list.
+/// Maximum number of connections to request, equal to the maximum number that servers list.
 const CONNECTIONS: u32 = 1024;
 
-/// Shows the servers until the user quits, or once as text if standard output is not a terminal.
+/// Shows the live view until the user quits. If standard output is not a terminal, prints the view once as text.
 pub(crate) async fn top(arguments: TopArguments, server: &ServerArguments, screen: &Screen) -> Result<(), Failure> {
     let target = Target::new(server)?;
     let client = IntrospectionClient::new(target.connect(target.builder(), None).await?);
@@ -81,7 +81,7 @@ fn refused(target: &Target, why: &str) -> String {
     )
 }
 
-/// Draws until the user quits or the server ends the stream.
+/// Draws the live view until the user quits or the server ends the stream.
 async fn live(
     board: &mut TopView,
     client: &IntrospectionClient,
@@ -91,7 +91,7 @@ async fn live(
     show(board, client, &mut replies, &mut terminal, keys()).await
 }
 
-/// Returns the user's keys, read by a separate thread that ends with the process.
+/// Starts a thread that reads terminal events and returns their queue. The thread ends with the process.
 fn keys() -> mpsc::UnboundedReceiver<Event> {
     let (typed, keys) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
@@ -135,7 +135,7 @@ async fn show(
     }
 }
 
-/// Requests the details of the selected connection, if there is one.
+/// Requests the details of the selected connection, if any.
 async fn fetch_detail(board: &mut TopView, client: &IntrospectionClient) {
     let Some((server, number)) = board.wants_detail() else { return };
     let request = ConnectionRequest { server, number };

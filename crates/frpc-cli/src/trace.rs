@@ -16,13 +16,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// Maximum number of observed calls per connection, equal to the number of ids.
+/// Maximum number of calls observed per connection. It equals the number of call ids.
 const FOLLOWED: usize = 65_536;
 
-/// Maximum number of frames stored for each call.
+/// Maximum number of frames that are stored per call.
 const FRAMES_KEPT: usize = 1000;
 
-/// Traces calls until the user stops it or the requested number was shown.
+/// Prints calls until the user interrupts the trace or the requested number of calls was shown.
 pub(crate) async fn trace(
     arguments: TraceArguments,
     server: &ServerArguments,
@@ -68,11 +68,11 @@ pub(crate) async fn trace(
 struct Trace {
     conversation: WatchedConnection,
     keeps_frames: bool,
-    /// Calls by the calling end, whether it is a stream, and the id.
+    /// Calls in progress. The key is the end that made the call, whether it is a stream, and the call id.
     calls: HashMap<(FrameSender, bool, u16), Call>,
 }
 
-/// State of a call in progress, as far as its frames were observed.
+/// State of an observed call in progress.
 #[derive(Clone, Debug)]
 struct Call {
     method: String,
@@ -80,7 +80,7 @@ struct Call {
     took: Duration,
     status: Option<Code>,
     is_cancelled: bool,
-    /// Numbers of messages and bytes sent by the caller and by the peer.
+    /// Number of messages and bytes sent by the caller, and by the other end.
     sent: [(u64, u64); 2],
     frames: Vec<String>,
 }
@@ -90,7 +90,7 @@ impl Trace {
         Self { conversation, keeps_frames, calls: HashMap::new() }
     }
 
-    /// Processes bytes sent by an end. Returns the calls that ended.
+    /// Processes bytes that one end has sent. Returns the calls that have ended.
     fn feed(&mut self, side: FrameSender, bytes: &[u8], now: Instant) -> Vec<Call> {
         let mut steps = Vec::new();
         self.conversation.feed(side, bytes, &mut |frame| steps.extend(frame.step.map(|step| (frame.text(), step))));
@@ -139,7 +139,7 @@ impl Call {
         self.status.unwrap_or(Code::Ok)
     }
 
-    /// Returns whether the call passes the filters.
+    /// Returns whether a call matches the filters of the command line.
     fn passes(&self, connection: u64, filter: &TraceArguments) -> bool {
         filter.connection.is_none_or(|wanted| wanted == connection)
             && filter.method.as_ref().is_none_or(|method| self.method.contains(method))

@@ -22,16 +22,16 @@ use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// Maximum payload of a datagram over IPv4: 65535 bytes minus the headers of IP and UDP.
+/// Maximum payload of an IPv4 datagram: 65535 bytes minus the IP and UDP headers.
 const DATAGRAM_MAX: usize = 65_507;
 
-/// Default padded length of requests. By default, servers reply with at most three times the length of the request, up
-/// to 1200 bytes.
+/// Default length to which requests are padded. By default, servers limit a reply to three times the length of its
+/// request and to 1200 bytes.
 pub(crate) const DEFAULT_PAD: usize = 400;
 
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(3);
 
-/// Default number of retransmissions for methods that the schema declares idempotent.
+/// Default number of retransmissions for methods that the schema marks as idempotent.
 const IDEMPOTENT_RETRIES: u32 = 2;
 
 pub(crate) async fn call(arguments: &CallArguments, source: &SourceArguments, screen: &Screen) -> Result<(), Failure> {
@@ -73,7 +73,7 @@ pub(crate) async fn call(arguments: &CallArguments, source: &SourceArguments, sc
     }
 }
 
-/// Returns the params of the request as JSON.
+/// Returns the JSON-RPC params of the request.
 fn params(arguments: &CallArguments, known: Option<&Callable>) -> Result<Box<RawValue>, Failure> {
     let raw = |json: String| {
         RawValue::from_string(json).map_err(|error| {
@@ -111,7 +111,7 @@ struct Request<'a> {
     metadata: BTreeMap<&'a str, String>,
 }
 
-/// Encodes the request as a datagram. A notification has no `id` and is not padded, because it has no reply.
+/// Encodes the request as a datagram. A notification has no `id`, and it is not padded because it has no reply.
 fn datagram(
     id: Option<u32>,
     method: &str,
@@ -140,10 +140,10 @@ fn datagram(
     Ok(bytes)
 }
 
-/// Sockets connected to the addresses of a server, which are tried in order.
+/// Sockets that are connected to the addresses of a server. The addresses are tried in order.
 struct Sockets(Vec<Socket>);
 
-/// A socket that is connected to one of the server's addresses.
+/// Socket that is connected to one address of the server.
 struct Socket {
     socket: UdpSocket,
     peer: SocketAddr,
@@ -156,7 +156,7 @@ async fn connect(address: &str) -> Result<Sockets, Failure> {
 }
 
 impl Sockets {
-    /// Connects to each address. Skips addresses without a route, and fails if no address has one.
+    /// Connects a socket to each address. Addresses without a route are skipped. Fails if none has a route.
     async fn new(peers: &[SocketAddr]) -> io::Result<Self> {
         let (mut sockets, mut failed) = (Vec::new(), io::ErrorKind::NotFound.into());
         for peer in peers {
@@ -168,7 +168,7 @@ impl Sockets {
         if sockets.is_empty() { Err(failed) } else { Ok(Self(sockets)) }
     }
 
-    /// Sends a notification to the first address that does not refuse it immediately.
+    /// Sends a notification to the first address that does not immediately refuse it.
     async fn notify(&self, datagram: &[u8]) -> Result<(), Failure> {
         let mut outcome = Ok(());
         for socket in &self.0 {
@@ -180,8 +180,8 @@ impl Sockets {
         outcome
     }
 
-    /// Sends the request and up to `retries` retransmissions, at even intervals within the deadline, until the reply
-    /// arrives. If an address refuses a datagram, the next address is used.
+    /// Sends the request and at most `retries` retransmissions until the reply arrives. They are evenly spaced within
+    /// the deadline. If an address refuses a datagram, the next address is used.
     async fn exchange(&self, id: u32, request: &[u8], retries: u32, deadline: Duration) -> Result<Reply, Failure> {
         let sent_max = retries.saturating_add(1);
         let interval = deadline / sent_max;
@@ -226,7 +226,7 @@ impl Socket {
         self.socket.take_error()?.map_or(Ok(()), Err)
     }
 
-    /// Sends the request, and waits for its reply or a refusal.
+    /// Sends the request once and waits for its reply or an ICMP refusal.
     async fn attempt(&self, id: u32, request: &[u8], buffer: &mut [u8]) -> io::Result<Reply> {
         if let Err(error) = self.socket.send(request).await {
             if error.kind() != io::ErrorKind::ConnectionRefused {
@@ -259,7 +259,7 @@ impl Socket {
     }
 }
 
-/// A parsed reply: the result or the error of the call, and its metadata.
+/// A parsed reply: the result or error of the call, and its metadata.
 #[derive(Debug)]
 struct Reply {
     /// The result as JSON.
@@ -294,7 +294,7 @@ struct ErrorData {
 }
 
 impl Reply {
-    /// Parses a reply. Returns `None` for a datagram that does not answer this request, such as a late reply to an
+    /// Parses a reply. Returns `None` for a datagram that belongs to another request, such as a late reply to an
     /// earlier command.
     fn parse(id: u32, datagram: &[u8]) -> Option<Self> {
         let text: ReplyText<'_> = serde_json::from_slice(datagram).ok()?;
@@ -323,7 +323,7 @@ impl ErrorText {
     }
 }
 
-/// Converts metadata from JSON. Skips invalid entries, which the gateway never sends.
+/// Converts metadata from JSON. Invalid entries, which the gateway never sends, are skipped.
 fn entries(texts: &BTreeMap<String, String>) -> Metadata {
     let mut metadata = Metadata::new();
     for (key, text) in texts {
@@ -377,7 +377,7 @@ mod tests {
         assert!(Reply::parse(7, b"no json").is_none());
     }
 
-    /// Creates [`Sockets`] for two addresses, of which the first refuses datagrams. Returns the socket that is bound to
+    /// Creates [`Sockets`] with two addresses, of which the first refuses datagrams. Also returns the socket bound to
     /// the second.
     async fn refusing_and_open() -> (Sockets, UdpSocket) {
         let bind = async || UdpSocket::bind("127.0.0.1:0").await.expect("loopback port should be free");

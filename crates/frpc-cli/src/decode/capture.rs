@@ -4,22 +4,22 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-/// Maximum length of a captured packet.
+/// Maximum length in bytes of a captured packet.
 const PACKET_MAX: usize = 1 << 20;
 
-/// Maximum number of out-of-order bytes buffered for each direction.
+/// Maximum number of out-of-order bytes that are buffered per direction.
 const EARLY_MAX: usize = 16 << 20;
 
-/// One end of a connection: an address and a port.
+/// Endpoint of a TCP connection: IP address and port.
 pub(crate) type End = (Vec<u8>, u16);
 
-/// Consecutive bytes of one direction of a connection.
+/// Consecutive bytes of one direction of a TCP connection.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CapturedBytes {
     pub(crate) from: End,
     pub(crate) to: End,
     pub(crate) bytes: Vec<u8>,
-    /// Whether preceding bytes are missing in the capture.
+    /// Whether the capture lacks bytes before these.
     pub(crate) is_behind_gap: bool,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn pieces(capture: &[u8]) -> Result<Vec<CapturedBytes>, String> {
     Ok(order.pieces)
 }
 
-/// Returns the IP packet in a link-layer packet.
+/// Returns the IP packet within a link-layer frame.
 fn internet(link: u32, packet: &[u8]) -> Option<&[u8]> {
     match link {
         // Skips the address family.
@@ -92,7 +92,7 @@ struct TcpSegment<'a> {
     bytes: &'a [u8],
 }
 
-/// Returns the TCP segment in an IP packet.
+/// Returns the TCP segment within an IP packet.
 fn segment(ip: &[u8]) -> Option<TcpSegment<'_>> {
     let (from, to, tcp) = match ip.first()? >> 4 {
         4 => {
@@ -125,7 +125,7 @@ fn segment(ip: &[u8]) -> Option<TcpSegment<'_>> {
     })
 }
 
-/// Reassembles the byte streams of all captured connections from their TCP segments.
+/// Reassembles the byte streams of all captured TCP connections.
 #[derive(Default)]
 struct Order {
     directions: HashMap<(End, End), Direction>,
@@ -133,9 +133,9 @@ struct Order {
 }
 
 struct Direction {
-    /// Sequence number of the next byte.
+    /// Sequence number of the next expected byte.
     next: u32,
-    /// Out-of-order segments, by their distance from `next` at arrival.
+    /// Buffered out-of-order segments. The key is the distance from `next` at arrival.
     early: BTreeMap<u32, Vec<u8>>,
     early_bytes: usize,
 }
@@ -171,7 +171,7 @@ impl Order {
 }
 
 impl Direction {
-    /// Moves segments that are next in order to the pieces. With `skip`, also moves those after a gap.
+    /// Moves buffered segments that are next in order to `pieces`. With `skip`, also moves segments that follow a gap.
     fn drain(&mut self, key: &(End, End), skip: bool, pieces: &mut Vec<CapturedBytes>) {
         loop {
             // Finds the segment that begins first. Sequence numbers up to half of their range before `next` count as

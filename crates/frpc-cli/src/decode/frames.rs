@@ -11,20 +11,20 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// Maximum length of a body. Frames with longer bodies are considered invalid, because peers accept them only if
-/// configured to.
+/// Maximum length of a frame body. Longer bodies are considered invalid, because peers accept them only if configured
+/// to.
 const BODY_MAX: usize = 64 << 20;
 
-/// Number of bytes shown of a body without a schema.
+/// Number of bytes of a body that are shown without a schema.
 const SHOWN: usize = 48;
 
-/// First call id of the accepting end, between native peers.
+/// First call id that the accepting end uses on a connection of native peers.
 const ACCEPTING_IDS: u16 = 0x8000;
 
-/// The end of a connection that has sent a frame.
+/// The end of a connection that sent a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FrameSender {
-    /// The end that has opened the connection.
+    /// The end that opened the connection.
     Client,
     Server,
 }
@@ -45,19 +45,19 @@ impl FrameSender {
     }
 }
 
-/// Decodes the frames of both directions of an observed connection.
+/// Decoder for the frames of both directions of an observed connection.
 pub(crate) struct WatchedConnection {
     schema: Option<Arc<Schema>>,
     form: Option<HeaderForm>,
     client: Vec<u8>,
     server: Vec<u8>,
-    /// Whether an invalid frame was found in this direction. Later bytes are ignored, because frame boundaries are
+    /// Whether an invalid frame was found in this direction. Further bytes are ignored, because frame boundaries are
     /// unknown.
     client_desynced: bool,
     server_desynced: bool,
-    /// Whether the server has sent HELLO, so that call ids determine the calling end.
+    /// Whether the server has sent HELLO. If so, the call id determines which end made a call.
     is_native: bool,
-    /// The method of each open stream, and the end that opened it.
+    /// Open streams: for each id, the end that opened the stream and the operation of its method.
     streams: HashMap<u16, (FrameSender, u16)>,
 }
 
@@ -65,7 +65,8 @@ const STREAM: u16 = 2;
 const BATCH: u16 = 9;
 
 impl WatchedConnection {
-    /// Observes a connection from its beginning. The header form is detected from the first frame if `form` is `None`.
+    /// Creates a decoder for a connection, starting with its first byte. If `form` is `None`, the header variant is
+    /// detected from the first frame.
     pub(crate) fn new(schema: Option<Arc<Schema>>, form: Option<HeaderForm>) -> Self {
         Self {
             schema,
@@ -79,7 +80,7 @@ impl WatchedConnection {
         }
     }
 
-    /// Decodes the next bytes that one end has sent. Calls `show` for each complete frame.
+    /// Decodes bytes that one end has sent. Calls `show` for each complete frame.
     pub(crate) fn feed(&mut self, side: FrameSender, bytes: &[u8], show: &mut dyn FnMut(ShownFrame)) {
         let (buffer, desynced) = match side {
             FrameSender::Client => (&mut self.client, &mut self.client_desynced),
@@ -124,7 +125,7 @@ impl WatchedConnection {
         }
     }
 
-    /// Shows each message of a batch like a separate one, up to the first truncated one.
+    /// Shows each message of a batch as a separate frame, up to the first truncated one.
     fn show_batch(&mut self, side: FrameSender, batch: &Frame<'_>, show: &mut dyn FnMut(ShownFrame)) {
         let mut rest = batch.body;
         while let Some((length, behind)) = number(rest) {
@@ -137,7 +138,7 @@ impl WatchedConnection {
         }
     }
 
-    /// Returns the buffered bytes of a direction that do not form a complete frame yet.
+    /// Returns the number of buffered bytes of a direction that do not form a complete frame yet.
     pub(crate) fn left(&self, side: FrameSender) -> usize {
         match side {
             FrameSender::Client => self.client.len(),
@@ -145,7 +146,7 @@ impl WatchedConnection {
         }
     }
 
-    /// Returns the frame at the beginning of the bytes and its length, if it is complete.
+    /// Returns the frame at the start of the bytes and its length. Returns `None` if it is incomplete.
     fn frame<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<(Frame<'a>, usize)>, String> {
         let form = match (self.form, bytes) {
             (Some(form), _) => form,
@@ -230,7 +231,7 @@ impl WatchedConnection {
         ShownFrame { side, header: Some((id, operation, body.len())), text: out, message: json, step }
     }
 
-    /// Describes a packet of operation 3. HEADERS and TRAILERS belong to a stream.
+    /// Describes an extension packet (operation 3). HEADERS and TRAILERS belong to a stream.
     fn stream_items(&self, side: FrameSender, kind: u16, body: &[u8], out: &mut String) -> Option<Step> {
         let stream = number(body).and_then(|(stream, items)| Some((u16::try_from(stream).ok()?, items)));
         let (name, (id, items)) = match (kind, stream) {
@@ -275,7 +276,7 @@ impl WatchedConnection {
         (None, None)
     }
 
-    /// Appends the decoded message to `out`. Returns the message as JSON if the schema defines its type.
+    /// Appends a description of the message to `out`. Returns the message as JSON if the schema defines its type.
     fn message(&self, operation: u16, is_request: bool, bytes: &[u8], out: &mut String) -> Option<String> {
         if bytes.is_empty() {
             return None;
@@ -320,21 +321,21 @@ impl WatchedConnection {
         self.schema.as_ref()?.by_operation(operation)
     }
 
-    /// Returns the method of an operation, or a placeholder without a schema.
+    /// Returns the name of the method with this operation number, or the number itself without a schema.
     pub(crate) fn name(&self, operation: u16) -> String {
         self.method(operation).map_or_else(|| format!("operation {operation}"), Callable::name)
     }
 }
 
-/// A decoded frame, ready to be printed.
+/// A decoded frame with its description.
 pub(crate) struct ShownFrame {
     side: FrameSender,
-    /// The id, operation and length, if the frame is valid.
+    /// Id, operation and length of the frame. `None` if the frame is invalid.
     header: Option<(u16, u16, usize)>,
     text: String,
-    /// The message as JSON, if its type is known.
+    /// The message as JSON. `None` if its type is unknown.
     message: Option<String>,
-    /// The effect of the frame on a call, for `frpc trace`.
+    /// Effect of the frame on a call. Used by `frpc trace`.
     pub(crate) step: Option<Step>,
 }
 
@@ -362,10 +363,10 @@ impl ShownFrame {
     }
 }
 
-/// The effect of a frame on a call.
+/// Effect of a frame on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// The end that has made the call.
+    /// The end that made the call.
     pub(crate) opener: FrameSender,
     pub(crate) is_stream: bool,
     pub(crate) id: u16,
@@ -373,7 +374,7 @@ pub(crate) struct Step {
     pub(crate) what: FrameEvent,
 }
 
-/// The kind of event, with its status, if any, and the length of the body.
+/// What a frame means for a call. Includes the status, if any, and the length of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameEvent {
     Began(usize),
@@ -390,7 +391,7 @@ struct Frame<'a> {
     body: &'a [u8],
 }
 
-/// The items before a message: their description, and the status if there is one.
+/// Description of the items in front of a message, and the status that they contain, if any.
 #[derive(Default)]
 struct Prefix {
     text: String,
@@ -400,7 +401,7 @@ struct Prefix {
 /// First byte of a compressed message.
 const PACKED: u8 = 0x11;
 
-/// Splits a body into its prefix and the rest.
+/// Splits a frame body into its prefix of items and the message.
 fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
     match prefix_items(body) {
         Some((items, message)) => (Prefix::read(items), message),
@@ -450,7 +451,7 @@ fn prefix_items(body: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::try_from(length).ok()?)
 }
 
-/// Returns the type and value of an item, and the remaining bytes.
+/// Returns the type and value of the next item, and the remaining bytes.
 fn item(items: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (kind, rest) = items.split_first()?;
     let (length, rest) = number(rest)?;
@@ -458,7 +459,7 @@ fn item(items: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((*kind, value, rest))
 }
 
-/// Returns a varint and the remaining bytes.
+/// Decodes a varint. Returns its value and the remaining bytes.
 fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0_u64;
     for (at, byte) in bytes.iter().enumerate().take(10) {
@@ -470,7 +471,7 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     None
 }
 
-/// Describes a packet of operation 3, whose id is its type.
+/// Describes an extension packet (operation 3), whose id is the type of the packet.
 fn extension(id: u16, body: &[u8]) -> String {
     const TYPES: [&str; 8] = ["HELLO", "ASK", "LAYOUT", "CALLS", "CLOSE", "HEADERS", "TRAILERS", "FRAGMENT"];
     match TYPES.get(usize::from(id)) {
@@ -511,7 +512,7 @@ fn is_error(message: &[u8]) -> bool {
     message.first() == Some(&Kind::Error.byte())
 }
 
-/// Returns the reason of a reset, unless the stream ended regularly.
+/// Returns the reason of a stream reset. `None` if the stream ended regularly.
 fn reset(body: &[u8]) -> String {
     let Some((code, text)) = number(body) else { return String::new() };
     let code = Code::from_i32(i32::try_from(code).unwrap_or(2));
@@ -528,7 +529,7 @@ fn raw(bytes: &[u8], out: &mut String) {
     }
 }
 
-/// Returns the opposite end.
+/// Returns the opposite end of the connection.
 pub(crate) fn other(side: FrameSender) -> FrameSender {
     side.other()
 }

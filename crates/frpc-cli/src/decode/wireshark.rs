@@ -3,13 +3,13 @@
 use crate::schema::Schema;
 use std::fmt::Write as _;
 
-/// The dissector, with a placeholder for the methods.
+/// Wireshark dissector in Lua, with a placeholder for the methods.
 const DISSECTOR: &str = include_str!("frpc.lua");
 
-/// The line of the dissector that is replaced by the methods of the schema.
+/// Placeholder line of the dissector that is replaced by the methods of the schema.
 const MARK: &str = "--@METHODS@\n";
 
-/// Returns the dissector for the methods of a schema.
+/// Returns the Lua dissector with the methods of a schema.
 pub(super) fn dissector(schema: Option<&Schema>) -> String {
     let mut methods = String::new();
     for callable in schema.into_iter().flat_map(Schema::methods) {
@@ -19,7 +19,7 @@ pub(super) fn dissector(schema: Option<&Schema>) -> String {
     DISSECTOR.replace(MARK, &methods)
 }
 
-/// Escapes text for a Lua string literal. Names may come from a hostile server.
+/// Escapes text for a Lua string literal. Method names may come from an untrusted server.
 fn quoted(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {

@@ -14,35 +14,36 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// Minimum interval between checks of the schedule. Calls due in between start together.
+/// Minimum interval between checks of the schedule. Calls that became due in the meantime start together.
 const TICK_MIN: Duration = Duration::from_micros(50);
 
-/// A source of calls for the load engine.
+/// Function that makes the calls of a load test.
 pub(crate) trait Caller: Send + Sync + 'static {
-    /// Makes the call with this number.
+    /// Makes the call with this number, counted from 0.
     fn call(&self, number: u64) -> impl Future<Output = Outcome> + Send;
 }
 
-/// When calls start: after the previous one, or by a schedule.
+/// Rule that determines when calls start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Loop {
-    /// Each caller begins a call when its last one has ended.
+    /// Closed loop: each caller starts a call when its previous call has ended.
     Closed { duration: Duration },
-    /// Calls start by a schedule.
+    /// Open loop: calls start according to a schedule.
     Open(Schedule),
 }
 
-/// The clock that wakes callers in an open loop.
+/// Clock that wakes the callers of an open loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     /// A dedicated thread, accurate to about 10 us. Runtime timers have millisecond resolution.
     Thread,
-    /// The timers of the runtime, whose time can be paused in tests.
+    /// The timers of the runtime. Tests can pause their time.
     #[cfg(test)]
     Runtime,
 }
 
-/// Runs `callers` callers until the duration has passed and the last call has ended. Outcomes are recorded in `stats`.
+/// Runs a load with this number of callers until its duration has passed and all calls have ended. Results are recorded
+/// in `stats`.
 pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, clock: Clock, stats: Arc<Mutex<Stats>>) {
     let began_at = Instant::now();
     let next = Arc::new(AtomicU64::new(0));
@@ -113,7 +114,7 @@ pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, cl
     }
 }
 
-/// Stops the thread of a clock when the load is cancelled.
+/// Stops the clock's thread when the load is cancelled.
 struct StopClock(Arc<AtomicBool>);
 
 impl Drop for StopClock {
@@ -122,7 +123,7 @@ impl Drop for StopClock {
     }
 }
 
-/// Releases the calls that are due, and returns the pause until the next one. After the last call, wakes the callers so
+/// Releases the calls that are due and returns the pause until the next one. After the last call, wakes all callers so
 /// that they end.
 fn release(
     schedule: &Schedule,
@@ -154,7 +155,7 @@ fn record(stats: &Mutex<Stats>, began_at: Instant, intended: Instant, started: I
 mod tests {
     use super::*;
 
-    /// A server that replies after 1 ms, except while it stalls.
+    /// Test server that replies after 1 ms, except while it is stalled.
     struct StallingServer {
         began_at: Instant,
         from: Duration,

@@ -17,7 +17,7 @@ text-align:left}svg{width:100%;height:auto}text{font:11px system-ui,sans-serif;f
 .key{font-size:12px;margin-right:1.2em}@media(prefers-color-scheme:dark){body{color:#dfe6ee;background:#12171d}\
 td,th{border-color:#2a333d}.grid{stroke:#262f39}text{fill:#93a1b0}}";
 
-/// A data series of a plot, drawn as a line.
+/// A series of values that a plot shows as a line.
 struct Line {
     label: &'static str,
     color: &'static str,
@@ -79,7 +79,7 @@ pub(crate) fn page(report: &Report) -> String {
     out
 }
 
-/// Adds a plot of lines over the same axis.
+/// Adds a plot of several lines over the same x-axis.
 fn plot(out: &mut String, title: &str, unit: &str, lines: &[Line], x_label: impl Fn(f64) -> String) {
     let points = || lines.iter().flat_map(|line| &line.points);
     let x_max = points().map(|(x, _)| *x).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
@@ -113,7 +113,7 @@ fn plot(out: &mut String, title: &str, unit: &str, lines: &[Line], x_label: impl
     out.push_str("</svg>");
 }
 
-/// Returns the smallest number with a single non-zero digit that is at least `value`.
+/// Rounds `value` up to a number with a single non-zero digit, for the end of an axis.
 fn step_above(value: f64) -> f64 {
     if value <= 0.0 || !value.is_finite() {
         return 1.0;
@@ -122,7 +122,7 @@ fn step_above(value: f64) -> f64 {
     (value / unit).ceil() * unit
 }
 
-/// Escapes text for HTML.
+/// Escapes text for use in HTML.
 fn text(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// The results of a load. Times are in milliseconds.
+/// Results of a load test. Times are in milliseconds.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
@@ -20,14 +20,14 @@ pub(crate) struct Report {
     pub(crate) failed: u64,
     pub(crate) calls_per_second: f64,
     pub(crate) latency: Latency,
-    /// Number of calls that took at least `slow_from`.
+    /// Number of calls that took `slow_from` or longer.
     pub(crate) slow: u64,
     pub(crate) slow_from: f64,
-    /// Maximum delay of a call after its scheduled start, including waits for a free caller.
+    /// Maximum delay between the scheduled and the actual start of a call, including the wait for a free caller.
     pub(crate) late_max: f64,
     pub(crate) methods: Vec<Method>,
     pub(crate) timeline: Vec<SampleRow>,
-    /// Latency of all calls by quantile, from 0 to 1.
+    /// Latencies of all calls, as pairs of quantile (0 to 1) and latency.
     pub(crate) distribution: Vec<(f64, f64)>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Latency {
 pub(crate) struct Method {
     pub(crate) name: String,
     pub(crate) calls: u64,
-    /// Number of calls by status code.
+    /// Number of calls per status code.
     pub(crate) codes: BTreeMap<String, u64>,
     pub(crate) latency: Latency,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Method {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SampleRow {
-    /// End of this interval in seconds.
+    /// End of the interval in seconds, relative to the start of the load.
     pub(crate) second: f64,
     pub(crate) calls_per_second: f64,
     pub(crate) failed: u64,
@@ -132,7 +132,7 @@ impl Report {
         }
     }
 
-    /// Reads a saved report.
+    /// Reads a saved load report.
     pub(crate) fn read(json: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(json)
     }
@@ -179,7 +179,7 @@ fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// Formats a time with three digits.
+/// Formats a time with three significant digits.
 pub(crate) fn shown(millis: f64) -> String {
     match millis {
         _ if millis >= 100.0 => format!("{millis:.0}"),
@@ -189,7 +189,7 @@ pub(crate) fn shown(millis: f64) -> String {
     }
 }
 
-/// Two reports with the ratios of the second to the first.
+/// Comparison of two load reports, with the ratio of the second to the first for each value.
 #[derive(Serialize)]
 pub(crate) struct Comparison {
     before: Load,
@@ -208,7 +208,7 @@ struct Figure {
     name: String,
     before: f64,
     after: f64,
-    /// `None` if the first value is 0.
+    /// Ratio of the second value to the first. `None` if the first is 0.
     ratio: Option<f64>,
 }
 

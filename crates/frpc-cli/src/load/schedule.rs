@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-/// The scheduled starts of calls, numbered from 0, relative to the start of the load.
+/// Schedule of call starts in an open loop. Calls are numbered from 0, and times are relative to the start of the load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Schedule {
-    /// Calls per second at the start of the ramp.
+    /// Rate in calls per second at the start of the ramp.
     pub(crate) from: f64,
-    /// Calls per second after the ramp.
+    /// Rate in calls per second after the ramp.
     pub(crate) to: f64,
-    /// Duration of the ramp. Zero without a ramp.
+    /// Duration of the ramp. Zero if the rate is constant.
     pub(crate) ramp: Duration,
     /// Duration of the load.
     pub(crate) duration: Duration,
@@ -21,7 +21,7 @@ impl Schedule {
         Self { from: rate, to: rate, ramp: Duration::ZERO, duration }
     }
 
-    /// Returns the number of calls that are due after this time.
+    /// Returns the number of calls that are due once this time has passed.
     pub(crate) fn due(&self, after: Duration) -> u64 {
         let after = after.min(self.duration).as_secs_f64();
         // Call 0 starts immediately.
@@ -33,7 +33,7 @@ impl Schedule {
         self.started(self.duration.as_secs_f64()).round() as u64
     }
 
-    /// Returns the scheduled start of a call.
+    /// Returns the scheduled start of the call with this number.
     pub(crate) fn start(&self, call: u64) -> Duration {
         let call = call as f64;
         let ramp = self.ramp.as_secs_f64();
@@ -48,7 +48,7 @@ impl Schedule {
         Duration::from_secs_f64(2.0 * call / (self.from + root))
     }
 
-    /// Returns the number of calls started in the first `seconds` seconds.
+    /// Returns the number of calls that are scheduled within the first `seconds` seconds.
     fn started(&self, seconds: f64) -> f64 {
         let ramp = self.ramp.as_secs_f64();
         let inside = seconds.min(ramp);

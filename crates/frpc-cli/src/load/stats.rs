@@ -4,56 +4,56 @@ use frpc::Code;
 use hdrhistogram::Histogram;
 use std::time::Duration;
 
-/// Maximum recorded time in nanoseconds: an hour.
+/// Maximum recorded latency in nanoseconds: one hour.
 const LONGEST: u64 = 3_600_000_000_000;
 
-/// Maximum number of timeline rows that fit into a plot.
+/// Maximum number of rows in the timeline, so that they fit into a plot.
 const ROWS: u32 = 200;
 
-/// Minimum duration of a row, so that each has some calls.
+/// Minimum duration of a timeline row, so that it covers several calls.
 const ROW_MIN: Duration = Duration::from_millis(100);
 
 /// Number of status codes, including OK.
 const CODES: usize = 17;
 
-/// The measured outcome of a call.
+/// Measured result of a single call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
-    /// Index of the called method in the list of the load's methods.
+    /// Index of the called method in the load's list of methods.
     pub(crate) method: usize,
     pub(crate) code: Code,
 }
 
-/// The measurements of a load, for all methods together and for each one.
+/// Measurements of a load, per method and for all methods together.
 #[derive(Debug)]
 pub(crate) struct Stats {
     pub(crate) methods: Vec<MethodStats>,
-    /// The latencies of all methods together, in nanoseconds.
+    /// Latencies of all methods together, in nanoseconds.
     pub(crate) all: Histogram<u64>,
-    /// Delays of calls after their scheduled start, in nanoseconds.
+    /// Delays between the scheduled and the actual start of calls, in nanoseconds.
     late: Histogram<u64>,
-    /// End of the last call, relative to the start of the load.
+    /// Time at which the last call ended, relative to the start of the load.
     ended: Duration,
-    /// The completed rows of the timeline.
+    /// Completed rows of the timeline.
     pub(crate) rows: Vec<Row>,
     row_length: Duration,
     current: Current,
 }
 
-/// The measurements of a method.
+/// Measurements of one method.
 #[derive(Debug)]
 pub(crate) struct MethodStats {
     pub(crate) name: String,
     /// Latencies in nanoseconds.
     pub(crate) latency: Histogram<u64>,
-    /// Number of calls by status code.
+    /// Number of calls per status code.
     pub(crate) codes: [u64; CODES],
 }
 
-/// Number of calls and their latency during one interval of the load.
+/// Row of the timeline: the number of calls in one interval of the load, and their latency.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Row {
-    /// Time at which the interval of the row ends, relative to the start of the load.
+    /// End of the row's interval, relative to the start of the load.
     pub(crate) until: Duration,
     pub(crate) calls: u64,
     pub(crate) failed: u64,
@@ -82,7 +82,7 @@ impl Stats {
         }
     }
 
-    /// Records a call that ended at the time `at`.
+    /// Records a call that ended at `at`, relative to the start of the load.
     pub(crate) fn record(&mut self, at: Duration, took: Duration, late: Duration, outcome: Outcome) {
         while at >= self.row_end() {
             self.end_row();
@@ -101,7 +101,7 @@ impl Stats {
         }
     }
 
-    /// Completes the last row of the timeline when the load ends.
+    /// Completes the last row of the timeline at the end of the load.
     pub(crate) fn finish(&mut self) {
         if !self.current.latency.is_empty() {
             self.end_row();
@@ -112,8 +112,8 @@ impl Stats {
         self.all.len()
     }
 
-    /// Returns the calls per second of a load with this duration. Calls may end later if the server is slower than the
-    /// load.
+    /// Returns the rate in calls per second of a load with this duration. Uses the end of the last call if that is
+    /// later, because the server may be slower than the load.
     pub(crate) fn calls_per_second(&self, duration: Duration) -> f64 {
         self.calls() as f64 / duration.max(self.ended).as_secs_f64()
     }
@@ -126,12 +126,12 @@ impl Stats {
         Duration::from_nanos(self.all.max())
     }
 
-    /// Returns the maximum delay of a call after its scheduled start.
+    /// Returns the maximum delay between the scheduled and the actual start of a call.
     pub(crate) fn late_max(&self) -> Duration {
         Duration::from_nanos(self.late.max())
     }
 
-    /// Returns the number of calls that took at least `time`.
+    /// Returns the number of calls that took `time` or longer.
     pub(crate) fn slower_than(&self, time: Duration) -> u64 {
         self.all.len().saturating_sub(self.all.count_between(0, nanos(time).saturating_sub(1)))
     }
@@ -160,7 +160,7 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(LONGEST).clamp(1, LONGEST)
 }
 
-/// Creates a histogram with this number of significant digits.
+/// Creates a latency histogram with this number of significant digits.
 fn histogram(digits: u8) -> Histogram<u64> {
     // The bounds and digits are valid constants.
     Histogram::new_with_bounds(1, LONGEST, digits).expect("bounds should be in order and digits at most five")

@@ -3,14 +3,14 @@
 use fastrand::Rng;
 use std::fmt::Write as _;
 
-/// A text with templates.
+/// Text that contains templates such as `{{random 1 6}}`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Template(Vec<Part>);
 
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
     Text(String),
-    /// The number of the call, starting from 0.
+    /// Number of the call, counted from 0.
     Number,
     /// A random integer in an inclusive range.
     Random(i64, i64),
@@ -20,7 +20,7 @@ enum Part {
     Choice(Vec<String>),
 }
 
-/// Maximum length of random text in characters, which fits into a frame of the default maximum size.
+/// Maximum length of random text in characters. It fits into a frame of the default maximum size.
 const LETTERS_MAX: usize = 5 << 20;
 
 impl Template {
@@ -39,12 +39,12 @@ impl Template {
         Ok(Self(parts))
     }
 
-    /// Returns whether the text is the same for each call.
+    /// Returns whether the text contains no templates, so that it is the same for every call.
     pub(crate) fn is_constant(&self) -> bool {
         self.0.iter().all(|part| matches!(part, Part::Text(_)))
     }
 
-    /// Expands the templates for a call.
+    /// Expands the templates for the call with this number.
     pub(crate) fn render(&self, number: u64, random: &mut Rng) -> String {
         let mut out = String::new();
         for part in &self.0 {

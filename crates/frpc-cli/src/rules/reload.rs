@@ -5,19 +5,19 @@ use frpc_access::Access;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The current rules. Clones share them.
+/// Access rules that can be replaced while the gateway runs. Clones share the rules.
 #[derive(Clone)]
 pub(crate) struct CurrentRules(Arc<Mutex<Rules>>);
 
 struct Rules {
     access: Access,
-    /// Incremented when the rules are replaced, so that connections notice the change.
+    /// Incremented when the rules are replaced, so that existing connections notice the change.
     generation: u64,
-    /// The methods of the server, indexed by the numbers assigned to them.
+    /// Methods of the server. A method's index is the number by which connections refer to it.
     methods: Vec<String>,
 }
 
-/// The peer of a connection, whose calls are authorized by the rules that are current at the time of the call.
+/// Peer of a connection. Its calls are checked against the rules at the time of the call.
 struct CurrentPeer {
     rules: CurrentRules,
     connection: Connection,
@@ -29,7 +29,7 @@ impl CurrentRules {
         Self(Arc::new(Mutex::new(Rules { access, generation: 0, methods: Vec::new() })))
     }
 
-    /// Replaces the rules. Rate limits start full.
+    /// Replaces the access rules. Rate limits start with their full burst.
     pub(crate) fn replace(&self, access: Access) {
         let mut rules = lock(&self.0);
         rules.access = access;
@@ -37,7 +37,7 @@ impl CurrentRules {
     }
 }
 
-/// Locks a mutex, which cannot be poisoned because no holder panics.
+/// Locks a mutex. It cannot be poisoned, because no holder panics.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -47,7 +47,7 @@ impl Authorize for CurrentRules {
         lock(&self.0).access.methods()
     }
 
-    /// Assigns a number to every method, because later rules may name other methods.
+    /// Assigns a number to each method, even if no rule names it, because later rules may.
     fn rule(&self, method: &str) -> Option<usize> {
         let mut rules = lock(&self.0);
         rules.methods.push(method.to_owned());
@@ -63,7 +63,7 @@ impl Authorize for CurrentRules {
 }
 
 impl CurrentPeer {
-    /// Returns the current rules for the peer, and the method's number in them.
+    /// Returns the current rules of this peer, and the number of the method in them.
     fn current(&self, method: Option<usize>) -> (Arc<dyn PeerRules>, Option<usize>) {
         let rules = lock(&self.rules.0);
         let mut judged = lock(&self.judged);

@@ -11,7 +11,7 @@ use std::time::Instant;
 /// Maximum length of a filter in characters.
 const FILTER_MAX: usize = 64;
 
-/// The column by which connections or methods are sorted.
+/// Column by which the table of connections or methods is sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Column {
     Number,
@@ -38,12 +38,12 @@ impl Column {
     const OF_METHODS: [Self; 7] =
         [Self::Method, Self::Rate, Self::Errors, Self::P50, Self::P99, Self::Max, Self::Ended];
 
-    /// Returns whether the column belongs to the table of methods.
+    /// Returns whether this is a column of the table of methods.
     fn is_of_methods(self) -> bool {
         Self::OF_METHODS.contains(&self)
     }
 
-    /// Returns the default order: ascending for text, descending for numbers.
+    /// Returns the default sort order: ascending for text columns, descending for numbers.
     fn is_ascending(self) -> bool {
         matches!(self, Self::Number | Self::Peer | Self::Method)
     }
@@ -56,14 +56,14 @@ impl Column {
     }
 }
 
-/// The action that a key press requests from the main loop.
+/// Action of the main loop in response to a key press.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyEffect {
     Draw,
     End,
 }
 
-/// The state of the interactive view: the latest replies, the selection and the sort order.
+/// State of the live view: the latest replies, the selection and the sort order.
 pub(super) struct TopView {
     last: WatchReply,
     last_at: Option<Instant>,
@@ -72,17 +72,17 @@ pub(super) struct TopView {
     server: usize,
     pub(super) sort: Column,
     pub(super) is_ascending: bool,
-    /// Sort column and direction of the table that is not displayed, restored when the user switches to it.
+    /// Sort column and direction of the hidden table, restored when the user switches to it.
     other: (Column, bool),
     pub(super) filter: String,
     /// Whether the user is typing a filter.
     pub(super) is_typing: bool,
     pub(super) is_paused: bool,
-    /// The number of the highlighted connection.
+    /// Number of the highlighted connection.
     marked: Option<u64>,
-    /// The name of the highlighted method.
+    /// Name of the highlighted method.
     marked_method: Option<String>,
-    /// The selected connection and its details.
+    /// Number of the connection whose details are shown, and the details.
     pub(super) detail: Option<(u64, Result<ConnectionReply, String>)>,
 }
 
@@ -105,12 +105,12 @@ impl TopView {
         }
     }
 
-    /// Returns whether methods are displayed instead of connections.
+    /// Returns whether the table shows methods instead of connections.
     pub(super) fn shows_methods(&self) -> bool {
         self.sort.is_of_methods()
     }
 
-    /// Stores a reply of the server and keeps the previous one, from which rates are computed.
+    /// Stores a reply of the server. The previous one is kept to compute rates.
     pub(super) fn take(&mut self, reply: WatchReply, now: Instant) {
         if self.is_paused {
             return;
@@ -119,7 +119,7 @@ impl TopView {
         self.before = self.last_at.replace(now).map(|at| (last, at));
     }
 
-    /// Returns the connection whose details are needed, with its server.
+    /// Returns the connection whose details should be requested, as the server's name and the connection number.
     pub(super) fn wants_detail(&self) -> Option<(String, u64)> {
         let (number, _) = self.detail.as_ref().filter(|_| !self.is_paused)?;
         Some((self.shown().0.name.clone(), *number))
@@ -137,7 +137,7 @@ impl TopView {
         (server.unwrap_or_default(), self.server + 1, self.last.servers.len())
     }
 
-    /// Returns the growth of a counter per second. `None` before the second reply.
+    /// Returns the rate of a counter per second. `None` until the second reply.
     pub(super) fn rate(&self, number: impl Fn(&Server) -> u64) -> Option<f64> {
         let (before, at) = self.before.as_ref()?;
         let seconds = self.last_at?.saturating_duration_since(*at).as_secs_f64();
@@ -149,7 +149,7 @@ impl TopView {
         (seconds > 0.0).then(|| grown as f64 / seconds)
     }
 
-    /// Returns the connections that pass the filter, sorted.
+    /// Returns the sorted connections that match the filter.
     pub(super) fn rows(&self) -> Vec<&Connection> {
         let all = self.last.servers.get(self.server).map(|shown| shown.connections.as_slice()).unwrap_or_default();
         let passes = |connection: &&Connection| self.filter.is_empty() || connection.peer.contains(&self.filter);
@@ -180,7 +180,7 @@ impl TopView {
         of(&self.last, self.server).map(|last| methods::rows(last, before)).unwrap_or_default()
     }
 
-    /// Returns the methods that pass the filter, sorted.
+    /// Returns the sorted methods that match the filter.
     pub(super) fn methods(&self) -> Vec<MethodRow<'_>> {
         let mut rows = self.all_methods();
         rows.retain(|row| row.name.contains(&self.filter));
@@ -188,17 +188,17 @@ impl TopView {
         rows
     }
 
-    /// Sorts in the chosen direction. Equal rows keep the server's order.
+    /// Sorts rows in the chosen direction. Equal rows keep the server's order.
     fn sort_rows<T>(&self, rows: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
         rows.sort_by(|a, b| if self.is_ascending { compare(a, b) } else { compare(b, a) });
     }
 
-    /// Returns the index of the highlighted method.
+    /// Returns the row index of the highlighted method.
     pub(super) fn method_mark(&self, rows: &[MethodRow<'_>]) -> usize {
         rows.iter().position(|row| Some(row.name) == self.marked_method.as_deref()).unwrap_or(0)
     }
 
-    /// Returns the index of the highlighted connection. The highlight follows the connection while it exists.
+    /// Returns the row index of the highlighted connection. The highlight follows the connection while it exists.
     pub(super) fn mark(&self, rows: &[&Connection]) -> usize {
         rows.iter().position(|row| Some(row.number) == self.marked).unwrap_or(0)
     }

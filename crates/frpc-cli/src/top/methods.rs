@@ -10,15 +10,16 @@ use unicode_width::UnicodeWidthChar as _;
 /// Statistics of a method, shown as a row of the table.
 pub(super) struct MethodRow<'a> {
     pub(super) name: &'a str,
-    /// Calls and failed calls per second. `None` before the second reply.
+    /// Calls and failed calls per second. `None` until the second reply.
     pub(super) rates: Option<(f64, f64)>,
-    /// Number of calls that ended since the server began to count.
+    /// Number of calls that have ended since the server began counting.
     pub(super) ended: u64,
     pub(super) failed: u64,
     figures: &'a Figures,
 }
 
-/// Returns the methods of a server that counts calls. `before` is the previous reply and the seconds since.
+/// Returns the method rows of a server that counts calls. `before` contains the previous reply and the seconds since
+/// then.
 pub(super) fn rows<'a>(last: &'a Server, before: Option<(&Server, f64)>) -> Vec<MethodRow<'a>> {
     let old: HashMap<&str, (u64, u64)> = before.iter().flat_map(|(server, _)| counted(server)).map(counts).collect();
     let row = |(method, figures): (&'a Method, &'a Figures)| {
@@ -37,13 +38,13 @@ fn counted(server: &Server) -> impl Iterator<Item = (&Method, &Figures)> {
     server.methods.iter().filter_map(|method| Some((method, method.figures.as_ref()?)))
 }
 
-/// Returns the numbers of ended and failed calls of a method. The server's numbers are untrusted.
+/// Returns a method's name and its numbers of ended and failed calls. The numbers of the server are untrusted.
 fn counts<'a>((method, figures): (&'a Method, &Figures)) -> (&'a str, (u64, u64)) {
     let failed = sum(figures.failed.iter().map(|failed| failed.count));
     (&method.name, (figures.ok.saturating_add(failed), failed))
 }
 
-/// Compares rows by a column. Equal rates are ordered by the total number of calls.
+/// Compares two rows by a column. Rows with equal rates are ordered by their total number of calls.
 pub(super) fn compare(column: Column, a: &MethodRow<'_>, b: &MethodRow<'_>) -> Ordering {
     match column {
         Column::Method => a.name.cmp(b.name),
@@ -57,7 +58,7 @@ pub(super) fn compare(column: Column, a: &MethodRow<'_>, b: &MethodRow<'_>) -> O
     }
 }
 
-/// Returns the saturating sum of a server's numbers, which are untrusted.
+/// Adds up numbers of the server, saturating because they are untrusted.
 pub(super) fn sum(figures: impl Iterator<Item = u64>) -> u64 {
     figures.fold(0, u64::saturating_add)
 }
@@ -78,7 +79,7 @@ pub(super) fn total(rows: &[MethodRow<'_>]) -> String {
     format!("calls: {calls}/s, {errors} errors/s; {ended} have ended, {failed} of them failed")
 }
 
-/// Returns the cells after the name.
+/// Returns the cells of a row, except the method's name.
 pub(super) fn cells(row: &MethodRow<'_>) -> [String; 6] {
     let time = |nanos: u64| if row.ended == 0 { "-".to_owned() } else { time(nanos) };
     let Figures { p50_ns, p99_ns, max_ns, .. } = row.figures;
@@ -92,7 +93,7 @@ pub(super) fn cells(row: &MethodRow<'_>) -> [String; 6] {
     ]
 }
 
-/// Shortens a name to `width` columns. Keeps the end, which contains the method.
+/// Shortens a method name to `width` columns from the left, because its end identifies the method.
 pub(super) fn short(name: &str, width: usize) -> String {
     if columns(name) <= width {
         return name.to_owned();

@@ -9,7 +9,7 @@ use crossterm::terminal::{
 use crossterm::{cursor, execute, queue};
 use std::io::{self, Write as _, stdout};
 
-/// The alternate screen, in raw mode. Dropping it restores the terminal.
+/// The terminal's alternate screen in raw mode. Dropping it restores the terminal.
 pub(super) struct Terminal(());
 
 impl Terminal {
@@ -26,7 +26,7 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// Draws the lines that fit into the terminal.
+    /// Draws the lines that fit on the terminal.
     pub(super) fn draw(&mut self, lines: impl FnOnce(usize, usize) -> Vec<ScreenLine>) -> io::Result<()> {
         let (width, height) = size()?;
         let mut out = Vec::new();
@@ -48,7 +48,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Ignores errors, because the terminal may be closed.
+/// Restores the terminal. Ignores errors, because the terminal may be closed.
 fn restore() {
     let _ = disable_raw_mode();
     let _ = execute!(stdout(), EnableLineWrap, cursor::Show, LeaveAlternateScreen);

@@ -11,13 +11,13 @@ use unicode_width::UnicodeWidthChar as _;
 /// Number of lines above the table.
 const HEAD: usize = 5;
 
-/// Widths of the connection columns. The peer takes the remaining width.
+/// Column widths of the connection table. The peer column takes the remaining width.
 const WIDTHS: [usize; 9] = [7, 0, 8, 6, 7, 6, 7, 7, 7];
 
-/// Index of the peer column.
+/// Index of the peer column in the connection table.
 const PEER: usize = 1;
 
-/// Headings of the connection columns, and the columns they sort by.
+/// Headings of the connection table, with the sort column that each selects.
 const HEADINGS: [(&str, Option<Column>); 9] = [
     ("number", Some(Column::Number)),
     ("peer", Some(Column::Peer)),
@@ -30,10 +30,10 @@ const HEADINGS: [(&str, Option<Column>); 9] = [
     ("memory", Some(Column::Memory)),
 ];
 
-/// Widths of the method columns. The name takes the remaining width.
+/// Column widths of the method table. The name column takes the remaining width.
 const METHOD_WIDTHS: [usize; 7] = [0, 9, 9, 6, 6, 6, 10];
 
-/// Headings of the method columns, and the columns they sort by.
+/// Headings of the method table, with the sort column that each selects.
 const METHOD_HEADINGS: [(&str, Column); 7] = [
     ("method", Column::Method),
     ("calls/s", Column::Rate),
@@ -44,7 +44,7 @@ const METHOD_HEADINGS: [(&str, Column); 7] = [
     ("ended", Column::Ended),
 ];
 
-/// A rendered line of the screen, with its style.
+/// A rendered line of the view with its style.
 pub(super) struct ScreenLine {
     pub(super) text: String,
     pub(super) attribute: Attribute,
@@ -56,7 +56,7 @@ impl From<String> for ScreenLine {
     }
 }
 
-/// Renders the whole view with this width.
+/// Renders the whole view in `width` columns.
 pub(super) fn lines(board: &TopView, width: usize, height: usize) -> Vec<ScreenLine> {
     let mut lines: Vec<ScreenLine> = head_lines(board).map(ScreenLine::from).into();
     let room = (width, height.saturating_sub(HEAD + 1));
@@ -89,7 +89,7 @@ fn connections_table(board: &TopView, room: (usize, usize)) -> Vec<ScreenLine> {
     table(headings, widths, shown, mark, room.1)
 }
 
-/// Renders the table of methods with their statistics.
+/// Renders the table of methods.
 fn methods_table(board: &TopView, room: (usize, usize)) -> Vec<ScreenLine> {
     let rows = board.methods();
     let headings = METHOD_HEADINGS.map(|(name, column)| heading(board, name, Some(column)));
@@ -101,14 +101,14 @@ fn methods_table(board: &TopView, room: (usize, usize)) -> Vec<ScreenLine> {
     table(headings, widths, shown, board.method_mark(&rows), room.1)
 }
 
-/// Assigns the remaining width to the column at an index. Columns are separated by a space.
+/// Gives the remaining width to the column with this index. Columns are separated by one space.
 fn with_rest<const COLUMNS: usize>(mut widths: [usize; COLUMNS], at: usize, width: usize) -> [usize; COLUMNS] {
     let others = widths.iter().sum::<usize>() + COLUMNS - 1;
     widths[at] = width.saturating_sub(others);
     widths
 }
 
-/// Renders the headings and the rows around the highlighted one.
+/// Renders the headings, and as many rows around the highlighted one as fit.
 fn table<const COLUMNS: usize>(
     headings: [String; COLUMNS],
     widths: [usize; COLUMNS],
@@ -258,7 +258,7 @@ fn stream(stream: &Stream) -> String {
     )
 }
 
-/// Renders the view as text, for pipes.
+/// Renders the view as plain text, for pipes.
 pub(super) fn plain(board: &TopView) -> String {
     let (headings, rows): (Vec<String>, Vec<Vec<String>>) = if board.shows_methods() {
         let cells = |row: MethodRow<'_>| std::iter::once(cell(row.name)).chain(methods::cells(&row)).collect();
@@ -287,12 +287,12 @@ pub(super) fn plain(board: &TopView) -> String {
     out
 }
 
-/// Returns the width of a text in terminal columns. Some characters take two.
+/// Returns the display width of a text in terminal columns. Some characters take two.
 pub(super) fn columns(text: &str) -> usize {
     text.chars().map(|letter| letter.width().unwrap_or(0)).sum()
 }
 
-/// Truncates or pads a text to this number of terminal columns.
+/// Truncates or pads a text to `width` terminal columns.
 fn fit(text: &str, width: usize) -> String {
     let (mut fitted, mut left) = (String::with_capacity(width), width);
     for letter in text.chars() {
@@ -307,7 +307,7 @@ fn fit(text: &str, width: usize) -> String {
     fitted
 }
 
-/// Escapes text from the server for a single-line cell.
+/// Escapes text from the server for display in a cell of one line.
 fn cell(text: &str) -> String {
     escaped(text).replace(['\n', '\t'], " ")
 }
@@ -422,14 +422,14 @@ mod tests {
         );
     }
 
-    /// Regression: the ports of peers were cut off.
+    /// Regression test: the port of a peer was cut off.
     #[test]
     fn narrow_screen_keeps_ports_of_peers() {
         let lines = drawn(&board(), 70, 24);
         assert!(lines[6].starts_with("2       …2:2000 native "), "{lines:?}");
     }
 
-    /// Regression test: columns were counted as characters, so wide characters shifted the following cells.
+    /// Regression test: wide characters were counted as one column and shifted the following cells.
     #[test]
     fn wide_characters_take_two_columns_of_a_table() {
         let mut board = board();
