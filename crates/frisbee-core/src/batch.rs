@@ -19,12 +19,12 @@ use crate::tlv;
 pub struct Batch<'a>(&'a [u8]);
 
 impl<'a> Batch<'a> {
-    /// Creates an iterator over the encoded messages of `body`.
+    /// Creates an iterator over the messages in the body of a BATCH packet.
     pub fn new(body: &'a [u8]) -> Self {
         Self(body)
     }
 
-    /// Returns the bytes that have not been decoded yet.
+    /// Returns the remaining bytes, whose messages have not been decoded yet.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {
         self.0
@@ -41,7 +41,7 @@ impl<'a> Batch<'a> {
         Some(message)
     }
 
-    /// Decodes the length of a message that takes two or more bytes. Returns it with the remaining bytes.
+    /// Decodes a message length of two or more bytes. Returns the length and the bytes that follow it.
     fn long(&self) -> Option<(usize, &'a [u8])> {
         let mut rest = self.0;
         let length = tlv::take_varint(&mut rest)?;
@@ -70,11 +70,11 @@ impl<'a> Iterator for Batch<'a> {
 pub struct BatchSize {
     /// Number of messages.
     pub messages: usize,
-    /// Total length of the messages in bytes.
+    /// Total length of the batch's messages in bytes.
     pub bytes: usize,
-    /// Length of the longest message in bytes.
+    /// Length of the longest message of the batch in bytes.
     pub longest: usize,
-    /// Length of the last message in bytes.
+    /// Length of the last message of the batch in bytes.
     pub last: usize,
 }
 
@@ -98,7 +98,7 @@ impl BatchSize {
         (at == body.len() && size.messages > 0).then_some(size)
     }
 
-    /// Like [`of`](Self::of), but supports lengths of several bytes.
+    /// Like [`of`](Self::of), but supports message lengths that are encoded in several bytes.
     #[inline(never)]
     fn of_any(body: &[u8]) -> Option<Self> {
         let mut size = Self::default();
@@ -113,12 +113,12 @@ impl BatchSize {
         (size.messages > 0).then_some(size)
     }
 
-    /// Returns the total [cost](crate::flow::cost) of the messages in credit.
+    /// Returns the flow-control credit that all messages of the batch [cost](crate::flow::cost).
     pub fn cost(&self) -> u64 {
         (self.messages as u64).saturating_mul(MESSAGE_COST as u64).saturating_add(self.bytes as u64)
     }
 
-    /// Returns the [cost](crate::flow::cost) of the last message in credit.
+    /// Returns the flow-control credit that the last message of the batch [costs](crate::flow::cost).
     pub fn last_cost(&self) -> u64 {
         cost(self.last)
     }

@@ -22,7 +22,7 @@ use bytes::{Bytes, BytesMut};
 /// # Ok::<(), frisbee_core::TooLong>(())
 /// ```
 pub trait Body {
-    /// Appends the body to a packet.
+    /// Appends this body to a packet.
     fn put_into(self, packet: &mut PacketWriter<'_>);
 }
 

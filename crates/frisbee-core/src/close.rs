@@ -7,7 +7,7 @@ use std::{fmt, io};
 /// Maximum length of the text in a CLOSE packet, in bytes.
 const TEXT_MAX: usize = 200;
 
-/// gRPC status codes that CLOSE packets contain.
+/// gRPC status codes that are sent in CLOSE packets.
 const UNKNOWN: u32 = 2;
 const RESOURCE_EXHAUSTED: u32 = 8;
 const INTERNAL: u32 = 13;
@@ -36,9 +36,9 @@ pub enum CloseReason {
     NotTls,
     /// The peer was silent for longer than the idle timeout.
     IdleTimeout,
-    /// The client did not send a header in time.
+    /// The client did not send a packet header in time.
     NoFirstHeader,
-    /// The client could not determine in time whether the server is a native peer.
+    /// The client could not determine in time whether the server supports the protocol extension.
     PeerUnknown,
     /// A packet arrived more slowly than the minimum rate.
     TooSlow,
@@ -57,15 +57,15 @@ pub enum CloseReason {
         /// The original error.
         source: Arc<io::Error>,
     },
-    /// The reply to a hand-off request was not received, or was not sent by this end, within the timeout.
+    /// The reply to a hand-off request was not received or not sent within the timeout.
     HandOffTimeout,
-    /// The connection was handed off. Further bytes belong to its new owner.
+    /// The connection was handed off, and all further bytes belong to its new owner.
     HandedOff,
     /// The connection uses a protocol other than Frisbee and was passed to that protocol's handler.
     OtherProtocol,
     /// This end closed the connection.
     Local,
-    /// This end is shutting down.
+    /// This end is shutting down, for example because its server stops.
     Shutdown,
     /// The connection reached its maximum age, which only servers limit.
     MaxAge,
@@ -74,7 +74,7 @@ pub enum CloseReason {
 }
 
 impl CloseReason {
-    /// Returns the kind of this reason, for use in metrics.
+    /// Returns the kind of this close reason, for use in metrics.
     pub fn kind(&self) -> CloseKind {
         match self {
             Self::ClosedByPeer | Self::PeerClosed { .. } => CloseKind::ClosedByPeer,
@@ -105,7 +105,7 @@ impl CloseReason {
         }
     }
 
-    /// Encodes the reason as the body of a CLOSE packet. Returns `None` for reasons that the peer recognizes without a
+    /// Encodes the reason as the body of a CLOSE packet. Returns `None` for reasons that the peer can detect without a
     /// CLOSE packet.
     pub(crate) fn to_packet(&self) -> Option<Vec<u8>> {
         let (code, text) = match self {
@@ -131,8 +131,8 @@ impl CloseReason {
         Some(Self::PeerClosed { code: u32::try_from(code).unwrap_or(u32::MAX), text: text.into() })
     }
 
-    /// Returns whether the peer is at fault, rather than this end or the network. A TLS mismatch or a rejected
-    /// certificate is not counted, because either end may be misconfigured.
+    /// Returns whether the peer caused the close, rather than this end or the network. TLS mismatches and rejected
+    /// certificates do not count, because either end may be misconfigured.
     pub fn is_peers_fault(&self) -> bool {
         match self {
             Self::Protocol(error) => !matches!(error, ProtocolError::SpeaksTls),
@@ -155,7 +155,7 @@ macro_rules! close_kinds {
         }
 
         impl CloseKind {
-            /// All kinds, in the order of their numeric values.
+            /// All close kinds, in the order of their numeric values.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
 
             /// Returns the label of this kind in metrics.
@@ -200,7 +200,7 @@ close_kinds! {
     IdleTimeout = "idle_timeout",
     /// The client sent no packet header in time; see [`CloseReason::NoFirstHeader`].
     NoFirstHeader = "no_first_header",
-    /// The server did not reveal in time whether it is a native peer; see [`CloseReason::PeerUnknown`].
+    /// The client could not determine in time whether the server is a native peer; see [`CloseReason::PeerUnknown`].
     PeerUnknown = "peer_unknown",
     /// A packet arrived more slowly than the minimum rate; see [`CloseReason::TooSlow`].
     TooSlow = "too_slow",
@@ -271,7 +271,7 @@ impl fmt::Display for CloseReason {
     }
 }
 
-/// Truncates a text to the maximum length of a CLOSE packet, at a character boundary.
+/// Truncates a text to the maximum length in a CLOSE packet, at a character boundary.
 fn beginning(text: &str) -> &str {
     let ends = text.char_indices().map(|(at, char)| at.saturating_add(char.len_utf8()));
     let end = ends.take_while(|end| *end <= TEXT_MAX).last().unwrap_or(0);

@@ -5,13 +5,13 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Whether an endpoint has dialled or accepted the connection.
+/// Whether an endpoint opened or accepted the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// The endpoint that connects. It may send immediately.
+    /// The endpoint that opened the connection. It may send immediately.
     Client,
-    /// The endpoint that accepts the connection. It sends nothing before it has received a header, because that
-    /// determines the header form.
+    /// The endpoint that accepted the connection. It sends nothing before it has received a packet header, because the
+    /// header format of its replies depends on that header.
     Server,
 }
 
@@ -80,11 +80,11 @@ settings! {
     /// packets have a limit of their own. Values below [`BODY_MAX_LEAST`] are raised to it. Defaults to [`BODY_MAX`].
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     body_max: u32 = BODY_MAX;
-    /// Interval without received bytes after which a PING is sent. Defaults to 2 s, so that two PINGs fit into the
+    /// Interval after which a PING is sent if no bytes are received. Defaults to 2 s, so that two PINGs fit into the
     /// timeout of a Go peer.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     ping_interval: Duration = Duration::from_secs(2);
-    /// Interval without received bytes after which the connection is closed. Progress in writing pending bytes counts
+    /// Interval after which the connection is closed if no bytes are received. Progress in writing pending bytes counts
     /// as activity of the peer. Defaults to 10 s, five times the ping interval.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     idle_timeout: Duration = Duration::from_secs(10);
@@ -107,8 +107,8 @@ settings! {
     /// Gbit/s and 8 ms.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     backlog_max: usize = 1024 * 1024;
-    /// Maximum time for which a busy connection may occupy its thread. The time is checked after every 32 packets.
-    /// Defaults to 20 us, the time of about 100 calls.
+    /// Maximum time for which a busy connection may occupy its thread before other connections run. The time is checked
+    /// after every 32 packets. Defaults to 20 us, the time of about 100 calls.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     turn_max: Duration = Duration::from_micros(20);
     /// Minimum rate at which a partially received packet must arrive, in bytes per second, measured over each
@@ -144,10 +144,11 @@ settings! {
     /// sixteenfold, as long as that increases the rate.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     stream_credit: u32 = 256 * 1024;
-    /// Whether to send HELLO, which identifies this endpoint as a native peer. Enabled by default.
+    /// Whether to send HELLO, by which the peer learns that this endpoint supports the protocol extension. Enabled by
+    /// default.
     hello: bool = true;
-    /// Timeout of a hand-off: the client waits this long for the reply, and the server must send it within this time.
-    /// No idle timeout applies meanwhile. Defaults to 30 s, like the timeout of calls.
+    /// Timeout of a hand-off. The client waits this long for the reply, and the server must reply within this time. The
+    /// idle timeout does not apply during a hand-off. Defaults to 30 s, like the timeout of calls.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     hand_off_timeout: Duration = Duration::from_secs(30);
 }
@@ -158,12 +159,12 @@ settings! {
 
     /// Settings common to clients and servers.
     common: Config = Config::default();
-    /// Timeout for detecting whether the server is a native or a compat peer. Defaults to 5 s. Go servers reply to a
+    /// Timeout for detecting whether the server supports the protocol extension. Defaults to 5 s. Go servers reply to a
     /// PING immediately.
     peer_kind_timeout: Duration = Duration::from_secs(5);
-    /// Format of the packet headers to send. Defaults to [`HeaderForm::Current`].
+    /// Format of the headers of sent packets. Defaults to [`HeaderForm::Current`].
     header_form: HeaderForm = HeaderForm::Current;
-    /// Items that higher layers add to HELLO. Empty by default.
+    /// Application-defined items that are added to HELLO. Empty by default.
     hello_items: HelloItems = HelloItems::default();
 }
 
@@ -173,12 +174,12 @@ settings! {
 
     /// Settings common to clients and servers.
     common: Config = Config::default();
-    /// Timeout for receiving the first header of a client. Defaults to 10 s.
+    /// Timeout for receiving the first packet header of a client. Defaults to 10 s.
     first_header_timeout: Duration = Duration::from_secs(10);
     /// Ranges of operations that the server handles. They distinguish the first packet of a client with old headers
     /// from the bytes of another protocol. Empty by default.
     served: Arc<[RangeInclusive<u16>]> = Arc::new([]);
-    /// Items that higher layers add to HELLO. Empty by default.
+    /// Application-defined items that are added to HELLO. Empty by default.
     hello_items: HelloItems = HelloItems::default();
 }
 

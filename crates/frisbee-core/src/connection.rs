@@ -15,12 +15,12 @@ use hand_off::{HandOffEvent, HandOffProgress, Stage};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Capacity of the token bucket that limits PINGs from a peer. Go sends two per second.
+/// Burst size of the rate limit on PINGs from a peer. Go peers send two PINGs per second.
 const PING_BURST: u32 = 40;
 const PINGS_PER_SECOND: u32 = 20;
 
-/// Interval of PINGs to a peer that has closed its write half. If the peer is gone, its reset shows up in a failed
-/// write.
+/// Interval of PINGs to a peer that has closed its write half. If the peer is gone, it resets the connection and the
+/// next write fails.
 const HALF_CLOSED_PING_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Protocol state of one end of a connection. It performs no I/O; the caller owns the socket.
@@ -40,19 +40,19 @@ pub struct Connection {
     received: u64,
     usage: IdleTracker,
     write_progress: WriteProgress,
-    /// Why the peer's silence is currently excused. Boxed because reading from most peers is never paused.
+    /// Reason why the idle timeout is suspended, if it is. Boxed because reading from most peers is never paused.
     hearing: Option<Box<SilenceExcuse>>,
-    /// Whether a PONG may be pending in the outbox. No second PONG is queued then.
+    /// Whether a PONG may be pending in the outbox. If so, no second PONG is queued.
     pong_waits: bool,
-    /// Whether the fast path is disabled, because the first packet has not been received or a hand-off is in progress.
+    /// Whether the fast path is disabled, because no packet was received yet or a hand-off is in progress.
     is_special: bool,
-    /// Deadline of the current phase. A client must detect the kind of the server by then, and a server must receive
-    /// the start of the first packet. While closing, pending bytes must be written by then.
+    /// Deadline of the current phase: a client must detect the kind of its server, a server must receive the start of
+    /// the first packet, and a closing connection must write its pending bytes.
     shows_by: Option<Instant>,
-    /// First packet of a client, kept until [`Event::PeerKnown`] has been reported.
+    /// First packet of the client, stored until [`Event::PeerKnown`] has been reported.
     first: Option<Box<Packet>>,
     peer: PeerKind,
-    /// HELLO to send. A server sends it in reply to the client's. `None` once sent, or if HELLO is disabled.
+    /// HELLO to be sent; `None` once sent or if HELLO is disabled. A server sends it in reply to the client's HELLO.
     hello: Option<Box<Hello>>,
     /// Time in milliseconds within which the peer must reply to a hand-off request.
     hand_off_timeout: u32,
@@ -120,7 +120,7 @@ impl Connection {
         }
     }
 
-    /// Returns the role of this end.
+    /// Returns whether this end is the client or the server.
     pub fn role(&self) -> Role {
         self.role
     }
@@ -131,7 +131,7 @@ impl Connection {
         &self.peer
     }
 
-    /// Replaces the HELLO of a native peer by `same` if they are equal, so that connections share its memory.
+    /// Replaces the HELLO of a native peer with `same` if the two are equal, so that connections share its memory.
     pub fn share_hello(&mut self, same: &Arc<Hello>) {
         if let PeerKind::Native(hello) = &mut self.peer
             && hello == same
@@ -140,27 +140,27 @@ impl Connection {
         }
     }
 
-    /// Sets the memory pool for large bodies.
+    /// Sets the memory pool from which buffers for large bodies are allocated.
     pub fn set_pool(&mut self, pool: &'static dyn MemoryPool) {
         self.decoder.set_pool(pool);
     }
 
-    /// Returns the form of the headers that this end sends. Returns `None` while a server must not send yet, because it
-    /// has not received a header or is still receiving a HELLO, to which it must reply first.
+    /// Returns the header format of sent packets. Returns `None` while a server must not send yet, because it has not
+    /// received a header or has not replied to a HELLO.
     #[inline]
     pub fn sends(&self) -> Option<HeaderForm> {
         let is_greeted = || self.peer == PeerKind::Unknown && self.decoder.arriving() == Some(Operation::EXTENSION);
         self.decoder.form().filter(|_| self.role == Role::Client || !is_greeted())
     }
 
-    /// Returns the outbox, to which new packets are appended. After this end has requested a hand-off, they stay there
+    /// Returns the outbox, to which new packets are appended. Packets appended after a hand-off request remain there
     /// until the reply arrives.
     #[inline]
     pub fn outbox(&mut self) -> &mut Outbox {
         &mut self.outbox
     }
 
-    /// Returns the bytes to write to the socket.
+    /// Returns the outbox whose bytes must be written to the socket next.
     #[inline]
     pub fn transmit(&mut self) -> &mut Outbox {
         match &mut self.hand_off {
@@ -170,7 +170,7 @@ impl Connection {
         }
     }
 
-    /// Returns whether the next input byte starts a packet and no event is due before it. This is the precondition of
+    /// Returns whether the next input byte starts a packet and no event precedes it. This is the precondition of
     /// [`poll_packet`](Self::poll_packet).
     #[inline]
     pub fn is_at_packet(&self) -> bool {
@@ -214,16 +214,16 @@ impl Connection {
         self.handle_reserved(packet, now).map(Some)
     }
 
-    /// Returns whether [`poll_event`](Self::poll_event) will return a packet without consuming input. This applies to
-    /// the first packet of a client, which follows [`Event::PeerKnown`], and to a packet whose body was read
+    /// Returns whether [`poll_event`](Self::poll_event) will return a packet without consuming input. This is the case
+    /// for the first packet of a client, which follows [`Event::PeerKnown`], and for a packet whose body was read
     /// [directly](Self::body_mut).
     #[inline]
     pub fn holds_packet(&self) -> bool {
         self.first.is_some() || self.decoder.holds_packet()
     }
 
-    /// Records a read of `count` bytes. Call this once per read, after handling the events, and with a count of 0 after
-    /// handling events without a read.
+    /// Records that `count` bytes were read from the socket. Must be called once per read, after handling the events,
+    /// and with a count of 0 after handling events without a read.
     pub fn handle_read(&mut self, count: usize, now: Instant) {
         if count > 0 {
             self.keepalive.received(now);
@@ -234,7 +234,7 @@ impl Connection {
         self.watch_pace(now);
     }
 
-    /// Starts or stops the rate measurement of a partially received packet.
+    /// Starts or stops the minimum-rate check for a partially received packet.
     #[inline]
     fn watch_pace(&mut self, now: Instant) {
         if self.decoder.is_mid_packet() && self.hearing.is_none() && !self.is_resting() {
@@ -244,14 +244,14 @@ impl Connection {
         }
     }
 
-    /// Counts a useless packet with a body of `length` bytes against [`Config::waste_rate`]. Called for packets that
-    /// cause work without a result, such as requests for unknown methods.
+    /// Charges a useless packet with a body of `length` bytes to the limit of [`Config::waste_rate`]. Useless packets
+    /// cause work without a result, for example requests for unknown methods.
     pub fn waste(&mut self, length: usize) {
         self.waste.charge(length.saturating_add(Header::MAX_LEN));
     }
 
-    /// Returns whether reading from the peer is suspended because it has [wasted](Self::waste) too many bytes.
-    /// [`handle_timeout`](Self::handle_timeout) ends the suspension.
+    /// Returns whether reading is paused because the peer has sent too many [useless](Self::waste) bytes.
+    /// [`handle_timeout`](Self::handle_timeout) resumes reading.
     #[inline]
     pub fn is_resting(&self) -> bool {
         self.waste.deadline().is_some()
@@ -279,17 +279,17 @@ impl Connection {
         self.usage.check(self.keepalive.ping_interval(), now)
     }
 
-    /// Returns whether a packet has been received partially.
+    /// Returns whether a packet has been received only partially.
     pub fn is_mid_packet(&self) -> bool {
         self.decoder.is_mid_packet()
     }
 
-    /// Returns the buffer of the large body being received; see [`Decoder::body_mut`].
+    /// Returns the buffer into which a large body is being received; see [`Decoder::body_mut`].
     pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
         self.decoder.body_mut()
     }
 
-    /// Returns the memory of the partially received body in bytes; see [`Decoder::buffered`].
+    /// Returns the size of the partially received body in memory, in bytes; see [`Decoder::buffered`].
     pub fn buffered(&self) -> usize {
         self.decoder.buffered()
     }
@@ -321,7 +321,7 @@ impl Connection {
         }
     }
 
-    /// Returns the number of received bytes, if receiving counts as progress of the peer in reading.
+    /// Returns the number of received bytes if they show that the peer is also reading, and 0 at a server.
     #[inline]
     fn bytes_consumed(&self) -> u64 {
         // A server that waits for this client to read may not be reading itself. Bytes received from it show progress.
@@ -331,7 +331,8 @@ impl Connection {
         }
     }
 
-    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) must be called, unless it changes before.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) must be called. Any other call may change
+    /// this time.
     #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
         // Fast path: this is called in every poll of every driver, and most connections have only the keepalive
@@ -344,15 +345,15 @@ impl Connection {
         if minds_more { self.next_of_all_timeouts() } else { self.keepalive.deadline() }
     }
 
-    /// Starts the final flush before this end closes the connection. Its deadline is the write timeout plus the time
-    /// that the pending bytes take at [`Config::least_rate`].
+    /// Starts flushing the pending bytes before this end closes the connection. The deadline is the write timeout plus
+    /// the time that the pending bytes take at [`Config::least_rate`].
     pub fn begin_flush(&mut self, now: Instant) {
         let unsent = self.transmit().len() as u64;
         self.shows_by = now.checked_add(self.write_progress.patience().saturating_add(self.pace.time_for(unsent)));
     }
 
-    /// Queues a CLOSE with this reason as the last packet. Does nothing if the peer is not native, or would learn
-    /// nothing from it.
+    /// Queues a CLOSE packet with this reason as the last packet. Does nothing if the peer does not support CLOSE or
+    /// already knows the reason.
     pub fn send_close(&mut self, reason: &CloseReason) {
         let is_native = matches!(self.peer, PeerKind::Native(_)) && self.hand_off.is_none();
         let Some(body) = reason.to_packet().filter(|_| is_native) else { return };
@@ -360,14 +361,14 @@ impl Connection {
         debug_assert!(sent.is_ok(), "CLOSE should be within every limit");
     }
 
-    /// Lets the timeout for a client's first header expire now. Has no effect if the header has arrived.
+    /// Makes the timeout for a client's first header expire immediately. Has no effect if the header has arrived.
     pub fn expire(&mut self, now: Instant) {
         if self.role == Role::Server {
             self.shows_by = self.shows_by.map(|by| by.min(now));
         }
     }
 
-    /// Returns the deadline of the [final flush](Self::begin_flush). Returns `None` if there is none.
+    /// Returns the deadline of the [final flush](Self::begin_flush), or `None` if the connection is not being flushed.
     pub fn flushed_by(&self) -> Option<Instant> {
         earlier(self.shows_by, self.write_progress.stalled_by())
     }
@@ -383,7 +384,7 @@ impl Connection {
         if self.is_resting() { earlier(due, self.waste.deadline()) } else { due }
     }
 
-    /// Performs the actions that are due, such as sending a PING.
+    /// Handles expired timers, for example by sending a PING or by returning a close reason.
     ///
     /// # Errors
     /// If a timeout of the peer has expired. The caller must close the connection for the returned reason.
@@ -444,18 +445,18 @@ impl Connection {
         self.send_sign(PacketId(0), Operation::PING);
     }
 
-    /// Frees memory that is not needed while the connection is idle.
+    /// Frees buffers that are not needed while the connection is idle.
     pub fn release(&mut self) {
         self.outbox.release();
         self.write_progress.release();
     }
 
-    /// Returns whether the first packet of a client has been received partially.
+    /// Returns whether only a part of a client's first packet has been received.
     fn is_beginning(&self) -> bool {
         self.role == Role::Server && self.decoder.form().is_some()
     }
 
-    /// Handles the input while the fast path is disabled.
+    /// Determines how to handle the next packet while the fast path is disabled.
     #[cold]
     fn peek_kind(&mut self, input: &mut Bytes) -> Result<PacketKind, ProtocolError> {
         match self.hand_off.as_ref().map(|hand_off| hand_off.stage) {
@@ -471,8 +472,8 @@ impl Connection {
         }
     }
 
-    /// Parses the first packet of a client, which determines the kind of the peer. Returns whether the packet is
-    /// complete.
+    /// Parses the first packet of a client, which shows whether the client supports the protocol extension. Returns
+    /// whether the packet is complete.
     #[cold]
     fn judge_first_packet(&mut self, input: &mut Bytes) -> Result<bool, ProtocolError> {
         let first = self.decoder.next(input)?;
@@ -554,14 +555,14 @@ impl Connection {
         Ok(Event::Nothing)
     }
 
-    /// Records whether the server supports the protocol extension.
+    /// Records whether the server supports the protocol extension, and returns the event that reports it.
     fn decide(&mut self, peer: PeerKind) -> Event {
         self.peer = peer;
         self.shows_by = None;
         Event::PeerKnown
     }
 
-    /// Queues a PING or PONG. Its bytes do not count as use of the connection.
+    /// Queues a PING or PONG. Its bytes do not count as traffic of the connection.
     fn send_sign(&mut self, id: PacketId, operation: Operation) {
         let sent: Result<(), TooLong> = self.outbox.push(id, operation, Bytes::new());
         debug_assert!(sent.is_ok(), "no limit is below zero bytes");
@@ -569,24 +570,24 @@ impl Connection {
     }
 }
 
-/// Reason why a silent peer is not disconnected: this end was not reading.
+/// Reason why the idle timeout is suspended: this end was not reading.
 #[derive(Debug)]
 enum SilenceExcuse {
-    /// Reading is paused since this time, so bytes from the peer cannot be received.
+    /// Reading has been paused since this time, so bytes from the peer cannot be received.
     Deaf { since: Instant },
-    /// Reading has resumed. Until this time, the peer may not have noticed that it can send again.
+    /// Reading has resumed. The peer may not notice before this time that it can send again.
     Again { until: Instant },
 }
 
-/// Next step of the connection while the fast path is disabled.
+/// Next step in handling input while the fast path is disabled.
 enum PacketKind {
-    /// The next packet can be parsed and handled.
+    /// The next packet can be parsed and handled now.
     GoOn,
     /// The input has shown whether the peer supports the protocol extension, which is reported before any packet.
     PeerKnown,
-    /// The peer no longer waits for the reply to its hand-off request.
+    /// The peer cancelled its hand-off request.
     Abandoned,
-    /// No packet may be parsed until more input or a decision about a hand-off arrives.
+    /// Parsing stops until more input or the decision about a hand-off arrives.
     Stop,
 }
 

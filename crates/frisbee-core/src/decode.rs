@@ -10,11 +10,11 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Initial capacity of the buffer for a partially received body, equal to the size of a read.
+/// Initial capacity in bytes of the buffer for a partially received body, equal to the size of a read.
 const FIRST_CAPACITY: usize = 64 * 1024;
 
 /// Maximum ratio between the capacity of a body's buffer and the number of bytes received. Growing the buffer copies
-/// the body. Even the longest body is copied only twice, in total less than half of its bytes.
+/// the body, but at this ratio even the longest body is copied only twice, in total less than half of its bytes.
 const GROWTH: usize = 4;
 
 /// Number of received bytes after which the buffer of a body may grow directly to the size of the previous body. This
@@ -22,11 +22,11 @@ const GROWTH: usize = 4;
 /// it could occupy as much memory by sending bodies concurrently.
 const TRUSTED_FROM: usize = 32 * 1024;
 
-/// Number of bytes kept of a discarded body. They suffice to identify the message.
+/// Number of bytes that are kept of a discarded body, enough to identify the message.
 const REJECTED_KEEPS: usize = 64;
 
-/// Minimum number of missing bytes for which a body is read directly into its buffer; see [`Decoder::body_mut`]. For
-/// fewer bytes, an additional system call costs more than the copy.
+/// Minimum number of missing bytes at which the rest of a body is read directly into its buffer; see
+/// [`Decoder::body_mut`]. For fewer bytes, an additional system call costs more than the copy.
 const DIRECT_MIN: usize = 16 * 1024;
 
 /// Decoder of a byte stream into packets.
@@ -47,17 +47,17 @@ const DIRECT_MIN: usize = 16 * 1024;
 /// ```
 #[derive(Debug)]
 pub struct Decoder {
-    /// Header format of the peer. `None` before the first header, if either format is accepted.
+    /// Header format of the peer. `None` before the first header, when either format is accepted.
     form: Option<HeaderForm>,
-    /// Operations that the first packet of a peer with old headers may have.
+    /// Operations that are accepted in the first packet of a peer with old headers.
     served: Arc<[RangeInclusive<u16>]>,
     limit: u32,
-    /// Part of a header whose remaining bytes have not been received: `head[..head_len]`.
+    /// Partially received header, of which the first `head_len` bytes have arrived.
     head: [u8; Header::MAX_LEN],
     head_len: u8,
     /// Packet whose body is incomplete. Boxed because most bodies arrive in a single read.
     body: Option<Box<Partial>>,
-    /// Length in bytes of the last body that arrived in several parts. Predicts the size of the next buffer.
+    /// Length in bytes of the last body that arrived in several reads. Predicts the size of the next buffer.
     last: u32,
     pool: Option<&'static dyn MemoryPool>,
 }
@@ -67,11 +67,12 @@ pub struct Decoder {
 struct Partial {
     header: Header,
     received: BodyMemory,
-    /// Number of bytes still to be received. Zero only while the packet is [held](Decoder::holds_packet).
+    /// Number of body bytes still to be received. Zero only if the packet is complete but [not returned
+    /// yet](Decoder::holds_packet).
     missing: usize,
-    /// Whether the bytes of the body are discarded, because there is no memory for it.
+    /// Whether the body is discarded because no memory is available for it.
     is_discarded: bool,
-    /// Length in bytes of the body that was assembled before this one. Predicts the size of the buffer.
+    /// Length in bytes of the previous body that arrived in several reads. Predicts the size of this body's buffer.
     last: u32,
 }
 
@@ -90,7 +91,7 @@ impl Decoder {
         }
     }
 
-    /// Sets the memory pool for large bodies.
+    /// Sets the memory pool from which buffers for large bodies are allocated.
     pub fn set_pool(&mut self, pool: &'static dyn MemoryPool) {
         self.pool = Some(pool);
     }
@@ -105,12 +106,12 @@ impl Decoder {
         Self { form: None, served, limit, head: [0; Header::MAX_LEN], head_len: 0, body: None, last: 0, pool: None }
     }
 
-    /// Returns the format of the peer's headers, or `None` before the first header.
+    /// Returns the format of the peer's headers, or `None` before the first header has arrived.
     pub fn form(&self) -> Option<HeaderForm> {
         self.form
     }
 
-    /// Returns whether a packet has been received partially.
+    /// Returns whether a packet has been received only partially.
     #[inline]
     pub fn is_mid_packet(&self) -> bool {
         self.head_len > 0 || self.body.is_some()
@@ -128,7 +129,7 @@ impl Decoder {
         self.body.as_ref().map(|partial| partial.header.operation)
     }
 
-    /// Returns whether the next byte starts a header in the current format. This is the precondition of
+    /// Returns whether the next input byte starts a header in the current format. This is the precondition of
     /// [`next_whole`](Self::next_whole).
     #[inline]
     pub(crate) fn is_at_header(&self) -> bool {
@@ -193,8 +194,8 @@ impl Decoder {
         self.body.as_ref().map_or(0, |partial| partial.received.room())
     }
 
-    /// Discards the partially received body, including the bytes still to be received. Returns a packet with up to 64
-    /// bytes of the body. Returns `None` if no body is incomplete, or it is already discarded.
+    /// Discards the partially received body and the rest of it still to be received. Returns a packet with up to 64
+    /// bytes of the body. Returns `None` if no body is incomplete or if it is already being discarded.
     pub fn discard_body(&mut self) -> Option<Packet> {
         let partial = self.body.as_mut().filter(|partial| !partial.is_discarded)?;
         partial.is_discarded = true;
@@ -217,7 +218,7 @@ impl Decoder {
         self.gather_header(input)
     }
 
-    /// Slow path for partially received headers, old headers and the first header.
+    /// Assembles a header on the slow path, for partially received headers, old headers and the first header.
     #[inline(never)]
     fn gather_header(&mut self, input: &mut Bytes) -> Result<Option<Header>, ProtocolError> {
         loop {
@@ -272,7 +273,7 @@ impl Decoder {
         Ok(header)
     }
 
-    /// Returns whether the first packet of a peer with old headers may have this header.
+    /// Returns whether a peer with old headers may send this header in its first packet.
     fn may_open(&self, header: Header) -> bool {
         match header.operation {
             Operation::PING => header.length == 0,
@@ -330,7 +331,7 @@ impl Decoder {
     }
 }
 
-/// Returns the error for bytes that are not a valid header. `form` is the header form of the peer, if known. A TLS
+/// Returns the error for bytes that are not a valid header. `form` is the header format of the peer, if known. A TLS
 /// record starts with its type, 21 for alerts and 22 for handshakes, and the major version 3.
 #[cold]
 fn not_frisbee(bytes: &[u8], form: Option<HeaderForm>) -> ProtocolError {
@@ -345,7 +346,7 @@ fn not_frisbee(bytes: &[u8], form: Option<HeaderForm>) -> ProtocolError {
 }
 
 impl Partial {
-    /// Grows the buffer if it is full. `more` is the number of bytes available to be appended.
+    /// Grows the body buffer if it is full. `more` is the number of bytes available to be appended.
     fn grow(&mut self, more: usize, pool: Option<&'static dyn MemoryPool>) {
         if self.received.available() > 0 {
             return;
@@ -367,17 +368,17 @@ impl Partial {
 pub struct BodyMut<'a>(&'a mut Partial);
 
 impl BodyMut<'_> {
-    /// Returns the buffer, to which bytes must be appended. It has capacity for at least one more byte.
+    /// Returns the buffer to append received bytes to. It has capacity for at least one more byte.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         self.0.received.buffer()
     }
 
-    /// Returns the maximum number of bytes to append.
+    /// Returns the maximum number of bytes that may be appended to the body.
     pub fn missing(&self) -> usize {
         self.0.missing.min(self.0.received.available())
     }
 
-    /// Updates the decoder after bytes were appended to the buffer.
+    /// Updates the decoder after bytes were appended to the body buffer.
     ///
     /// # Panics
     /// If more bytes were appended than were missing.
@@ -400,23 +401,23 @@ pub enum ProtocolError {
     SpeaksTls,
     /// The body length in a header exceeds the limit.
     TooLong {
-        /// Announced length in bytes.
+        /// Length of the body in bytes, as announced by the header.
         length: u32,
-        /// Maximum length in bytes.
+        /// Maximum body length in bytes.
         limit: u32,
     },
     /// A PING or PONG has a body. Go peers would interpret it as the next header.
     KeepaliveWithBody {
-        /// Announced length in bytes.
+        /// Length of the body in bytes, as announced by the header.
         length: u32,
     },
     /// The body of a CREDIT, CANCEL, END, HAND_OFF or BATCH packet is malformed.
     Malformed(Operation),
-    /// A HELLO is invalid. Its sender is not treated as a compat peer.
+    /// The peer sent an invalid HELLO. It is not treated as a peer without the protocol extension.
     Hello(HelloError),
     /// An [`Operation::EXTENSION`] packet has an unknown type that the receiver must understand.
     NotUnderstood(PacketId),
-    /// A packet was received from a peer that must wait for a hand-off reply, or a reply without a request.
+    /// The peer sent a packet while it had to wait for a hand-off reply, or a hand-off reply without a request.
     HandOff,
     /// The peer exceeded the limit of 20 PINGs per second with a burst of 40.
     PingFlood,

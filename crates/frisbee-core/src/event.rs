@@ -6,18 +6,20 @@ use std::sync::Arc;
 /// Something that the driver of a [`Connection`](crate::Connection) must handle, decoded from received bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A packet of a user operation or a [stream](crate::Operation::STREAM). An empty STREAM packet closes the stream.
+    /// A packet of a user operation or of a [stream](crate::Operation::STREAM). An empty STREAM packet closes the
+    /// stream.
     Packet(Packet),
-    /// The kind of the peer was determined; see [`Connection::peer`](crate::Connection::peer).
+    /// It was determined whether the peer supports the protocol extension; see
+    /// [`Connection::peer`](crate::Connection::peer).
     PeerKnown,
     /// A protocol packet of a native peer that concerns a stream, a call or the connection:
     /// [`CREDIT`](crate::Operation::CREDIT), [`CANCEL`](crate::Operation::CANCEL), [`END`](crate::Operation::END),
     /// [`BATCH`](crate::Operation::BATCH), [`GOING_AWAY`](crate::Operation::GOING_AWAY), or an
     /// [`EXTENSION`](crate::Operation::EXTENSION) of a known type.
     Control(Packet),
-    /// A hand-off was requested, abandoned or answered by the peer.
+    /// The peer requested, cancelled or answered a hand-off.
     HandOff(HandOffEvent),
-    /// A packet was handled internally; the caller need not do anything.
+    /// A packet that the connection handled internally. The driver need not do anything.
     Nothing,
 }
 
@@ -35,17 +37,17 @@ impl Event {
 /// Whether a peer supports the protocol extension.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum PeerKind {
-    /// The kind has not been determined yet.
+    /// It has not been determined yet whether the peer supports the extension.
     #[default]
     Unknown,
     /// A peer that supports only the base protocol, such as frisbee-go.
     Compat,
-    /// A peer that supports the protocol extension, and its HELLO.
+    /// A peer that supports the protocol extension, with its HELLO.
     Native(Arc<Hello>),
 }
 
 impl PeerKind {
-    /// Returns the HELLO of a native peer, or `None` for other peers.
+    /// Returns the HELLO of a native peer, or `None` if the peer has not sent one.
     pub fn hello(&self) -> Option<&Hello> {
         match self {
             Self::Native(hello) => Some(hello),

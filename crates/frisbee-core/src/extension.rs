@@ -9,27 +9,27 @@ use bytes::{Buf, Bytes};
 
 /// First packet of every native peer, with its limits and services; see [`Hello`](crate::Hello).
 pub const HELLO: PacketId = PacketId(0);
-/// Requests the descriptions of layouts. The body contains 1 to 64 fingerprints of 16 bytes.
+/// Requests the descriptions of type layouts. The body contains 1 to 64 fingerprints of 16 bytes.
 pub const ASK: PacketId = PacketId(1);
-/// Description of a layout. For an unknown layout, a zero byte followed by its fingerprint.
+/// Description of a type layout. If the layout is unknown, the body is a zero byte followed by the fingerprint.
 pub const LAYOUT: PacketId = PacketId(2);
 /// Announces a service that the sender is going to call, in the format of a HELLO item.
 pub const CALLS: PacketId = PacketId(3);
 /// Last packet before a connection is closed. Contains the reason as a code and a text.
 pub const CLOSE: PacketId = PacketId(4);
-/// Metadata at the start of a direction of a stream. The body contains the stream id and items.
+/// Metadata at the start of one direction of a stream. The body contains the stream id and the metadata items.
 pub const HEADERS: PacketId = PacketId(5);
-/// Metadata and status at the end of a direction of a stream. The body contains the stream id and items.
+/// Metadata and status at the end of one direction of a stream. The body contains the stream id and the metadata items.
 pub const TRAILERS: PacketId = PacketId(6);
-/// Fragment of a long body. Reserved.
+/// Fragment of a long body. Reserved for future use.
 pub const FRAGMENT: PacketId = PacketId(7);
 
-/// First mandatory type. A receiver that does not know a mandatory type must close the connection.
+/// Lowest mandatory packet type. A receiver that does not know a mandatory type must close the connection.
 pub const MUST_UNDERSTAND: PacketId = PacketId(0x8000);
 
 impl Packet {
-    /// Returns the id of the stream that the packet belongs to. Returns `None` for packets without a stream, and if the
-    /// packet is malformed.
+    /// Returns the id of the stream that the packet belongs to. Returns `None` if the packet does not belong to a
+    /// stream or is malformed.
     pub fn stream(&self) -> Option<PacketId> {
         match self.operation {
             Operation::STREAM | Operation::CREDIT | Operation::END | Operation::BATCH => Some(self.id),
@@ -40,7 +40,7 @@ impl Packet {
         }
     }
 
-    /// Splits the body of a [`HEADERS`] or [`TRAILERS`] packet into the stream id and the items.
+    /// Splits the body of a [`HEADERS`] or [`TRAILERS`] packet into the stream id and the encoded items.
     pub fn into_stream_items(mut self) -> Option<(PacketId, Bytes)> {
         let stream = self.stream()?;
         let mut items = &self.body[..];
@@ -58,7 +58,7 @@ impl Outbox {
         usize::try_from(max).unwrap_or(usize::MAX)
     }
 
-    /// Appends an extension packet. The size limit of other packets does not apply.
+    /// Appends an extension packet. The body limit of other packets does not apply to it.
     ///
     /// # Errors
     /// If the body is longer than [`extension_max`](Self::extension_max).
@@ -67,7 +67,8 @@ impl Outbox {
         self.with_room(room, |outbox| outbox.push(kind, Operation::EXTENSION, body))
     }
 
-    /// Appends a [`HEADERS`] or [`TRAILERS`] packet of a stream. Calls `items` with the maximum length of the items.
+    /// Appends a [`HEADERS`] or [`TRAILERS`] packet for a stream. Calls `items` with the maximum length of the encoded
+    /// items.
     ///
     /// # Errors
     /// If the items exceed the maximum length.

@@ -7,11 +7,11 @@
 
 use std::time::{Duration, Instant};
 
-/// Cost of a message in addition to its length, in bytes. Approximates the memory overhead of a queued message. Without
-/// it, an unlimited number of empty messages could be sent.
+/// Credit in bytes that a message costs in addition to its length. Approximates the memory overhead of a queued
+/// message. Without it, an unlimited number of empty messages could be sent.
 pub const MESSAGE_COST: usize = 64;
 
-/// Returns the credit that a message of `length` bytes costs.
+/// Returns the flow-control credit that a message of `length` bytes costs.
 #[inline]
 pub const fn cost(length: usize) -> u64 {
     (length as u64).saturating_add(MESSAGE_COST as u64)
@@ -25,7 +25,7 @@ pub struct Credit {
 }
 
 impl Credit {
-    /// Creates the initial credit of a stream, as announced by the receiver.
+    /// Creates the initial credit of a stream, which the receiver has announced.
     pub const fn new(initial: u32) -> Self {
         Self { left: Some(initial as i64) }
     }
@@ -56,7 +56,7 @@ impl Credit {
     }
 
     /// Takes all remaining credit for one sender, so that it can send several messages. Other senders are blocked until
-    /// it returns the unused credit by [`settle`](Self::settle).
+    /// it returns the unused credit with [`settle`](Self::settle).
     pub fn take(&mut self) -> i64 {
         self.left.as_mut().map_or(i64::MAX, std::mem::take)
     }
@@ -77,12 +77,12 @@ impl Credit {
     }
 }
 
-/// Maximum factor by which a window grows. The default window of 256 KiB grows to at most 4 MiB, the maximum send
-/// buffer of a TCP socket on Linux by default.
+/// Maximum factor by which a receive window grows. The default window of 256 KiB grows to at most 4 MiB, the default
+/// maximum of a TCP send buffer on Linux.
 const GROWTH_MAX: u64 = 16;
 
-/// Number of windows over which the rate is measured. A single window would be inaccurate: because credit is granted in
-/// quarters, it takes between one and two round trips.
+/// Number of windows over which the transfer rate is measured. A single window would be inaccurate: because credit is
+/// granted in quarters, it takes between one and two round trips.
 const TIMED: u64 = 4;
 
 /// Minimum duration of a measurement that lets the window grow, equal to 1 ms per window. A window of 256 KiB per
@@ -90,11 +90,11 @@ const TIMED: u64 = 4;
 /// on the same connection. Within one machine a window takes 0.1 to 0.7 ms.
 const NEAR: Duration = Duration::from_millis(TIMED);
 
-/// Divisor of the window size. Credit is granted for read messages once they amount to this part of the window, so the
-/// effective window is smaller by what is still held back.
+/// Divisor of the window size. Credit for read messages is withheld until it amounts to this part of the window, because
+/// smaller grants are not worth a packet. The effective window is smaller by the withheld credit.
 const PARTS: u64 = 4;
 
-/// Number of windows after a failed trial before a larger window is tried again.
+/// Number of windows for which a failed increase of the window is not tried again.
 const TRIED_AGAIN: u64 = 64;
 
 /// Receive window of a stream: decides how much credit to grant to the sender.
@@ -107,38 +107,37 @@ const TRIED_AGAIN: u64 = 64;
 pub struct Window {
     size: u64,
     size_max: u64,
-    /// Credit granted before the window shrank and not withdrawn yet. It is withheld from later grants.
+    /// Credit that was granted before the window shrank and is withheld from later grants.
     excess: u64,
-    /// Cost of the messages that were received but not read: the part of the window that is in use.
+    /// Cost of the messages that were received but not read, which is the used part of the window.
     held: u64,
-    /// Cost of the messages that were read since credit was last granted. Granted together, to save packets.
+    /// Cost of the messages read since the last credit grant. Granted together to save packets.
     read: u64,
     round: Option<GrowthWindow>,
-    /// Rate in bytes per second before the window was last doubled. `None` unless the larger window is on trial.
+    /// Rate in bytes per second before the window was last doubled. `None` unless the larger window is being tested.
     rate: Option<u64>,
 }
 
-/// Measurement that determines whether a stream's window must grow, because its reader is faster than the window
-/// permits.
+/// Measures whether the reader of a stream is faster than its receive window permits, so that the window must grow.
 #[derive(Clone, Copy, Debug)]
 struct GrowthWindow {
     since: Instant,
     granted: u64,
-    /// Whether the reader has been waiting for a message at least once.
+    /// Whether the reader has waited for a message at least once during the measurement.
     waited: bool,
-    /// Duration, in windows, during which nothing is measured because the size of the window has just changed. Zero
-    /// while measuring.
+    /// Number of windows during which nothing is measured because the window size has just changed. Zero while
+    /// measuring.
     resting: u64,
 }
 
 impl Window {
-    /// Creates a window of `size` bytes, which may grow to 16 times that.
+    /// Creates a receive window of `size` bytes, which may grow to 16 times that.
     pub const fn new(size: u64) -> Self {
         let size_max = size.saturating_mul(GROWTH_MAX);
         Self { size, size_max, excess: 0, held: 0, read: 0, round: None, rate: None }
     }
 
-    /// Returns the current size, which is the maximum cost of unread messages.
+    /// Returns the current window size, which is the maximum cost of unread messages.
     pub fn size(&self) -> u64 {
         self.size
     }
@@ -151,8 +150,8 @@ impl Window {
         within
     }
 
-    /// Deducts the cost of all messages of one read at once. `all` is their total cost and `last` the cost of the last
-    /// one. Returns `false` and changes nothing if the sender lacked credit for any of them.
+    /// Deducts the cost of all messages of one read at once. `all` is their total cost and `last` is the cost of the
+    /// last message. Returns `false` and changes nothing if the sender lacked credit for any of them.
     #[inline]
     pub fn receive_all(&mut self, all: u64, last: u64) -> bool {
         let before = self.held.saturating_add(self.read).saturating_add(all.saturating_sub(last));
@@ -163,7 +162,7 @@ impl Window {
         within
     }
 
-    /// Records that the reader has consumed all messages and waits for more.
+    /// Records that the reader has read all messages and is waiting for more.
     #[inline]
     pub fn wait(&mut self) {
         if let Some(round) = &mut self.round {
@@ -178,16 +177,16 @@ impl Window {
         size.div_ceil(PARTS)
     }
 
-    /// Records that messages of this total [`cost`] were read. Returns the credit to grant once at least a quarter of
-    /// the window has been read, because smaller grants are not worth a packet.
+    /// Records that messages of this total [`cost`] were read. Returns the credit to grant once a quarter of the window
+    /// has been read, because smaller grants are not worth a packet.
     pub fn consume(&mut self, cost: u64) -> Option<u64> {
         self.held = self.held.saturating_sub(cost);
         self.read = self.read.saturating_add(cost);
         (self.read >= Self::due(self.size)).then(|| std::mem::take(&mut self.read))
     }
 
-    /// Adjusts the window size and returns the credit to grant for `credit` bytes read. The result is larger than
-    /// `credit` if the window grows, and smaller while it shrinks.
+    /// Adjusts the window size and returns the credit to grant after messages costing `credit` were read. It exceeds
+    /// `credit` if the window grows and is lower while the window shrinks.
     pub fn adapt(&mut self, credit: u64, now: Instant) -> u64 {
         // Withdraw the credit of a shrunk window first, because the sender may hold more than the new size permits.
         let withheld = self.excess.min(credit);
@@ -288,8 +287,8 @@ mod tests {
         assert!(grown > 100 && gone_back > 50, "{grown}, {gone_back}");
     }
 
-    /// Returns the most frequent window size of a stream whose reader keeps up, over a network with this round-trip
-    /// time and `network` bytes per second.
+    /// Returns the most frequent window size of a stream over a network with this round-trip time and `network` bytes
+    /// per second, if its reader keeps up.
     fn window_over(round_trip: Duration, network: u64) -> u64 {
         const LENGTH: usize = 16 * 1024 - MESSAGE_COST;
         let on_the_link = Duration::from_nanos(cost(LENGTH) * 1_000_000_000 / network);
@@ -329,8 +328,8 @@ mod tests {
         assert_eq!(window_over(Duration::from_micros(100), 20 * GIGABIT), 256 * KIB, "it is near");
     }
 
-    /// Consumes `windows` windows within `time`, with a reader that waits before each. Returns the difference between
-    /// granted and consumed credit.
+    /// Reads `windows` whole windows within `time`, waiting before each. Returns the difference between granted and
+    /// used credit.
     fn use_up(window: &mut Window, now: &mut Instant, windows: u32, time: Duration) -> i64 {
         let mut more = 0;
         for _ in 0..windows {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// First two bytes of every header in the current format.
+/// Magic number in the first two bytes of every header in the current format.
 pub const MAGIC: u16 = 0x000F;
 
 /// Purpose of a packet.
@@ -32,13 +32,13 @@ impl Operation {
     pub const EXTENSION: Self = Self(3);
     /// Announces that the sender will close the connection and accepts no new calls or streams.
     pub const GOING_AWAY: Self = Self(4);
-    /// Grants credit for a stream.
+    /// Grants flow-control credit for a stream.
     pub const CREDIT: Self = Self(5);
-    /// Reports that the caller no longer waits for the reply of the call with this id.
+    /// Cancels the call with this id, because the caller no longer waits for the reply.
     pub const CANCEL: Self = Self(6);
     /// Ends one direction of a stream. With a body, resets the whole stream.
     pub const END: Self = Self(7);
-    /// Requests a hand-off of the connection, or replies to a request; see [`HandOffEvent`](crate::HandOffEvent).
+    /// Requests a hand-off of the connection, or replies to such a request; see [`HandOffEvent`](crate::HandOffEvent).
     pub const HAND_OFF: Self = Self(8);
     /// Carries several messages of a stream, if the peer [supports it](crate::Hello::batches); see
     /// [`BatchSize`](crate::BatchSize).
@@ -52,7 +52,7 @@ impl Operation {
         if number < Self::FIRST_USER.0 { None } else { Some(Self(number)) }
     }
 
-    /// Returns the number on the wire.
+    /// Returns the operation number that is sent in packet headers.
     #[inline]
     pub const fn number(self) -> u16 {
         self.0
@@ -124,15 +124,15 @@ impl fmt::Display for PacketId {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum HeaderForm {
-    /// Ten bytes: magic, id, operation and body length. Used since frisbee-go v0.11.0.
+    /// Header of ten bytes: magic, id, operation and body length. Used since frisbee-go v0.11.0.
     #[default]
     Current,
-    /// Eight bytes: id, operation and body length. Used up to frisbee-go v0.10.2.
+    /// Header of eight bytes: id, operation and body length. Used up to frisbee-go v0.10.2.
     Old,
 }
 
 impl HeaderForm {
-    /// Returns the size of a header in bytes, 10 or 8.
+    /// Returns the size of a header in bytes, which is 10 or 8.
     #[inline]
     pub const fn size(self) -> usize {
         match self {
@@ -149,12 +149,12 @@ pub struct Header {
     pub id: PacketId,
     /// Operation number, which determines how the body is handled.
     pub operation: Operation,
-    /// Length of the body in bytes.
+    /// Length of the packet's body in bytes.
     pub length: u32,
 }
 
 impl Header {
-    /// Maximum size of a header in bytes.
+    /// Maximum size of a packet header in bytes.
     pub const MAX_LEN: usize = 10;
 
     /// Encodes the header. Only the first `form.size()` bytes of the array are used.

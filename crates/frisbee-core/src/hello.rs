@@ -21,20 +21,21 @@ pub struct Hello {
     pub version: u8,
     /// Maximum body size that the sender accepts, in bytes.
     pub body_max: u32,
-    /// Maximum number of concurrent streams that the receiver may open.
+    /// Maximum number of concurrent streams that the receiver of the HELLO may open.
     pub streams_max: u32,
-    /// Maximum number of in-flight calls that the sender accepts from the receiver.
+    /// Maximum number of in-flight calls that the sender accepts from the receiver of the HELLO.
     pub calls_max: u32,
-    /// Initial credit of a stream: number of bytes that the receiver may send on it before more credit is granted.
+    /// Initial credit of each stream, which is the number of bytes that may be sent on it before more credit is
+    /// granted.
     pub stream_credit: u32,
-    /// Whether the sender supports CANCEL packets for hand-off requests.
+    /// Whether the sender accepts CANCEL packets for hand-off requests.
     pub hand_off_cancel: bool,
     /// Whether the sender supports [`Operation::BATCH`](crate::Operation::BATCH).
     pub batches: bool,
     items: HelloItems,
 }
 
-/// HELLO items of higher layers, whose types start at [`Hello::FIRST_USER_ITEM`].
+/// Application-defined items of a HELLO, whose types start at [`Hello::FIRST_USER_ITEM`].
 ///
 /// The items are stored encoded, because a peer may send many short ones and a list would take several times their
 /// memory.
@@ -42,7 +43,7 @@ pub struct Hello {
 pub struct HelloItems(Box<[u8]>);
 
 impl HelloItems {
-    /// Returns an iterator over the type and value of each item.
+    /// Returns an iterator over the items as pairs of type and value.
     pub fn iter(&self) -> impl Iterator<Item = (u8, &[u8])> {
         Items::new(&self.0).flatten()
     }
@@ -56,11 +57,11 @@ impl FromIterator<(u8, Bytes)> for HelloItems {
     }
 }
 
-/// First bytes of a HELLO. They distinguish it from other packets of a compat peer.
+/// First bytes of a HELLO. They distinguish a HELLO from other packets of peers without the protocol extension.
 const SIGNATURE: [u8; 4] = *b"fris";
 
-/// Maximum length of a HELLO without user items: signature, version, four numbers of up to five bytes, and two items
-/// without a value.
+/// Maximum length of a HELLO without application-defined items: signature, version, four numbers of up to five bytes,
+/// and two items without a value.
 const NUMBERS_MAX: usize = 5 + 4 * (2 + 5) + 2 * 2;
 
 const BODY_MAX_ITEM: u8 = 1;
@@ -73,17 +74,17 @@ const HAND_OFF_CANCEL: u8 = 5;
 const BATCHES: u8 = 6;
 
 impl Hello {
-    /// Lowest item type that higher layers may use.
+    /// Lowest item type that applications may use.
     pub const FIRST_USER_ITEM: u8 = 32;
 
     /// First mandatory item type. Type 128 + n is the mandatory variant of type n. No mandatory item is defined yet.
     pub const MUST_UNDERSTAND: u8 = 128;
 
-    /// Maximum total length of the items of higher layers in bytes, including their types and lengths. A HELLO has at
-    /// most 64 KiB, of which 256 bytes are reserved for the protocol's own items.
+    /// Maximum encoded size of the application-defined items in bytes. A HELLO has at most 64 KiB, of which 256 bytes
+    /// are reserved for the protocol's own items.
     pub const ITEMS_MAX: usize = HELLO_MAX as usize - 256;
 
-    /// Returns the total length of the items of higher layers in bytes, including their types and lengths.
+    /// Returns the encoded size of the application-defined items in bytes.
     pub fn items_len(&self) -> usize {
         self.items.0.len()
     }
@@ -102,7 +103,7 @@ impl Hello {
         }
     }
 
-    /// Returns an iterator over the type and value of each item of higher layers.
+    /// Returns an iterator over the application-defined items as pairs of type and value.
     pub fn items(&self) -> impl Iterator<Item = (u8, &[u8])> {
         self.items.iter()
     }
@@ -133,7 +134,7 @@ impl Hello {
         bytes
     }
 
-    /// Returns whether a packet body starts with the HELLO signature. The rest may be malformed.
+    /// Returns whether a packet body starts with the HELLO signature. The remaining bytes are not validated.
     pub fn is_signed(body: &[u8]) -> bool {
         body.starts_with(&SIGNATURE)
     }
@@ -206,17 +207,17 @@ pub enum HelloError {
     Truncated,
     /// The value of an item is malformed: a number is empty, exceeds 64 bits, or has trailing bytes.
     Malformed {
-        /// Type of the malformed item.
+        /// Type of the malformed HELLO item.
         item: u8,
     },
-    /// An item occurs twice.
+    /// A HELLO item occurs twice.
     Repeated {
-        /// Type of the repeated item.
+        /// Type of the repeated HELLO item.
         item: u8,
     },
-    /// A mandatory item is unknown to the receiver.
+    /// The receiver does not know a mandatory HELLO item.
     Unknown {
-        /// Type of the unknown item.
+        /// Type of the unknown HELLO item.
         item: u8,
     },
 }
@@ -263,7 +264,7 @@ mod tests {
         assert_eq!(Hello::decode(&bytes.into()), Ok(hello));
     }
 
-    /// Decodes a HELLO of version 1 with these items.
+    /// Decodes a HELLO of version 1 with the given items.
     fn with_items(items: &[u8]) -> Result<Hello, HelloError> {
         Hello::decode(&[&b"fris\x01"[..], items].concat().into())
     }
@@ -275,7 +276,7 @@ mod tests {
         assert!(with_items(&[127, 0]).is_ok());
     }
 
-    /// Regression: the peer was treated as a compat peer, which lost its deadlines and metadata.
+    /// Regression: the peer was treated as one without the protocol extension, which lost its deadlines and metadata.
     #[test]
     fn number_above_32_bits_saturates() {
         for number in [1 << 32, 1 << 40, u64::MAX] {

@@ -12,16 +12,16 @@ use std::time::{Duration, Instant};
 /// Maximum number of pending keepalive bytes: up to two PINGs and one PONG.
 const SIGNS_MAX: u32 = 64;
 
-/// Tracks how long a connection has carried nothing but keepalive packets.
+/// Tracks how long a connection has transferred nothing but keepalive packets.
 ///
 /// The tracker is polled periodically. A connection counts as unused from the first poll that finds no new data.
 #[derive(Debug)]
 pub(crate) struct IdleTracker {
-    /// Number of bytes carried in both directions, modulo 2³². Pending keepalive packets are already subtracted.
+    /// Number of bytes transferred in both directions, modulo 2³², excluding keepalive packets.
     carried: u32,
-    /// Value of `carried` at the last check. Unchanged if nothing but keepalive packets was carried since.
+    /// Value of `carried` at the last check, used to detect whether data was transferred since.
     seen: u32,
-    /// Time of the first check that found the current value of `seen`.
+    /// Time since which `carried` has not changed.
     since: Instant,
 }
 
@@ -30,18 +30,18 @@ impl IdleTracker {
         Self { carried: 0, seen: 0, since: now }
     }
 
-    /// Adds received or written bytes.
+    /// Adds the number of bytes that were received or written.
     #[inline]
     pub(crate) fn carry(&mut self, count: usize) {
         self.carried = self.carried.wrapping_add(count as u32); // Only differences matter.
     }
 
-    /// Subtracts a PING or PONG that has been carried or is pending.
+    /// Subtracts the bytes of a PING or PONG, so that keepalive packets do not count as traffic.
     pub(crate) fn carry_sign(&mut self, count: usize) {
         self.carried = self.carried.wrapping_sub(count as u32);
     }
 
-    /// Returns whether no data has been carried for at least `interval`.
+    /// Returns whether no data has been transferred for at least `interval`.
     pub(crate) fn check(&mut self, interval: Duration, now: Instant) -> bool {
         // Pending keepalive packets make `carried` slightly smaller than `seen`. Any other difference is data.
         if self.seen.wrapping_sub(self.carried) > SIGNS_MAX {

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-/// Action that [`Keepalive`] requires from the driver of a connection.
+/// Action that [`Keepalive`] requires from the owner of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Liveness {
-    /// No action is required before [`Keepalive::deadline`].
+    /// No action is required until [`Keepalive::deadline`].
     Alive,
     /// Send a PING, because the peer or this end has been silent for the ping interval.
     SendPing,
@@ -54,14 +54,14 @@ impl Keepalive {
         Duration::from_millis(self.ping_interval.into())
     }
 
-    /// Records that bytes were received.
+    /// Records that bytes were received from the peer.
     #[inline]
     pub fn received(&mut self, now: Instant) {
         self.received_at = now;
         self.requested_at = None;
     }
 
-    /// Records that bytes were sent.
+    /// Records that bytes were sent to the peer.
     #[inline]
     pub fn sent(&mut self, now: Instant) {
         self.sent_at = now;
@@ -72,12 +72,12 @@ impl Keepalive {
         self.received_at.min(self.sent_at)
     }
 
-    /// Returns whether the peer has been silent for the ping interval. PINGs sent since then are ignored.
+    /// Returns whether no bytes have been received for the ping interval, regardless of PINGs sent since then.
     pub fn is_silent(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.received_at) >= self.ping_interval()
     }
 
-    /// Returns the action that is due. A returned [`Liveness::SendPing`] counts as sent.
+    /// Returns the action that is due now. A returned [`Liveness::SendPing`] counts as sent.
     pub fn poll(&mut self, now: Instant) -> Liveness {
         if now.saturating_duration_since(self.received_at).as_millis() >= self.idle_timeout.into() {
             return Liveness::Dead;
@@ -91,7 +91,7 @@ impl Keepalive {
         Liveness::Alive
     }
 
-    /// Returns the earliest time at which [`poll`](Self::poll) requires an action. Returns `None` if it never does.
+    /// Returns the earliest time at which [`poll`](Self::poll) may require an action, or `None` if it never does.
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.requested_at {

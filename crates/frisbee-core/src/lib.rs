@@ -82,12 +82,12 @@ pub use stream::{PeerStreamIds, StreamSignal, StreamState};
 pub use waste::WasteLimiter;
 pub use write_progress::WriteProgress;
 
-/// Default maximum body size in bytes. Equal to the limit of Go's frisbee, which closes a connection if a header
-/// announces a larger body.
+/// Default maximum body size in bytes. Equal to the limit of Go's frisbee, which closes a connection that announces a
+/// larger body.
 pub const BODY_MAX: u32 = 5 * 1024 * 1024;
 
-/// Minimum of the maximum body size: every native peer accepts bodies of this size. Errors, resets and similar protocol
-/// packets never exceed it.
+/// Lower bound of the maximum body size. Every native peer accepts bodies of this size, and errors, resets and similar
+/// protocol packets never exceed it.
 pub const BODY_MAX_LEAST: u32 = 1024;
 
 /// Version of the protocol extension that is announced in HELLO. Peers may announce any version above 0.

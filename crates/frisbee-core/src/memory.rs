@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use std::fmt;
 
-/// Minimum capacity of pooled buffers. Smaller ones are left to the allocator, which caches freed memory of their size.
+/// Minimum capacity of pooled buffers in bytes. Smaller buffers are left to the allocator, which caches freed memory of
+/// that size.
 const POOLED_MIN: usize = 64 * 1024;
 
 /// Pool of memory for large bodies, provided by the driver. Without one, memory is allocated for each body.
@@ -11,7 +12,7 @@ pub trait MemoryPool: fmt::Debug + Sync {
     /// Takes an empty buffer with a capacity between `least` and `most` bytes from the pool, if it has one.
     fn take(&self, least: usize, most: usize) -> Option<Vec<u8>>;
 
-    /// Returns an unused buffer of at least 64 KiB to the pool.
+    /// Returns an unused buffer with a capacity of at least 64 KiB to the pool.
     fn put(&self, memory: Vec<u8>);
 }
 
@@ -24,8 +25,8 @@ const PAGE: usize = 4096;
 
 /// A body buffer whose memory returns to its pool when dropped.
 ///
-/// It accepts exactly the requested number of bytes even if reused memory is larger, because a connection must behave
-/// the same regardless of earlier ones.
+/// It accepts exactly the requested number of bytes even if reused memory is larger, so that connections behave the
+/// same with new and with reused memory.
 #[derive(Debug, Default)]
 pub struct BodyMemory {
     bytes: Vec<u8>,
@@ -61,12 +62,12 @@ impl BodyMemory {
         self.len() == 0
     }
 
-    /// Returns the number of bytes that the buffer accepts in total.
+    /// Returns the total number of bytes that the buffer accepts.
     pub fn room(&self) -> usize {
         self.room
     }
 
-    /// Returns the number of bytes that can be appended.
+    /// Returns the number of bytes that can still be appended.
     pub fn available(&self) -> usize {
         self.room.saturating_sub(self.len())
     }

@@ -16,11 +16,11 @@ pub enum OtherProtocol {
     Ssh,
     /// Redis.
     Redis,
-    /// A line-based protocol whose lines start with a number, such as FTP and SMTP.
+    /// A line-based protocol in which the server speaks first and starts each line with a number, such as FTP or SMTP.
     Lines,
 }
 
-/// First bytes that clients or servers of each protocol send.
+/// First bytes that the clients or servers of other protocols send, with the protocol.
 const BEGINNINGS: [(&[u8], OtherProtocol); 12] = [
     (b"HTTP/", OtherProtocol::Http1),
     (b"GET ", OtherProtocol::Http1),
@@ -37,7 +37,7 @@ const BEGINNINGS: [(&[u8], OtherProtocol); 12] = [
 ];
 
 impl OtherProtocol {
-    /// Detects the protocol of a peer whose first two to ten bytes are `bytes`.
+    /// Detects the protocol of a peer from its first two to ten bytes.
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let begins = |beginning: &[u8]| beginning.iter().zip(bytes).all(|(expected, found)| expected == found);
         if let Some((_, found)) = BEGINNINGS.iter().find(|(beginning, _)| begins(beginning)) {

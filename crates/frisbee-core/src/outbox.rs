@@ -11,15 +11,15 @@ use std::fmt;
 use std::io::IoSlice;
 use std::ops::{Deref, DerefMut};
 
-/// Minimum size of a body that is gathered by reference instead of copied. Below it, copying is cheaper than reference
-/// counting and another slice in the system call.
+/// Minimum size in bytes of a body that is queued by reference instead of copied. Smaller bodies are copied, because
+/// that is cheaper than reference counting and another slice in the system call.
 const GATHER_MIN: usize = 16 * 1024;
 
-/// Minimum size of encoded packets that are shared between connections. Below it, copying is cheaper than reference
-/// counting and another slice in the system call.
+/// Minimum size in bytes of encoded packets that are shared between connections. Smaller ones are copied, because that
+/// is cheaper than reference counting and another slice in the system call.
 const SHARE_MIN: usize = 4 * 1024;
 
-/// Maximum capacity in bytes that an empty outbox keeps. Memory beyond it is freed after a burst.
+/// Maximum capacity in bytes that an empty outbox keeps. Larger buffers are freed after a burst.
 const KEEP_CAPACITY: usize = 256 * 1024;
 
 /// Buffer of encoded packets in the order of sending.
@@ -42,16 +42,16 @@ pub struct Outbox {
     form: HeaderForm,
     /// Maximum body size that the peer accepts, in bytes. Larger bodies are rejected when they are queued.
     limit: u32,
-    /// Current maximum body size in bytes: `limit`, or less while memory is short.
+    /// Current maximum body size in bytes: the peer's limit, or less while memory is short.
     room: u32,
-    /// Headers and small bodies. The bytes `buffer[..written]` have already been written.
+    /// Headers and small bodies. The first `written` bytes of the buffer have already been written to the socket.
     buffer: Vec<u8>,
     written: usize,
     /// Large bodies, which are sent without a copy. Each has the offset in `buffer` at which it is inserted. Offsets
     /// ascend and are never below `written`.
     bulk: LargeBodies,
     bulk_len: usize,
-    /// Last packet of the outbox. Further messages of the same stream may be added to it.
+    /// Last packet of the outbox, to which further messages of the same stream may be added.
     tail: LastPacket,
 }
 
@@ -103,7 +103,7 @@ impl Outbox {
         }
     }
 
-    /// Creates an empty outbox with the same header form and limits.
+    /// Creates an empty outbox with the header format and limits of this one.
     pub fn new_like(&self) -> Self {
         Self { limit: self.limit, room: self.room, ..Self::new(self.form) }
     }
@@ -114,7 +114,7 @@ impl Outbox {
         self.limit = limit;
     }
 
-    /// Limits the size of later bodies to the available memory, `room` bytes, in addition to the peer's limit. `None`
+    /// Limits the size of later bodies to `room` bytes, the available memory, in addition to the peer's limit. `None`
     /// removes this limit.
     pub fn set_room(&mut self, room: Option<usize>) {
         let room = room.and_then(|room| u32::try_from(room).ok());
@@ -124,7 +124,7 @@ impl Outbox {
         }
     }
 
-    /// Returns the memory of the pending packets in bytes. Shared memory counts in full.
+    /// Returns the memory of the pending packets in bytes. Memory shared with other owners counts in full.
     #[inline]
     pub fn memory(&self) -> usize {
         self.buffer.capacity().wrapping_add(self.bulk_len) // Each term is at most half of the address space.
@@ -140,7 +140,7 @@ impl Outbox {
         self.room
     }
 
-    /// Calls `write` with `room` as the maximum body size, and restores the maximum afterwards.
+    /// Calls `write` with `room` as the maximum body size, and restores the previous maximum afterwards.
     pub(crate) fn with_room<T>(&mut self, room: u32, write: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.room, room);
         let written = write(self);
@@ -148,7 +148,7 @@ impl Outbox {
         written
     }
 
-    /// Sets the form of the headers of later packets.
+    /// Sets the header format of packets appended later.
     pub fn set_form(&mut self, form: HeaderForm) {
         self.form = form;
     }
@@ -159,20 +159,20 @@ impl Outbox {
         self.form.size()
     }
 
-    /// Returns the number of pending bytes.
+    /// Returns the number of bytes pending to be written.
     #[inline]
     pub fn len(&self) -> usize {
         // Cannot wrap: `written` is at most the buffer length, and both parts are in memory.
         self.buffer.len().wrapping_sub(self.written).wrapping_add(self.bulk_len)
     }
 
-    /// Returns the number of pending bytes in memory that may be shared with other owners.
+    /// Returns the number of pending bytes in large bodies, whose memory may be shared with other owners.
     #[inline]
     pub fn shared_len(&self) -> usize {
         self.bulk_len
     }
 
-    /// Replaces each large body by the result of `map`, which must return equal bytes.
+    /// Replaces each large body with the result of `map`, which must return equal bytes.
     pub fn map_shared(&mut self, mut map: impl FnMut(Bytes) -> Bytes) {
         for (_, bytes) in &mut *self.bulk {
             let length = bytes.len();
@@ -181,7 +181,7 @@ impl Outbox {
         }
     }
 
-    /// Returns whether no bytes are pending.
+    /// Returns whether no bytes are pending to be written.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.written == self.buffer.len() && self.bulk.is_empty()
@@ -198,7 +198,7 @@ impl Outbox {
         packet.finish()
     }
 
-    /// Appends an existing packet. A large body is shared instead of copied.
+    /// Appends a received packet. A large body is shared instead of copied.
     ///
     /// # Errors
     /// If the body exceeds the current maximum size.
@@ -217,7 +217,7 @@ impl Outbox {
         PacketWriter { outbox: self, body, bulk_start, is_joining: false }
     }
 
-    /// Appends a header without a length. Returns the offset of the body in the buffer.
+    /// Appends a header whose length is not yet known. Returns the offset of the body in the buffer.
     #[inline(always)]
     fn begin(&mut self, id: PacketId, operation: Operation) -> usize {
         let header = Header { id, operation, length: 0 }.encode(self.form);
@@ -229,7 +229,8 @@ impl Outbox {
         self.buffer.len()
     }
 
-    /// Moves all pending bytes of `other` to the end of this outbox. Swaps the buffers if this one is empty.
+    /// Moves all pending bytes of `other` to the end of this outbox. Swaps the buffers instead of copying if this
+    /// outbox is empty.
     pub fn append(&mut self, other: &mut Self) {
         // Messages must not be added to a packet that is no longer the last one.
         (self.tail, other.tail) = (LastPacket::default(), LastPacket::default());
@@ -257,8 +258,8 @@ impl Outbox {
         other.reset();
     }
 
-    /// Prepares the pending bytes for being appended to many outboxes by [`extend_from`](Self::extend_from). Large
-    /// contiguous bytes are moved to shared memory of exactly their length. Otherwise nothing changes.
+    /// Prepares the pending bytes to be appended to many outboxes by [`extend_from`](Self::extend_from). Large
+    /// contiguous bytes are moved to shared memory of exactly their length.
     pub fn share(&mut self) {
         let Some(unsent) = self.contiguous().filter(|unsent| unsent.len() >= SHARE_MIN) else { return };
         let shared = Bytes::copy_from_slice(unsent);
@@ -302,7 +303,7 @@ impl Outbox {
         self.bulk_len = self.bulk_len.saturating_add(other.bulk_len);
     }
 
-    /// Fills `slices` with up to `most` pending bytes, in the order of sending. Returns the number of slices filled.
+    /// Fills `slices` with up to `most` pending bytes in sending order. Returns the number of slices filled.
     pub fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>], mut most: usize) -> usize {
         let mut from = self.written;
         let mut filled = 0_usize;
@@ -399,7 +400,7 @@ impl Outbox {
         all.into()
     }
 
-    /// Frees the memory of an empty outbox whose connection is idle.
+    /// Frees the buffers of an empty outbox whose connection is idle.
     pub fn release(&mut self) {
         if self.is_empty() {
             self.tail = LastPacket::default();
@@ -436,22 +437,22 @@ impl Default for Outbox {
 #[must_use = "a packet that is dropped unfinished is removed from the outbox"]
 pub struct PacketWriter<'a> {
     outbox: &'a mut Outbox,
-    /// Offset of the body in the buffer, after the header.
+    /// Offset in the buffer at which the packet's body starts, after the header.
     body: usize,
-    /// Number of large bodies in the outbox before this packet. Later ones belong to the packet.
+    /// Number of large bodies that were in the outbox before this packet was started. Later ones belong to the packet.
     bulk_start: usize,
-    /// Whether this is a message that joins the last packet. One byte before it is reserved for its length.
+    /// Whether the packet is a message that is added to the last batch. One byte before it is reserved for its length.
     is_joining: bool,
 }
 
 impl PacketWriter<'_> {
-    /// Appends a copy of bytes to the body.
+    /// Appends a copy of `bytes` to the packet's body.
     #[inline]
     pub fn put_slice(&mut self, bytes: &[u8]) {
         self.outbox.buffer.extend_from_slice(bytes);
     }
 
-    /// Appends bytes to the body. Short bytes are copied, and long ones are shared.
+    /// Appends `bytes` to the packet's body. Short ones are copied, and long ones are shared.
     #[inline(always)]
     pub fn put_shared(&mut self, bytes: &Bytes) {
         if bytes.len() < GATHER_MIN {
@@ -461,7 +462,7 @@ impl PacketWriter<'_> {
         }
     }
 
-    /// Appends bytes to the body. Short bytes are copied, and long ones are moved.
+    /// Appends `bytes` to the packet's body. Short ones are copied, and long ones are moved.
     #[inline]
     pub fn put_owned(&mut self, bytes: impl AsRef<[u8]> + Into<Bytes>) {
         if bytes.as_ref().len() < GATHER_MIN {
@@ -471,30 +472,29 @@ impl PacketWriter<'_> {
         }
     }
 
-    /// Returns the maximum body size in bytes.
+    /// Returns the maximum size of the packet's body in bytes.
     #[allow(clippy::misnamed_getters)] // The limit at present.
     #[inline]
     pub fn limit(&self) -> u32 {
         self.outbox.room
     }
 
-    /// Returns the buffer to which encoders append the body. Its present contents must not be changed.
+    /// Returns the buffer to which encoders append the body. Bytes already in the buffer must not be changed.
     #[inline]
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.outbox.buffer
     }
 
-    /// Returns a second writer of this packet, which another function finishes or drops. The caller must
-    /// [forget](std::mem::forget) its own. Passing a copy instead of a reference lets the compiler keep it in
-    /// registers.
+    /// Returns a second writer for this packet, which another function finishes or drops. The caller must
+    /// [forget](std::mem::forget) the first one. The compiler can keep a copy in registers, but not a reference.
     #[inline(always)]
     pub fn continued(&mut self) -> PacketWriter<'_> {
         let Self { body, bulk_start, is_joining, .. } = *self;
         PacketWriter { outbox: self.outbox, body, bulk_start, is_joining }
     }
 
-    /// Inserts a part of the body at offset `at` of the [`buffer`](Self::buffer) without copying it. Offsets must not
-    /// decrease between calls.
+    /// Inserts `bytes` into the body at offset `at` of the [`buffer`](Self::buffer) without copying them. Offsets must
+    /// not decrease between calls.
     pub fn gather(&mut self, at: usize, bytes: Bytes) {
         // An outbox with an empty part would never be considered written.
         if !bytes.is_empty() {
@@ -502,7 +502,7 @@ impl PacketWriter<'_> {
         }
     }
 
-    /// Completes the packet by writing its length.
+    /// Completes the packet by writing the body length into its header.
     ///
     /// # Errors
     /// If the body exceeds the limit. The packet is then removed.
@@ -544,7 +544,7 @@ impl Drop for PacketWriter<'_> {
     }
 }
 
-/// Removes an unfinished packet.
+/// Removes an unfinished packet from the outbox.
 #[cold]
 #[inline(never)]
 fn take_back(outbox: &mut Outbox, body: usize, bulk_start: usize, is_joining: bool) {
@@ -553,10 +553,10 @@ fn take_back(outbox: &mut Outbox, body: usize, bulk_start: usize, is_joining: bo
     outbox.bulk.truncate(bulk_start);
 }
 
-/// Error of sending a body that is too long.
+/// Error returned when a body exceeds the maximum size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooLong {
-    /// Length of the body in bytes.
+    /// Length of the rejected body in bytes.
     pub length: usize,
     /// Maximum body size in bytes: the lower `body_max` of the two ends, or less while a server is short of memory.
     pub limit: u32,

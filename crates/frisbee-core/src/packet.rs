@@ -21,9 +21,9 @@ use bytes::Bytes;
 pub struct Packet {
     /// Identifies the packet among those of its operation, for example to match a reply with its request.
     pub id: PacketId,
-    /// Purpose of the packet.
+    /// Operation of the packet, which determines how it is handled.
     pub operation: Operation,
-    /// Payload of the packet.
+    /// Payload of the packet, without the header.
     pub body: Bytes,
 }
 

@@ -23,47 +23,50 @@ use std::time::{Duration, Instant};
 /// ```
 #[derive(Clone, Debug)]
 pub struct ReadProgress {
-    /// Duration in milliseconds over which the receive rate is measured.
+    /// Interval in milliseconds over which the receive rate is measured.
     window: u32,
-    /// Number of bytes that must arrive in each window for the peer not to be too slow.
+    /// Minimum number of bytes that must arrive within each interval.
     least: u64,
-    /// End of the current window, and the total number of received bytes at its start. `None` between packets.
+    /// End of the current interval, and the total number of bytes received before it. `None` while no packet is
+    /// partially received.
     running: Option<(Instant, u64)>,
 }
 
 impl ReadProgress {
-    /// Creates a check for at least `least_per_second` bytes per second, measured over each `window`.
+    /// Creates a check that requires `least_per_second` bytes per second, measured over each `window`.
     pub fn new(window: Duration, least_per_second: u32) -> Self {
         let window = millis(window);
         let least = u64::from(least_per_second).saturating_mul(window.into()) / 1000;
         Self { window, least, running: None }
     }
 
-    /// Returns how long receiving `bytes` takes at the minimum rate, in whole windows.
+    /// Returns how long `bytes` take at the minimum rate, rounded to whole intervals.
     pub fn time_for(&self, bytes: u64) -> Duration {
         let windows = bytes.checked_div(self.least).unwrap_or(u64::MAX);
         Duration::from_millis(u64::from(self.window).saturating_mul(windows))
     }
 
-    /// Records that a packet is received partially. `total` is the number of all bytes received on the connection.
+    /// Records that a packet has been received only partially. `total` is the number of all bytes received on the
+    /// connection.
     pub fn waiting(&mut self, total: u64, now: Instant) {
         if self.running.is_none() {
             self.running = now.checked_add(Duration::from_millis(self.window.into())).map(|end| (end, total));
         }
     }
 
-    /// Records that no packet is received partially. The next one starts a new window.
+    /// Records that no packet is partially received. The next partial packet starts a new interval.
     pub fn complete(&mut self) {
         self.running = None;
     }
 
-    /// Returns the time at which [`is_too_slow`](Self::is_too_slow) must be called, which is the end of the current
-    /// window. Returns `None` while no packet is partially received.
+    /// Returns the time at which [`is_too_slow`](Self::is_too_slow) must be called, the end of the current interval.
+    /// Returns `None` while no packet is partially received.
     pub fn deadline(&self) -> Option<Instant> {
         self.running.map(|(end, _)| end)
     }
 
-    /// Returns whether the window has ended with too few bytes received. If there were enough, starts the next window.
+    /// Returns whether the interval has ended with too few bytes received. If enough bytes were received, starts the
+    /// next interval.
     pub fn is_too_slow(&mut self, total: u64, now: Instant) -> bool {
         let Some((end, at_start)) = self.running else { return false };
         if now < end {

@@ -27,7 +27,7 @@ use crate::{Operation, Outbox, PacketId, Role, tlv};
 /// The first close wins. If both ends close at the same time, neither close is an error, and no reply is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamState {
-    /// Whether the peer supports the protocol extension. Only then can each direction be ended separately.
+    /// Whether the peer supports the protocol extension, which is required to end each direction separately.
     rich: bool,
     sending: bool,
     receiving: bool,
@@ -38,21 +38,21 @@ pub struct StreamState {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum StreamSignal {
-    /// Nothing needs to be sent, because the peer already knows of the change or cannot be notified.
+    /// Nothing must be sent, because the peer already knows of the change or cannot be notified.
     Nothing,
-    /// Closes the stream by an empty packet, because a compat peer does not support END.
+    /// Closes the stream with an empty packet, because the peer does not support END.
     Close,
-    /// Ends the direction of this end.
+    /// Ends the sending direction of this end.
     End,
     /// Resets the stream.
     Reset,
-    /// Resets the stream and reports that no part of it was passed to a handler, so the peer may safely retry.
+    /// Resets the stream and reports that no handler has received any part of it, so the peer may safely retry.
     Refuse,
 }
 
 impl StreamSignal {
-    /// Appends the packet to an outbox, if there is one. A reset carries `code`, a gRPC status code, and `reason`,
-    /// truncated to the current maximum body size.
+    /// Appends the packet to `outbox`, or nothing if no packet is required. A reset carries `code`, a gRPC status code,
+    /// and `reason`, truncated to the current maximum body size.
     pub fn put(self, outbox: &mut Outbox, id: PacketId, code: u32, reason: &str) {
         let operation = match self {
             Self::Nothing => return,
@@ -81,25 +81,25 @@ impl StreamSignal {
 }
 
 impl StreamState {
-    /// Creates the state of an open stream. `rich` must be set for native peers.
+    /// Creates the state of an open stream. `rich` states whether the peer supports the protocol extension.
     pub const fn new(rich: bool) -> Self {
         Self { rich, sending: true, receiving: true, closed: false }
     }
 
-    /// Returns whether the peer supports the protocol extension. Only then can the two directions of the stream be
-    /// ended separately.
+    /// Returns whether the peer supports the protocol extension, which is required to end the two directions of the
+    /// stream separately.
     #[inline]
     pub const fn is_native(&self) -> bool {
         self.rich
     }
 
-    /// Returns whether this end may send messages.
+    /// Returns whether this end may still send messages on the stream.
     #[inline]
     pub const fn sends(&self) -> bool {
         self.sending && !self.closed
     }
 
-    /// Returns whether this end may receive further messages.
+    /// Returns whether this end may still receive messages on the stream.
     #[inline]
     pub const fn receives(&self) -> bool {
         self.receiving && !self.closed
@@ -116,7 +116,8 @@ impl StreamState {
         self.closed || (!self.sending && !self.receiving)
     }
 
-    /// Ends the direction of this end. Has no effect with a compat peer, where the user protocol must signal the end.
+    /// Ends the sending direction of the stream. Has no effect if the peer does not support the protocol extension; the
+    /// application must then signal the end itself.
     pub const fn end(&mut self) -> StreamSignal {
         if !self.rich || !self.sends() {
             return StreamSignal::Nothing;
@@ -125,7 +126,7 @@ impl StreamState {
         StreamSignal::End
     }
 
-    /// Records that the peer has ended its direction.
+    /// Records that the peer has ended its direction of the stream.
     pub const fn handle_end(&mut self) {
         if !self.closed {
             self.receiving = false;
@@ -161,13 +162,13 @@ pub struct PeerStreamIds {
 const IDS: u16 = 0x8000;
 
 impl PeerStreamIds {
-    /// Creates a tracker for a peer with this role.
+    /// Creates a tracker for the streams opened by a peer with this role.
     pub const fn new(by: Role) -> Self {
         Self { by, last: None }
     }
 
-    /// Records a packet for a stream that is not open. Returns whether the packet opens the stream. A peer may skip up
-    /// to half of its ids, because their streams are still open or were never opened.
+    /// Records a packet for a stream that is not open. Returns whether the packet opens the stream. The peer may skip
+    /// up to half of its ids, because those streams are still open or were never opened.
     pub fn handle(&mut self, id: PacketId) -> bool {
         let ahead = self.last.map_or(1, |last| id.0.wrapping_sub(last.0) % IDS);
         let opens = (id.0 < IDS) == (self.by == Role::Client) && (1..=IDS / 2).contains(&ahead);

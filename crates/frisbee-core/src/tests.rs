@@ -28,7 +28,7 @@ impl End {
         Self { core: connection(role, now), inbox: BytesMut::new(), events: Vec::new() }
     }
 
-    /// Reads up to `count` bytes of the input. Bytes after a hand-off remain in the inbox.
+    /// Reads up to `count` bytes of the input. Bytes that follow a hand-off remain in the inbox.
     fn read(&mut self, count: usize, now: Instant) -> Result<(), CloseReason> {
         if self.core.has_left() {
             return Ok(());
@@ -54,7 +54,7 @@ impl End {
         self.core.handle_written(bytes.len(), now);
     }
 
-    /// Appends bytes of the next owner after those of the protocol.
+    /// Appends bytes that the new owner of the connection sends after the hand-off.
     fn write_raw(&mut self, to: &mut Self, bytes: &[u8]) {
         assert!(self.core.is_handed_off(), "it has no owner yet");
         to.inbox.extend_from_slice(bytes);
@@ -65,7 +65,7 @@ impl End {
     }
 }
 
-/// Returns two native ends that have exchanged HELLO, with no bytes in transit.
+/// Returns two connected native ends that have exchanged HELLO, with no bytes in transit.
 fn pair(now: Instant) -> (End, End) {
     let (mut client, mut server) = (End::new(Role::Client, now), End::new(Role::Server, now));
     for _ in 0..2 {
@@ -88,7 +88,7 @@ fn answered(answer: HandOffAnswer, body: &'static [u8]) -> Event {
     Event::HandOff(HandOffEvent::Answered { answer, body: Bytes::from_static(body) })
 }
 
-/// Returns a pair whose client has sent a request that the server has received.
+/// Returns a connected pair whose client has sent a hand-off request that the server has received.
 fn requested_pair(now: Instant) -> (End, End) {
     let (mut client, mut server) = pair(now);
     client.core.request_hand_off(GATEWAY, &Bytes::from_static(b"please"), now).unwrap();
@@ -208,7 +208,7 @@ fn packet_before_the_answer_is_a_violation() {
     assert!(matches!(over, CloseReason::Protocol(ProtocolError::HandOff)), "{over}");
 }
 
-/// A CANCEL for [`GATEWAY`].
+/// A CANCEL packet for the hand-off operation [`GATEWAY`].
 const CANCEL: [u8; 11] = [0, 0x0F, 0, 0, 0, 6, 0, 0, 0, 1, 10];
 
 #[test]
@@ -403,7 +403,7 @@ fn a_connection_is_left_between_packets_only() {
     assert_eq!(server.inbox, "raw");
 }
 
-/// Returns the bytes that an end sends as the next owner.
+/// Returns the bytes that the new owner of an end sends after the hand-off.
 fn raw_of(role: Role) -> Vec<u8> {
     let first = if role == Role::Client { 1 } else { 101 };
     // The bytes start with what looks like a packet, so that a stray one would be noticed.

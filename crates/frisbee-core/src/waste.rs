@@ -8,16 +8,16 @@
 
 use std::time::{Duration, Instant};
 
-/// Cost in bytes of a useless packet in addition to its length, equal to that of stream messages. It accounts for the
-/// fact that handling a packet takes longer than sending it.
+/// Cost in bytes of a useless packet in addition to its length, equal to that of stream messages. It exists because
+/// handling a packet takes longer than sending it.
 const WASTE_EACH: u64 = 64;
 
-/// Divisor of the rate that determines the burst. If several peers use their bursts at the same time, they occupy a
-/// core for only a few milliseconds.
+/// Divisor of the rate that determines the burst size: the peer may send an eighth of a second's worth at once. Even if
+/// several peers do so at the same time, they occupy a core for only a few milliseconds.
 const AHEAD: u64 = 8;
 
-/// Divisor of the rate that determines the minimum duration of a suspension: a sixteenth of a second. This is short for
-/// a well-behaved peer, and long enough that an abusive one does not affect others.
+/// Divisor of the rate that determines the minimum pause of reading: a sixteenth of a second. This is short for a
+/// well-behaved peer, and long enough that an abusive one does not affect others.
 const REST: u64 = 16;
 
 /// Suspends reading from a peer that sends useless bytes faster than permitted.
@@ -29,12 +29,12 @@ const REST: u64 = 16;
 pub struct WasteLimiter {
     /// Number of useless bytes that the peer may send per second.
     rate: u64,
-    /// Number of useless bytes among those received since the last [`end_batch`](Self::end_batch).
+    /// Number of useless bytes received since the last call of [`end_batch`](Self::end_batch).
     batch: u64,
-    /// Useless bytes beyond the permitted rate, as of the time `counted`. Above a limit, reading is suspended.
+    /// Number of useless bytes above the permitted rate at the time `counted`. Reading is paused if it exceeds a limit.
     total: u64,
     counted: Instant,
-    /// Number of useful bytes that were received and can still offset useless ones.
+    /// Number of useful bytes received that still offset useless ones.
     useful: u64,
     rests_until: Option<Instant>,
 }
@@ -62,7 +62,7 @@ impl WasteLimiter {
         self.total = self.total.saturating_add(length as u64).saturating_add(WASTE_EACH);
     }
 
-    /// Ends a batch of `count` received bytes, of which some may be useless, and updates the excess over the permitted
+    /// Ends a batch of `count` received bytes, some of which may be useless, and updates the excess over the permitted
     /// rate.
     #[inline]
     pub fn end_batch(&mut self, count: usize, now: Instant) {
@@ -94,13 +94,13 @@ impl WasteLimiter {
         }
     }
 
-    /// Returns the end of the suspension, or `None` if the peer is not suspended.
+    /// Returns when reading resumes, or `None` if it is not paused.
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         self.rests_until
     }
 
-    /// Ends the suspension of reads if its duration has expired.
+    /// Resumes reading if the pause is over.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.rests_until = self.rests_until.filter(|until| now < *until);
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Maximum number of unsent bytes that the system buffers for a socket, 4 MiB on Linux by default.
 const SYSTEM_BUFFER_MAX: u32 = 4 << 20;
 
-/// Unit in bytes for measuring how much output the operating system buffers.
+/// Unit in bytes in which the operating system's send buffer is measured.
 const UNIT: u32 = 64 * 1024;
 
 /// Extension of the timeout, in multiples of its value, per MiB of buffered bytes. A socket becomes writable only once
@@ -24,34 +24,35 @@ const PART: u64 = 4;
 /// from the server as progress, because the server reads again only after the client has read them.
 #[derive(Clone, Debug)]
 pub struct WriteProgress {
-    /// Timeout in milliseconds, at most 49 days. Kept compact because every connection has one.
+    /// Write timeout in milliseconds, at most 49 days. Stored compactly because every connection has one.
     timeout: u32,
     least_rate: u32,
-    /// Number of bytes that the transport has accepted, up to the maximum that it may buffer.
+    /// Number of bytes accepted by the transport, up to the maximum size of its send buffer.
     written: u32,
-    /// Whether output is pending. The timeouts run only while it is.
+    /// Whether output is pending. The timeouts run only while output is pending.
     waits: bool,
-    /// Measurement of pending bytes. Boxed because most connections are idle, and kept allocated for reuse.
+    /// Measurement of the write rate while output is pending. Boxed because most connections are idle, and kept
+    /// allocated for reuse.
     pending: Option<Box<PendingWrite>>,
 }
 
 /// Measurement of how fast the peer accepts output while some is pending.
 #[derive(Clone, Debug)]
 struct PendingWrite {
-    /// Time at which the transport last accepted bytes. The write timeout counts from here.
+    /// Time at which the transport last accepted bytes, from which the write timeout counts.
     stalled: Instant,
-    /// Value of `consumed` at the time `stalled`. A larger value shows that the peer still reads.
+    /// Value of `consumed` at the time `stalled`. A larger value shows that the peer is still reading.
     consumed: u64,
-    /// Start of the period over which the write rate is measured.
+    /// Start of the interval over which the write rate is measured.
     window: Instant,
-    /// Number of bytes that the transport has accepted since `window`.
+    /// Number of bytes that the transport has accepted in the current interval.
     moved: u64,
-    /// Value of `consumed` at the time `window`.
+    /// Value of `consumed` at the start of the current interval.
     consumed_before: u64,
 }
 
 impl WriteProgress {
-    /// Creates a check with a timeout and a minimum rate in bytes per second.
+    /// Creates a progress check with a write timeout and a minimum rate in bytes per second.
     pub fn new(timeout: Duration, least_rate: u32) -> Self {
         Self { timeout: millis(timeout), least_rate, written: 0, waits: false, pending: None }
     }
@@ -72,7 +73,7 @@ impl WriteProgress {
         self.handle_pending(count, waits, consumed, now)
     }
 
-    /// Slow path of [`handle_written`](Self::handle_written) if bytes are pending or were pending before.
+    /// Slow path of [`handle_written`](Self::handle_written), taken if bytes are pending or were pending before.
     #[cold]
     fn handle_pending(&mut self, count: usize, waits: bool, consumed: u64, now: Instant) -> bool {
         let went_on = count > 0 && self.waits;
@@ -96,7 +97,7 @@ impl WriteProgress {
         self.waits
     }
 
-    /// Frees the memory of the measurement if no bytes are pending.
+    /// Frees the memory of the rate measurement if no bytes are pending.
     pub fn release(&mut self) {
         if !self.waits {
             self.pending = None;
@@ -107,8 +108,8 @@ impl WriteProgress {
         self.pending.as_deref().filter(|_| self.waits)
     }
 
-    /// Returns how long the transport may accept nothing: the timeout, plus four times its value for each MiB that the
-    /// operating system may have buffered.
+    /// Returns how long the transport may accept no bytes: the write timeout, plus four times the timeout for each MiB
+    /// that the operating system may have buffered.
     pub fn patience(&self) -> Duration {
         let units = self.written / UNIT;
         let millis = u64::from(self.timeout);
@@ -116,7 +117,8 @@ impl WriteProgress {
         Duration::from_millis(millis.saturating_add(more))
     }
 
-    /// Returns when the timeout expires if the transport accepts no more bytes. Returns `None` if no bytes are pending.
+    /// Returns when the write timeout expires if the transport accepts no more bytes. Returns `None` if no bytes are
+    /// pending.
     pub fn stalled_by(&self) -> Option<Instant> {
         self.pending().and_then(|pending| pending.stalled.checked_add(self.patience()))
     }
@@ -128,7 +130,7 @@ impl WriteProgress {
         crate::earlier(self.stalled_by(), window)
     }
 
-    /// Returns whether the peer has accepted too few bytes, while `pending` bytes are left. `consumed` has the same
+    /// Returns whether the peer has accepted too few bytes while `pending` bytes remain. `consumed` has the same
     /// meaning as in [`handle_written`](Self::handle_written).
     pub fn is_too_slow(&mut self, pending: usize, consumed: u64, now: Instant) -> bool {
         let patience = self.patience();
@@ -166,9 +168,9 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
     const LEAST_RATE: u32 = 16 * 1024;
 
-    /// Returns when a peer times out that reads `rate` bytes per second from a socket with a buffer of `buffer` bytes
-    /// and sends `gives` bytes, while `pending` bytes are always left. Returns `None` if it does not time out within an
-    /// hour.
+    /// Returns after how long a peer times out. It reads `rate` bytes per second from a socket with a buffer of
+    /// `buffer` bytes and sends `gives` bytes, while `pending` bytes always remain. Returns `None` if it does not time
+    /// out within an hour.
     fn time_to_timeout(buffer: u64, rate: u64, gives: u64, pending: u64) -> Option<Duration> {
         let start = Instant::now();
         let mut write_progress = WriteProgress::new(5 * SECOND, LEAST_RATE);

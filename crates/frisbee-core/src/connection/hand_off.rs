@@ -33,13 +33,14 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum HandOffAnswer {
-    /// The peer keeps using the connection for packets.
+    /// The hand-off is refused, and the peer continues to use the connection for packets.
     Refused = 0,
-    /// The bytes after the reply are not packets, but belong to the new owner.
+    /// The hand-off is accepted. Bytes after the reply belong to the new owner of the connection.
     Accepted = 1,
-    /// The connection is needed for work in progress and continues as before.
+    /// The hand-off is refused because the connection has work in progress. It continues as before.
     Busy = 2,
-    /// The peer does not hand off connections for this operation. The connection continues as before.
+    /// The hand-off is refused because the peer does not support it for this operation. The connection continues as
+    /// before.
     NotServed = 3,
 }
 
@@ -48,33 +49,33 @@ pub enum HandOffAnswer {
 pub enum HandOffEvent {
     /// The peer requests a hand-off, which must be [answered](crate::Connection::answer_hand_off).
     Requested {
-        /// Operation by which the requester states the purpose of the hand-off.
+        /// Operation that states the purpose of the hand-off.
         operation: Operation,
-        /// Bytes sent with the request.
+        /// Application data sent with the hand-off request.
         body: Bytes,
     },
-    /// The peer no longer waits for the reply. It must be sent regardless.
+    /// The peer cancelled its hand-off request. A reply must be sent regardless.
     Abandoned,
-    /// The peer has replied to a hand-off request. If it accepted, the rest of the input belongs to the new owner.
+    /// The peer replied to a hand-off request. If it accepted, the rest of the input belongs to the new owner.
     Answered {
         /// Whether the peer accepts the hand-off.
         answer: HandOffAnswer,
-        /// Bytes sent with the reply.
+        /// Application data sent with the hand-off reply.
         body: Bytes,
     },
 }
 
-/// State of a hand-off that was requested and not completed.
+/// State of a hand-off that has been requested but not completed.
 #[derive(Debug)]
 pub(crate) struct HandOffProgress {
     pub(crate) stage: Stage,
-    /// Pending bytes up to and including the request or reply. Later packets are queued in the outbox.
+    /// Pending bytes up to and including the hand-off request or reply. Later packets are queued in the outbox.
     pub(crate) last: Outbox,
-    /// Time by which the reply must be received or sent.
+    /// Time by which the hand-off reply must be received or sent.
     pub(crate) deadline: Option<Instant>,
-    /// Whether the client has reported that it no longer waits for the reply.
+    /// Whether the client has cancelled its hand-off request.
     pub(crate) is_abandoned: bool,
-    /// Length of the CANCEL that follows the request in `last`, in bytes.
+    /// Length in bytes of the CANCEL packet that follows the request in `last`.
     pub(crate) cancel_len: usize,
 }
 
@@ -155,8 +156,8 @@ impl Connection {
         is_allowed
     }
 
-    /// Leaves a connection before its first packet, so that all received bytes belong to the next owner. Returns
-    /// `false` and changes nothing if any part of a header has been received.
+    /// Leaves a connection before its first packet, so that all received bytes belong to the new owner. Returns `false`
+    /// and changes nothing if any part of a header has been received.
     pub fn leave_unread(&mut self) -> bool {
         let is_allowed = self.decoder.form().is_none() && !self.is_mid_packet() && self.hand_off.is_none();
         if is_allowed {
@@ -165,7 +166,7 @@ impl Connection {
         is_allowed
     }
 
-    /// Returns whether this end has left the connection, so that later input belongs to its next owner.
+    /// Returns whether this end has left the connection, so that later input belongs to the new owner.
     pub fn has_left(&self) -> bool {
         self.is_at(Stage::Left)
     }
@@ -179,7 +180,8 @@ impl Connection {
         self.hand_off.as_ref().is_some_and(|hand_off| hand_off.stage == stage)
     }
 
-    /// Moves the queued packets to `last`, the last ones to be written. Packets queued later are not sent after them.
+    /// Moves the queued packets to `last`, whose end completes this stage of the hand-off. Packets queued later are not
+    /// sent with them.
     fn seal(&mut self, stage: Stage, deadline: Option<Instant>) {
         let mut last = self.outbox.new_like();
         last.append(&mut self.outbox);
@@ -187,7 +189,7 @@ impl Connection {
         self.hand_off = Some(Box::new(HandOffProgress { stage, last, deadline, is_abandoned: false, cancel_len: 0 }));
     }
 
-    /// Handles a CANCEL, the only packet allowed while this end decides about a hand-off.
+    /// Handles a CANCEL packet, the only packet that is allowed while this end decides about a hand-off.
     #[cold]
     pub(super) fn next_while_deciding(&mut self, input: &mut Bytes) -> Result<PacketKind, ProtocolError> {
         if input.is_empty() {
@@ -203,7 +205,7 @@ impl Connection {
         }
     }
 
-    /// Handles a HAND_OFF packet from a native peer.
+    /// Handles a HAND_OFF packet from a peer that supports the protocol extension.
     #[cold]
     pub(super) fn handle_hand_off(&mut self, body: Bytes, now: Instant) -> Result<Event, ProtocolError> {
         let malformed = ProtocolError::Malformed(Operation::HAND_OFF);
@@ -242,8 +244,8 @@ impl Connection {
     }
 }
 
-/// Appends a hand-off packet: `head`, followed by `body`. The head of a request is its operation, that of a reply its
-/// code.
+/// Appends a hand-off packet whose body is `head` followed by `body`. The head of a request is its operation, and that
+/// of a reply is its code.
 fn put(outbox: &mut Outbox, head: &[u8], body: &Bytes) -> Result<(), TooLong> {
     let mut packet = outbox.packet(PacketId(0), Operation::HAND_OFF);
     packet.put_slice(head);

@@ -11,12 +11,12 @@ fn server(now: Instant) -> Connection {
     Connection::server(&ServerConfig::default().served(Arc::new([10..=20])), now)
 }
 
-/// Returns a client that does not send HELLO.
+/// Creates a client that does not send HELLO.
 fn client(now: Instant) -> Connection {
     Connection::client(&Config::default().hello(false).into(), now)
 }
 
-/// Feeds bytes and checks that there is no event other than the result.
+/// Feeds bytes to a connection and asserts that no event is reported before the result.
 fn feed(connection: &mut Connection, bytes: &[u8], now: Instant) -> Result<(), ProtocolError> {
     let mut input = Bytes::copy_from_slice(bytes);
     while let Some(event) = connection.poll_event(&mut input, now)? {
@@ -143,7 +143,7 @@ fn half_closed_peer_is_pinged_and_never_times_out() {
     }
 }
 
-/// Transfers all pending bytes of one end to the other, and returns the events of the other end.
+/// Transfers all pending bytes of one end to the other. Returns the events of the receiving end.
 fn exchange(from: &mut Connection, to: &mut Connection, now: Instant) -> Vec<Event> {
     let mut wire = from.outbox().take_bytes();
     let count = wire.len();
@@ -210,7 +210,7 @@ fn hello_is_the_first_packet_of_both_ends() {
     assert_eq!(answer[39..], PONG[..]);
 }
 
-/// A server may have to send at any time, either by its own timers, or by handles as soon as it reports that it sends.
+/// A server may have to send at any time, because of its own timers or as soon as it reports that sending is possible.
 #[test]
 fn server_sends_hello_first_at_every_split() {
     let start = Instant::now();
@@ -262,7 +262,7 @@ fn pong_before_hello_marks_a_go_peer() {
     assert_eq!(server.outbox().take_bytes(), PONG);
 }
 
-/// Regression: the peer was treated as a compat peer, so that its deadlines and metadata were lost.
+/// Regression: the peer was treated as one without the protocol extension, so its deadlines and metadata were lost.
 #[test]
 fn malformed_hello_closes_and_never_makes_a_go_peer() {
     let now = Instant::now();
@@ -395,7 +395,7 @@ fn peer_gets_more_time_after_megabytes() {
     }
 }
 
-/// Advances the time to `until`, while the peer accepts all bytes.
+/// Advances the time to `until` for a peer that accepts all bytes.
 fn pass(connection: &mut Connection, until: Instant) -> Result<(), CloseReason> {
     while let Some(due) = connection.next_timeout().filter(|due| *due <= until) {
         connection.handle_timeout(due)?;
@@ -481,7 +481,7 @@ fn equal_hellos_are_shared_between_connections() {
     assert_eq!(shared(&other).calls_max, 2);
 }
 
-/// Disables keepalive, so that other timeouts expire first.
+/// Returns a configuration without keepalive, so that other timeouts expire first.
 fn patient() -> Config {
     Config::default().ping_interval(1000 * SECOND).idle_timeout(1000 * SECOND)
 }
@@ -629,7 +629,7 @@ fn first_packet_follows_the_event_of_its_kind() {
     assert!(!connection.holds_packet() && connection.is_at_packet());
 }
 
-/// Regression: a peer was considered too slow for bytes that were not read while it was suspended.
+/// Regression: a peer was considered too slow for bytes that were not read while reading was paused.
 #[test]
 fn resting_peer_is_not_too_slow() {
     let start = Instant::now();
@@ -666,7 +666,7 @@ fn a_peer_that_is_listened_to_again_has_its_time_only_once() {
     assert!(matches!(over, CloseReason::IdleTimeout), "{over}");
 }
 
-/// A pool that counts its operations.
+/// A memory pool that counts its operations.
 #[derive(Debug, Default)]
 struct CountingPool {
     taken: std::sync::atomic::AtomicUsize,

@@ -7,7 +7,7 @@ fn operation(number: u16) -> Operation {
     Operation::user(number).unwrap()
 }
 
-/// Returns three packets: small, empty, and larger than the initial allocation.
+/// Returns three packets and their encoding: a small one, an empty one, and one larger than the initial allocation.
 fn script(form: HeaderForm) -> (Vec<Packet>, Bytes) {
     let packets = vec![
         Packet::new(PacketId(1), operation(18), vec![7; 33]),

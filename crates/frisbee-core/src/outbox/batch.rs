@@ -10,34 +10,36 @@
 use super::{Outbox, PacketWriter};
 use crate::{Header, Operation, PacketId};
 
-/// Minimum size of messages that are sent in packets of their own, in bytes. Their header is a negligible overhead.
+/// Minimum size in bytes of messages that are sent in packets of their own, because the overhead of their header is
+/// negligible.
 const ALONE_MIN: usize = 4 * 1024;
 
 /// Maximum body size of a batch in bytes. About half of the peer's read size, so that a batch usually arrives in a
 /// single read.
 const BATCH_MAX: u32 = 32 * 1024;
 
-/// Smallest length whose varint takes more than one byte.
+/// Minimum message length whose encoding takes more than one byte.
 pub(super) const SHORT_MAX: usize = 0x80;
 
-/// Maximum size of a short message in a batch, including a length of up to two bytes for the first message.
+/// Maximum number of bytes that a short message adds to a batch, including two bytes for the length of the first
+/// message.
 const SHORT_ROOM: u32 = SHORT_MAX as u32 + 2;
 
-/// The last packet of an outbox, if messages may be added to it. Kept compact because each connection has several.
+/// The last packet of an outbox, if messages may be added to it. Stored compactly because each connection has several.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LastPacket {
     id: PacketId,
     is_batch: bool,
-    /// Offset of the packet's body in the buffer.
+    /// Offset in the buffer at which the packet's body starts.
     body: u32,
-    /// End of the packet. Equal to the end of the buffer unless another packet follows.
+    /// Offset in the buffer at which the packet ends. Equal to the end of the buffer unless another packet follows.
     end: u32,
     /// Maximum value of `end` at which another short message still fits into the batch.
     end_max: u32,
 }
 
 impl Default for LastPacket {
-    /// Creates a value for which no message may be added.
+    /// Creates a value that permits no messages to be added.
     fn default() -> Self {
         Self { id: PacketId(0), is_batch: false, body: 0, end: u32::MAX, end_max: 0 }
     }
@@ -51,7 +53,7 @@ struct OpenMessage {
 }
 
 impl LastPacket {
-    /// Returns whether a message of stream `id` may be added, if `end` is the end of the buffer.
+    /// Returns whether a message of stream `id` may be added to the packet, if `end` is the end of the buffer.
     #[inline(always)]
     fn takes(&self, id: PacketId, end: usize) -> bool {
         self.end as usize == end && self.id == id && self.end <= self.end_max
@@ -123,8 +125,8 @@ impl Outbox {
         OpenMessage { body: self.buffer.len(), bulk_start: self.bulk.len(), is_joining: true }
     }
 
-    /// Starts a message that is not added to an existing batch. It either turns the last message into a batch or starts
-    /// a packet.
+    /// Starts a message that is not added to an existing batch. It starts a packet, or turns the last packet into a
+    /// batch.
     #[inline(never)] // Slow path: at most two messages of a batch.
     fn begin_message(&mut self, id: PacketId) -> OpenMessage {
         if self.tail.takes(id, self.buffer.len()) && !self.tail.is_batch {
@@ -136,8 +138,8 @@ impl Outbox {
         OpenMessage { body, bulk_start: self.bulk.len(), is_joining: false }
     }
 
-    /// Completes a message that was not appended to an existing batch by the fast path. Returns its length, unless the
-    /// message was removed.
+    /// Completes a message that was not added to an existing batch by the fast path. Returns its length, or `None` if
+    /// the message was removed.
     #[inline(never)]
     fn settle(
         &mut self,
@@ -251,36 +253,37 @@ impl Outbox {
 pub struct MessageBatch {
     id: PacketId,
     joins: bool,
-    /// The encoded packets. Complete, except for the length of the last batch.
+    /// The encoded packets, complete except for the length of the last batch.
     packets: Outbox,
 }
 
 impl MessageBatch {
-    /// Creates an empty batch of stream `id` for this outbox. `joins` has the same meaning as for [`Outbox::message`].
+    /// Creates an empty batch for messages of stream `id` on this outbox. `joins` has the same meaning as for
+    /// [`Outbox::message`].
     pub fn new(outbox: &Outbox, id: PacketId, joins: bool) -> Self {
         Self { id, joins, packets: outbox.new_like() }
     }
 
-    /// Reuses the memory of `buffer` for an empty batch.
+    /// Reuses the memory of `buffer` for this empty batch.
     pub fn set_buffer(&mut self, mut buffer: Vec<u8>) {
         debug_assert!(self.is_empty(), "the buffer should not replace messages");
         buffer.clear();
         self.packets.buffer = buffer;
     }
 
-    /// Takes the buffer for reuse. Messages that have not been moved are lost.
+    /// Takes the buffer for reuse. Messages that have not been moved to an outbox are lost.
     pub fn take_buffer(&mut self) -> Vec<u8> {
         self.packets.reset();
         std::mem::take(&mut self.packets.buffer)
     }
 
-    /// Copies the size limits of an outbox, which change while a server is short of memory.
+    /// Copies the current size limits of an outbox, which change while a server is short of memory.
     pub fn set_limits_of(&mut self, outbox: &Outbox) {
         (self.packets.limit, self.packets.room) = (outbox.limit, outbox.room);
     }
 
-    /// Appends one message, written in place by `write`. Returns the result of `write`, and the length of the message
-    /// if it was completed.
+    /// Appends one message, which `write` encodes in place. Returns the result of `write`, and the length of the
+    /// message if it was completed.
     #[inline(always)] // Hot path, like `message`.
     pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> (T, Option<usize>) {
         let Self { id, joins, ref mut packets } = *self;
@@ -307,8 +310,8 @@ impl MessageBatch {
         self.packets.memory()
     }
 
-    /// Moves all messages to an outbox. They are copied rather than swapped, because otherwise each stream would end up
-    /// with the largest buffer that its connection ever used.
+    /// Moves all messages to an outbox. They are copied instead of swapping buffers, because otherwise each stream
+    /// would end up with the largest buffer that its connection ever used.
     pub fn move_to(&mut self, outbox: &mut Outbox) {
         self.packets.close_batch();
         outbox.append_copy(&mut self.packets);

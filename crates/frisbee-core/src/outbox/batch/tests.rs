@@ -19,7 +19,7 @@ fn put(outbox: &mut Outbox, id: PacketId, joins: bool, message: &Bytes) -> Resul
     put
 }
 
-/// Decodes the packets of an outbox: operation, id and messages.
+/// Decodes the pending packets of an outbox into operation, stream id and messages.
 fn read(form: HeaderForm, outbox: &mut Outbox) -> Vec<(Operation, u16, Vec<Bytes>)> {
     let mut bytes = outbox.take_bytes();
     let mut decoder = Decoder::new(form, crate::BODY_MAX);
@@ -36,7 +36,7 @@ fn read(form: HeaderForm, outbox: &mut Outbox) -> Vec<(Operation, u16, Vec<Bytes
     packets
 }
 
-/// Returns the messages of packets.
+/// Returns the messages of all packets in order.
 fn messages(packets: Vec<(Operation, u16, Vec<Bytes>)>) -> Vec<Bytes> {
     packets.into_iter().flat_map(|(_, _, messages)| messages).collect()
 }
