@@ -32,18 +32,18 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use timeouts::Shutdown;
 
-/// State of the parser: the part of the input that is expected next.
+/// State of the parser: the element of the input that is expected next.
 #[derive(Debug)]
 enum Reading {
-    /// The preface, of which this many bytes have been read.
+    /// The connection preface, of which this many bytes have been read.
     Preface(usize),
     /// A frame header.
     Head,
-    /// The payload of a frame that is handled as a whole.
+    /// The payload of a frame that is buffered until it is complete.
     Payload(FrameHead),
-    /// A DATA frame, whose payload is passed on as it arrives.
+    /// The payload of a DATA frame, which is passed to the caller as it arrives.
     Data(DataFrame),
-    /// Input to be discarded, of which this many bytes are missing.
+    /// Bytes to be discarded, of which this many have not arrived yet.
     Skip(u32),
 }
 
@@ -51,7 +51,7 @@ enum Reading {
 enum Step {
     Event(Event),
     Progress,
-    /// More input is needed.
+    /// The input does not contain a complete element. More input is needed.
     Wait,
 }
 
@@ -95,15 +95,15 @@ pub struct Connection {
     role: Role,
     is_local: bool,
     streams_max: usize,
-    /// Initial flow-control window of new streams, as announced by SETTINGS. The other value is the window that is
-    /// restored as bodies are consumed.
+    /// Initial flow-control window of new streams, as announced by SETTINGS. `stream_window` is the current window,
+    /// which is restored as bodies are consumed.
     initial_window: u32,
     stream_window: u32,
     reply_timeout: Duration,
     peer: Settings,
 
     reading: Reading,
-    /// Bytes of an incomplete frame header or payload.
+    /// Received part of an incomplete frame header or payload.
     partial: Vec<u8>,
     block: Option<Block>,
     head: Head,
@@ -111,23 +111,23 @@ pub struct Connection {
     decoder: Decoder,
     encoder: Encoder,
     events: VecDeque<Event>,
-    /// Number of bytes received since the end of the last batch, which is how the limiter of useless frames measures
-    /// traffic. The other value counts from the start of the connection.
+    /// Number of bytes received since the end of the last batch, the unit in which useless frames are limited.
+    /// `received` counts all bytes of the connection.
     batch: usize,
     received: u64,
 
     streams: StreamTable,
-    /// Highest id of a stream that the peer has opened.
+    /// Highest stream id that the peer has used.
     last_peer_id: u32,
-    /// Id of the next stream that this end opens.
+    /// Id of the next stream opened by this end.
     next_id: u32,
     receive_window: ConnectionWindow,
     send_window: SendWindow,
     output: Output,
     scheduler: Scheduler,
-    /// Total length of the bodies that wait to be sent, over all streams.
+    /// Total length in bytes of the queued bodies of all streams.
     queued: usize,
-    /// Streams for which [`Connection::poll_writable`] returned false, and that must be reported once they can send.
+    /// Streams for which [`Connection::poll_writable`] returned false, to be reported once they can send.
     waiting: VecDeque<StreamKey>,
 
     abuse: Abuse,
@@ -136,19 +136,18 @@ pub struct Connection {
     has_settings: bool,
     ping_acks: u32,
     settings_acks: u32,
-    /// Total number of bytes written, and its value once the latest acknowledgement has been written.
+    /// Total number of bytes written. `acks_end` is its value once the latest acknowledgement has been written.
     written: u64,
     acks_end: u64,
-    /// Length of the last DATA frame. If the next frame shows that it completed no message, it is charged as a
-    /// fragment.
+    /// Length of the last DATA frame. It is charged as a fragment if the next frame shows that it completed no message.
     fragment: Option<u32>,
     opened_by: Option<Instant>,
     acknowledged_by: Option<Instant>,
-    /// Whether a reply was queued since the last write, so that the checks of its progress must be scheduled.
+    /// Whether a response was queued since the last write, so that a check of its progress must be scheduled.
     has_replies: bool,
     replies_checked_at: Option<Instant>,
     shutdown: Shutdown,
-    /// The last stream id in the latest GOAWAY sent, and in the latest received.
+    /// Last stream id in the latest GOAWAY that was sent. `peer_last` is that of the latest one received.
     announced_last: u32,
     peer_last: Option<u32>,
     has_pinged: bool,
@@ -156,7 +155,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Creates the server end of a connection. Its SETTINGS are in the output.
+    /// Creates the server end of a connection and adds its SETTINGS to the output.
     pub fn server(config: &ServerConfig, now: Instant) -> Self {
         let streams_max = u32::try_from(config.common.streams_max).unwrap_or(u32::MAX);
         let (mut connection, credit) = Self::new(Role::Server, &config.common, now);
@@ -172,7 +171,7 @@ impl Connection {
         connection
     }
 
-    /// Creates the client end of a connection. The preface and its SETTINGS are in the output.
+    /// Creates the client end of a connection and adds the preface and its SETTINGS to the output.
     pub fn client(config: &ClientConfig, now: Instant) -> Self {
         let (mut connection, credit) = Self::new(Role::Client, &config.common, now);
         connection.opened_by = now.checked_add(config.peer_kind_timeout);
@@ -240,7 +239,7 @@ impl Connection {
         (connection, credit)
     }
 
-    /// Appends the first frames to the output. `credit` extends the initial window of the connection.
+    /// Appends the first frames of this end to the output. `credit` extends the initial window of the connection.
     fn begin(&mut self, settings: &[(u16, u32)], credit: u32) {
         frame::put_settings(self.output.framed(), settings);
         if credit > 0 {
@@ -248,29 +247,29 @@ impl Connection {
         }
     }
 
-    /// Accepts any printable `:authority`, because the transport is a Unix socket and some gRPC clients send its path.
+    /// Accepts any printable `:authority`. Used on Unix sockets, because some gRPC clients send the socket path.
     #[must_use]
     pub fn local(mut self) -> Self {
         self.is_local = true;
         self
     }
 
-    /// Returns the role of this end.
+    /// Returns whether this end is the client or the server.
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// Returns the fields of the latest [`Event::Head`] or [`Event::Trailers`].
+    /// Returns the header fields of the latest [`Event::Head`] or [`Event::Trailers`].
     pub fn head(&self) -> &Head {
         &self.head
     }
 
-    /// Returns the id of a stream, unless the stream is closed.
+    /// Returns the id of a stream, or `None` if the stream is closed.
     pub fn stream_id(&self, stream: StreamKey) -> Option<u32> {
         self.streams.get(stream).map(|slot| slot.id)
     }
 
-    /// Returns whether the peer's SETTINGS have arrived, which limit the streams that a client may open.
+    /// Returns whether the peer's SETTINGS have arrived. They limit the number of streams that a client may open.
     pub fn is_established(&self) -> bool {
         self.has_settings
     }
@@ -280,7 +279,7 @@ impl Connection {
         self.streams.len()
     }
 
-    /// Returns the memory of the connection in bytes, including bodies that wait to be sent.
+    /// Returns the memory of the connection in bytes, including queued bodies.
     pub fn memory(&self) -> usize {
         [
             self.partial.capacity(),
@@ -297,7 +296,7 @@ impl Connection {
         .fold(size_of::<Self>(), usize::saturating_add)
     }
 
-    /// Shrinks buffers that a burst of traffic has enlarged.
+    /// Shrinks buffers that were enlarged by a burst of traffic.
     pub fn release(&mut self) {
         self.output.release();
         self.streams.release();
@@ -307,13 +306,13 @@ impl Connection {
         }
     }
 
-    /// Returns whether the driver should read: the output is below its limit, and the peer is not paused for sending
-    /// useless frames.
+    /// Returns whether the driver should read. Reading stops while too much output is pending or the peer has sent too
+    /// many useless frames.
     pub fn may_read(&self) -> bool {
         self.abuse.deadline().is_none() && !self.is_full()
     }
 
-    /// Returns whether too much output is pending to handle more input.
+    /// Returns whether too much output is pending for more input to be handled.
     fn is_full(&self) -> bool {
         self.output.len() >= limits::OUTPUT_MAX
             || self.ping_acks >= limits::PING_ACKS_MAX
@@ -352,7 +351,7 @@ impl Connection {
         self.abuse.end_batch(std::mem::take(&mut self.batch), now)
     }
 
-    /// Returns whether a frame or field block is incomplete.
+    /// Returns whether a frame or field block has been received only partially.
     pub fn is_mid_frame(&self) -> bool {
         !matches!(self.reading, Reading::Head) || !self.partial.is_empty() || self.block.is_some()
     }
@@ -396,7 +395,7 @@ impl Connection {
         }
     }
 
-    /// Discards the next `count` bytes of input.
+    /// Discards the next `count` bytes of the input.
     fn skip(&mut self, count: u32) {
         self.reading = if count > 0 { Reading::Skip(count) } else { Reading::Head };
     }
@@ -415,7 +414,7 @@ impl Connection {
         Ok(Step::Progress)
     }
 
-    /// Splits off `count` bytes of input. If fewer are available, stores them and returns `None`.
+    /// Splits off `count` bytes of the input. If fewer are available, buffers them and returns `None`.
     fn gather(&mut self, input: &mut Bytes, count: usize) -> Option<Bytes> {
         if self.partial.is_empty() && input.len() >= count {
             return Some(input.split_to(count));
@@ -426,7 +425,8 @@ impl Connection {
         (self.partial.len() >= count).then(|| Bytes::from(std::mem::take(&mut self.partial)))
     }
 
-    /// Handles a frame header. Checks all rules that do not depend on the payload, so that nothing invalid is buffered.
+    /// Handles a frame header. Checks all rules that do not depend on the payload, so that no invalid frame is
+    /// buffered.
     fn handle_head(&mut self, head: FrameHead, now: Instant) -> Result<Step, ConnectionError> {
         if head.length > limits::FRAME_SIZE_MAX {
             return Err(ConnectionError::frame_size("frame exceeds SETTINGS_MAX_FRAME_SIZE"));
@@ -498,7 +498,7 @@ impl Connection {
         Ok(Step::Progress)
     }
 
-    /// Closes the connection because of an error: sends GOAWAY, after which pending bodies are no longer sent.
+    /// Closes the connection because of an error. Sends GOAWAY and discards queued bodies.
     fn fail(&mut self, error: ConnectionError) {
         if self.failed.replace(error).is_none() {
             self.put_go_away(self.last_peer_id, error.code, error.reason);

@@ -11,7 +11,7 @@ macro_rules! codes {
         impl ErrorCode {
             $($(#[$doc])* pub const $name: Self = Self($code);)*
 
-            /// Returns the name in RFC 9113, if the code is defined there.
+            /// Returns the name of the error code in RFC 9113, or `None` for other codes.
             pub fn name(self) -> Option<&'static str> {
                 match self {
                     $(Self::$name => Some(stringify!($name)),)*
@@ -23,7 +23,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// Graceful shutdown, or a request whose body is not needed.
+    /// Graceful shutdown, or reset of a request whose body is not needed.
     NO_ERROR = 0;
     /// Protocol violation without a more specific code.
     PROTOCOL_ERROR = 1;
@@ -33,15 +33,15 @@ codes! {
     FLOW_CONTROL_ERROR = 3;
     /// SETTINGS were not acknowledged in time.
     SETTINGS_TIMEOUT = 4;
-    /// Frame for a stream that is closed in this direction.
+    /// The frame belongs to a stream that is closed in this direction.
     STREAM_CLOSED = 5;
-    /// Frame of invalid length.
+    /// The frame has an invalid length.
     FRAME_SIZE_ERROR = 6;
     /// The stream was not processed and may be retried.
     REFUSED_STREAM = 7;
     /// The stream is no longer needed.
     CANCEL = 8;
-    /// Field block that cannot be decoded.
+    /// The field block cannot be decoded.
     COMPRESSION_ERROR = 9;
     /// Failed CONNECT.
     CONNECT_ERROR = 10;
@@ -68,13 +68,14 @@ impl fmt::Debug for ErrorCode {
     }
 }
 
-/// Reason why this end closes a connection. The output contains a GOAWAY with the code: write it, then close.
+/// Reason why this end closes a connection. The output then ends with a GOAWAY that contains the code; write it before
+/// closing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ConnectionError {
-    /// Error code sent in GOAWAY.
+    /// Error code of the GOAWAY frame.
     pub code: ErrorCode,
-    /// Description of the problem, for logs and for the peer.
+    /// Description of the problem for logs and for the debug data of GOAWAY.
     pub reason: &'static str,
 }
 

@@ -7,48 +7,46 @@ use bytes::Bytes;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// The head of a request or response. [`Connection::head`](crate::Connection::head) returns it until the next
-    /// event.
+    /// Head of a request or response. [`Connection::head`](crate::Connection::head) returns it until the next event.
     Head {
-        /// The stream, which is new at a server.
+        /// Stream of the message. At a server, this is a new stream.
         stream: StreamKey,
-        /// Whether the message has neither body nor trailers.
+        /// Whether the message ends here, without a body or trailers.
         is_end: bool,
     },
-    /// A part of a body. Return its window by [`Connection::consume`](crate::Connection::consume).
+    /// Part of a body. Return its flow-control credit by [`Connection::consume`](crate::Connection::consume).
     Data {
-        /// The stream of the body.
+        /// Stream to which the body belongs.
         stream: StreamKey,
-        /// A slice of the input. It may be empty at the end of the message.
+        /// Received bytes of the body. May be empty at the end of the message.
         data: Bytes,
-        /// Whether the message ends here.
+        /// Whether this is the last part of the message.
         is_end: bool,
     },
     /// Trailers, which end a message. [`Connection::head`](crate::Connection::head) returns them until the next event.
     Trailers {
-        /// The stream of the trailers.
+        /// Stream to which the trailers belong.
         stream: StreamKey,
     },
-    /// The stream was reset by the peer, or because of a stream error. Its key is no longer valid.
+    /// The peer reset a stream, or a stream error occurred. The stream's key is no longer valid.
     Reset {
-        /// The stream that was reset.
+        /// Key of the stream that was reset.
         stream: StreamKey,
-        /// Reason of the reset. After [`ErrorCode::REFUSED_STREAM`] the request may be retried.
+        /// Reason for the reset. After [`ErrorCode::REFUSED_STREAM`], the request may be retried.
         code: ErrorCode,
     },
     /// A stream can send again, after [`Connection::poll_writable`](crate::Connection::poll_writable) returned false.
     Writable {
-        /// The stream that can send.
+        /// Key of the stream that can send.
         stream: StreamKey,
     },
-    /// The peer accepts no further streams. Each stream that it has not processed is reported by a separate reset
-    /// event.
+    /// The peer accepts no more streams. A separate reset event is reported for each stream that it has not processed.
     GoAway {
-        /// Reason of the shutdown, [`ErrorCode::NO_ERROR`] if it is graceful.
+        /// Reason for the shutdown, [`ErrorCode::NO_ERROR`] if it is graceful.
         code: ErrorCode,
-        /// The first 256 bytes of the debug data.
+        /// First 256 bytes of the debug data in the GOAWAY frame.
         debug: Bytes,
     },
-    /// The reply to [`Connection::ping`](crate::Connection::ping).
+    /// The peer acknowledged the PING sent by [`Connection::ping`](crate::Connection::ping).
     Pong,
 }

@@ -3,10 +3,10 @@
 use crate::ErrorCode;
 use crate::error::ConnectionError;
 
-/// "The client connection preface starts with a sequence of 24 octets": RFC 9113, section 3.4.
+/// Connection preface of a client, a sequence of 24 octets: RFC 9113, section 3.4.
 pub(crate) const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Length of a frame header: RFC 9113, section 4.1.
+/// Length of a frame header in bytes: RFC 9113, section 4.1.
 pub(crate) const HEAD: usize = 9;
 
 /// Minimum and initial value of SETTINGS_MAX_FRAME_SIZE: RFC 9113, section 6.5.2.
@@ -15,10 +15,10 @@ pub(crate) const SIZE_LEAST: u32 = 1 << 14;
 /// Maximum value of SETTINGS_MAX_FRAME_SIZE.
 const SIZE_MOST: u32 = (1 << 24) - 1;
 
-/// Maximum window size: RFC 9113, section 6.9.1.
+/// Maximum flow-control window: RFC 9113, section 6.9.1.
 pub(crate) const WINDOW_MAX: u32 = (1 << 31) - 1;
 
-/// Initial window size: RFC 9113, section 6.9.2.
+/// Initial flow-control window: RFC 9113, section 6.9.2.
 pub(crate) const WINDOW_INITIAL: u32 = 65_535;
 
 pub(crate) mod kind {
@@ -65,7 +65,7 @@ impl FrameHead {
         [a, b, c, self.kind, self.flags, d, e, f, g]
     }
 
-    /// Returns the length of the whole frame.
+    /// Returns the length of the whole frame, including its header.
     pub(crate) fn size(self) -> u32 {
         self.length.saturating_add(HEAD as u32)
     }
@@ -75,12 +75,13 @@ impl FrameHead {
     }
 }
 
-/// Parses a payload of exactly four bytes as a number.
+/// Parses a payload of exactly four bytes as a big-endian number.
 pub(crate) fn number(payload: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(payload.try_into().ok()?))
 }
 
-/// Returns the field block of a HEADERS frame without padding and priority, and the stream it depends on.
+/// Returns the field block of a HEADERS frame, without padding and priority, and the id of the stream that it depends
+/// on.
 pub(crate) fn block(head: FrameHead, payload: &[u8]) -> Result<(&[u8], Option<u32>), ConnectionError> {
     const TOO_SHORT: ConnectionError = ConnectionError::frame_size("HEADERS frame is too short for its flags");
     let (mut rest, mut padding) = (payload, 0);
@@ -100,7 +101,7 @@ pub(crate) fn block(head: FrameHead, payload: &[u8]) -> Result<(&[u8], Option<u3
     Ok((rest.get(..length).unwrap_or_default(), dependency))
 }
 
-/// Settings of a peer: RFC 9113, section 6.5.2. Values are the initial ones until the peer changes them.
+/// Settings of a peer: RFC 9113, section 6.5.2. Each has its initial value until the peer changes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) header_table_size: u32,
@@ -128,11 +129,11 @@ pub(crate) mod setting {
     pub(crate) const NO_RFC7540_PRIORITIES: u16 = 9;
 }
 
-/// Length of an entry in a SETTINGS frame: an identifier of two bytes and a value of four.
+/// Length of an entry in a SETTINGS frame: a two-byte identifier and a four-byte value.
 pub(crate) const SETTING: usize = 6;
 
 impl Settings {
-    /// Applies a SETTINGS frame. `is_client` is the role of this end.
+    /// Applies a received SETTINGS frame. `is_client` states whether this end is the client.
     pub(crate) fn apply(&mut self, payload: &[u8], is_client: bool) -> Result<(), ConnectionError> {
         let (entries, rest) = payload.as_chunks::<SETTING>();
         if !rest.is_empty() {
@@ -206,8 +207,8 @@ pub(crate) fn put_go_away(out: &mut Vec<u8>, last: u32, code: ErrorCode, debug: 
     out.extend_from_slice(debug.as_bytes());
 }
 
-/// Writes the header of HEADERS before the block that starts at `at + HEAD`. A block longer than the peer's maximum
-/// frame size continues in CONTINUATION frames.
+/// Writes the header of a HEADERS frame before the field block that starts at `at + HEAD`. A block longer than the
+/// peer's maximum frame size is split into CONTINUATION frames.
 pub(crate) fn finish_headers(out: &mut Vec<u8>, at: usize, stream: u32, is_end: bool, frame_size_max: u32) {
     let start = at.saturating_add(HEAD);
     let (size_max, length) = (frame_size_max as usize, out.len().saturating_sub(start));

@@ -10,11 +10,12 @@ use crate::hpack;
 use std::fmt;
 use std::ops::Range;
 
-/// Maximum size of a received head, counted like SETTINGS_MAX_HEADER_LIST_SIZE: the text and 32 bytes per field. The
-/// default of grpc-java and of Go's gRPC is 8 KiB, but tokens and cookies may need more.
+/// Maximum size of a received head in bytes, counted like SETTINGS_MAX_HEADER_LIST_SIZE: the text plus 32 bytes per
+/// field. The default of grpc-java and of Go's gRPC is 8 KiB, but tokens and cookies may need more.
 pub(crate) const SIZE_MAX: usize = 16 * 1024;
 
-/// Maximum number of fields in a received head, because each costs time in every layer. Equal to Apache's default.
+/// Maximum number of fields in a received head, equal to Apache's default. Limited because each field costs time in
+/// every layer.
 const FIELDS_MAX: usize = 100;
 
 /// A list of fields: the head of a request or response, or trailers.
@@ -37,7 +38,7 @@ pub struct Head {
     memo: Option<u64>,
 }
 
-/// Position of a field in the text. The name is followed by the value.
+/// Position of a field in the text buffer. The value follows the name.
 #[derive(Clone, Copy)]
 struct Offsets {
     start: usize,
@@ -64,18 +65,19 @@ impl Head {
         head
     }
 
-    /// Creates an empty list, for trailers.
+    /// Creates an empty list of trailers.
     pub fn trailers() -> Self {
         Self::default()
     }
 
-    /// Appends a field. The name must be in lower case. The value must not contain control characters or start or end
-    /// with a space.
+    /// Appends a header field. The name must be in lower case. The value must not contain control characters or start
+    /// or end with a space.
     pub fn push(&mut self, name: &str, value: impl AsRef<[u8]>) {
         self.append(name.as_bytes(), value.as_ref(), false);
     }
 
-    /// Appends a field whose value is secret and must not be added to a compression table at any hop.
+    /// Appends a header field whose value is secret. Neither this end nor an intermediary adds it to a compression
+    /// table.
     pub fn push_sensitive(&mut self, name: &str, value: impl AsRef<[u8]>) {
         self.append(name.as_bytes(), value.as_ref(), true);
     }
@@ -92,21 +94,21 @@ impl Head {
         self.text.get(range).unwrap_or_default()
     }
 
-    /// Returns the name and value of all fields, with pseudo-fields first, and whether the value is secret.
+    /// Returns the name and value of all fields, pseudo-fields first, and whether the value is secret.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&[u8], &[u8], bool)> {
         self.fields
             .iter()
             .map(|field| (self.slice(field.start..field.value), self.slice(field.value..field.end), field.is_sensitive))
     }
 
-    /// Returns the regular fields in order.
+    /// Returns the regular header fields in order, without pseudo-fields.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &[u8])> {
         // Names are ASCII, because those of received fields are validated.
         let text = |name| std::str::from_utf8(name).unwrap_or_default();
         self.all().skip_while(|(name, ..)| is_pseudo(name)).map(move |(name, value, _)| (text(name), value))
     }
 
-    /// Returns the value of the first field with this name.
+    /// Returns the value of the first header field with this name.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         self.all().find(|(other, ..)| *other == name.as_bytes()).map(|(_, value, _)| value)
     }
@@ -117,49 +119,49 @@ impl Head {
         std::str::from_utf8(value).ok()
     }
 
-    /// Returns the method of a request.
+    /// Returns the `:method` of a request.
     pub fn method(&self) -> Option<&str> {
         self.pseudo(":method")
     }
 
-    /// Returns the scheme of a request. CONNECT requests have none.
+    /// Returns the `:scheme` of a request. CONNECT requests have none.
     pub fn scheme(&self) -> Option<&str> {
         self.pseudo(":scheme")
     }
 
-    /// Returns the authority of a request: a host and an optional port.
+    /// Returns the `:authority` of a request: a host and an optional port.
     pub fn authority(&self) -> Option<&str> {
         self.pseudo(":authority")
     }
 
-    /// Returns the path and query of a request. CONNECT requests have none.
+    /// Returns the `:path` of a request, including the query. CONNECT requests have none.
     pub fn path(&self) -> Option<&str> {
         self.pseudo(":path")
     }
 
-    /// Returns the status of a response.
+    /// Returns the `:status` of a response.
     pub fn status(&self) -> Option<u16> {
         self.pseudo(":status")?.parse().ok()
     }
 
-    /// Returns whether fields are missing because the sender's list exceeds 16 KiB or 100 fields. A server replies with
-    /// status 431.
+    /// Returns whether fields were dropped because the received list exceeds 16 KiB or 100 fields. A server replies
+    /// with status 431.
     pub fn is_truncated(&self) -> bool {
         self.is_truncated
     }
 
-    /// Returns the size, counted like SETTINGS_MAX_HEADER_LIST_SIZE: the text and 32 bytes per field.
+    /// Returns the size in bytes, counted like SETTINGS_MAX_HEADER_LIST_SIZE: the text plus 32 bytes per field.
     pub fn size(&self) -> usize {
         self.text.len().saturating_add(self.fields.len().saturating_mul(32))
     }
 
-    /// Returns the memory of the buffers in bytes.
+    /// Returns the capacity of the head's buffers in bytes.
     pub fn memory(&self) -> usize {
         self.text.capacity().saturating_add(self.fields.capacity().saturating_mul(size_of::<Offsets>()))
     }
 
-    /// Returns a number shared by heads of a connection that were received as identical blocks, so that a driver can
-    /// cache what it derives from a head. Heads with secrets have none.
+    /// Returns a number that identifies heads received as identical blocks on a connection, so that a driver can cache
+    /// data derived from a head. Returns `None` for heads with secret fields.
     pub fn memo(&self) -> Option<u64> {
         self.memo
     }
@@ -178,7 +180,7 @@ impl Head {
         self.fields.is_empty()
     }
 
-    /// Returns whether a value is secret and must not be cached.
+    /// Returns whether any field has a secret value, so that the head must not be cached.
     pub(crate) fn has_secrets(&self) -> bool {
         const SECRETS: [&[u8]; 3] = [b"authorization", b"cookie", b"proxy-authorization"];
         self.all().any(|(name, _, is_sensitive)| is_sensitive || SECRETS.contains(&name))
@@ -191,7 +193,7 @@ impl Clone for Head {
         Self { text: text.clone(), fields: fields.clone(), is_truncated: *is_truncated, memo: *memo }
     }
 
-    /// Copies another head into the buffers of this one.
+    /// Copies the fields of another head, reusing the buffers of this one.
     fn clone_from(&mut self, other: &Self) {
         self.text.clone_from(&other.text);
         self.fields.clone_from(&other.fields);
@@ -199,7 +201,7 @@ impl Clone for Head {
     }
 }
 
-/// Omits the values of sensitive fields, because heads may be logged.
+/// Omits the values of sensitive fields from the debug output, because heads may be logged.
 impl fmt::Debug for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let entries = self.all().map(|(name, value, is_sensitive)| {
@@ -220,10 +222,10 @@ fn is_pseudo(name: &[u8]) -> bool {
     name.first() == Some(&b':')
 }
 
-/// Kind of a received list of fields, which determines its validation rules.
+/// Kind of a received field list, which determines its validation rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HeadKind {
-    /// A request. `is_local` is set on Unix sockets, where the authority may be a path.
+    /// Head of a request. `is_local` is set on Unix sockets, where the authority may be a path.
     Request {
         is_local: bool,
     },
@@ -231,8 +233,8 @@ pub(crate) enum HeadKind {
     Trailers,
 }
 
-/// Collects and validates the fields of a received block. The block of an invalid message must be decoded to its end,
-/// because it changes the compression table.
+/// Collects and validates the fields of a received block. The block of an invalid message must still be decoded to its
+/// end, because it changes the compression table.
 pub(crate) struct HeadReader<'a> {
     head: &'a mut Head,
     kind: HeadKind,
@@ -327,7 +329,8 @@ impl<'a> HeadReader<'a> {
         }
     }
 
-    /// Returns the declared length of the body, or the reason why the message is malformed.
+    /// Validates the complete field list. Returns the declared length of the body, or the reason why the message is
+    /// malformed.
     pub(crate) fn finish(self) -> Result<Option<u64>, &'static str> {
         if let Some(fault) = self.fault {
             return Err(fault);
@@ -353,7 +356,7 @@ impl<'a> HeadReader<'a> {
     }
 }
 
-/// Returns whether a byte may occur in a token: RFC 9110, section 5.6.2.
+/// Returns whether a byte may occur in an HTTP token: RFC 9110, section 5.6.2.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
@@ -367,7 +370,7 @@ fn is_value(value: &[u8]) -> bool {
     value.iter().all(is_allowed) && !is_space(value.first()) && !is_space(value.last())
 }
 
-/// Validates a scheme: RFC 3986, section 3.1.
+/// Returns whether `value` is a valid URI scheme: RFC 3986, section 3.1.
 fn is_scheme(value: &[u8]) -> bool {
     let is_allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
     value.first().is_some_and(u8::is_ascii_alphabetic) && value.iter().all(is_allowed)

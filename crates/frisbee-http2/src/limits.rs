@@ -11,86 +11,89 @@ use crate::error::ConnectionError;
 use frisbee_core::{Bucket, WasteLimiter};
 use std::time::{Duration, Instant};
 
-/// Cost of padding and of a useless frame, in addition to its length: PRIORITY, unknown frames, WINDOW_UPDATE beyond
-/// [`UPDATES_PER_DATA`], and frames of closed streams. Parsing such a frame takes longer than sending it.
+/// Cost of padding or of a useless frame, in addition to its length. Useless frames are PRIORITY, unknown frames,
+/// WINDOW_UPDATE beyond [`UPDATES_PER_DATA`], and frames of closed streams. Parsing such a frame takes longer than
+/// sending it.
 pub(crate) const FRAME: u64 = 256;
 
-/// Cost of a stream that is refused because the limit of concurrent streams is reached.
+/// Cost of a stream that is refused because too many streams are open.
 pub(crate) const REFUSED: u64 = 256;
 
-/// Cost of a reset before the reply. The request has been parsed, routed and possibly started ("rapid reset",
-/// CVE-2023-44487).
+/// Cost of a stream that the client resets before the response. The request has been parsed, routed and possibly
+/// started ("rapid reset", CVE-2023-44487).
 pub(crate) const RESET: u64 = 1024;
 
-/// Cost of a PING if nothing was sent since the previous one (CVE-2019-9512).
+/// Cost of a PING if no HEADERS or DATA were sent since the previous PING (CVE-2019-9512).
 pub(crate) const PING: u64 = 1024;
 
-/// Cost of each SETTINGS frame after the first (CVE-2019-9515), and additional cost per open stream, whose window
-/// changes.
+/// Cost of each SETTINGS frame after the first (CVE-2019-9515), and the additional cost per open stream, whose window
+/// must be updated.
 pub(crate) const SETTINGS: u64 = 4096;
 pub(crate) const SETTINGS_STREAM: u64 = 64;
 
-/// Cost of a frame that causes a stream error.
+/// Cost of a frame that causes a stream error, such as a malformed request.
 pub(crate) const STREAM_ERROR: u64 = 4096;
 
 /// Cost of an empty DATA frame that does not end its stream (CVE-2019-9518).
 pub(crate) const EMPTY_DATA: u64 = 1024;
 
-/// Minimum length with which a DATA frame is charged that completes no message.
+/// Minimum length in bytes that is charged for a DATA frame that completes no message.
 pub(crate) const FRAGMENT: u64 = 256;
 
-/// Number of WINDOW_UPDATE frames that a peer may send without charge for each DATA frame sent to it, equal to Envoy's
+/// Number of WINDOW_UPDATE frames that a peer may send without charge for each DATA frame sent to it. Equal to Envoy's
 /// default.
 pub(crate) const UPDATES_PER_DATA: u32 = 10;
 
-/// Maximum number of CONTINUATION frames per field block, equal to nghttp2's limit.
+/// Maximum number of CONTINUATION frames per field block. Equal to nghttp2's limit.
 pub(crate) const CONTINUATIONS_MAX: u32 = 8;
 
-/// Maximum length of an encoded field block: twice that of the decoded list, because Huffman coding may increase the
-/// length.
+/// Maximum length of an encoded field block in bytes: twice that of the decoded list, because Huffman coding may
+/// increase the length.
 pub(crate) const BLOCK_MAX: usize = 32 * 1024;
 
-/// Maximum frame size accepted by this end, SETTINGS_MAX_FRAME_SIZE. DATA is passed on as it arrives, so longer frames
-/// take no memory.
+/// Maximum frame size accepted by this end, announced as SETTINGS_MAX_FRAME_SIZE. Longer DATA frames would take no more
+/// memory, because their payload is passed on as it arrives.
 pub(crate) const FRAME_SIZE_MAX: u32 = 64 * 1024;
 
 /// Maximum number of entries in a SETTINGS frame. RFC 9113 and its extensions define eleven settings.
 pub(crate) const SETTINGS_MAX: u32 = 32;
 
-/// Number of unsent acknowledgements of PING and of SETTINGS at which reading stops.
+/// Number of unsent PING acknowledgements at which reading stops. `SETTINGS_ACKS_MAX` is that of SETTINGS
+/// acknowledgements.
 pub(crate) const PING_ACKS_MAX: u32 = 64;
 pub(crate) const SETTINGS_ACKS_MAX: u32 = 8;
 
-/// Length of the framed output at which reading stops, equal to h2o's limit.
+/// Number of bytes of pending frames at which reading stops. Equal to h2o's limit.
 pub(crate) const OUTPUT_MAX: usize = 512 * 1024;
 
-/// Points that [`WasteLimiter`] adds to each charge.
+/// Points that [`WasteLimiter`] adds to each charge by itself.
 const CHARGED_EACH: u64 = 64;
 
-/// Timeout for the acknowledgement of SETTINGS, as in nghttp2's programs.
+/// Timeout for the peer's acknowledgement of SETTINGS, as in nghttp2's programs.
 pub(crate) const SETTINGS_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Minimum progress of a reply in bytes per idle timeout, independent of its window, as for HTTP/1.1.
+/// Minimum number of bytes of a response that a client must accept per idle timeout, as for HTTP/1.1. Independent of
+/// the client's window.
 pub(crate) const REPLY_PROGRESS: usize = 16 * 1024;
 
-/// Period over which pauses of reading are summed up, and the sum at which the connection is closed.
+/// Interval over which the pauses of reading are added up. At a total of `REST_MAX`, the connection is closed.
 const REST_WINDOW: Duration = Duration::from_secs(30);
 const REST_MAX: Duration = Duration::from_secs(5);
 
-/// Limits useless frames of a peer, by pausing reads and then by closing the connection.
+/// Limits the useless frames of a peer by first pausing reads and then closing the connection.
 #[derive(Debug)]
 pub(crate) struct Abuse {
     waste: WasteLimiter,
-    /// Number of charged points beyond the lengths of the charged frames. They are added to the batch, because the
-    /// limiter compares points to received bytes.
+    /// Charged points in excess of the lengths of the charged frames. Added to the batch size, because the limiter
+    /// compares points to received bytes.
     excess: usize,
-    /// Limit of stream errors: a burst of a hundred, and then a hundred per 33 s.
+    /// Limit of stream errors: a burst of 100, and then 100 per 33 s.
     stream_errors: Bucket<100, 3>,
     rests_since: Instant,
     rested: Duration,
     /// Number of WINDOW_UPDATE frames that the peer may still send without charge.
     updates: u32,
-    /// Whether HEADERS or DATA were sent since the last PING.
+    /// Whether this end has sent HEADERS or DATA since the peer's last PING.
     has_sent: bool,
 }
 
@@ -114,19 +117,19 @@ impl Abuse {
         self.excess = self.excess.saturating_add(points.saturating_sub(length as usize));
     }
 
-    /// Charges a stream error. Fails if there are too many.
+    /// Charges the peer for a stream error. Fails if it has caused too many.
     pub(crate) fn charge_stream_error(&mut self, now: Instant) -> Result<(), ConnectionError> {
         self.charge(0, STREAM_ERROR);
         let is_allowed = self.stream_errors.take(now);
         if is_allowed { Ok(()) } else { Err(ConnectionError::calm("too many malformed messages")) }
     }
 
-    /// Records that HEADERS were sent.
+    /// Records that HEADERS were sent to the peer.
     pub(crate) fn handle_sent_head(&mut self) {
         self.has_sent = true;
     }
 
-    /// Records that DATA was sent.
+    /// Records that DATA was sent to the peer.
     pub(crate) fn handle_sent_data(&mut self) {
         self.has_sent = true;
         self.updates = self.updates.saturating_add(UPDATES_PER_DATA);
@@ -145,7 +148,8 @@ impl Abuse {
         }
     }
 
-    /// Ends a batch of `count` received bytes.
+    /// Ends a batch of `count` received bytes and pauses reading if too many of them were useless. Fails if reading was
+    /// paused for too long in total.
     pub(crate) fn end_batch(&mut self, count: usize, now: Instant) -> Result<(), ConnectionError> {
         let before = self.waste.deadline();
         self.waste.end_batch(count.saturating_add(std::mem::take(&mut self.excess)), now);
@@ -157,7 +161,7 @@ impl Abuse {
         if self.rested >= REST_MAX { Err(ConnectionError::calm("too many useless frames")) } else { Ok(()) }
     }
 
-    /// Returns when the peer may be read again, if it is paused.
+    /// Returns when reading resumes, or `None` if it is not paused.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.waste.deadline()
     }

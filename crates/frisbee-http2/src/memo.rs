@@ -9,10 +9,11 @@
 use crate::Head;
 use crate::head::HeadKind;
 
-/// Number of cached heads. Most connections use few methods at a time.
+/// Number of cached heads per connection. Most connections call few methods at a time.
 const ENTRIES: usize = 4;
 
-/// Maximum length of a cached block. Longer ones are first calls, which change the table.
+/// Maximum length in bytes of a cached field block. Longer blocks are usually first calls, which change the compression
+/// table.
 const BLOCK_MAX: usize = 128;
 
 /// Maximum size of a cached head in bytes, which bounds the memory of the cache.
@@ -26,12 +27,13 @@ struct Entry {
     content_length: Option<u64>,
 }
 
-/// Cache of the most recent heads of a connection, by their encoded blocks. A repeated block is not decoded again.
+/// Cache of the most recently decoded heads of a connection, keyed by their encoded blocks. A repeated block is not
+/// decoded again.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
     entries: Vec<Entry>,
     oldest: usize,
-    /// Number assigned to the latest entry, by which callers recognize a repeated head.
+    /// Number of the latest cache entry, by which callers recognize a repeated head.
     serial: u64,
 }
 
@@ -42,21 +44,21 @@ impl Memo {
         self.entries.iter().map(entry).fold(entries, usize::saturating_add)
     }
 
-    /// Clears the cache because the table has changed.
+    /// Clears the cache. Required when the compression table changes.
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
         self.oldest = 0;
     }
 
-    /// Copies the fields of a cached block to `head` and returns the declared length of the body. Returns `None` if the
-    /// block is not cached.
+    /// Copies the fields of a cached block to `head`. Returns the declared length of the body, or `None` if the block
+    /// is not cached.
     pub(crate) fn find(&self, kind: HeadKind, block: &[u8], head: &mut Head) -> Option<Option<u64>> {
         let entry = self.entries.iter().find(|entry| entry.kind == kind && entry.block == block)?;
         head.clone_from(&entry.head);
         Some(entry.content_length)
     }
 
-    /// Caches a valid head and assigns it a number.
+    /// Adds a valid head to the cache and assigns it a number.
     pub(crate) fn keep(&mut self, kind: HeadKind, block: &[u8], head: &mut Head, content_length: Option<u64>) {
         if block.len() > BLOCK_MAX || head.size() > HEAD_MAX || head.has_secrets() || head.is_truncated() {
             return;

@@ -9,13 +9,14 @@ use bytes::{Buf, Bytes};
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
-/// Minimum size of a body that is written as a separate slice. Below it, copying is cheaper.
+/// Minimum size in bytes of a body that is written as a separate slice. Smaller bodies are copied, because that is
+/// cheaper.
 pub(crate) const GATHERED_MIN: usize = 16 * 1024;
 
-/// Number of bytes that a stream sends before the next stream is scheduled, as in frisbee's connections.
+/// Number of bytes that a stream sends before the next stream is scheduled, the same as in frisbee's connections.
 pub(crate) const QUANTUM: usize = 32 * 1024;
 
-/// Number of written bytes at which they are removed from the front of the buffer.
+/// Number of written bytes at which they are removed from the front of the output buffer.
 const COMPACTED_MIN: usize = 64 * 1024;
 
 /// Maximum capacity in bytes of the output buffer that an idle connection keeps.
@@ -25,15 +26,15 @@ const KEPT_MAX: usize = 16 * 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     framed: Vec<u8>,
-    /// Number of bytes of `framed` that have been written.
+    /// Number of bytes of `framed` that have already been written.
     written: usize,
-    /// Body slices, each inserted at an offset of `framed`.
+    /// Body slices with the offset in `framed` at which each is inserted.
     bodies: VecDeque<(usize, Bytes)>,
     body_len: usize,
 }
 
 impl Output {
-    /// Returns the number of unwritten bytes.
+    /// Returns the number of bytes that have not been written yet.
     pub(crate) fn len(&self) -> usize {
         self.framed.len().saturating_sub(self.written).saturating_add(self.body_len)
     }
@@ -47,7 +48,7 @@ impl Output {
         &mut self.framed
     }
 
-    /// Appends a part of a body.
+    /// Appends a part of a body to the output.
     pub(crate) fn put_body(&mut self, body: Bytes) {
         if body.len() < GATHERED_MIN {
             self.framed.extend_from_slice(&body);
@@ -79,7 +80,7 @@ impl Output {
         filled
     }
 
-    /// Removes written bytes.
+    /// Removes written bytes from the output.
     pub(crate) fn advance(&mut self, mut count: usize) {
         while count > 0 {
             let end = self.bodies.front().map_or(self.framed.len(), |(at, _)| *at);
@@ -107,7 +108,7 @@ impl Output {
         }
     }
 
-    /// Shrinks buffers that a burst of output has enlarged.
+    /// Shrinks buffers that were enlarged by a burst of output.
     pub(crate) fn release(&mut self) {
         if self.len() == 0 && self.framed.capacity() > KEPT_MAX {
             self.framed = Vec::new();
@@ -115,8 +116,8 @@ impl Output {
     }
 }
 
-/// Round-robin queue of the streams whose bodies can be sent. Each sends [`QUANTUM`] bytes per turn. Bodies can be
-/// split at any byte, so no deficit has to be tracked. Streams that had nothing to send go first, once.
+/// Round-robin queue of the streams that can send their bodies. Each stream sends [`QUANTUM`] bytes per turn. Bodies
+/// can be split at any byte, so no deficit has to be tracked. A stream that had nothing to send goes first once.
 #[derive(Debug, Default)]
 pub(crate) struct Scheduler {
     fresh: VecDeque<u32>,
@@ -128,17 +129,18 @@ impl Scheduler {
         self.fresh.is_empty() && self.rounds.is_empty()
     }
 
-    /// Schedules a stream that now has something to send.
+    /// Schedules a stream that now has data to send.
     pub(crate) fn add(&mut self, slot: u32) {
         self.fresh.push_back(slot);
     }
 
-    /// Schedules a stream after all others, because it has sent [`QUANTUM`] bytes.
+    /// Schedules a stream after all others, because it has sent its [`QUANTUM`] of bytes.
     pub(crate) fn return_to_end(&mut self, slot: u32) {
         self.rounds.push_back(slot);
     }
 
-    /// Schedules a stream before all others, because the output was full before it had sent [`QUANTUM`] bytes.
+    /// Schedules a stream before all others, because the output became full before the stream had sent its [`QUANTUM`]
+    /// of bytes.
     pub(crate) fn return_to_front(&mut self, slot: u32) {
         self.rounds.push_front(slot);
     }

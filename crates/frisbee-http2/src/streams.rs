@@ -12,15 +12,15 @@ use crate::window::{SendWindow, StreamWindow};
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// Maximum number of remembered ids of streams that this end has reset, for which the peer may have frames in flight. A
-/// peer with frames in flight for more of them is disconnected.
+/// Maximum number of remembered ids of streams reset by this end, for which the peer may have frames in flight. A peer
+/// with frames in flight for more streams is disconnected.
 const RESETS_MAX: usize = 256;
 
-/// Stream id stored in a slot that has no stream.
+/// Stream id that marks an unused slot.
 const FREE: u32 = 0;
 
-/// Identifies a stream of a connection. Remains unique after the stream has closed, because its generation
-/// distinguishes streams that use the same slot.
+/// Identifies a stream of a connection. Remains unique after the stream has closed, because it contains a generation
+/// that distinguishes streams in the same slot.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct StreamKey {
     pub(crate) slot: u32,
@@ -28,8 +28,8 @@ pub struct StreamKey {
 }
 
 impl StreamKey {
-    /// Returns the number of the stream's slot. Slots of closed streams are reused, so it stays below the largest number of
-    /// concurrent streams: an index for tables of a driver.
+    /// Returns the slot number of the stream, for use as an index into a driver's tables. Slots of closed streams are
+    /// reused, so it stays below the maximum number of concurrent streams.
     pub fn index(self) -> usize {
         self.slot as usize
     }
@@ -54,11 +54,11 @@ impl StreamKey {
 pub(crate) enum State {
     /// Both ends may send.
     Open,
-    /// Only the peer may send.
+    /// Only the peer may send on the stream.
     HalfClosedLocal,
-    /// Only this end may send.
+    /// Only this end may send on the stream.
     HalfClosedRemote,
-    /// Neither end may send. The slot is freed once the last frame has been handled.
+    /// Neither end may send on the stream. Its slot is freed once the last frame has been handled.
     Closed,
 }
 
@@ -94,15 +94,15 @@ impl State {
     }
 }
 
-/// Reason why nothing was sent.
+/// Reason why a message could not be sent on a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The stream is closed or was reset.
+    /// The stream is closed or has been reset.
     Closed,
-    /// This end has already ended the stream.
+    /// This end has already ended its message.
     Ended,
-    /// A head was sent twice, or data was sent before the head.
+    /// A head was sent twice, or data was sent before a head.
     OutOfOrder,
 }
 
@@ -118,7 +118,7 @@ impl std::fmt::Display for SendError {
 
 impl std::error::Error for SendError {}
 
-/// Body and trailers that wait for a window or for scheduling.
+/// Body and trailers of a stream that wait for flow-control credit or for the stream's turn.
 #[derive(Debug, Default)]
 pub(crate) struct SendQueue {
     pub(crate) pieces: VecDeque<Bytes>,
@@ -126,36 +126,36 @@ pub(crate) struct SendQueue {
     pub(crate) len: usize,
     pub(crate) trailers: Option<Head>,
     pub(crate) is_ended: bool,
-    /// Progress of a reply since its last check. Its stream is reset if the window stays closed.
+    /// Progress of a response since its last check. The stream is reset if the client does not accept enough of it.
     pub(crate) progress: Option<Progress>,
 }
 
-/// Number of bytes of a reply that were sent since the last check for stalled clients.
+/// Number of bytes of a response that were sent since the last check for stalled clients.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) sent: usize,
     pub(crate) is_checked: bool,
 }
 
-/// The state of a stream that is open or has unsent data.
+/// State of a stream that is open or has unsent data.
 #[derive(Debug)]
 pub(crate) struct StreamSlot {
     pub(crate) id: u32,
     generation: u32,
     pub(crate) state: State,
-    /// Whether the head of the peer's message was received.
+    /// Whether the head of the peer's message has been received.
     pub(crate) has_received_head: bool,
-    /// Whether the head of this end's message was sent.
+    /// Whether the head of this end's message has been sent.
     pub(crate) has_sent_head: bool,
-    /// Whether the response has no body despite its `content-length`.
+    /// Whether the response has no body despite its `content-length`, for example after a HEAD request.
     pub(crate) is_bodiless: bool,
-    /// Whether the stream is scheduled to send its queue.
+    /// Whether the stream is in the schedule for sending its queue.
     pub(crate) is_scheduled: bool,
-    /// Whether the caller waits until it can send.
+    /// Whether the caller waits until the stream can send.
     pub(crate) is_waiting: bool,
     pub(crate) send: SendWindow,
     pub(crate) receive: StreamWindow,
-    /// Number of body bytes that the peer must still send, if it has declared a `content-length`.
+    /// Number of body bytes that the peer must still send, if it declared a `content-length`.
     pub(crate) missing: Option<u64>,
     pub(crate) queue: Option<Box<SendQueue>>,
 }
@@ -164,7 +164,7 @@ pub(crate) struct StreamSlot {
 const _: () = assert!(size_of::<StreamSlot>() <= 128);
 
 impl StreamSlot {
-    /// Returns whether the queue can be sent, considering the stream's own window only.
+    /// Returns whether queued data can be sent within the stream's own window, regardless of the connection's window.
     pub(crate) fn is_ready(&self) -> bool {
         self.queue.as_ref().is_some_and(|queue| queue.len == 0 || self.send.available() > 0)
     }
@@ -186,15 +186,16 @@ impl StreamSlot {
     }
 }
 
-/// The open streams of a connection, in reusable slots that are found by stream id.
+/// The open streams of a connection, stored in reusable slots and found by stream id.
 #[derive(Debug, Default)]
 pub(crate) struct StreamTable {
     slots: Vec<StreamSlot>,
     free: Vec<u32>,
-    /// Hash table with open addressing and linear probing: slot numbers plus one, or 0. At most half of it is used.
+    /// Hash table with open addressing and linear probing. Each entry is a slot number plus one, or 0 if empty. At most
+    /// half of the entries are used.
     index: Vec<u32>,
     live: usize,
-    /// Generation assigned to the latest stream, which distinguishes [`StreamKey`]s that share a slot.
+    /// Generation of the latest stream. Distinguishes the [`StreamKey`]s of streams that use the same slot.
     generation: u32,
     resets: VecDeque<u32>,
 }
@@ -210,7 +211,7 @@ impl StreamTable {
         slots.saturating_add(indexes.saturating_mul(size_of::<u32>()))
     }
 
-    /// Shrinks tables that a larger number of streams has enlarged.
+    /// Shrinks tables that were enlarged by a larger number of streams.
     pub(crate) fn release(&mut self) {
         if self.live == 0 {
             (self.slots, self.free, self.index) = Default::default();
@@ -225,7 +226,7 @@ impl StreamTable {
         at.wrapping_add(1) & self.index.len().saturating_sub(1)
     }
 
-    /// Returns the position of an id in the index: its entry, or an empty one. The index must not be empty.
+    /// Returns the position in the index at which an id is stored or would be stored. The index must not be empty.
     fn probe(&self, id: u32) -> usize {
         let mut at = self.home(id);
         while let Some(slot) = self.index.get(at).and_then(|entry| entry.checked_sub(1)) {
@@ -237,7 +238,7 @@ impl StreamTable {
         at
     }
 
-    /// Returns the slot of an open stream.
+    /// Returns the slot of an open stream, by its id.
     pub(crate) fn find(&self, id: u32) -> Option<u32> {
         self.index.get(self.probe(id))?.checked_sub(1)
     }
@@ -259,12 +260,12 @@ impl StreamTable {
         self.slot(key.slot).filter(|slot| slot.generation == key.generation)
     }
 
-    /// Returns all open streams.
+    /// Returns an iterator over the open streams and their slot numbers.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut StreamSlot)> {
         (0..).zip(&mut self.slots).filter(|(_, slot)| slot.id != FREE)
     }
 
-    /// Adds a stream. Its id must not be in the table.
+    /// Adds a stream with the given windows. Its id must not be in the table.
     pub(crate) fn insert(&mut self, id: u32, send: u32, receive: u32) -> StreamKey {
         if self.live.saturating_mul(2) >= self.index.len() {
             self.grow();
@@ -313,7 +314,7 @@ impl StreamTable {
         }
     }
 
-    /// Removes a stream. Returns the number of bytes that it had queued.
+    /// Removes a stream and returns the number of bytes in its queue.
     pub(crate) fn remove(&mut self, slot: u32) -> usize {
         let Some(removed) = self.slots.get_mut(slot as usize) else { return 0 };
         let queued = removed.queue.take().map_or(0, |queue| queue.len);
@@ -345,7 +346,7 @@ impl StreamTable {
         queued
     }
 
-    /// Records that this end has reset a stream.
+    /// Remembers that this end has reset a stream, because the peer may have frames for it in flight.
     pub(crate) fn remember_reset(&mut self, id: u32) {
         if self.resets.len() >= RESETS_MAX {
             self.resets.pop_front();
@@ -353,7 +354,7 @@ impl StreamTable {
         self.resets.push_back(id);
     }
 
-    /// Returns whether this end has recently reset a stream, so that the peer may not know it yet.
+    /// Returns whether this end has recently reset a stream, so that the peer may not know of the reset yet.
     pub(crate) fn was_reset(&self, id: u32) -> bool {
         self.resets.contains(&id)
     }

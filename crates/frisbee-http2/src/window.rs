@@ -5,7 +5,8 @@ use crate::frame::{WINDOW_INITIAL, WINDOW_MAX};
 use frisbee_core::flow::Window;
 use std::time::Instant;
 
-/// Number of bytes that this end may send. Negative if the peer has reduced SETTINGS_INITIAL_WINDOW_SIZE.
+/// Number of bytes that this end may send. Negative after the peer has reduced SETTINGS_INITIAL_WINDOW_SIZE below the
+/// bytes already sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SendWindow(i32);
 
@@ -18,12 +19,12 @@ impl SendWindow {
         usize::try_from(self.0).unwrap_or(0)
     }
 
-    /// Accounts for sent bytes, at most as many as are available.
+    /// Deducts sent bytes, at most as many as are available.
     pub(crate) fn spend(&mut self, count: usize) {
         self.0 = self.0.saturating_sub(i32::try_from(count).unwrap_or(i32::MAX));
     }
 
-    /// Applies a WINDOW_UPDATE, or a change of SETTINGS_INITIAL_WINDOW_SIZE, which may be negative.
+    /// Applies a WINDOW_UPDATE or a change of SETTINGS_INITIAL_WINDOW_SIZE, which may be negative.
     ///
     /// "A sender MUST NOT allow a flow-control window to exceed 2^31-1 octets."
     pub(crate) fn change(&mut self, by: i64) -> Result<(), ConnectionError> {
@@ -33,11 +34,12 @@ impl SendWindow {
     }
 }
 
-/// Receive window of a stream: the number of bytes that the peer may send, and the credit to be returned.
+/// Receive window of a stream: the number of bytes that the peer may still send, and the bytes whose credit is not
+/// returned yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamWindow {
     available: u32,
-    /// Number of bytes that were received and that the caller has not consumed yet.
+    /// Number of received bytes that the caller has not consumed yet.
     held: u32,
 }
 
@@ -55,8 +57,8 @@ impl StreamWindow {
         Ok(())
     }
 
-    /// Accounts for consumed bytes. Returns the credit to send, if it is worth a frame. `size` is the current window
-    /// size. After a reduction no credit is sent until enough bytes have been consumed.
+    /// Records that the caller has consumed bytes. Returns the credit to send if it is worth a frame. `size` is the
+    /// current window size. After a reduction no credit is sent until enough bytes have been consumed.
     pub(crate) fn consume(&mut self, count: usize, size: u32) -> Option<u32> {
         self.held = self.held.saturating_sub(u32::try_from(count).unwrap_or(u32::MAX));
         let credit = size.saturating_sub(self.held).saturating_sub(self.available);
@@ -80,14 +82,14 @@ pub(crate) struct ConnectionWindow {
 }
 
 impl ConnectionWindow {
-    /// Creates a window. Also returns the credit to send initially.
+    /// Creates a connection window of `size` bytes. Also returns the credit to send initially.
     pub(crate) fn new(size: u32) -> (Self, u32) {
         let size = size.max(WINDOW_INITIAL);
         let growth = Window::new(size.into());
         (Self { available: size.into(), growth }, size.saturating_sub(WINDOW_INITIAL))
     }
 
-    /// Accounts for a DATA frame. Returns the credit to send.
+    /// Deducts the bytes of a DATA frame. Returns the credit to send to the peer, if it is due.
     pub(crate) fn receive(&mut self, count: u32, now: Instant) -> Result<Option<u32>, ConnectionError> {
         self.available = self
             .available

@@ -11,7 +11,7 @@ use bytes::{Buf, Bytes};
 use frisbee_core::Role;
 use std::time::Instant;
 
-/// An incomplete field block, which continues in CONTINUATION frames.
+/// A partially received field block, which continues in CONTINUATION frames.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) stream: u32,
@@ -20,32 +20,32 @@ pub(super) struct Block {
     pub(super) bytes: Vec<u8>,
 }
 
-/// A DATA frame whose payload has not arrived completely.
+/// A DATA frame whose payload has been received only partially.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DataFrame {
     stream: StreamKey,
-    /// Number of missing payload bytes, including the padding until its length is known.
+    /// Number of payload bytes still to be received, including the padding until its length is known.
     left: u32,
-    /// Length of the padding, once it is known.
+    /// Length of the padding in bytes, or `None` until it is known.
     padding: Option<u32>,
     is_end: bool,
     /// Number of body bytes in this frame, excluding padding.
     length: u32,
 }
 
-/// The message to which a field block belongs, which decides how its fields are validated.
+/// Message to which a field block belongs, which determines how its fields are validated.
 #[derive(Clone, Copy)]
 enum Target {
     New,
-    /// A stream that was refused or reset by this end. The block is decoded, because it changes the compression state,
-    /// and then ignored.
+    /// A stream that was refused or reset by this end. Its field block is decoded, because that changes the compression
+    /// state, and then ignored.
     Discarded,
     Response(u32),
     Trailers(u32),
 }
 
 impl Connection {
-    /// Checks the length of a field block before its next part is buffered.
+    /// Checks that a field block stays within its maximum length before its next part is buffered.
     pub(super) fn reserve_block(&mut self, head: FrameHead) -> Result<(), ConnectionError> {
         let before = self.block.as_ref().map_or(0, |block| block.bytes.len());
         if before.saturating_add(head.length as usize) > limits::BLOCK_MAX {
@@ -93,7 +93,7 @@ impl Connection {
         Ok(Step::Progress)
     }
 
-    /// Determines the message to which a field block belongs.
+    /// Determines which message a field block belongs to.
     fn target(&mut self, id: u32, is_end: bool) -> Result<Target, ConnectionError> {
         if let Some(number) = self.streams.find(id) {
             let Some(slot) = self.streams.slot(number) else { return Ok(Target::Discarded) };
@@ -167,8 +167,8 @@ impl Connection {
         }
     }
 
-    /// Decodes a block into the head. Returns the declared length of the body, or the reason why the message is
-    /// malformed.
+    /// Decodes a field block into the connection's head. Returns the declared length of the body, or the reason why the
+    /// message is malformed.
     fn decode(&mut self, kind: HeadKind, block: &[u8]) -> Result<Result<Option<u64>, &'static str>, ConnectionError> {
         if let Some(length) = self.memo.find(kind, block, &mut self.head) {
             return Ok(Ok(length));
@@ -245,19 +245,19 @@ impl Connection {
         Ok(Step::Event(Event::Head { stream, is_end }))
     }
 
-    /// Checks that a body that ends without further DATA has the declared length.
+    /// Returns whether a body that ends without further DATA has the declared length.
     fn end_body(&mut self, number: u32) -> bool {
         self.streams.slot(number).is_some_and(|slot| slot.receive_body(0, true).is_ok())
     }
 
-    /// Frees the slot of a stream that both ends have ended.
+    /// Frees the slot of a stream once both ends have ended it.
     pub(super) fn remove_if_closed(&mut self, number: u32) {
         if self.streams.slot(number).is_some_and(|slot| slot.state == State::Closed) {
             self.remove(number);
         }
     }
 
-    /// Resets a stream because of a malformed message, and reports it.
+    /// Resets a stream because of a malformed message, and reports the reset as an event.
     fn stream_error(&mut self, number: u32, now: Instant) -> Result<Step, ConnectionError> {
         let Some(slot) = self.streams.slot(number) else { return Ok(Step::Progress) };
         let (id, stream) = (slot.id, slot.key(number));
@@ -266,15 +266,15 @@ impl Connection {
         Ok(Step::Event(Event::Reset { stream, code: ErrorCode::PROTOCOL_ERROR }))
     }
 
-    /// Resets a stream without reporting it. Section 8.1.1: "Malformed requests or responses that are detected MUST be
-    /// treated as a stream error of type PROTOCOL_ERROR."
+    /// Resets a stream without reporting an event. Section 8.1.1: "Malformed requests or responses that are detected
+    /// MUST be treated as a stream error of type PROTOCOL_ERROR."
     fn reject(&mut self, id: u32, now: Instant) -> Result<(), ConnectionError> {
         frame::put_reset(self.output.framed(), id, ErrorCode::PROTOCOL_ERROR);
         self.streams.remember_reset(id);
         self.abuse.charge_stream_error(now)
     }
 
-    /// Begins a DATA frame. Windows and states are checked before its payload is read.
+    /// Begins a DATA frame. Checks the windows and the state of the stream before the payload is read.
     pub(super) fn begin_data(&mut self, head: FrameHead, now: Instant) -> Result<Step, ConnectionError> {
         // Section 6.9: "The receiver of a frame always accounts for its contribution against the connection
         // flow-control window, unless the receiver treats this as a connection error." The credit is returned
@@ -311,7 +311,7 @@ impl Connection {
         Ok(Step::Progress)
     }
 
-    /// Begins the body part of a DATA frame, once the lengths of body and padding are known.
+    /// Begins the body part of a DATA frame, after the lengths of body and padding have become known.
     fn begin_body(&mut self, data: DataFrame, now: Instant) -> Result<Step, ConnectionError> {
         let padding = data.padding.unwrap_or(0);
         // The stream may have been reset since the frame header.
@@ -364,7 +364,7 @@ impl Connection {
         Ok(Step::Event(Event::Data { stream: data.stream, data: bytes, is_end }))
     }
 
-    /// Accounts for `count` bytes of a body. Returns whether the body is complete.
+    /// Accounts for `count` received bytes of a body. Returns whether the body is complete.
     fn advance_body(&mut self, mut data: DataFrame, count: usize) -> Result<bool, ConnectionError> {
         data.left = data.left.saturating_sub(u32::try_from(count).unwrap_or(u32::MAX));
         if data.left > 0 {
@@ -380,7 +380,7 @@ impl Connection {
         Ok(data.is_end)
     }
 
-    /// Returns flow-control credit for bytes of a body that the caller has processed.
+    /// Returns flow-control credit to the peer for bytes of a body that the caller has processed.
     pub fn consume(&mut self, stream: StreamKey, count: usize) {
         let size = self.stream_window;
         if let Some(slot) = self.streams.get_mut(stream).filter(|slot| slot.state.may_receive())
@@ -390,14 +390,14 @@ impl Connection {
         }
     }
 
-    /// Changes the window size that consumption restores, for example while memory is short. The minimum is 64 KiB. New
-    /// streams start with the configured window.
+    /// Sets the window size to which streams are restored when bytes are consumed, for example while memory is short.
+    /// The minimum is 64 KiB. New streams start with the configured window.
     pub fn set_stream_window(&mut self, size: u32) {
         self.stream_window = size.clamp(frame::WINDOW_INITIAL, frame::WINDOW_MAX);
     }
 
-    /// Charges the last DATA frame if it is short. Call this if the frame has completed no message, because a peer
-    /// could split a body into frames of one byte.
+    /// Charges the last DATA frame to the peer if it is short. Call this if the frame completed no message, because a
+    /// peer could split a body into frames of one byte.
     pub fn charge_fragment(&mut self) {
         if let Some(length) = self.fragment.take() {
             let missing = limits::FRAGMENT.saturating_sub(length.into());

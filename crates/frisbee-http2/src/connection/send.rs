@@ -14,23 +14,23 @@ use std::fmt;
 use std::io::IoSlice;
 use std::time::Instant;
 
-/// Payload of the PING sent by [`Connection::ping`].
+/// Payload of the PING frame sent by [`Connection::ping`].
 pub(super) const PING: [u8; 8] = *b"frisbee1";
 
-/// Maximum length of the framed output for which bodies are added, equal to two writes of a usual socket buffer.
+/// Maximum length of pending frames at which bodies are still added, equal to two writes of a usual socket buffer.
 const FRAMED_MAX: usize = 256 * 1024;
 
-/// Number of streams that a client opens before it knows the server's SETTINGS. RFC 9113, section 6.5.2, recommends
-/// that servers permit at least as many.
+/// Number of streams that a client may open before it has received the server's SETTINGS. RFC 9113, section 6.5.2,
+/// recommends that servers permit at least as many.
 const STREAMS_ASSUMED: u32 = 100;
 
-/// Reason why no stream was opened.
+/// Reason why a stream could not be opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The server's limit of concurrent streams is reached. Retry when a stream has ended.
+    /// The server's limit of concurrent streams is reached. Retry after a stream has ended.
     Busy,
-    /// The connection is shutting down. Use another one.
+    /// The connection is shutting down. Open the stream on another connection.
     ShutDown,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
-/// Appends a field block, split into frames.
+/// Appends a field block as one HEADERS frame and CONTINUATION frames if needed.
 fn put_block(output: &mut Output, encoder: &mut Encoder, peer: &Settings, id: u32, head: &Head, is_end: bool) {
     let framed = output.framed();
     let at = framed.len();
@@ -85,7 +85,7 @@ impl Connection {
         Ok(stream)
     }
 
-    /// Returns how many streams a client may open at present.
+    /// Returns the number of streams that a client may open now.
     pub fn open_max(&self) -> usize {
         let max = self.peer.streams_max.unwrap_or(STREAMS_ASSUMED) as usize;
         max.saturating_sub(self.streams.len())
@@ -96,7 +96,7 @@ impl Connection {
         self.abuse.handle_sent_head();
     }
 
-    /// Sends the head of a response or an informational response. `is_end` is set if the response has neither body nor
+    /// Sends the head of a response, which may be informational. `is_end` is set if the response has neither body nor
     /// trailers.
     ///
     /// # Errors
@@ -113,8 +113,8 @@ impl Connection {
         if is_end { self.end(stream) } else { Ok(()) }
     }
 
-    /// Queues a part of a body. It is sent when the windows are open and the stream is scheduled. The stream of an ended
-    /// response is reset if its window stays closed.
+    /// Queues a part of a body. It is sent when the flow-control windows permit and the stream is scheduled. The stream
+    /// of a finished response is reset if the client stops granting credit.
     ///
     /// # Errors
     ///
@@ -214,7 +214,7 @@ impl Connection {
         self.end(stream).map(|()| true)
     }
 
-    /// Resets a stream. Frames of the stream that are in flight to this end are discarded.
+    /// Resets a stream. Frames of the stream that are still in flight from the peer are discarded.
     pub fn reset(&mut self, stream: StreamKey, code: ErrorCode) {
         if let Some(id) = self.stream_id(stream) {
             frame::put_reset(self.output.framed(), id, code);
@@ -223,15 +223,16 @@ impl Connection {
         }
     }
 
-    /// Sends a PING, whose reply is reported by [`Event::Pong`](crate::Event::Pong). Does nothing while a reply is
-    /// outstanding.
+    /// Sends a PING, whose acknowledgement is reported by [`Event::Pong`](crate::Event::Pong). Does nothing while
+    /// another is outstanding.
     pub fn ping(&mut self) {
         if !std::mem::replace(&mut self.has_pinged, true) {
             frame::put_ping(self.output.framed(), 0, PING);
         }
     }
 
-    /// Returns whether a stream can send without waiting. If not, [`Event::Writable`](crate::Event::Writable) follows.
+    /// Returns whether a stream can send now. If not, [`Event::Writable`](crate::Event::Writable) is reported once it
+    /// can.
     ///
     /// # Errors
     ///
@@ -255,7 +256,7 @@ impl Connection {
         has_room && self.streams.get(stream).is_some_and(is_open)
     }
 
-    /// Reports the waiting streams that can send now.
+    /// Reports the waiting streams that are able to send now.
     pub(super) fn wake_waiting(&mut self) {
         for _ in 0..self.waiting.len() {
             let Some(stream) = self.waiting.pop_front() else { return };
@@ -279,7 +280,7 @@ impl Connection {
         if is_ended || !slot.state.may_send() { Err(SendError::Ended) } else { Ok(()) }
     }
 
-    /// Returns whether a body of `length` bytes can be framed immediately: it fits into a frame and the windows, no
+    /// Returns whether a body of `length` bytes can be framed immediately: it fits into one frame and the windows, no
     /// other body is queued, and the output is shorter than `output_max`.
     fn is_free(&self, stream: StreamKey, length: usize, output_max: usize) -> bool {
         let Some(slot) = self.streams.get(stream).filter(|slot| slot.queue.is_none()) else { return false };
@@ -333,19 +334,20 @@ impl Connection {
         Ok(())
     }
 
-    /// Frames the scheduled bodies and fills `slices` with unwritten bytes. Returns the number of slices filled.
+    /// Frames the bodies of scheduled streams and fills `slices` with unwritten bytes. Returns the number of slices
+    /// filled.
     pub fn output<'a>(&'a mut self, slices: &mut [IoSlice<'a>]) -> usize {
         self.frame_bodies();
         self.output.slices(slices)
     }
 
-    /// Returns whether there is nothing to write.
+    /// Returns whether all output has been written.
     pub fn is_flushed(&mut self) -> bool {
         self.frame_bodies();
         self.output.len() == 0
     }
 
-    /// Returns the output and marks it as written, for transports that accept whole buffers.
+    /// Returns the pending output and marks it as written, for transports that accept whole buffers.
     pub fn take_output(&mut self, now: Instant) -> Bytes {
         self.frame_bodies();
         let mut slices = [IoSlice::new(&[]); 64];
@@ -384,8 +386,8 @@ impl Connection {
         }
     }
 
-    /// Frames up to a quantum of a stream's body. Returns whether other streams may be scheduled, because the window of
-    /// the connection is open.
+    /// Frames up to [`QUANTUM`] bytes of a stream's body. Returns whether other streams may be scheduled, because the
+    /// connection's window is open.
     fn take_turn(&mut self, number: u32) -> bool {
         let mut quantum = QUANTUM;
         let Some(slot) = self.streams.slot(number) else { return true };
@@ -436,7 +438,8 @@ impl Connection {
         }
     }
 
-    /// Ends a drained queue, by trailers or by an empty DATA frame. Does nothing if the message continues.
+    /// Ends the message of a drained queue, with trailers or an empty DATA frame. Does nothing if the message
+    /// continues.
     fn end_queue(&mut self, stream: StreamKey) {
         let Some(slot) = self.streams.get_mut(stream) else { return };
         let (id, Some(queue)) = (slot.id, slot.queue.take()) else { return };
@@ -450,7 +453,7 @@ impl Connection {
     }
 }
 
-/// Moves the next bytes of a body to the output.
+/// Moves the next `length` bytes of a queued body to the output.
 fn move_body(queue: &mut SendQueue, mut length: usize, output: &mut Output) {
     queue.len = queue.len.saturating_sub(length);
     if let Some(progress) = &mut queue.progress {
@@ -472,7 +475,8 @@ fn move_body(queue: &mut SendQueue, mut length: usize, output: &mut Output) {
 }
 
 impl Connection {
-    /// Resets ended responses whose windows have hardly moved since the last check. Does nothing before the check is due.
+    /// Resets finished responses whose clients have granted hardly any credit since the last check. Does nothing before
+    /// the check is due.
     pub(super) fn check_replies(&mut self, now: Instant) {
         let Some(at) = self.replies_checked_at else { return };
         if now < at {

@@ -18,7 +18,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: impl AsRef<[u8]>) -> Vec<u8>
     [&head.encode()[..], payload].concat()
 }
 
-/// Encodes a field block without entries of the dynamic table.
+/// Encodes a field block without using the dynamic table.
 fn block(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut block = Vec::new();
     for (name, value) in fields {
@@ -60,7 +60,7 @@ fn settings(entries: &[(u16, u32)]) -> Vec<u8> {
     out
 }
 
-/// A connection and its current time.
+/// One end of a connection, with its simulated time.
 struct End {
     connection: Connection,
     now: Instant,
@@ -101,7 +101,7 @@ impl End {
         Ok(events)
     }
 
-    /// Feeds bytes that must fail the connection, and checks that GOAWAY has the same code.
+    /// Feeds bytes that must fail the connection. Asserts that the GOAWAY frame contains the same code.
     #[track_caller]
     fn fails(&mut self, bytes: &[u8], code: ErrorCode) {
         self.frames();
@@ -110,7 +110,7 @@ impl End {
         assert_eq!((last.0.kind, &last.1[4..8]), (kind::GOAWAY, &code.0.to_be_bytes()[..]));
     }
 
-    /// Returns the frames in the output.
+    /// Returns the frames in the pending output.
     fn frames(&mut self) -> Vec<(FrameHead, Bytes)> {
         let mut output = self.connection.take_output(self.now);
         let mut frames = Vec::new();
@@ -127,7 +127,7 @@ impl End {
         self.frames().into_iter().map(|(head, _)| head.kind).collect()
     }
 
-    /// Feeds the head of a request and returns its stream.
+    /// Feeds the head of a request and returns the key of its stream.
     fn open(&mut self, stream: u32, flags: u8) -> StreamKey {
         match self.feed(&request(stream, flags)).as_deref() {
             Ok([Event::Head { stream, .. }]) => *stream,
@@ -140,7 +140,7 @@ fn bytes(count: usize) -> Bytes {
     Bytes::from(vec![b'x'; count])
 }
 
-/// Decodes the fields of a block.
+/// Decodes the names and values of a field block.
 fn fields(decoder: &mut hpack::Decoder, block: &[u8]) -> Vec<(String, String)> {
     let mut fields = Vec::new();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -7,13 +7,13 @@ use crate::frame;
 use frisbee_core::{Role, earlier};
 use std::time::{Duration, Instant};
 
-/// Payload of the PING sent after the first GOAWAY. Its reply shows that the client has received the GOAWAY.
+/// Payload of the PING sent after the first GOAWAY. Its acknowledgement shows that the client has received the GOAWAY.
 pub(super) const SHUTDOWN_PING: [u8; 8] = *b"shutdown";
 
-/// Time for which a server waits for the reply to that PING.
+/// Time for which a server that shuts down waits for the acknowledgement of its PING.
 const ANNOUNCED: Duration = Duration::from_secs(1);
 
-/// Stream id at which a server shuts down: three quarters of all ids, as in grpc-go.
+/// Stream id at which a server begins to shut down the connection: three quarters of all ids, as in grpc-go.
 const ID_MAX: u32 = (1 << 29) * 3;
 
 /// Progress of a graceful shutdown: RFC 9113, section 6.8.
@@ -24,17 +24,17 @@ const ID_MAX: u32 = (1 << 29) * 3;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shutdown {
-    /// New streams are accepted.
+    /// New streams are still accepted.
     Open,
     /// "A server that is attempting to gracefully shut down a connection SHOULD send an initial GOAWAY frame with the
     /// last stream identifier set to 2^31-1 and a NO_ERROR code." Streams that were in flight are still accepted.
     Announced { until: Option<Instant> },
-    /// The final GOAWAY was sent. New streams are ignored.
+    /// The final GOAWAY has been sent. New streams are ignored.
     Final,
 }
 
 impl Connection {
-    /// Starts a graceful shutdown. No new streams are accepted, but open ones continue.
+    /// Starts a graceful shutdown. New streams are rejected, and open streams continue.
     pub fn shut_down(&mut self, now: Instant) {
         if self.shutdown != Shutdown::Open {
             return;
@@ -64,14 +64,14 @@ impl Connection {
         self.shutdown == Shutdown::Final && self.streams.len() == 0
     }
 
-    /// Sends GOAWAY because the caller closes the connection immediately.
+    /// Sends GOAWAY before the caller closes the connection immediately.
     pub fn go_away(&mut self, code: ErrorCode) {
         if self.failed.is_none() {
             self.fail(ConnectionError::new(code, ""));
         }
     }
 
-    /// Returns when [`handle_timeout`](Self::handle_timeout) must be called.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) must be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         let announced = match self.shutdown {
             Shutdown::Announced { until } => until,
@@ -90,7 +90,7 @@ impl Connection {
         .fold(None, earlier)
     }
 
-    /// Handles expired timeouts.
+    /// Handles the timers that have expired.
     ///
     /// # Errors
     ///

@@ -9,11 +9,12 @@ use super::table::Table;
 use super::{TABLE_SIZE, form, huffman};
 use std::fmt;
 
-/// Maximum decoded size of a block, counted by RFC 7541, section 4.1. It is four times the size of the fields that are
-/// kept, so that a legitimate peer with a long list gets a reply instead of being disconnected.
+/// Maximum decoded size of a field block, counted as in RFC 7541, section 4.1. Four times the size of the fields that
+/// are kept, so that a legitimate peer with a long list gets an error response instead of being disconnected.
 const DECODED_MAX: usize = 64 * 1024;
 
-/// Maximum number of table size updates per block. RFC 7541, section 4.2, allows two: the smallest and the final size.
+/// Maximum number of table size updates per field block. RFC 7541, section 4.2, allows two: the smallest and the final
+/// size.
 const UPDATES_MAX: u32 = 2;
 
 /// A decoded field.
@@ -28,21 +29,22 @@ pub struct Field<'a> {
     pub is_sensitive: bool,
 }
 
-/// An invalid block. The compression states of the two ends then differ, so the connection must be closed.
+/// Error of an invalid field block. The connection must be closed, because the compression states of the two ends then
+/// differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The block ends within a field.
+    /// The field block ends within a field.
     Truncated,
-    /// An integer exceeds 2^28.
+    /// An integer in the field block exceeds 2^28.
     Integer,
-    /// An index refers to no entry.
+    /// An index refers to no entry of the static or dynamic table.
     Index(u32),
-    /// Invalid Huffman coding.
+    /// A string has an invalid Huffman coding.
     Huffman,
     /// A table size update exceeds the limit, follows a field, or is repeated.
     SizeUpdate,
-    /// The decoded size exceeds 64 KiB.
+    /// The decoded size of the field block exceeds 64 KiB.
     TooLarge,
 }
 
@@ -68,11 +70,11 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Decoder of the field blocks that arrive on a connection, with their dynamic table.
+/// HPACK decoder for the field blocks received on a connection. Owns their dynamic table.
 #[derive(Debug)]
 pub struct Decoder {
     table: Table,
-    /// Maximum size that the peer may choose for the table.
+    /// Maximum size of the dynamic table that the peer may choose.
     size_max: usize,
     name: Vec<u8>,
     value: Vec<u8>,
@@ -85,7 +87,7 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// Creates a decoder with an empty table of 4 KiB.
+    /// Creates a decoder with an empty dynamic table of 4 KiB.
     pub fn new() -> Self {
         Self::with_size(TABLE_SIZE)
     }
@@ -94,12 +96,12 @@ impl Decoder {
         Self { table: Table::new(size_max), size_max, name: Vec::new(), value: Vec::new() }
     }
 
-    /// Returns the memory of the decoder in bytes.
+    /// Returns the memory of the dynamic table and buffers in bytes.
     pub fn memory(&self) -> usize {
         self.table.memory().saturating_add(self.name.capacity()).saturating_add(self.value.capacity())
     }
 
-    /// Decodes a block and passes each field to `each`. Returns whether the block has changed the dynamic table. If
+    /// Decodes a field block and passes each field to `each`. Returns whether the block changed the dynamic table. If
     /// not, the same bytes decode to the same fields until another block changes the table.
     ///
     /// # Errors
@@ -134,7 +136,8 @@ impl Decoder {
         Ok(has_changed)
     }
 
-    /// Decodes the field whose first byte is `first`. Returns its size and whether it was inserted.
+    /// Decodes the field whose first byte is `first`. Returns its size and whether it was inserted into the dynamic
+    /// table.
     fn field(
         &mut self,
         first: u8,
@@ -186,7 +189,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Decodes an integer after its first byte: RFC 7541, section 5.1.
+/// Decodes an integer whose first byte is `first`: RFC 7541, section 5.1.
 fn integer(rest: &mut &[u8], first: u8, bits: u32) -> Result<u32, DecodeError> {
     let mask = u8::MAX.checked_shr(8_u32.saturating_sub(bits)).unwrap_or(0);
     let mut value = u32::from(first & mask);
@@ -205,7 +208,7 @@ fn integer(rest: &mut &[u8], first: u8, bits: u32) -> Result<u32, DecodeError> {
     Err(DecodeError::Integer)
 }
 
-/// Decodes a string literal: RFC 7541, section 5.2. `buffer` receives the text of a Huffman-coded one.
+/// Decodes a string literal: RFC 7541, section 5.2. The decoded text of a Huffman-coded string is stored in `buffer`.
 fn string<'a, 'b: 'a>(rest: &mut &'b [u8], buffer: &'a mut Vec<u8>) -> Result<&'a [u8], DecodeError> {
     let (&first, tail) = rest.split_first().ok_or(DecodeError::Truncated)?;
     *rest = tail;

@@ -9,10 +9,10 @@
 use super::table::{STATIC, Table};
 use super::{TABLE_SIZE, form, huffman};
 
-/// Maximum size of an inserted value. Eight such entries fit into the table.
+/// Maximum size in bytes of a value that is inserted into the dynamic table. Eight such entries fit into the table.
 const INSERTED_MAX: usize = 480;
 
-/// Fields whose values are usually the same for all messages of a connection.
+/// Names of fields whose values are usually the same in all messages of a connection.
 const REPEATED: [&[u8]; 14] = [
     b":authority",
     b":path",
@@ -30,15 +30,15 @@ const REPEATED: [&[u8]; 14] = [
     b"vary",
 ];
 
-/// Encoder of the blocks of one direction of a connection.
+/// HPACK encoder for the field blocks sent on a connection.
 #[derive(Debug)]
 pub struct Encoder {
     table: Table,
-    /// Whether the size of the table has changed since the last block.
+    /// Whether the size of the dynamic table has changed since the last block.
     has_resized: bool,
 }
 
-/// State of an [`Encoder`] before a block that may be withdrawn.
+/// State of an [`Encoder`] before a block that may have to be reverted.
 #[derive(Clone, Copy, Debug)]
 pub struct EncoderMark {
     len: usize,
@@ -52,17 +52,17 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// Creates an encoder with an empty table of 4 KiB.
+    /// Creates an encoder with an empty dynamic table of 4 KiB.
     pub fn new() -> Self {
         Self { table: Table::new(TABLE_SIZE), has_resized: false }
     }
 
-    /// Returns the memory of the encoder in bytes.
+    /// Returns the memory of the dynamic table in bytes.
     pub fn memory(&self) -> usize {
         self.table.memory()
     }
 
-    /// Limits the table to the size that the peer accepts, SETTINGS_HEADER_TABLE_SIZE. At most 4 KiB are used.
+    /// Limits the dynamic table to the size that the peer accepts, SETTINGS_HEADER_TABLE_SIZE. At most 4 KiB are used.
     pub fn set_size_max(&mut self, size_max: u32) {
         let size_max = TABLE_SIZE.min(size_max as usize);
         if size_max != self.table.size_max() {
@@ -72,18 +72,18 @@ impl Encoder {
         }
     }
 
-    /// Returns the current state, for [`withdraw`](Self::withdraw).
+    /// Returns the current state, to which [`withdraw`](Self::withdraw) can return.
     pub fn mark(&self) -> EncoderMark {
         EncoderMark { len: self.table.len(), has_resized: self.has_resized }
     }
 
-    /// Reverts all blocks since `mark`, because their bytes will not be sent.
+    /// Reverts all blocks encoded since `mark`, because their bytes will not be sent.
     pub fn withdraw(&mut self, mark: EncoderMark) {
         self.table.truncate(mark.len);
         self.has_resized = mark.has_resized;
     }
 
-    /// Begins a field block, with the table size update that is due.
+    /// Begins a field block and appends a table size update if one is due.
     pub fn begin(&mut self, block: &mut Vec<u8>) {
         if std::mem::take(&mut self.has_resized) {
             // RFC 7541, section 4.2: "the smallest maximum table size that occurs in that interval MUST be signaled in
@@ -93,7 +93,7 @@ impl Encoder {
         }
     }
 
-    /// Appends a field. A sensitive field is sent as a literal that must not be indexed at any hop.
+    /// Appends a header field. A sensitive field is sent as a literal that must not be indexed at any hop.
     pub fn put(&mut self, name: &[u8], value: &[u8], is_sensitive: bool, block: &mut Vec<u8>) {
         if !is_sensitive && let Some(index) = self.index_of(name, value) {
             return put_integer(block, form::INDEXED, index);
@@ -116,7 +116,7 @@ impl Encoder {
         }
     }
 
-    /// Returns the index of a field in either table.
+    /// Returns the index of a field in the static or dynamic table.
     fn index_of(&self, name: &[u8], value: &[u8]) -> Option<usize> {
         let dynamic = |age: &usize| STATIC.len().checked_add(*age);
         let mut inserted = (1..=self.table.len()).filter_map(|age| dynamic(&age));
@@ -132,7 +132,7 @@ impl Encoder {
     }
 }
 
-/// Appends an integer after the bits of a form: RFC 7541, section 5.1.
+/// Appends an integer after the prefix bits of a representation: RFC 7541, section 5.1.
 fn put_integer(block: &mut Vec<u8>, (first, bits): (u8, u32), value: usize) {
     let mask = u8::MAX.checked_shr(8_u32.saturating_sub(bits)).unwrap_or(0);
     match u8::try_from(value) {
@@ -144,7 +144,7 @@ fn put_integer(block: &mut Vec<u8>, (first, bits): (u8, u32), value: usize) {
     }
 }
 
-/// Appends a string literal: RFC 7541, section 5.2.
+/// Appends a string literal, Huffman-coded if `is_coded` is set: RFC 7541, section 5.2.
 fn put_string(block: &mut Vec<u8>, text: &[u8], is_coded: bool) {
     let length = if is_coded { huffman::encoded_len(text) } else { text.len() };
     if is_coded && length < text.len() {

@@ -8,13 +8,14 @@
 
 use super::DecodeError;
 
-/// Number of symbols: all bytes, and EOS.
+/// Number of symbols of the Huffman code: all bytes, and EOS.
 const SYMBOLS: usize = 257;
 
-/// The end-of-string symbol. Its first bits pad the last byte. A string that contains the whole code is invalid.
+/// The end-of-string symbol (EOS). Its first bits pad the last byte of a string. A string that contains its whole code
+/// is invalid.
 const EOS: u16 = 256;
 
-/// Maximum length of a code in bits.
+/// Maximum length of a Huffman code in bits.
 const LONGEST: usize = 30;
 
 /// Length of each symbol's code in bits: RFC 7541, appendix B.
@@ -31,18 +32,17 @@ const LENGTHS: [u8; SYMBOLS] = [
 ];
 
 struct Tables {
-    /// Code of each symbol, in the low bits.
+    /// Huffman code of each symbol, in the low bits.
     codes: [u32; SYMBOLS],
-    /// Symbols in the order of their codes.
+    /// All symbols in ascending order of their codes.
     sorted: [u16; SYMBOLS],
-    /// For each length, the first left-aligned number above all codes of this length.
+    /// Exclusive upper bound of the left-aligned codes, for each code length.
     ends: [u32; LONGEST + 1],
-    /// For each length, its first code.
+    /// First code of each code length.
     first: [u32; LONGEST + 1],
-    /// For each length, the index of its first symbol in `sorted`.
+    /// Index of the first symbol in `sorted`, for each code length.
     offsets: [usize; LONGEST + 1],
-    /// For each byte, the symbol whose code it starts with, and the length of the code. The length is 0 if the code is
-    /// longer than a byte.
+    /// Symbol and code length for each possible first byte. The length is 0 if the code is longer than a byte.
     short: [(u8, u8); 256],
 }
 
@@ -88,7 +88,7 @@ const fn tables() -> Tables {
     tables
 }
 
-/// Returns the symbol at the start of the left-aligned `bits`, and the length of its code.
+/// Returns the symbol at the start of the left-aligned `bits`, and the length of its code in bits.
 #[inline]
 fn symbol(bits: u64) -> (u16, u32) {
     let [byte, ..] = bits.to_be_bytes();
@@ -110,7 +110,7 @@ fn long_symbol(bits: u32) -> (u16, u32) {
     (TABLES.sorted.get(at).copied().unwrap_or(EOS), length as u32)
 }
 
-/// Decodes a string and appends its text.
+/// Decodes a Huffman-coded string and appends its text.
 pub(super) fn decode(coded: &[u8], text: &mut Vec<u8>) -> Result<(), DecodeError> {
     // No code is shorter than five bits.
     text.reserve(coded.len().saturating_mul(8) / 5);
@@ -143,13 +143,13 @@ pub(super) fn decode(coded: &[u8], text: &mut Vec<u8>) -> Result<(), DecodeError
     }
 }
 
-/// Returns the length of the encoded string in bytes.
+/// Returns the length of the Huffman-coded string in bytes.
 pub(super) fn encoded_len(text: &[u8]) -> usize {
     let bits = |byte: &u8| usize::from(LENGTHS.get(usize::from(*byte)).copied().unwrap_or(0));
     text.iter().map(bits).fold(0_usize, usize::saturating_add).div_ceil(8)
 }
 
-/// Encodes a string and appends it.
+/// Appends the Huffman-coded form of a string.
 pub(super) fn encode(text: &[u8], coded: &mut Vec<u8>) {
     // Bits that do not fill a byte yet, left-aligned.
     let (mut window, mut held) = (0_u64, 0_u32);

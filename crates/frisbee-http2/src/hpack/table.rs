@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-/// Overhead of an entry in addition to its text: RFC 7541, section 4.1.
+/// Size of a table entry in addition to its name and value, in bytes: RFC 7541, section 4.1.
 pub(super) const ENTRY_COST: usize = 32;
 
-/// The static table: RFC 7541, appendix A. The first entry has index 1.
+/// The static table of RFC 7541, appendix A. The first entry has index 1.
 pub(super) const STATIC: [(&str, &str); 61] = [
     (":authority", ""),
     (":method", "GET"),
@@ -72,13 +72,13 @@ pub(super) const STATIC: [(&str, &str); 61] = [
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Position of the entry in the text buffer, which contains the name followed by the value.
+    /// Offset of the entry in the text buffer, which contains the name followed by the value.
     at: usize,
     name: usize,
     value: usize,
 }
 
-/// A dynamic table with FIFO eviction.
+/// Dynamic table of HPACK with FIFO eviction.
 ///
 /// The text of all entries is in one buffer, to which new entries are appended. Evicted text is removed when the buffer
 /// is twice the maximum size of the table, so each byte is moved about once.
@@ -86,7 +86,7 @@ struct Entry {
 pub(super) struct Table {
     text: Vec<u8>,
     entries: VecDeque<Entry>,
-    /// Size of all entries, counted by RFC 7541, section 4.1.
+    /// Size of all entries in bytes, counted as in RFC 7541, section 4.1.
     size: usize,
     size_max: usize,
 }
@@ -104,14 +104,14 @@ impl Table {
         self.entries.len()
     }
 
-    /// Returns the memory of the buffers in bytes.
+    /// Returns the memory of the table's buffers in bytes.
     pub(super) fn memory(&self) -> usize {
         let entries = self.entries.capacity().saturating_mul(size_of::<Entry>());
         self.text.capacity().saturating_add(entries)
     }
 
-    /// Returns the name and value at an index of either table. "The dynamic table is indexed from 62": RFC 7541,
-    /// section 2.3.3.
+    /// Returns the name and value at an index of the static or dynamic table. "The dynamic table is indexed from 62":
+    /// RFC 7541, section 2.3.3.
     pub(super) fn get(&self, index: usize) -> Option<(&[u8], &[u8])> {
         let at = index.checked_sub(1)?;
         if let Some((name, value)) = STATIC.get(at) {
@@ -125,7 +125,7 @@ impl Table {
         Some((name, text.get(..entry.value)?))
     }
 
-    /// Returns the size of an entry, counted by RFC 7541, section 4.1.
+    /// Returns the size of an entry in bytes, counted as in RFC 7541, section 4.1.
     pub(super) fn cost(name: &[u8], value: &[u8]) -> usize {
         name.len().saturating_add(value.len()).saturating_add(ENTRY_COST)
     }
@@ -135,7 +135,7 @@ impl Table {
         self.size.saturating_add(Self::cost(name, value)) <= self.size_max
     }
 
-    /// Inserts an entry and evicts the oldest ones as needed.
+    /// Inserts an entry and evicts the oldest ones if necessary.
     ///
     /// "An attempt to add an entry larger than the maximum size causes the table to be emptied of all existing entries
     /// and results in an empty table": RFC 7541, section 4.4.
@@ -170,13 +170,13 @@ impl Table {
         }
     }
 
-    /// Changes the maximum size and evicts entries beyond it.
+    /// Sets the maximum size of the table and evicts entries beyond it.
     pub(super) fn resize(&mut self, size_max: usize) {
         self.size_max = size_max;
         self.evict(size_max);
     }
 
-    /// Removes the newest entries until `len` are left.
+    /// Removes the newest entries until `len` entries are left.
     pub(super) fn truncate(&mut self, len: usize) {
         while self.entries.len() > len {
             let Some(newest) = self.entries.pop_back() else { return };

@@ -24,7 +24,7 @@ fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
     list.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// Returns the entries of the dynamic table, newest first.
+/// Returns the entries of the decoder's dynamic table, newest first.
 fn table(decoder: &Decoder) -> Vec<(String, String)> {
     let entries = (62..).map_while(|index| decoder.table().get(index));
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -228,7 +228,8 @@ proptest! {
     }
 }
 
-/// Folders to skip: encoders for early drafts with a different static table, and one without encoded blocks.
+/// Folders of test vectors to skip: encoders for early drafts with a different static table, and one without encoded
+/// blocks.
 const SKIPPED: [&str; 4] = ["hyper-hpack", "node-http2-protocol", "raw-data", "twitter-hpack"];
 
 /// Test vectors of other encoders: files `NAME/story_NN.json` in the folder given by `HPACK_TESTS`. The npm package
