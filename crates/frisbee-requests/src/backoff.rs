@@ -37,7 +37,7 @@ impl Backoff {
         Self { min, max, random: RandomState::new() }
     }
 
-    /// Returns the pause after attempt number `attempt`, counted from 0.
+    /// Returns the pause before the next attempt, after attempt number `attempt`, counted from 0.
     pub fn pause(&self, attempt: u32) -> Duration {
         let longest = self.min.saturating_mul(1 << attempt.min(31)).min(self.max);
         let part = self.random.hash_one(attempt) as f64 / u64::MAX as f64;

@@ -9,10 +9,10 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// Maximum pause before the second attempt. It doubles with each further attempt.
+/// Maximum pause before the second connection attempt. It doubles with each further attempt.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 
-/// Longest pause. A connection that is lost earlier counts as a failed attempt.
+/// Maximum pause between connection attempts. A connection that is lost within this time counts as a failed attempt.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// A client that connects in the background and replaces lost connections.
@@ -50,11 +50,11 @@ pub struct ReconnectingClient {
     _task: Arc<AbortOnDrop>,
 }
 
-/// The current connection, if any.
+/// State of a [`ReconnectingClient`] that its clones share.
 #[derive(Clone, Default)]
 struct State {
     connection: Option<Connection>,
-    /// The last error since the last connection.
+    /// Last error that has occurred since a connection was last established.
     last_error: Option<Arc<Error>>,
 }
 

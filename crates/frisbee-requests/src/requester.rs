@@ -20,10 +20,10 @@ use table::{Number, ReplyKind, Table};
 use tokio::sync::oneshot;
 use tokio::time::{Sleep, sleep, timeout};
 
-/// Default timeout of a request, which is also that of a hand-off.
+/// Default timeout of a request, the same as that of a hand-off.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Default limit of requests in flight per connection.
+/// Default maximum number of requests in flight per connection.
 const IN_FLIGHT_MAX: usize = 1024;
 
 /// A router that sends requests and matches the replies to them.
@@ -106,14 +106,14 @@ pub struct Requester {
     in_flight_max: usize,
 }
 
-/// State shared by the clones of a [`Requester`]. Its address identifies them.
+/// State shared by the clones of a [`Requester`], which are recognized by its address.
 #[derive(Default)]
 struct RequesterShared {
     late: AtomicU64,
     unmatched: AtomicU64,
 }
 
-/// The tables of a connection, one per mounted [`Requester`].
+/// The request tables of a connection, one per mounted [`Requester`].
 #[derive(Default)]
 struct Tables(Mutex<Vec<(Arc<RequesterShared>, Arc<Table>)>>);
 
@@ -229,7 +229,7 @@ impl Requester {
     }
 
     /// Sends a request without waiting and returns a future of its reply. Suitable for routers, which must not wait,
-    /// and for callers that need their requests in order. The timeout starts now.
+    /// and for callers whose requests must be sent in order. The timeout starts now.
     ///
     /// # Errors
     /// [`RequestError::Full`] if the limit of requests in flight or of queued output is reached. Otherwise like
@@ -344,7 +344,7 @@ impl Protocol for Requester {
     }
 }
 
-/// The state of [`Requester`] for a connection.
+/// Handles replies for a [`Requester`] on one connection.
 #[derive(Debug)]
 pub struct RequesterSession(Arc<Table>);
 
@@ -358,7 +358,7 @@ pub struct PendingReply {
 }
 
 impl PendingReply {
-    /// Returns the id of the request.
+    /// Returns the packet id of the request.
     pub fn id(&self) -> PacketId {
         self.pending.number.id()
     }
@@ -367,7 +367,7 @@ impl PendingReply {
 impl Future for PendingReply {
     type Output = Result<Packet, RequestError>;
 
-    /// Completes with the reply. Fails like [`Requester::call`].
+    /// Completes when the reply arrives. Fails like [`Requester::call`].
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         // A reply that has arrived takes precedence over the timeout.
@@ -381,7 +381,7 @@ impl Future for PendingReply {
     }
 }
 
-/// A sent request whose reply has not been consumed.
+/// A request that was sent and whose reply has not been received.
 #[derive(Debug)]
 struct PendingRequest {
     connection: Connection,
@@ -435,23 +435,23 @@ impl Drop for PendingRequest {
     }
 }
 
-/// The reason why a request failed.
+/// Reason why a request failed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// The connection closed before the reply. The request may have been processed.
+    /// The connection closed before the reply arrived. The request may have been processed.
     Closed(CloseReason),
     /// The connection closed before the request was sent.
     NotSent(CloseReason),
-    /// No reply within the timeout. The request may have been processed.
+    /// No reply arrived within the timeout. The request may have been processed.
     TimedOut(Duration),
-    /// No permit was available within the timeout. Nothing was sent.
+    /// No permit to send the request was available within the timeout. Nothing was sent.
     NotSentInTime(Duration),
-    /// The limit of requests in flight or of queued output was reached. Nothing was sent.
+    /// The limit of requests in flight or of pending output was reached. Nothing was sent.
     Full,
-    /// The body is longer than the peer accepts. Nothing was sent.
+    /// The request body is longer than the peer accepts. Nothing was sent.
     TooLong(TooLong),
-    /// No clone of the requester is mounted on the connection. Nothing was sent.
+    /// The [`Requester`] is not mounted on the connection. Nothing was sent.
     NotMounted,
 }
 
@@ -470,7 +470,7 @@ impl RequestError {
         matches!(self, Self::Closed(_) | Self::TimedOut(_))
     }
 
-    /// Converts the error of a connection that closed before the request was sent.
+    /// Converts an error to that of a request that was not sent before the connection closed.
     fn unsent(self) -> Self {
         match self {
             Self::Closed(reason) => Self::NotSent(reason),
@@ -511,7 +511,8 @@ impl From<TooLong> for RequestError {
 }
 
 impl From<SendError> for RequestError {
-    /// Outside of streams, sending fails only because the connection closed or the body is too long.
+    /// Converts the error of sending a request. Without streams, sending fails only because the connection has closed
+    /// or the body is too long.
     fn from(error: SendError) -> Self {
         match error {
             SendError::Closed(reason) => Self::NotSent(reason),

@@ -18,13 +18,13 @@ use std::time::Duration;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{sleep, timeout};
 
-/// Timeout of a reply that needs no work.
+/// Timeout for replies that the other process can send immediately.
 pub(crate) const ANSWER: Duration = Duration::from_secs(5);
 
-/// The pause after a failed accept, and before a lock or a full queue is tried again.
+/// Pause after a failed accept, and before retrying a lock or a full accept queue.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A listening control socket.
+/// A control socket that is listening for the next generation.
 #[derive(Debug)]
 pub(crate) struct Control {
     listener: UnixListener,
@@ -32,14 +32,14 @@ pub(crate) struct Control {
     file: Option<File>,
 }
 
-/// The result of searching for the previous generation.
+/// Result of searching for the previous generation.
 pub(crate) enum Discovery {
     Predecessor(Wire),
-    /// There is no previous generation, and this process listens for the next one.
+    /// No previous generation exists, and this process listens for the next one.
     None(Control),
 }
 
-/// Connects to the previous generation, or becomes the first one.
+/// Connects to the previous generation. If there is none, becomes the first generation.
 pub(crate) async fn find(path: &Path) -> Result<Discovery, RestartError> {
     if let Some(wire) = connect(path).await? {
         return Ok(Discovery::Predecessor(wire));
@@ -73,7 +73,7 @@ async fn connect(path: &Path) -> Result<Option<Wire>, RestartError> {
     }
 }
 
-/// Locks a file next to the socket. The file is not removed. The lock must be held while binding.
+/// Acquires the lock file next to the socket, which must be held while binding. The file is not removed.
 async fn lock(path: &Path) -> Result<OwnedFd, RestartError> {
     let mut name = OsString::from(path);
     name.push(".lock");
@@ -93,7 +93,7 @@ async fn lock(path: &Path) -> Result<OwnedFd, RestartError> {
 }
 
 impl Control {
-    /// Creates a control socket from a socket that listens at the path.
+    /// Creates a control socket from a socket that is listening at `path`.
     pub(crate) fn new(listener: OwnedFd, path: &Path) -> Result<Self, RestartError> {
         let listener = std::os::unix::net::UnixListener::from(listener);
         let failed = RestartError::io("listening on the control socket");
@@ -109,7 +109,7 @@ impl Control {
     }
 
     /// Waits until a successor has taken over the sockets. Failed attempts are logged. `has_passed` is true while a
-    /// successor has the sockets.
+    /// successor holds the sockets.
     pub(crate) async fn replaced(&self, sockets: &[Socket], ready_timeout: Duration, has_passed: &mut bool) {
         loop {
             let mut wire = self.accept().await;
@@ -129,7 +129,7 @@ impl Control {
         }
     }
 
-    /// Accepts the next connection from a process of this user.
+    /// Accepts the next connection from a process of the same user.
     async fn accept(&self) -> Wire {
         loop {
             match self.listener.accept().await.map(|(socket, _)| Wire::new(socket)) {
@@ -151,7 +151,7 @@ impl Control {
     }
 }
 
-/// Passes the sockets to the connected successor.
+/// Passes the sockets to a connected successor and waits until it is ready.
 async fn hand_over(
     wire: &mut Wire,
     control: &Control,
@@ -193,7 +193,7 @@ async fn hand_over(
     wire.send(&Message::Go, &[]).await.map_err(|_| RestartError::SuccessorEnded)
 }
 
-/// Requests the sockets of the previous generation. The first descriptor is that of the control socket.
+/// Requests the sockets of the previous generation. The first descriptor received is that of the control socket.
 pub(crate) async fn inherit(wire: &mut Wire) -> Result<(OwnedFd, Vec<Socket>), RestartError> {
     // A process that rejects the request may already have closed the connection, but its reason can still be read.
     let _ = wire.send(&Message::Hello { oldest: VERSION, newest: VERSION }, &[]).await;

@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-/// The reason why a process cannot take over from another.
+/// Reason why a process cannot take over from its predecessor.
 #[non_exhaustive]
 pub enum RestartError {
     /// A system call failed.
@@ -14,39 +14,39 @@ pub enum RestartError {
     },
     /// A socket could not be bound.
     Bind {
-        /// The address or path.
+        /// Address or path that could not be bound.
         address: String,
         /// The system's error.
         source: io::Error,
     },
-    /// The running process rejected this one and continues to serve.
+    /// The running process rejected its successor and continues to serve.
     Refused(Refusal),
     /// The peer process on the control socket belongs to another user.
     OtherUser {
         /// That user's id.
         user: u32,
     },
-    /// The peer process violated the protocol.
+    /// The other process violated the protocol of the control socket.
     Protocol(&'static str),
-    /// The peer process did not reply in time.
+    /// The other process did not reply in time.
     Timeout,
-    /// The running process ended before it passed its sockets.
+    /// The running process exited before it passed its sockets.
     PredecessorEnded,
-    /// The successor ended before it was ready.
+    /// The successor exited before it was ready.
     SuccessorEnded,
-    /// The name of a socket is empty, contains `:` or a control character, or is longer than 255 bytes.
+    /// A socket name is empty, contains `:` or a control character, or is longer than 255 bytes.
     Name(String),
-    /// A generation has at most 64 sockets.
+    /// The process has more than the maximum of 64 sockets.
     TooManySockets,
 }
 
-/// The reason why a running process rejects a successor.
+/// Reason why a running process rejects a successor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Refusal {
     /// Another successor is taking over.
     Busy,
-    /// The two processes have no common protocol version.
+    /// The two processes support no common protocol version.
     Version,
     /// The successor was not ready in [time](crate::Restart::ready_timeout).
     TooLate,

@@ -23,7 +23,7 @@ use std::time::Duration;
 use tokio::net::{ToSocketAddrs, lookup_host};
 use tokio::time::timeout;
 
-/// Default timeout for the start of a successor. Programs that fill caches first take a few tens of seconds, and
+/// Default timeout for the start of a successor. Programs that fill caches first need up to some ten seconds, and
 /// systemd waits for 90 s.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -132,33 +132,33 @@ pub struct Generation {
     phase: Phase,
     predecessor: Option<Wire>,
     control: Option<Control>,
-    /// Sockets that the program has not requested yet.
+    /// Inherited sockets that the program has not requested yet.
     inherited: Vec<Socket>,
     sockets: Vec<Socket>,
     is_first: bool,
-    /// Whether a successor has the sockets.
+    /// Whether a successor holds the sockets.
     has_passed: bool,
     ready_timeout: Duration,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
-    /// The first generation, which is not ready yet.
+    /// This is the first generation, and it is not ready yet.
     First,
-    /// The previous generation serves and has not been notified that this one is ready.
+    /// The previous generation serves and does not know yet that this one is ready.
     Successor,
-    /// The previous generation has been notified that this one is ready.
+    /// The previous generation knows that this one is ready.
     Announced,
-    /// This generation serves.
+    /// This generation serves and has no predecessor.
     Ready,
-    /// The next generation serves.
+    /// The next generation has taken over.
     Replaced,
-    /// The previous generation has refused and continues to serve. This is distinct from its end.
+    /// The previous generation has rejected this one and continues to serve. Distinct from the case that it has exited.
     Refused(Refusal),
 }
 
 impl Generation {
-    /// Returns whether there was no process to take over from.
+    /// Returns whether this is the first generation, so that there was no process to take over from.
     pub fn is_first(&self) -> bool {
         self.is_first
     }
@@ -195,7 +195,7 @@ impl Generation {
     }
 
     /// Returns the UDP socket with this name, like [`tcp`](Self::tcp). Pass it to `Udp::from_socket` of `frpc-gateway`.
-    /// Until the previous generation stops, each datagram is received by either of the two.
+    /// Until the previous generation stops, each datagram is received by either of the two processes.
     ///
     /// # Errors
     /// Like [`tcp`](Self::tcp).
@@ -349,7 +349,7 @@ impl Generation {
     }
 }
 
-/// Resolves an address. Returns its text for errors as well.
+/// Resolves an address. Also returns the address as text for use in errors.
 async fn resolve(address: impl ToSocketAddrs + fmt::Debug) -> Result<(String, Vec<SocketAddr>), RestartError> {
     let text = format!("{address:?}");
     match lookup_host(address).await {

@@ -14,17 +14,18 @@
 
 use crate::error::Refusal;
 
-/// The only protocol version so far.
+/// Protocol version of the control socket, the only one so far.
 pub(crate) const VERSION: u8 = 1;
 
-/// Maximum number of sockets of a generation, without the control socket. The kernel passes at most 253 descriptors at
-/// once.
+/// Maximum number of sockets of a generation, excluding the control socket. The kernel passes at most 253 descriptors
+/// at once.
 pub(crate) const SOCKETS_MAX: usize = 64;
 
-/// Maximum length of a socket name, the same as in systemd.
+/// Maximum length of a socket name in bytes, the same as in systemd.
 pub(crate) const NAME_MAX: usize = 255;
 
-/// Maximum length of a body: that of [`SOCKETS`] with all names at their maximum length.
+/// Maximum length of a message body in bytes: that of [`SOCKETS`] with the maximum number of names of the maximum
+/// length.
 const BODY_MAX: usize = 1 + SOCKETS_MAX * (2 + NAME_MAX);
 
 pub(crate) const HEADER: usize = 3;
@@ -37,7 +38,7 @@ const READY: u8 = 3;
 const GO: u8 = 4;
 const REFUSED: u8 = 5;
 
-/// The flag of a socket whose file belongs to the generations. The last generation removes it.
+/// Flag of a Unix socket whose file the last generation removes.
 const OWNS_FILE: u8 = 1;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,20 +50,20 @@ pub(crate) enum Message {
     Refused(Refusal),
 }
 
-/// A socket that is passed to a successor, without its descriptor.
+/// Description of a socket that is passed to a successor, without its descriptor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PassedSocket {
     pub(crate) name: String,
     pub(crate) owns_file: bool,
 }
 
-/// Returns whether a socket may have this name. The rules are those of systemd.
+/// Returns whether `name` is a valid socket name. The rules are those of systemd.
 pub(crate) fn is_name(name: &str) -> bool {
     (1..=NAME_MAX).contains(&name.len()) && !name.contains(|c: char| c == ':' || c.is_control())
 }
 
 impl Message {
-    /// Encodes the message. Names must be [valid](is_name), and there must be at most [`SOCKETS_MAX`].
+    /// Encodes the message. Socket names must be [valid](is_name), and there must be at most [`SOCKETS_MAX`].
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut body = Vec::new();
         let kind = match self {
@@ -95,15 +96,15 @@ impl Message {
         [&[kind][..], &length.to_be_bytes(), &body].concat()
     }
 
-    /// Returns the length of the message at the start of `bytes`, including its header, or `None` if more bytes are
-    /// needed.
+    /// Returns the length of the message at the start of `bytes`, including its header. Returns `None` if more bytes
+    /// are needed.
     pub(crate) fn length(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
         let [_, high, low, ..] = bytes else { return Ok(None) };
         let length = usize::from(u16::from_be_bytes([*high, *low]));
         if length > BODY_MAX { Err("a message is too long") } else { Ok(Some(HEADER + length)) }
     }
 
-    /// Parses a complete message.
+    /// Parses a complete message of the control socket.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
         let (Some(kind), Some(body)) = (bytes.first(), bytes.get(HEADER..)) else { return Err("a message is cut off") };
         match (*kind, body) {

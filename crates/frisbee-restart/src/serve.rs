@@ -11,21 +11,21 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use tokio::sync::watch;
 
-/// The reason why a generation has ended.
+/// Reason why a generation has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum EndReason {
     /// A successor serves.
     Replaced,
-    /// The program was stopped, or its server has ended.
+    /// The program was stopped, or its server returned.
     Stopped,
 }
 
-/// The error of [`Generation::serve`].
+/// Error returned by [`Generation::serve`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServeError<E> {
-    /// The previous generation refused and continues to serve.
+    /// The take-over failed, and the previous generation continues to serve.
     Restart(RestartError),
     /// The server failed.
     Server(E),
@@ -49,7 +49,7 @@ impl<E: Error + 'static> Error for ServeError<E> {
     }
 }
 
-/// A future that is ready when a server must stop accepting and finish its work. Clones can be passed to several
+/// A future that completes when a server must stop accepting and finish its work. Clones can be passed to several
 /// servers.
 pub struct Shutdown {
     stopping: watch::Receiver<bool>,

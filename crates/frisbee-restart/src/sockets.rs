@@ -13,20 +13,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::net::TcpSocket;
 
-/// Length of the accept queue, which is the default limit of Linux, as in frisbee.
+/// Length of the accept queue. Equal to Linux's default limit and to that of frisbee.
 const BACKLOG: u32 = 4096;
 
-/// Number of attempts to lock a folder and the pause between them. Another server holds the lock for a few system
+/// Number of attempts to lock a folder, and the pause between them. Another server holds the lock only for a few system
 /// calls.
 const LOCK_TRIES: u32 = 100;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// The kind of a socket and its address.
+/// Type of a socket, with its address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Tcp(SocketAddr),
     Udp(SocketAddr),
-    /// A Unix socket with its path, if it has one.
+    /// A Unix socket with the path of its file, if it has one.
     Unix(Option<PathBuf>),
 }
 
@@ -40,28 +40,28 @@ pub(crate) struct Socket {
     file: Option<File>,
 }
 
-/// The origin of a socket.
+/// Creator of a socket, which determines whether its file is removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Origin {
-    /// This process has bound the socket.
+    /// This process bound the socket.
     Here,
-    /// A previous generation has bound the socket.
+    /// A previous generation bound the socket.
     Before,
-    /// The socket existed before the first generation. Generations do not remove its file.
+    /// A service manager bound the socket before the first generation. Generations do not remove its file.
     Manager,
 }
 
-/// The file of a Unix socket, identified by its device and inode.
+/// Identity of a Unix socket's file: its device and inode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct File(u64, u64);
 
 impl File {
-    /// Returns the file that is at the path now.
+    /// Returns the identity of the file that exists at the path now.
     pub(crate) fn at(path: &Path) -> Option<Self> {
         std::fs::symlink_metadata(path).ok().map(|found| Self(found.dev(), found.ino()))
     }
 
-    /// Removes the file, unless it has been replaced.
+    /// Removes the file at the path, unless it has been replaced by another one.
     pub(crate) fn remove(self, path: &Path) {
         if Self::at(path) == Some(self) {
             // Another process may remove the file at this moment, and the permissions may prevent its removal.
@@ -71,8 +71,8 @@ impl File {
 }
 
 impl Socket {
-    /// Creates a socket from a descriptor passed by another process. Fails if it is neither a listening stream socket
-    /// nor a UDP socket.
+    /// Creates a socket from a descriptor passed by another process. Fails if the descriptor is neither a listening
+    /// stream socket nor a UDP socket.
     pub(crate) fn new(name: String, descriptor: OwnedFd, origin: Origin) -> io::Result<Self> {
         let kind = kind(&descriptor)?;
         let file = if let Kind::Unix(Some(path)) = &kind { File::at(path) } else { None };
@@ -106,12 +106,12 @@ fn kind(socket: &OwnedFd) -> io::Result<Kind> {
     SocketAddr::try_from(address).map(Kind::Tcp).map_err(|_| refused())
 }
 
-/// Returns whether a socket that listens at `local` fits the requested `address`. Port 0 matches any port.
+/// Returns whether a socket bound to `local` can serve the requested `address`. Port 0 matches any port.
 pub(crate) fn can_serve(local: SocketAddr, address: SocketAddr) -> bool {
     local.ip() == address.ip() && (address.port() == 0 || local.port() == address.port())
 }
 
-/// Listens on the first of the addresses that can be bound.
+/// Creates a listening socket on the first of the addresses that can be bound.
 pub(crate) fn bind_tcp(addresses: &[SocketAddr]) -> io::Result<OwnedFd> {
     let mut error = io::Error::new(io::ErrorKind::InvalidInput, "the name resolves to no address");
     for address in addresses {
@@ -130,7 +130,7 @@ fn bind_one(address: SocketAddr) -> io::Result<OwnedFd> {
     Ok(socket.listen(BACKLOG)?.into_std()?.into())
 }
 
-/// Listens on a path. Replaces a socket file without a listener, left by a killed process.
+/// Creates a listening socket at a path. Replaces a socket file without a listener, which a killed process has left.
 pub(crate) fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     // Held until the socket listens, because another server would otherwise consider the file abandoned.
     let lock = lock_folder(path);
@@ -145,7 +145,7 @@ pub(crate) fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Locks the folder of a socket's file, so that only one server at a time checks for a listener and replaces the file.
+/// Locks the folder of a socket file, so that only one server at a time checks for a listener and replaces the file.
 /// Fails if the folder cannot be read or another program keeps it locked.
 fn lock_folder(path: &Path) -> io::Result<OwnedFd> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -159,7 +159,7 @@ fn lock_folder(path: &Path) -> io::Result<OwnedFd> {
     Err(io::ErrorKind::WouldBlock.into())
 }
 
-/// Returns whether there is a socket of this user without a listener.
+/// Returns whether the path is a socket file of this user that has no listener.
 fn is_abandoned(path: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();
     let found = std::fs::symlink_metadata(path);
@@ -173,7 +173,7 @@ fn is_abandoned(path: &Path) -> bool {
     is_ours && connect() == Err(Errno::CONNREFUSED)
 }
 
-/// Duplicates the descriptor of a socket.
+/// Duplicates the file descriptor of a socket.
 pub(crate) fn duplicate<T: From<OwnedFd>>(socket: &impl AsFd) -> Result<T, RestartError> {
     let duplicate = socket.as_fd().try_clone_to_owned();
     duplicate.map(T::from).map_err(RestartError::io("duplicating a descriptor"))
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(file).expect("file should be readable"), "precious");
     }
 
-    /// Regression: one server removed the socket of another, whose path then did not exist.
+    /// Regression: one server removed the socket file of another, which then had no path.
     #[test]
     fn one_of_many_processes_replaces_abandoned_file() {
         let folder = tempfile::tempdir().expect("temporary folder should be created");

@@ -11,14 +11,15 @@ use listenfd::ListenFd;
 use sd_notify::NotifyState;
 use std::os::fd::OwnedFd;
 
-/// Notifies systemd of the state of the service. Failures are logged, because the service does not depend on this.
+/// Notifies systemd of the service's state. Failures are only logged, because the service works without the
+/// notification.
 pub(crate) fn notify(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
         tracing::warn!(target: "frisbee::restart", %error, ?states, "systemd notification failed");
     }
 }
 
-/// Sends `RELOADING=1` with the time that systemd requires.
+/// Sends `RELOADING=1` with the monotonic timestamp that systemd requires.
 pub(crate) fn notify_reloading() {
     match NotifyState::monotonic_usec_now() {
         Ok(now) => notify(&[NotifyState::Reloading, now]),
@@ -26,7 +27,7 @@ pub(crate) fn notify_reloading() {
     }
 }
 
-/// Returns the sockets that systemd has passed to this process. A second call returns none.
+/// Returns the sockets that systemd passed to this process. A second call returns none.
 pub(crate) fn sockets() -> Result<Vec<Socket>, RestartError> {
     // Children inherit the variables of another process, which may name more sockets than exist.
     let meant_for = std::env::var("LISTEN_PID").ok().and_then(|pid| pid.parse().ok());

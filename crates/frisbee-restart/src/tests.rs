@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Maximum time to wait for an event that should occur at once.
+/// Timeout for an event that should occur immediately.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 struct Folder(TempDir);
@@ -38,7 +38,7 @@ impl Folder {
     }
 }
 
-/// A generation that replies to each connection with its number.
+/// A running generation that replies to each connection with its generation number.
 struct Serving {
     address: std::net::SocketAddr,
     stop: Option<oneshot::Sender<()>>,
@@ -67,7 +67,7 @@ async fn serve(mut generation: Generation, number: u8) -> Serving {
 }
 
 impl Serving {
-    /// Returns the number of the generation that replies.
+    /// Connects to the server and returns the generation number in its reply.
     async fn answer(&self) -> u8 {
         let mut socket = TcpStream::connect(self.address).await.expect("server should accept the connection");
         timeout(PATIENCE, socket.read_u8())
@@ -86,7 +86,7 @@ impl Serving {
     }
 }
 
-/// Regression: UDP sockets were not passed on, so the successor failed with an address in use.
+/// Regression: UDP sockets were not passed to the successor, which failed because the address was in use.
 #[tokio::test]
 async fn successor_receives_datagrams_on_the_same_socket() {
     let folder = Folder::new();
@@ -370,7 +370,7 @@ async fn names_and_numbers_of_sockets_have_limits() {
     timeout(PATIENCE, replaced).await.expect("generation should end in time").expect("task should not panic");
 }
 
-/// The variable through which this program, run again as another user, receives the address.
+/// Environment variable that contains the control socket's path when this test program runs as another user.
 const CONTROL: &str = "FRISBEE_TEST_CONTROL";
 
 #[tokio::test]

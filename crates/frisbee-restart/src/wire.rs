@@ -11,20 +11,20 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-/// Maximum number of descriptors in a message: all sockets and the control socket.
+/// Maximum number of descriptors in a message: all sockets plus the control socket.
 const DESCRIPTORS_MAX: usize = SOCKETS_MAX + 1;
 
-/// Maximum number of bytes per read. Most messages are shorter.
+/// Maximum number of bytes per read, which most messages do not reach.
 const READ: usize = 4096;
 
-/// Flags of a read. Descriptors are not inherited by programs that this process starts.
+/// Flags of a read. Received descriptors are closed on exec, so that child processes do not inherit them.
 #[cfg(target_os = "linux")]
 const FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
 #[cfg(not(target_os = "linux"))]
 const FLAGS: RecvFlags = RecvFlags::empty();
 
-/// Flags of a write. SIGPIPE would end a process that does not ignore it. On Apple systems mio sets a socket option
-/// instead.
+/// Flags of a write. Without them, SIGPIPE would kill a process that does not ignore it. On Apple systems mio sets a
+/// socket option instead.
 #[cfg(not(target_vendor = "apple"))]
 const SEND_FLAGS: SendFlags = SendFlags::NOSIGNAL;
 #[cfg(target_vendor = "apple")]
@@ -38,7 +38,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// Creates a connection from a connected socket. The peer must belong to the same user.
+    /// Creates a connection from a connected Unix socket. Fails if the peer belongs to another user.
     pub(crate) fn new(socket: UnixStream) -> Result<Self, RestartError> {
         let peer = socket.peer_cred().map_err(RestartError::io("reading the credentials of the other process"))?;
         if peer.uid() != rustix::process::geteuid().as_raw() {
@@ -47,7 +47,7 @@ impl Wire {
         Ok(Self { socket, unread: Vec::new(), descriptors: Vec::new() })
     }
 
-    /// Sends a message with at most [`DESCRIPTORS_MAX`] descriptors.
+    /// Sends a message along with at most [`DESCRIPTORS_MAX`] descriptors.
     pub(crate) async fn send(&mut self, message: &Message, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         let bytes = message.encode();
         let (mut unsent, mut descriptors) = (&bytes[..], descriptors);
@@ -67,7 +67,7 @@ impl Wire {
         Ok(())
     }
 
-    /// Receives the next message and its descriptors. Returns `None` at the end of input.
+    /// Receives the next message and its descriptors, or `None` at the end of input.
     pub(crate) async fn receive(&mut self) -> Result<Option<(Message, Vec<OwnedFd>)>, RestartError> {
         loop {
             if let Some(length) = Message::length(&self.unread).map_err(RestartError::Protocol)?
@@ -91,7 +91,7 @@ impl Wire {
         }
     }
 
-    /// Reads once and returns the number of bytes received.
+    /// Reads from the socket once and returns the number of bytes received.
     async fn read(&mut self) -> io::Result<usize> {
         let mut bytes = [0; READ];
         let (socket, descriptors) = (&self.socket, &mut self.descriptors);

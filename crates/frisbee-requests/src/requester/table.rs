@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use tokio::sync::{Semaphore, oneshot};
 
-/// Maximum number of requests in flight. Together with [`ABANDONED_MAX`] it leaves a quarter of the ids free, so the
-/// search for a free id always succeeds.
+/// Maximum number of requests in flight per connection. Together with [`ABANDONED_MAX`] it leaves a quarter of the ids
+/// unused, so the search for an unused id always succeeds.
 pub(super) const IN_FLIGHT_MOST: usize = 32 * 1024;
 
 /// Maximum number of ids reserved for cancelled requests that the peer may still answer. A peer need not answer, so the
@@ -16,11 +16,11 @@ pub(super) const IN_FLIGHT_MOST: usize = 32 * 1024;
 /// the earliest.
 const ABANDONED_MAX: usize = 16 * 1024;
 
-/// Replies of up to this length, in bytes, are copied, so that a reply that has not been consumed does not keep the
-/// whole read buffer alive.
+/// Maximum length in bytes of a reply that is copied, because otherwise an unread reply would keep the whole read
+/// buffer alive.
 const COPY_MAX: usize = 4 * 1024;
 
-/// The sequence number of a request on its connection. The low 16 bits are its id.
+/// Sequence number of a request on its connection. The low 16 bits are the packet id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Number(u64);
 
@@ -30,30 +30,30 @@ impl Number {
     }
 }
 
-/// The kind of a packet.
+/// Relation of a received packet to the requests of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ReplyKind {
     InTime,
-    /// The reply to a cancelled request.
+    /// The packet is a reply to a cancelled request.
     Late,
-    /// Not a reply to any request.
+    /// The packet is not a reply to any request.
     Unmatched,
 }
 
-/// The requests in flight on a connection.
+/// The requests in flight on one connection.
 #[derive(Debug)]
 pub(super) struct Table {
     state: Mutex<State>,
-    /// Permits for requests in flight. Closed when the connection has ended.
+    /// Permits for requests in flight. Closed once the connection has closed.
     pub(super) permits: Semaphore,
 }
 
 #[derive(Debug, Default)]
 struct State {
     entries: BTreeMap<PacketId, Entry>,
-    /// Number of requests that wait for their replies.
+    /// Number of requests that are waiting for a reply.
     pending: usize,
-    /// Cancelled requests, oldest first. Some may have been answered since.
+    /// Cancelled requests, oldest first. Late replies may have arrived for some of them.
     abandoned: VecDeque<Number>,
     last: u64,
     ended: Option<CloseReason>,
@@ -62,7 +62,7 @@ struct State {
 #[derive(Debug)]
 struct Entry {
     number: Number,
-    /// `None` if the request was cancelled.
+    /// Sender of the reply to the caller, or `None` if the request was cancelled.
     caller: Option<oneshot::Sender<Packet>>,
 }
 
@@ -71,7 +71,7 @@ impl Table {
         Self { state: Mutex::default(), permits: Semaphore::new(in_flight_max) }
     }
 
-    /// Registers a request and queues its packet. The caller holds the connection's lock, so the connection cannot
+    /// Registers a request and queues its packet. The caller must hold the connection's lock, so the connection cannot
     /// close in between.
     pub(super) fn send(
         &self,
@@ -88,7 +88,7 @@ impl Table {
         Ok((number, reply))
     }
 
-    /// Matches a packet of the peer to its request.
+    /// Matches a received packet to a request and passes it to the caller.
     pub(super) fn handle_reply(&self, mut packet: Packet) -> ReplyKind {
         let mut state = self.state.lock();
         let Some(entry) = state.entries.remove(&packet.id) else { return ReplyKind::Unmatched };
@@ -104,14 +104,14 @@ impl Table {
         }
     }
 
-    /// Returns whether a request has been neither answered nor cancelled.
+    /// Returns whether a request is still waiting for its reply.
     pub(super) fn is_pending(&self, number: Number) -> bool {
         let state = self.state.lock();
         state.entries.get(&number.id()).is_some_and(|entry| entry.number == number && entry.caller.is_some())
     }
 
-    /// Cancels a request. Returns its sender if the peer may still be processing the request. Dropping the sender wakes
-    /// the caller, so it must happen without a lock.
+    /// Cancels a request. Returns its reply sender if the peer may still be processing the request. The sender must be
+    /// dropped without a lock, because that wakes the caller.
     #[must_use]
     pub(super) fn cancel(&self, number: Number) -> Option<oneshot::Sender<Packet>> {
         let mut state = self.state.lock();
@@ -125,7 +125,7 @@ impl Table {
         Some(caller)
     }
 
-    /// Fails all pending and future requests, because the connection has closed.
+    /// Fails all pending and future requests because the connection has closed.
     pub(super) fn end(&self, reason: &CloseReason) {
         let mut state = self.state.lock();
         state.ended = Some(reason.clone());
@@ -137,12 +137,12 @@ impl Table {
         drop(entries); // Wakes the callers.
     }
 
-    /// Returns the number of requests that wait for their replies.
+    /// Returns the number of requests that are waiting for a reply.
     pub(super) fn in_flight(&self) -> usize {
         self.state.lock().pending
     }
 
-    /// Returns the error of a request whose connection has closed.
+    /// Returns the error for a request whose connection has closed.
     pub(super) fn closed(&self) -> RequestError {
         let reason = self.state.lock().ended.clone();
         RequestError::Closed(reason.unwrap_or(CloseReason::Local))
@@ -150,7 +150,7 @@ impl Table {
 }
 
 impl State {
-    /// Returns the next number whose id is free and not 0.
+    /// Returns the next sequence number whose packet id is unused and not 0.
     fn next(&mut self) -> Number {
         loop {
             self.last = self.last.wrapping_add(1);

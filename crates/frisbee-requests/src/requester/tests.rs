@@ -10,13 +10,13 @@ use tokio::task::JoinSet;
 const ASK: Operation = Operation::user(10).expect("operation should be in the range of users");
 const REFUSED: Operation = Operation::user(11).expect("operation should be in the range of users");
 
-/// The packets received by the other end.
+/// Packets that the other end of the connection has received.
 enum Got {
     Packet(Connection, Packet),
     Cancelled(PacketId, Bytes),
 }
 
-/// A waker that runs a function whenever it is woken, and when its last clone is dropped.
+/// A waker that calls a function when it is woken and when its last clone is dropped.
 struct CallingWaker<F: Fn() + Send + Sync + 'static>(F);
 
 impl<F: Fn() + Send + Sync + 'static> Wake for CallingWaker<F> {
@@ -50,7 +50,7 @@ impl Protocol for Peer {
     }
 }
 
-/// A connection whose router is `router`, and what its peer gets.
+/// Creates a connection with this router. Also returns a channel of the packets that its peer receives.
 async fn connected<R: Protocol>(router: R) -> (Connection, UnboundedReceiver<Got>) {
     let (packets, got) = unbounded_channel();
     let server = Server::builder().build(Peer(packets)).expect("settings should be valid");
@@ -61,7 +61,7 @@ async fn connected<R: Protocol>(router: R) -> (Connection, UnboundedReceiver<Got
     (connection, got)
 }
 
-/// The next packet of the peer, within an hour of the paused clock.
+/// Returns the next packet that the peer receives. Fails after an hour of simulated time.
 async fn next(got: &mut UnboundedReceiver<Got>) -> Got {
     let next = timeout(Duration::from_secs(3600), got.recv()).await;
     next.expect("the peer gets something").expect("peer should be connected")
@@ -274,7 +274,7 @@ async fn oversized_body_is_refused_without_a_slot() {
     assert_eq!(requests.in_flight(&connection), 0);
 }
 
-/// Regression: the request was sent and ended the connection with all other requests.
+/// Regression: a body that was too long was sent, which closed the connection with all other requests.
 #[tokio::test]
 async fn body_too_long_for_a_new_server_is_refused() {
     let config = Config::default().body_max(BODY_MAX_LEAST);
@@ -311,7 +311,7 @@ async fn two_protocols_on_one_connection_keep_their_requests_apart() {
     assert_eq!(first.await.expect("call should succeed").body, "one");
 }
 
-/// A waker may run anything, such as the task that it wakes.
+/// A waker may run arbitrary code, such as polling the task that it wakes, so it must not be called under a lock.
 #[tokio::test(start_paused = true)]
 async fn timed_out_request_wakes_its_task_without_the_lock() {
     let requests = Requester::new().timeout(Duration::from_secs(1));
