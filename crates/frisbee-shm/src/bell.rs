@@ -18,14 +18,14 @@ use std::task::{Context, Poll};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Number of rings after which the pipe is drained. Draining each time is unnecessary because every byte wakes the
-/// task. A pipe of one page holds 4096 bytes.
+/// Number of wake-ups after which the pipe is drained. Draining it each time is unnecessary, because every byte wakes
+/// the task. A pipe of one page holds 4096 bytes.
 const DRAINED_AFTER: u32 = 32;
 
-/// Size of a pipe in bytes. The smallest size, because pipe memory is limited per user.
+/// Size of a wake-up pipe in bytes. The minimum size, because pipe memory is limited per user.
 const PIPE: usize = 4096;
 
-/// The wake-up pipes of a connection: the one that wakes this end, and the one through which this end wakes the peer.
+/// The wake-up pipes of a connection: one that wakes this end, and one through which this end wakes the peer.
 #[derive(Debug)]
 pub(crate) struct Bells {
     own: AsyncFd<OwnedFd>,
@@ -42,8 +42,8 @@ impl Bells {
         Ok(Self { own: register(reopen(own)?)?, peer: reopen(peer)?, heard: 0 })
     }
 
-    /// Registers this end's wake-up pipe with the current runtime instead of its previous one. Wake-ups sent in between
-    /// are not lost.
+    /// Moves this end's wake-up pipe from its previous runtime to the current one. Wake-ups sent in between are not
+    /// lost.
     pub(crate) fn move_to_current_runtime(&mut self) -> io::Result<()> {
         self.own = register(self.own.get_ref().try_clone()?)?;
         Ok(())
@@ -82,7 +82,7 @@ pub(crate) fn ring(bell: &OwnedFd) -> io::Result<()> {
     }
 }
 
-/// Reads the wake-up bytes pending in a pipe, up to its capacity `PIPE`. Any further bytes remain for the next call.
+/// Reads and discards up to `PIPE` pending wake-up bytes from a pipe. Any further bytes remain for the next call.
 pub(crate) fn drain(bell: &OwnedFd) {
     let _ = rustix::io::read(bell, &mut [0; PIPE]);
 }
@@ -95,7 +95,7 @@ pub(crate) fn create() -> io::Result<OwnedFd> {
     Ok(end)
 }
 
-/// Reopens a pipe. Other files are rejected, because opening a file chosen by the peer might block forever.
+/// Reopens a pipe. Rejects other files, because opening a file chosen by the peer might block forever.
 pub(crate) fn reopen(pipe: &OwnedFd) -> io::Result<OwnedFd> {
     let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
     if !crate::received::is_pipe(pipe) {
@@ -104,7 +104,7 @@ pub(crate) fn reopen(pipe: &OwnedFd) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(&path, OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Registers a pipe with the current runtime.
+/// Registers a pipe with the current tokio runtime.
 fn register(pipe: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: the descriptor is open and owned by the registered value, which cannot be replaced or closed before it is
     // dropped, and its number never changes.

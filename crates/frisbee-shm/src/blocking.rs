@@ -14,10 +14,11 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use tokio::io::ReadBuf;
 
-/// Number of polls between two reads of the clock. Reading the clock costs as much as several polls.
+/// Number of polls of the shared memory between two reads of the clock, because reading the clock costs as much as
+/// several polls.
 const LOOKS: u32 = 64;
 
-/// Interval at which a spinning thread checks the socket for the death of the peer.
+/// Interval at which a spinning thread checks whether the peer has closed the socket.
 const SOCKET_EVERY: Duration = Duration::from_millis(1);
 
 /// A blocking connection between two processes of one host, created by
@@ -69,12 +70,12 @@ pub(crate) struct BlockingShared {
     pub(crate) exchange: Exchange,
     pub(crate) line: Line,
     pub(crate) spin: Duration,
-    /// Maximum time for which a call blocks.
+    /// Maximum time for which a read or write blocks.
     pub(crate) timeout: Option<Duration>,
     pub(crate) _permit: Option<Permit>,
 }
 
-/// Descriptors of the connection, not registered with a runtime.
+/// Socket and wake-up pipes of a connection that is not registered with a runtime.
 pub(crate) struct Line {
     pub(crate) own: OwnedFd,
     pub(crate) peer: OwnedFd,
@@ -105,14 +106,14 @@ impl BlockingStream {
         Self { state: State::Shared(Box::new(shared)) }
     }
 
-    /// Returns whether bytes are transferred through shared memory.
+    /// Returns whether the stream transfers bytes through shared memory.
     pub fn is_shared(&self) -> bool {
         matches!(self.state, State::Shared(_))
     }
 
-    /// Sets the maximum time for which a read or write blocks. After it, shared memory reports
-    /// [`TimedOut`](io::ErrorKind::TimedOut), and a socket [`WouldBlock`](io::ErrorKind::WouldBlock) like std's.
-    /// Unlimited by default.
+    /// Sets the maximum time for which a read or write blocks. When it expires, shared memory returns
+    /// [`TimedOut`](io::ErrorKind::TimedOut), and a socket returns [`WouldBlock`](io::ErrorKind::WouldBlock) like
+    /// std's. Unlimited by default.
     ///
     /// # Errors
     /// If the timeout is zero.
@@ -165,7 +166,7 @@ impl Write for BlockingStream {
         }
     }
 
-    /// Does nothing, because written bytes are already in memory that the peer reads.
+    /// Does nothing, because written bytes are already in the shared memory that the peer reads.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -211,7 +212,7 @@ impl BlockingShared {
         }
     }
 
-    /// Waits until bytes or space may be available. `started` caches the time of the first wait.
+    /// Blocks until bytes or space may be available. `started` caches the time of the first wait.
     fn wait(&mut self, wait: WaitEvent, started: &mut Option<Instant>) -> io::Result<()> {
         let started = *started.get_or_insert_with(Instant::now);
         if !self.spin.is_zero() && self.spin(wait, started)? {
@@ -227,7 +228,7 @@ impl BlockingShared {
         self.sleep(left)
     }
 
-    /// Polls the memory. Returns false if nothing is available until the spin time is over.
+    /// Polls the shared memory until the spin time is over. Returns whether the awaited event has occurred.
     fn spin(&mut self, wait: WaitEvent, started: Instant) -> io::Result<bool> {
         let most = self.timeout.map_or(self.spin, |timeout| timeout.min(self.spin));
         let mut looked = started;

@@ -15,14 +15,14 @@ use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::time::{sleep, timeout};
 
-/// Pause between attempts to connect while the listener's backlog is full.
+/// Pause between connection attempts while the listener's backlog is full.
 const QUEUE_PAUSE: Duration = Duration::from_millis(10);
 
-/// Timeout of the reply to an offer. Servers that support offers reply immediately.
+/// Timeout for the reply to an offer of shared memory. Servers that support offers reply immediately.
 const ANSWER: Duration = Duration::from_secs(1);
 
-/// Connects to a path. Retries while the listener's backlog is full, because Linux then fails immediately where a TCP
-/// connect would wait.
+/// Connects to a Unix socket. Retries while the listener's backlog is full, because Linux then fails immediately where
+/// a TCP connect would wait.
 async fn dial(path: &Path) -> io::Result<UnixStream> {
     loop {
         match UnixStream::connect(path).await {
@@ -66,7 +66,7 @@ pub fn connector(path: impl Into<PathBuf>) -> impl Fn() -> Connecting + Clone + 
 /// Return type of the functions created by [`connector`] and [`Connector::to`].
 pub type Connecting = Pin<Box<dyn Future<Output = io::Result<Stream>> + Send>>;
 
-/// Options for connecting.
+/// Options for connecting through shared memory.
 #[derive(Clone, Debug)]
 pub struct Connector {
     ring_max: u32,
@@ -80,12 +80,12 @@ impl Default for Connector {
 }
 
 impl Connector {
-    /// Creates default options: rings of any size up to [`RING_MAX`](crate::RING_MAX), without [spinning](Self::spin).
+    /// Creates default options: rings of up to [`RING_MAX`](crate::RING_MAX) bytes, and no [spinning](Self::spin).
     pub fn new() -> Self {
         Self { ring_max: crate::RING_MAX, spin: Duration::ZERO }
     }
 
-    /// Sets the maximum size of rings in bytes, which the server may reduce. A power of two from
+    /// Sets the maximum size of the ring buffers in bytes, which the server may reduce. Must be a power of two from
     /// [`RING_MIN`](crate::RING_MIN) to [`RING_MAX`](crate::RING_MAX), the default.
     pub fn ring_max(mut self, bytes: u32) -> Self {
         self.ring_max = bytes;
@@ -108,7 +108,7 @@ impl Connector {
         self.spin(most)
     }
 
-    /// Like [`connect`], but with the options of `self`.
+    /// Like [`connect`], but uses the options of `self`.
     ///
     /// # Errors
     /// Like [`connect`]. Also fails if [`ring_max`](Self::ring_max) is not a valid ring size.
@@ -128,7 +128,7 @@ impl Connector {
         self.offer(socket, path.as_ref()).await
     }
 
-    /// Sends the offer over a socket. Connects again without an offer if the server does not support offers.
+    /// Offers shared memory to the server. Connects again without an offer if the server does not support offers.
     async fn offer(&self, socket: UnixStream, path: &Path) -> io::Result<Stream> {
         match timeout(ANSWER, answer(&socket, self.ring_max)).await {
             Ok(Ok(Some((Message { content: OfferContent::Accepted, ring, .. }, descriptors)))) => {
@@ -141,7 +141,7 @@ impl Connector {
         }
     }
 
-    /// Returns a function that connects to a path with these options; see [`connector`].
+    /// Returns a function that connects to `path` with these options; see [`connector`].
     pub fn to(self, path: impl Into<PathBuf>) -> impl Fn() -> Connecting + Clone + Send + Sync + 'static {
         let path = path.into();
         move || {
@@ -150,7 +150,7 @@ impl Connector {
         }
     }
 
-    /// Maps the memory received from the server. Declines and continues over the socket if that fails.
+    /// Maps the memory received from the server. If that fails, declines it and continues over the socket.
     async fn settle(&self, socket: UnixStream, ring: u32, descriptors: &[OwnedFd]) -> io::Result<Stream> {
         match self.open(ring, descriptors) {
             Ok(made) => {
@@ -175,7 +175,7 @@ impl Connector {
     }
 }
 
-/// Sends an offer and receives the reply. Returns `None` if the reply is malformed.
+/// Sends an offer of shared memory and receives the reply. Returns `None` if the reply is malformed.
 async fn answer(socket: &UnixStream, ring_max: u32) -> io::Result<Option<(Message, Received)>> {
     offer::send(socket, Message::new(OfferContent::Offer, ring_max), &[])?;
     let answer = socket.async_io(Interest::READABLE, || offer::take_with_descriptors(socket)).await?;

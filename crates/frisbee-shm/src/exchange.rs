@@ -10,27 +10,29 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use tokio::io::ReadBuf;
 
-/// Number of parts of a ring after which a read or write publishes its progress, so that the peer can work while the
-/// rest is copied. Rings of a few pages are not divided.
+/// Number of parts into which a large ring is divided. A read or write publishes its progress after each part, so that
+/// the peer can work while the rest is copied. Rings of a few pages are not divided.
 const PARTS: u32 = 4;
 const PART_MIN: u32 = if cfg!(frisbee_loom) { 1 } else { 4096 };
 
-/// Maximum credit for bells without progress. Exceeds the number that races can cause.
+/// Maximum number of wake-ups that the peer may send without progress. Exceeds the number that races can cause.
 const IDLE_BELLS_MAX: u32 = 256;
 
-/// Number of wake-ups that the peer may send per progress it makes. One announces the progress and may arrive later.
-/// The other answers a flag that was set earlier and no longer has a waiter.
+/// Number of wake-ups that the peer may send each time it makes progress. One announces the progress and may arrive
+/// later. The other answers a sleep flag that this end had set earlier and no longer needs.
 const BELLS_EARNED: u32 = 2;
 
-/// Operations on the pipe and the socket to the peer.
+/// Operations on the wake-up pipe and the socket of a connection.
 pub(crate) trait PeerLink {
     /// Wakes the peer through its wake-up pipe.
     fn ring_bell(&self) -> io::Result<()>;
 
-    /// Creates a ring and sends it to the peer. Fails with `WouldBlock` until the peer has received the previous one.
+    /// Creates a ring and sends its memory to the peer. Fails with `WouldBlock` until the peer has received the
+    /// previous one.
     fn send_ring(&self, size: u32) -> io::Result<Memory>;
 
-    /// Receives a ring of at most `ring_max` bytes. Returns `None` if there is no message, or not a valid ring.
+    /// Receives the memory of a ring of at most `ring_max` bytes. Returns `None` if there is no message or the ring is
+    /// not valid.
     fn receive_ring(&self, ring_max: u32) -> io::Result<Option<Memory>>;
 }
 
@@ -41,17 +43,17 @@ pub(crate) struct Exchange {
     head: Memory,
     writer: Writer,
     reader: Reader,
-    /// Maximum size of the peer's ring.
+    /// Maximum size of the peer's ring in bytes.
     ring_max: u32,
-    /// A ring received from the peer that it has not switched to yet.
+    /// A ring received from the peer, which the peer has not started to use yet.
     sent: Option<Memory>,
-    /// Sleep flags set by this end and not cleared yet, indexed by [`WaitEvent`].
+    /// Sleep flags that this end has set and not cleared, indexed by [`WaitEvent`].
     has_set: [bool; 2],
-    /// Whether the socket was closed because the peer is gone.
+    /// Whether the peer has closed the socket, for example because it was killed.
     ended: bool,
     /// Whether this end has shut down writing.
     closed: bool,
-    /// Remaining credit for bells without progress.
+    /// Remaining number of wake-ups that the peer may send without progress.
     idle_bells: u32,
     /// Whether an operation has failed. INVARIANT: every later operation fails too, so nothing is read after an error.
     failed: bool,
@@ -74,22 +76,22 @@ impl Exchange {
         }
     }
 
-    /// Returns whether the peer will write no more bytes. Those already in the ring can still be read.
+    /// Returns whether the peer will write no more bytes. Bytes already in the ring can still be read.
     pub(crate) fn is_over(&self) -> bool {
         self.ended || self.peer_has_closed()
     }
 
-    /// Returns whether this end can write no more.
+    /// Returns whether this end can no longer write.
     pub(crate) fn is_closed(&self) -> bool {
         self.ended || self.closed
     }
 
-    /// Returns whether the peer is gone.
+    /// Returns whether the peer has closed the socket.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Shuts down writing and wakes the peer.
+    /// Shuts down writing and wakes the peer if it is waiting to read.
     pub(crate) fn close(&mut self, link: &impl PeerLink) -> io::Result<()> {
         if !std::mem::replace(&mut self.closed, true) {
             self.head.word(self.end, Word::Closed).store(1, Ordering::Release);
@@ -98,7 +100,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Reads the available bytes, at most one ring full. Returns false if there are none.
+    /// Reads the available bytes, at most one ring's size. Returns false if none are available.
     pub(crate) fn read(&mut self, link: &impl PeerLink, into: &mut ReadBuf<'_>) -> io::Result<bool> {
         self.fail_on_error(|exchange| exchange.try_read(link, into))
     }
@@ -130,7 +132,7 @@ impl Exchange {
         Ok(has_read)
     }
 
-    /// Writes bytes as far as there is space, at most one ring full.
+    /// Writes as many bytes as there is space for, at most one ring's size.
     pub(crate) fn write(&mut self, link: &impl PeerLink, from: &[IoSlice<'_>]) -> io::Result<usize> {
         self.fail_on_error(|exchange| exchange.try_write(link, from))
     }
@@ -162,7 +164,7 @@ impl Exchange {
         Ok(written)
     }
 
-    /// Switches to a larger ring buffer, or back to the small one, if the amount of data requires it.
+    /// Switches to a larger ring, or back to the small one, depending on the number of bytes to write.
     fn change_ring(&mut self, link: &impl PeerLink, from: &[IoSlice<'_>]) -> io::Result<()> {
         let bytes = from.iter().map(|slice| slice.len()).fold(0, usize::saturating_add);
         match self.writer.change(&self.head, bytes, Instant::now)? {
@@ -181,7 +183,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Wakes the peer if it is sleeping until `wait`, which was just published.
+    /// Wakes the peer if it is waiting for the event `wait`, which this end has just published.
     fn ring_for(&self, wait: WaitEvent, link: &impl PeerLink) -> io::Result<()> {
         if sleep::must_ring(self.head.word(self.end.other(), flag(wait))) { link.ring_bell() } else { Ok(()) }
     }
@@ -191,7 +193,7 @@ impl Exchange {
         self.idle_bells = (self.idle_bells + BELLS_EARNED).min(IDLE_BELLS_MAX);
     }
 
-    /// Clears this end's sleep flag if it is set.
+    /// Clears this end's sleep flag for the event `wait`, if it is set.
     fn clear_flag(&mut self, wait: WaitEvent) {
         if std::mem::take(&mut self.has_set[wait as usize]) {
             sleep::awake(self.head.word(self.end, flag(wait)));
@@ -202,7 +204,7 @@ impl Exchange {
         self.head.word(self.end.other(), Word::Closed).load(Ordering::Acquire) != 0
     }
 
-    /// Returns whether waiting is over: there are bytes or space, or the next operation fails.
+    /// Returns whether the awaited event has occurred: bytes or space are available, or the next operation fails.
     pub(crate) fn is_ready(&self, wait: WaitEvent) -> bool {
         self.failed
             || match wait {
@@ -211,8 +213,8 @@ impl Exchange {
             }
     }
 
-    /// Returns whether this end may sleep until the peer wakes it. If so, the peer sends a wake-up after its next
-    /// publication. Otherwise bytes or space may already be available.
+    /// Returns whether this end may sleep until the peer wakes it. If so, the peer will send a wake-up after it reads
+    /// or writes next. Otherwise bytes or space may already be available.
     pub(crate) fn may_sleep(&mut self, wait: WaitEvent) -> bool {
         if self.has_set[wait as usize] {
             // The condition was checked after the flag had been set.
@@ -223,7 +225,7 @@ impl Exchange {
         may_sleep
     }
 
-    /// Handles a wake-up from the peer.
+    /// Handles a wake-up from the peer. Fails if the peer has sent too many without progress.
     pub(crate) fn handle_bell(&mut self) -> io::Result<()> {
         // The peer has cleared the flag that it rang for. Clear the other one too, because both tasks are awake and a
         // further ring would be useless.
@@ -239,7 +241,7 @@ impl Exchange {
         })
     }
 
-    /// Handles the result of peeking at the socket: its end, or a ring from the peer.
+    /// Handles the result of peeking at the socket, which is its end or a new ring from the peer.
     pub(crate) fn handle_socket(&mut self, link: &impl PeerLink, peeked: io::Result<usize>) -> io::Result<()> {
         self.fail_on_error(|exchange| {
             match peeked {

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-/// Limits of a server, and the users it shares memory with.
+/// Limits of a server that shares memory, and the users with whom it does.
 #[derive(Debug)]
 pub(crate) struct SharingServer {
     pub(crate) ring_max: u32,
@@ -24,7 +24,7 @@ pub(crate) struct SharingServer {
     pub(crate) shared_max: usize,
     pub(crate) memory_max: usize,
     pub(crate) spin: Duration,
-    /// Number and memory of the connections that share memory.
+    /// Number of connections that share memory, and the total size of that memory.
     pub(crate) shared: Mutex<HandshakeState>,
 }
 
@@ -34,20 +34,20 @@ pub(crate) struct HandshakeState {
     bytes: usize,
 }
 
-/// Permit of a connection to share memory with the server.
+/// Permit for a connection to share memory with its server. Released when dropped.
 #[derive(Debug)]
 pub(crate) struct Permit {
     host: Arc<SharingServer>,
-    /// Maximum size of the connection's rings.
+    /// Maximum size of the connection's rings in bytes.
     ring_max: u32,
 }
 
-/// Divisor of the remaining memory that one connection may take. Rings of later connections become smaller before
+/// Divisor of the remaining memory that one connection may use. Rings of later connections become smaller before the
 /// memory is exhausted.
 const SHARE: usize = 16;
 
 impl Permit {
-    /// Acquires a permit for rings of at most `ring_max` bytes.
+    /// Acquires a permit to share memory, with rings of at most `ring_max` bytes.
     fn take(host: &Arc<SharingServer>, ring_max: u32) -> Result<Self, Refusal> {
         let mut state = host.shared();
         if state.connections >= host.shared_max {
@@ -77,7 +77,7 @@ impl Drop for Permit {
 }
 
 /// Returns the maximum memory of a connection with rings of this size: the head, one ring in use per direction, and one
-/// more of this end that the peer has not received.
+/// more that this end has sent but the peer has not received.
 fn most_of(ring_max: u32) -> usize {
     HEAD as usize + 3 * ring_max as usize
 }
@@ -88,7 +88,7 @@ impl SharingServer {
     }
 }
 
-/// Reason why a server rejects an offer.
+/// Reason why a server rejects an offer of shared memory.
 #[derive(Debug)]
 enum Refusal {
     Version(u16),
@@ -116,20 +116,21 @@ impl From<io::Error> for Refusal {
     }
 }
 
-/// How the bytes of a connection are transferred.
+/// Result of the handshake, which determines how the connection transfers bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Decision {
     Plain,
     Shared,
 }
 
-/// A connection before its first bytes, or whose client has not confirmed the memory sent to it.
+/// An accepted connection whose handshake is not complete, because its client has sent nothing or has not confirmed the
+/// memory sent to it.
 #[derive(Debug)]
 pub(crate) struct PendingConnection {
     socket: UnixStream,
     host: Arc<SharingServer>,
     waiters: Wakers,
-    /// Memory sent to the client.
+    /// Memory that was sent to the client, with the permit for it.
     made: Option<(HandshakeResult, Permit)>,
 }
 
@@ -146,7 +147,7 @@ impl PendingConnection {
         self.socket
     }
 
-    /// Moves the connection to the current runtime.
+    /// Moves the pending connection to the current runtime.
     pub(crate) fn move_to_current_runtime(&mut self) -> io::Result<()> {
         if let Some((made, _)) = &mut self.made {
             made.bells.move_to_current_runtime()?;
@@ -160,8 +161,8 @@ impl PendingConnection {
         Ok(SharedStream::new(End::Server, made, self.socket, self.host.spin, Some(permit)))
     }
 
-    /// Completes once the client has decided. A server that writes first continues over the socket, because its client
-    /// waits for the first bytes and does not make an offer.
+    /// Completes once the handshake has determined how bytes are transferred. A server that writes first continues over
+    /// the socket, because its client waits for the first bytes and does not make an offer.
     pub(crate) fn poll(&mut self, wait: WaitEvent, context: &mut Context<'_>) -> Poll<io::Result<Decision>> {
         let waker = self.waiters.enter(wait, context.waker()).clone();
         let mut context = Context::from_waker(&waker);
@@ -183,7 +184,7 @@ impl PendingConnection {
         }
     }
 
-    /// Handles a message of the client. Returns `None` if another message must follow.
+    /// Handles a handshake message of the client. Returns `None` if another message must follow.
     fn handle(&mut self, message: Option<Message>) -> io::Result<Option<Decision>> {
         if self.made.is_some() {
             return match message.map(|message| message.content) {
@@ -210,7 +211,7 @@ impl PendingConnection {
         }
     }
 
-    /// Creates memory for a client and sends it.
+    /// Creates the shared memory of a connection and sends it to the client.
     fn accept(&mut self, offer: Message) -> Result<(), Refusal> {
         if offer.version != offer::VERSION {
             return Err(Refusal::Version(offer.version));
@@ -234,7 +235,7 @@ impl PendingConnection {
     }
 }
 
-/// Receives a message of the client. It is only peeked at while it may belong to another protocol.
+/// Receives a handshake message of the client. It is only peeked at while it may belong to another protocol.
 fn receive_message(socket: &UnixStream, is_answer: bool) -> io::Result<Option<Message>> {
     if is_answer { offer::take(socket) } else { offer::peek(socket) }
 }

@@ -17,19 +17,19 @@ use std::time::Duration;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::sleep;
 
-/// Default maximum size of a ring. With smaller rings long messages use more CPU time than over TCP. Larger rings gain
-/// nothing and exceed CPU caches.
+/// Default maximum size of a ring buffer in bytes. With smaller rings long messages use more CPU time than over TCP.
+/// Larger rings gain nothing and exceed CPU caches.
 const RING_MAX: u32 = 1024 * 1024;
 
 /// Default maximum number of connections that share memory. Sufficient for the processes of one host, and uses a
 /// quarter of the minimum file descriptor limit.
 const SHARED_MAX: usize = 256;
 
-/// Default maximum memory shared with all connections of a server, equal to what frisbee servers buffer for their
-/// peers.
+/// Default maximum memory in bytes that a server shares with all its clients, equal to what frisbee servers buffer for
+/// their peers.
 const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
-/// Pause after accepting failed, usually because no file descriptors are left.
+/// Pause after an accept has failed, usually because no file descriptors are left.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Maximum number of attempts to lock a folder, and the pause between them. Other servers hold the lock only for a few
@@ -76,7 +76,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens on a path with the default settings.
+    /// Binds a listener to a path with the default settings.
     ///
     /// # Errors
     /// Like [`ListenerBuilder::bind`].
@@ -92,8 +92,8 @@ impl Listener {
         ListenerBuilder::default()
     }
 
-    /// Accepts the next connection. Whether it shares memory is decided by its first read, so a silent client does not
-    /// delay others.
+    /// Accepts the next connection. Returns before the handshake, which is part of the first read, so a silent client
+    /// does not delay others.
     ///
     /// # Errors
     /// If the operating system reports an error, usually because no file descriptors are left. The listener remains
@@ -152,7 +152,7 @@ impl Listener {
 }
 
 impl Drop for Listener {
-    /// Removes the socket file unless it belongs to another server or was replaced by one.
+    /// Removes the socket file, unless it belongs to another server or another server has replaced it.
     fn drop(&mut self) {
         if let Some(file) = &self.file {
             file.remove();
@@ -198,8 +198,8 @@ impl ListenerBuilder {
         self
     }
 
-    /// Shares memory with a further user, given by uid. By default memory is shared only with processes of the same
-    /// user. Other users continue over the socket, if the permissions of its file let them connect.
+    /// Shares memory with another user, given by uid. By default memory is shared only with processes of the same user.
+    /// Other users continue over the socket, if the permissions of its file let them connect.
     pub fn allow_user(mut self, user: u32) -> Self {
         self.users.push(user);
         self
@@ -212,20 +212,20 @@ impl ListenerBuilder {
         self
     }
 
-    /// Sets the spin time of this end; see [`Connector::spin`](crate::Connector::spin).
+    /// Sets the maximum time for which this end spins; see [`Connector::spin`](crate::Connector::spin).
     pub fn spin(mut self, most: Duration) -> Self {
         self.spin = most;
         self
     }
 
-    /// Like [`spin`](Self::spin), but never shortens the spin time.
+    /// Like [`spin`](Self::spin), but keeps the current spin time if it is longer.
     pub fn spin_at_least(self, least: Duration) -> Self {
         let most = self.spin.max(least);
         self.spin(most)
     }
 
-    /// Listens on a path. A stale socket file of a killed server is replaced. The umask determines who may connect, so
-    /// restrict access to the folder if necessary.
+    /// Binds the listener to a path. Replaces the stale socket file of a killed server. The umask determines who may
+    /// connect, so restrict access to the folder if necessary.
     ///
     /// # Errors
     /// If another process listens on the path, the path is a file of another kind, or the ring size is invalid.
@@ -262,7 +262,7 @@ impl ListenerBuilder {
         Ok(Listener { socket: UnixListener::from_std(socket)?, sharing, file: None })
     }
 
-    /// Returns these settings for a server that accepts connections itself; see [`Sharing`].
+    /// Converts these settings for a server that accepts connections itself; see [`Sharing`].
     ///
     /// # Errors
     /// If the ring size is invalid.
@@ -297,8 +297,8 @@ fn number(path: &Path) -> io::Result<(u64, u64)> {
     std::fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()))
 }
 
-/// Locks the folder of the socket file, so that only one server at a time checks for a listener and replaces the file.
-/// Fails if the folder cannot be read, or if another program holds the lock.
+/// Locks the folder of a socket file, so that only one server at a time checks for a listener and replaces the file.
+/// Fails if the folder cannot be read or another program holds the lock.
 fn lock_folder(path: &Path) -> io::Result<OwnedFd> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = OwnedFd::from(std::fs::File::open(folder)?);
@@ -311,8 +311,8 @@ fn lock_folder(path: &Path) -> io::Result<OwnedFd> {
     Err(io::ErrorKind::WouldBlock.into())
 }
 
-/// Returns whether the path is a socket without a listener, left by a killed server. Does not wait if the listener's
-/// backlog is full.
+/// Returns whether the path is a socket file without a listener, left by a killed server. Does not wait if the
+/// listener's backlog is full.
 fn is_abandoned(path: &Path) -> bool {
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
     let connected = || pin!(UnixStream::connect(path)).poll(&mut Context::from_waker(Waker::noop()));

@@ -24,34 +24,35 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use tokio::io::ReadBuf;
 
-/// Seals that a file must have: against changes of its length and against further seals.
+/// Seals that a shared memory file must have: against changes of its length and against further seals.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
-/// File system type of memory with regular pages (`TMPFS_MAGIC`). Huge pages are rejected, because the system can run
-/// out of them, which kills the process that touches the memory.
+/// File system type of memory files with regular pages (`TMPFS_MAGIC`). Huge pages are rejected, because the system can
+/// run out of them, which kills the process that touches the memory.
 const ORDINARY_PAGES: u32 = 0x0102_1994;
 
-/// Initial shared memory of a connection: one page with the words of both ends and a small ring for each. Connections
-/// with short messages never touch more memory.
+/// Size of a connection's initial shared memory: one page with the control words of both ends and a small ring for
+/// each. Connections with short messages never touch more memory.
 pub(crate) const HEAD: u32 = 4096;
 
-/// Size of a ring in the head, sufficient for several short messages in flight.
+/// Size in bytes of the small ring in a connection's first page, sufficient for several short messages in flight.
 pub(crate) const SMALL: u32 = 1024;
 
-/// Distance between the words of the two ends: two cache lines, because processors prefetch lines in pairs.
+/// Distance in bytes between the control words of the two ends: two cache lines, because processors prefetch lines in
+/// pairs.
 const BLOCK: usize = 128;
 
 const WORD: usize = size_of::<usize>();
 
-/// Mapped shared memory: a head, or a separate ring.
+/// Mapped shared memory, which is a connection's first page or a separate ring.
 #[derive(Debug)]
 pub(crate) struct Memory {
     start: NonNull<u8>,
-    /// A power of two and a multiple of the page size.
+    /// Length in bytes, a power of two and a multiple of the page size.
     len: u32,
 }
 
-/// Region of a ring in memory. Its size is a power of two.
+/// Region of shared memory that is used as a ring. Its size is a power of two.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RingRegion {
     offset: u32,
@@ -59,7 +60,7 @@ pub(crate) struct RingRegion {
 }
 
 impl RingRegion {
-    /// Returns the small ring of an end, which is in the head.
+    /// Returns the small ring of an end, which is in the connection's first page.
     pub(crate) fn small(end: End) -> Self {
         const { assert!(2 * BLOCK <= SMALL as usize && 3 * SMALL <= HEAD) };
         Self { offset: (1 + end as u32) * SMALL, size: SMALL }
@@ -72,8 +73,8 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// Creates memory of this length, a power of two and a multiple of the page size. Also returns the file by which
-    /// another process can map it.
+    /// Creates shared memory of this length, a power of two and a multiple of the page size. Also returns the file by
+    /// which another process can map it.
     pub(crate) fn create(len: u32) -> io::Result<(Self, OwnedFd)> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = match rustix::fs::memfd_create(c"frisbee-shm", flags | MemfdFlags::NOEXEC_SEAL) {
@@ -86,7 +87,7 @@ impl Memory {
         Ok((Self::map(&file, len)?, file))
     }
 
-    /// Maps memory created by the peer, after verifying that its length cannot change.
+    /// Maps shared memory created by the peer, after verifying that its length cannot change.
     pub(crate) fn map(file: &OwnedFd, len: u32) -> io::Result<Self> {
         // Checked first because it fails for other kinds of files without calling a file system of the peer.
         if !rustix::fs::fcntl_get_seals(file)?.contains(SEALS) {
@@ -112,7 +113,7 @@ impl Memory {
         self.len
     }
 
-    /// Returns the whole memory as one ring.
+    /// Returns a ring region that covers the whole memory.
     pub(crate) fn whole(&self) -> RingRegion {
         RingRegion { offset: 0, size: self.len }
     }
@@ -126,8 +127,8 @@ impl Memory {
         unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(address).cast()) }
     }
 
-    /// Copies bytes to a ring, starting at a position. There must be at most as many as the size of the ring. The
-    /// caller makes sure that the peer is not reading them; a peer that does reads stale or mixed bytes.
+    /// Copies bytes into a ring, starting at a position. There must be at most as many bytes as the size of the ring.
+    /// The caller makes sure that the peer is not reading them; a peer that does so reads stale or mixed bytes.
     pub(crate) fn store(&self, ring: RingRegion, position: u32, from: &[u8]) {
         assert!(from.len() <= ring.size as usize, "{} bytes do not fit in a ring of {}", from.len(), ring.size);
         let (start, address, first) = self.address(ring, position, from.len());
@@ -140,7 +141,7 @@ impl Memory {
         }
     }
 
-    /// Copies `count` bytes out of a ring, starting at a position, limited by the space in `into`.
+    /// Copies `count` bytes out of a ring, starting at a position. Copies fewer if `into` has less space.
     pub(crate) fn load(&self, ring: RingRegion, position: u32, count: usize, into: &mut ReadBuf<'_>) {
         let count = count.min(into.remaining()).min(ring.size as usize);
         let (start, address, first) = self.address(ring, position, count);
@@ -179,10 +180,10 @@ impl Drop for Memory {
     }
 }
 
-/// Returns the number of bytes sent on a socket that its peer has not received. The kernel's count includes its own
+/// Returns the number of bytes sent on a socket that the peer has not received. The kernel's count includes its own
 /// overhead.
 pub(crate) fn unread(socket: impl AsFd) -> io::Result<u32> {
-    /// `SIOCOUTQ`, which equals `TIOCOUTQ` for sockets.
+    /// The ioctl `SIOCOUTQ`, which equals `TIOCOUTQ` for sockets.
     const UNREAD: rustix::ioctl::Opcode = 0x5411;
     // SAFETY: the operation writes one `int`, for sockets as well as for terminals.
     let count = unsafe {

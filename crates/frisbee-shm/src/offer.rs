@@ -28,14 +28,14 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Prefix of a message, which cannot occur in other protocols: it is not valid UTF-8 and therefore no HTTP request, and
-/// it is no TLS record. As a frisbee header without a magic number, which older peers send, it would state a length of
-/// 4 GiB.
+/// Prefix of handshake messages, which cannot occur in other protocols. It is not valid UTF-8 and therefore no HTTP
+/// request, and it is not a TLS record. As a frisbee header without a magic number, which older peers send, it would
+/// state a length of 4 GiB.
 pub(crate) const MAGIC: [u8; 8] = [0xF5, b'S', b'H', b'M', 0xFF, 0xFF, b'\r', b'\n'];
 
 pub(crate) const VERSION: u16 = 2;
 
-/// Length of every message in bytes.
+/// Length of every handshake message in bytes.
 pub(crate) const LEN: usize = 16;
 
 /// Number of descriptors sent with `ACCEPTED`: the memory, and the wake-up pipes of client and server.
@@ -44,7 +44,7 @@ pub(crate) const DESCRIPTORS: usize = 3;
 /// Maximum number of slices per system call, which is Linux's `UIO_MAXIOV`.
 const SLICES_MAX: usize = 1024;
 
-/// A handshake message.
+/// A message of the handshake that sets up shared memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Message {
     pub(crate) version: u16,
@@ -77,7 +77,7 @@ impl Message {
         bytes
     }
 
-    /// Decodes a message. Returns `None` if it is malformed.
+    /// Decodes a handshake message. Returns `None` if it is malformed.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let [magic @ .., v0, v1, s0, s1, r0, r1, r2, r3] = <&[u8; LEN]>::try_from(bytes).ok()?;
         if *magic != MAGIC {
@@ -98,22 +98,22 @@ impl Message {
     }
 }
 
-/// Peeks at the message on a socket without consuming it. Returns `None` for anything else, including the end of the
-/// stream.
+/// Peeks at the handshake message on a socket without consuming it. Returns `None` for anything else, including the end
+/// of the stream.
 pub(crate) fn peek(socket: impl AsFd) -> io::Result<Option<Message>> {
     let mut bytes = [0; LEN];
     let (_, count) = rustix::net::recv(socket, &mut bytes, RecvFlags::PEEK | RecvFlags::DONTWAIT)?;
     Ok(bytes.get(..count).and_then(Message::decode))
 }
 
-/// Receives a message from the socket. Returns `None` for anything else, including the end of the stream.
+/// Receives a handshake message from a socket. Returns `None` for anything else, including the end of the stream.
 pub(crate) fn take(socket: impl AsFd) -> io::Result<Option<Message>> {
     let mut bytes = [0; LEN];
     let (_, count) = rustix::net::recv(socket, &mut bytes, RecvFlags::DONTWAIT)?;
     Ok(bytes.get(..count).and_then(Message::decode))
 }
 
-/// Receives a message with its descriptors. Returns `None` for anything else.
+/// Receives a handshake message with its descriptors. Returns `None` for anything else.
 pub(crate) fn take_with_descriptors(socket: impl AsFd) -> io::Result<Option<(Message, Received)>> {
     let mut bytes = [0; LEN];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
@@ -134,7 +134,7 @@ pub(crate) fn take_with_descriptors(socket: impl AsFd) -> io::Result<Option<(Mes
     Ok(bytes.get(..read.bytes).and_then(Message::decode).map(|message| (message, descriptors)))
 }
 
-/// Sends a message as a whole. It always fits in the socket buffer because only a few such messages are sent.
+/// Sends a whole handshake message. It always fits into the socket buffer, because only a few such messages are sent.
 pub(crate) fn send(socket: impl AsFd, message: Message, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -146,8 +146,8 @@ pub(crate) fn send(socket: impl AsFd, message: Message, descriptors: &[BorrowedF
     if sent == LEN { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
 }
 
-/// Sends bytes of a connection that does not share memory. Unlike std's `write_vectored`, it does not raise SIGPIPE if
-/// the peer is gone.
+/// Sends bytes over the socket of a connection that does not share memory. Unlike std's `write_vectored`, it does not
+/// raise SIGPIPE if the peer has closed the socket.
 pub(crate) fn send_bytes(socket: impl AsFd, from: &[IoSlice<'_>]) -> io::Result<usize> {
     let from = from.get(..SLICES_MAX).unwrap_or(from);
     Ok(rustix::net::sendmsg(socket, from, &mut SendAncillaryBuffer::default(), SendFlags::NOSIGNAL)?)

@@ -9,12 +9,13 @@ use std::ops::Deref;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Maximum number of threads blocked in closing descriptors. A correct peer sends no such descriptor.
+/// Maximum number of threads that are blocked in closing descriptors. A correct peer sends no descriptor whose close
+/// blocks.
 const CLOSING_MAX: usize = 8;
 
 static CLOSING: AtomicUsize = AtomicUsize::new(0);
 
-/// Descriptors received from a peer.
+/// Descriptors received from a peer, which are closed without blocking the current thread.
 #[derive(Debug, Default)]
 pub(crate) struct Received(pub(crate) Vec<OwnedFd>);
 
@@ -56,7 +57,7 @@ impl Drop for Closing {
     }
 }
 
-/// Fails while too many descriptors from peers cannot be closed.
+/// Fails while too many threads are blocked in closing descriptors from peers.
 pub(crate) fn check_closing() -> io::Result<()> {
     if CLOSING.load(Ordering::Relaxed) < CLOSING_MAX {
         return Ok(());
@@ -64,12 +65,12 @@ pub(crate) fn check_closing() -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::ResourceBusy, "descriptors of other peers cannot be closed"))
 }
 
-/// Returns whether closing the descriptor cannot block: it is memory or a pipe.
+/// Returns whether the descriptor is memory or a pipe, which can be closed without blocking.
 pub(crate) fn closes_at_once(descriptor: &OwnedFd) -> bool {
     is_pipe(descriptor) || rustix::fs::fcntl_get_seals(descriptor).is_ok()
 }
 
-/// Returns whether a descriptor is a pipe, by its name in `/proc`, which no file can have.
+/// Returns whether a descriptor is a pipe. Decided by its name in `/proc`, because no file can have such a name.
 pub(crate) fn is_pipe(descriptor: &OwnedFd) -> bool {
     let path = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
     rustix::fs::readlink(path, Vec::new()).is_ok_and(|name| name.to_bytes().starts_with(b"pipe:["))

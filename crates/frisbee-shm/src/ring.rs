@@ -34,10 +34,10 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::io::ReadBuf;
 
-/// Minimum size in bytes of a ring that replaces the one in the head, equal to one read of a connection.
+/// Minimum size in bytes of a ring that replaces the small one, equal to one read of a connection.
 const LARGE: u32 = if cfg!(frisbee_loom) { 2 } else { 64 * 1024 };
 
-/// Time for which the small ring must be sufficient before a writer returns to it.
+/// Time for which the small ring must have been sufficient before a writer switches back to it.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// Maximum burst of ring changes by a peer, and the number of changes per second that it is granted. A correct writer
@@ -49,17 +49,17 @@ const RINGS_A_SECOND: u32 = 12;
 /// A deliberate violation of the protocol by the peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Violation {
-    /// The peer claims to have written more than fits in the ring, or less than was read.
+    /// The peer claims to have written more bytes than fit into the ring, or fewer than were read.
     Written { claimed: u32, read: u32, ring: u32 },
-    /// The peer claims to have read bytes that were not written, or revokes an earlier claim.
+    /// The peer claims to have read bytes that were not written, or lowers an earlier read position.
     Read { claimed: u32, written: u32, ring: u32 },
-    /// The peer keeps sending wake-ups without writing or reading.
+    /// The peer keeps sending wake-ups although it neither reads nor writes.
     Bells,
     /// The peer sends something other than a ring on the socket.
     Talks,
-    /// The peer switches to a ring that it has not sent, or of another size.
+    /// The peer switches to a ring that it has not sent, or whose size differs.
     Ring { claimed: u32 },
-    /// The peer changes its ring too often.
+    /// The peer changes its ring buffer too often.
     Rings,
     /// The peer aborts the handshake or sends an unexpected message.
     Handshake,
@@ -96,35 +96,35 @@ impl From<Violation> for io::Error {
     }
 }
 
-/// Writing end of a direction.
+/// Writing end of one direction of a connection.
 #[derive(Debug)]
 pub(crate) struct Writer {
     end: End,
     written: u32,
-    /// Number of unread bytes at the last [`was_freed`](Self::was_freed) or write.
+    /// Number of unread bytes in the ring at the last [`was_freed`](Self::was_freed) or write.
     unread: u32,
-    /// The ring in use, or `None` for the small one.
+    /// The large ring in use, or `None` for the small one.
     large: Option<Memory>,
-    /// Maximum size of a ring.
+    /// Maximum size of a ring in bytes.
     most: u32,
-    /// Size of the next ring, to which the writer switches once the current one is empty.
+    /// Size of the next ring in bytes, to which the writer switches once the current one is empty.
     next: Option<u32>,
-    /// Time since which the small ring would have been sufficient.
+    /// Time since which the small ring has been sufficient, or `None` if it is not.
     quiet: Option<Instant>,
 }
 
-/// Change of the ring required before a write.
+/// Change of the ring that a write requires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
     None,
-    /// Switch to a ring of this size.
+    /// Switch to a larger ring of this size.
     Enlarge(u32),
     /// Switch back to the small ring.
     Shrink,
 }
 
 impl Writer {
-    /// Creates a writer whose rings have at most `most` bytes.
+    /// Creates a writer with rings of at most `most` bytes.
     pub(crate) fn new(end: End, most: u32) -> Self {
         Self { end, written: 0, unread: 0, large: None, most, next: None, quiet: None }
     }
@@ -133,14 +133,15 @@ impl Writer {
         self.large.as_ref().map_or(SMALL, Memory::len)
     }
 
-    /// Returns the number of bytes that the peer has not read.
+    /// Returns the number of bytes in the ring that the peer has not read.
     pub(crate) fn used(&self, head: &Memory) -> Result<u32, Violation> {
         let claimed = head.word(self.end.other(), Word::Read).load(Ordering::Acquire);
         let (used, ring) = (self.written.wrapping_sub(claimed), self.size());
         if used > ring { Err(Violation::Read { claimed, written: self.written, ring }) } else { Ok(used) }
     }
 
-    /// Returns the number of bytes that can be written. A ring to be replaced accepts none until it is empty.
+    /// Returns the number of bytes that can be written now. A ring that will be replaced accepts none until it is
+    /// empty.
     pub(crate) fn room(&self, head: &Memory) -> Result<u32, Violation> {
         let used = self.used(head)?;
         Ok(if self.next.is_some() && used > 0 { 0 } else { self.size() - used })
@@ -154,7 +155,7 @@ impl Writer {
         Ok(was_freed)
     }
 
-    /// Returns the ring change required before a write of this length.
+    /// Returns the ring change that is required before a write of this length.
     pub(crate) fn change(
         &mut self,
         head: &Memory,
@@ -187,7 +188,7 @@ impl Writer {
         Ok(if is_over { Change::Shrink } else { Change::None })
     }
 
-    /// Switches to another ring. The current one must be empty. The reader recognizes the new ring by its length.
+    /// Switches to another ring. The current ring must be empty. The reader identifies the new ring by its length.
     pub(crate) fn take(&mut self, head: &Memory, large: Option<Memory>) {
         let len = large.as_ref().map_or(0, Memory::len);
         (self.large, self.next, self.quiet) = (large, None, None);
@@ -195,12 +196,12 @@ impl Writer {
         head.word(self.end, Word::Ring).store(len, Ordering::Relaxed);
     }
 
-    /// Keeps the current ring permanently, because no larger one can be created.
+    /// Keeps the current ring, because a larger one cannot be created.
     pub(crate) fn stay(&mut self) {
         (self.most, self.next) = (self.size(), None);
     }
 
-    /// Writes and publishes as many bytes as there is space for.
+    /// Writes as many bytes as the ring has space for, and publishes them to the peer.
     pub(crate) fn write(&mut self, head: &Memory, from: &[u8]) -> Result<usize, Violation> {
         let used = self.used(head)?;
         let count = from.len().min((self.size() - used) as usize);
@@ -217,17 +218,17 @@ impl Writer {
     }
 }
 
-/// Reading end of a direction.
+/// Reading end of one direction of a connection.
 #[derive(Debug)]
 pub(crate) struct Reader {
     /// The writing end.
     from: End,
     read: u32,
-    /// The ring in use, or `None` for the small one.
+    /// The large ring in use, or `None` for the small one.
     large: Option<Memory>,
-    /// Number of unread bytes known to be in the ring in use. Further bytes may be in another ring.
+    /// Number of unread bytes known to be in the current ring. Further bytes may be in another ring.
     available: u32,
-    /// Number of ring changes that the peer may still make. It was last replenished at `counted`.
+    /// Number of ring changes that the peer may still make, as of the time `counted`.
     rings: u32,
     counted: Option<Instant>,
 }
@@ -241,13 +242,14 @@ impl Reader {
         self.large.as_ref().map_or(SMALL, Memory::len)
     }
 
-    /// Returns whether there are bytes to read, or an invalid position that the next read reports.
+    /// Returns whether bytes can be read. Also returns true if the peer's position is invalid, which the next read
+    /// reports.
     pub(crate) fn has_data(&self, head: &Memory) -> bool {
         head.word(self.from, Word::Written).load(Ordering::Acquire) != self.read
     }
 
-    /// Counts the unread bytes and switches to their ring if the writer has. Only the counted bytes can be read before
-    /// the next call. `receive` is called to receive a ring from the peer.
+    /// Counts the unread bytes and switches to their ring if the writer has done so. Only the counted bytes can be read
+    /// before the next call. `receive` is called to receive a ring from the peer.
     pub(crate) fn follow(
         &mut self,
         head: &Memory,
@@ -302,7 +304,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads at most `most` of the bytes counted by [`follow`](Self::follow), and publishes the freed space.
+    /// Reads at most `most` of the bytes counted by [`follow`](Self::follow), and publishes the freed space to the
+    /// peer.
     pub(crate) fn read(&mut self, head: &Memory, most: u32, into: &mut ReadBuf<'_>) -> usize {
         let count = (self.available.min(most) as usize).min(into.remaining());
         if count > 0 {
@@ -322,7 +325,7 @@ impl Reader {
 mod tests {
     use super::*;
 
-    /// Both ends of a direction, with their head.
+    /// Writer and reader of one direction, with the memory that they share.
     struct Direction {
         head: Memory,
         writer: Writer,
@@ -338,7 +341,7 @@ mod tests {
             Self { head, writer, reader, sent: None, now: Instant::now() }
         }
 
-        /// Writes like a stream and returns the number of bytes written.
+        /// Writes like a stream, including ring changes. Returns the number of bytes written.
         fn write(&mut self, bytes: usize) -> usize {
             match self.writer.change(&self.head, bytes, || self.now).expect("write should follow the protocol") {
                 Change::None => {}

@@ -6,13 +6,13 @@ use rustix::net::RecvFlags;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Peeks at the socket. Returns 1 if there are bytes and 0 at the end of the stream.
+/// Peeks at a socket. Returns 1 if bytes are available and 0 at the end of the stream.
 pub(crate) fn peek(socket: impl AsFd) -> io::Result<usize> {
     Ok(rustix::net::recv(socket, &mut [0], RecvFlags::PEEK | RecvFlags::DONTWAIT)?.1)
 }
 
-/// Creates a ring and sends it to the peer. Fails with `WouldBlock` until the peer has received the previous one,
-/// because unreceived messages use memory of this end.
+/// Creates a ring and sends its memory to the peer. Fails with `WouldBlock` until the peer has received the previous
+/// one, because unreceived messages use memory of this end.
 #[cold]
 pub(crate) fn send_ring(socket: BorrowedFd<'_>, size: u32) -> io::Result<Memory> {
     if crate::memory::unread(socket)? > 0 {
@@ -23,7 +23,7 @@ pub(crate) fn send_ring(socket: BorrowedFd<'_>, size: u32) -> io::Result<Memory>
     Ok(ring)
 }
 
-/// Receives a ring from the peer. Returns `None` if there is no message, or not a valid ring.
+/// Receives the memory of a ring from the peer. Returns `None` if there is no message or the ring is not valid.
 #[cold]
 pub(crate) fn receive_ring(socket: BorrowedFd<'_>, ring_max: u32) -> io::Result<Option<Memory>> {
     match offer::take_with_descriptors(socket) {

@@ -25,15 +25,15 @@ use tokio::io::{Interest, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::task::coop;
 
-/// Maximum number of attempts to read or write per poll after a wake-up, before the task yields to other tasks.
+/// Maximum number of attempts to read or write per poll after a wake-up, after which the task yields to other tasks.
 const LOOKS_MAX: u32 = 3;
 
-/// Memory and bells of a connection after the handshake.
+/// Shared memory and wake-up pipes of a connection after the handshake.
 #[derive(Debug)]
 pub(crate) struct HandshakeResult {
     pub(crate) head: Memory,
     pub(crate) bells: Bells,
-    /// Maximum ring size of both ends.
+    /// Maximum ring size of both ends in bytes.
     pub(crate) ring_max: u32,
 }
 
@@ -44,12 +44,12 @@ pub(crate) struct SharedStream {
     line: Line,
     waiters: Wakers,
     spin: Spin,
-    /// Held until the connection is dropped.
+    /// Permit to share memory with the server, held until the connection is dropped.
     permit: Option<Permit>,
 }
 
 impl SharedStream {
-    /// Detaches the connection from its runtime.
+    /// Deregisters the connection from its runtime and converts it to a blocking one.
     pub(crate) fn into_blocking(self) -> io::Result<BlockingStream> {
         let Self { exchange, line: Line { bells, socket }, spin, permit, .. } = self;
         let socket = socket.into_std()?;
@@ -60,7 +60,7 @@ impl SharedStream {
     }
 }
 
-/// Descriptors registered with the runtime.
+/// Socket and wake-up pipes of a connection, registered with the runtime.
 #[derive(Debug)]
 struct Line {
     bells: Bells,
@@ -104,7 +104,7 @@ impl SharedStream {
         &self.line.socket
     }
 
-    /// Moves the connection to the current runtime.
+    /// Moves the connection from its previous runtime to the current one.
     pub(crate) fn move_to_current_runtime(&mut self) -> io::Result<()> {
         self.line.bells.move_to_current_runtime()?;
         crate::stream::renew(&mut self.line.socket)
@@ -165,7 +165,7 @@ impl SharedStream {
         self.spin.since = None;
     }
 
-    /// Completes if bytes or space may be available. Otherwise the task is woken later.
+    /// Completes once bytes or space may be available. Otherwise registers the task to be woken then.
     fn poll_wait(&mut self, wait: WaitEvent, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.spin.goes_on() {
             context.waker().wake_by_ref();
@@ -177,7 +177,7 @@ impl SharedStream {
         if self.exchange.may_sleep(wait) { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
-    /// Completes after a wake-up from the peer or the end of the socket. Otherwise registers the task to be woken by
+    /// Completes after a wake-up from the peer or at the end of the socket. Otherwise registers the task to be woken by
     /// either.
     fn poll_announced(&mut self, wait: WaitEvent, context: &Context<'_>) -> io::Result<Poll<()>> {
         let Self { exchange, line, .. } = self;
@@ -198,7 +198,7 @@ impl SharedStream {
     }
 }
 
-/// Busy polling before sleeping.
+/// State of busy polling, which precedes sleeping.
 #[derive(Debug)]
 struct Spin {
     most: Duration,
@@ -206,7 +206,7 @@ struct Spin {
 }
 
 impl Spin {
-    /// Returns whether to poll once more.
+    /// Returns whether to poll the shared memory once more before sleeping.
     fn goes_on(&mut self) -> bool {
         !self.most.is_zero() && self.since.get_or_insert_with(Instant::now).elapsed() < self.most
     }

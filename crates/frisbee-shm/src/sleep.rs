@@ -9,8 +9,8 @@ use loom::sync::atomic::{AtomicU32, Ordering, fence};
 #[cfg(not(frisbee_loom))]
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-/// Sets the flag of an end that is about to sleep. Returns true if it may sleep, because the peer will ring for bytes
-/// published from now on. The peer may ring even if this returns false.
+/// Sets the sleep flag of an end. Returns true if the end may sleep, because the peer will send a wake-up for bytes
+/// published from now on. The peer may send one even if this returns false.
 pub(crate) fn may_sleep(flag: &AtomicU32, has_come: impl FnOnce() -> bool) -> bool {
     // A swap is ordered after all earlier changes of the flag by the peer.
     flag.swap(1, Ordering::Relaxed);
@@ -22,7 +22,7 @@ pub(crate) fn may_sleep(flag: &AtomicU32, has_come: impl FnOnce() -> bool) -> bo
     true
 }
 
-/// Clears the peer's sleep flag after publishing data or space for it. Returns true if the peer must be woken, which
+/// Clears the peer's sleep flag after data or space for it was published. Returns true if the peer must be woken, which
 /// happens once each time the flag is set.
 pub(crate) fn must_ring(flag: &AtomicU32) -> bool {
     fence(Ordering::SeqCst);
@@ -30,7 +30,7 @@ pub(crate) fn must_ring(flag: &AtomicU32) -> bool {
     flag.load(Ordering::Relaxed) != 0 && flag.swap(0, Ordering::Relaxed) != 0
 }
 
-/// Clears the flag of an end that no longer sleeps.
+/// Clears the sleep flag of an end that is no longer waiting.
 #[cfg_attr(frisbee_loom, allow(dead_code))]
 pub(crate) fn awake(flag: &AtomicU32) {
     if flag.load(Ordering::Relaxed) != 0 {
@@ -63,7 +63,7 @@ mod models {
         }
     }
 
-    /// Publishes `count` values one by one, like an awake end.
+    /// Publishes `count` values one by one, and wakes the other end if it sleeps.
     fn publisher(shared: &Arc<Shared>, count: u32) -> thread::JoinHandle<()> {
         let shared = shared.clone();
         thread::spawn(move || {

@@ -29,12 +29,12 @@ pub struct Stream {
 }
 
 enum State {
-    /// Bytes are transferred over the socket.
+    /// Bytes are transferred over the Unix socket.
     Plain(UnixStream),
-    /// A server's connection before the first bytes of its client.
+    /// A server's connection whose client has not completed the handshake.
     Deciding(Box<PendingConnection>),
     Shared(Box<SharedStream>),
-    /// The handshake has failed.
+    /// The handshake has failed, so every operation returns an error.
     Failed,
 }
 
@@ -51,12 +51,12 @@ impl Stream {
         Self { state: State::Shared(Box::new(shared)) }
     }
 
-    /// Returns whether bytes are transferred through shared memory. A server knows this after the first read.
+    /// Returns whether the stream transfers bytes through shared memory. A server knows this after the first read.
     pub fn is_shared(&self) -> bool {
         matches!(self.state, State::Shared(_))
     }
 
-    /// Returns the user and process of the peer at the time when it connected or started to listen.
+    /// Returns the user and process of the peer, as of the time when it connected or started to listen.
     ///
     /// # Errors
     /// If the operating system cannot report them, or the connection has failed.
@@ -69,7 +69,7 @@ impl Stream {
         }
     }
 
-    /// Moves the stream from its tokio runtime to the current one.
+    /// Moves the stream from its previous tokio runtime to the current one.
     ///
     /// # Errors
     /// If no file descriptors are left, because those of the stream are duplicated. The stream then stays in its
@@ -87,7 +87,7 @@ impl Stream {
     }
 
     /// Converts the stream to one that blocks the calling thread and needs no runtime. At a server, this waits until
-    /// the client has completed the handshake or sent something else.
+    /// the client has completed the handshake or sent other bytes.
     ///
     /// # Errors
     /// If the connection has failed, or the operating system reports an error.
@@ -103,7 +103,7 @@ impl Stream {
         }
     }
 
-    /// Completes once it is decided how bytes are transferred.
+    /// Completes once the handshake has determined how bytes are transferred.
     fn poll_decided(&mut self, wait: WaitEvent, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let State::Deciding(deciding) = &mut self.state else { return Poll::Ready(Ok(())) };
         let decision = ready!(deciding.poll(wait, context));
@@ -167,7 +167,7 @@ impl AsyncWrite for Stream {
         true
     }
 
-    /// Does nothing, because written bytes are already in memory that the peer reads.
+    /// Does nothing, because written bytes are already in the shared memory or in the socket.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

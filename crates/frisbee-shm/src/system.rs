@@ -2,13 +2,13 @@
 
 use std::io;
 
-/// Minimum size of a ring in bytes: one page.
+/// Minimum size of a ring buffer in bytes: one page.
 pub const RING_MIN: u32 = 4096;
 
-/// Maximum size of a ring in bytes. More bytes are never in flight between two awake ends.
+/// Maximum size of a ring buffer in bytes. Two busy ends never have more bytes in flight.
 pub const RING_MAX: u32 = 16 * 1024 * 1024;
 
-/// Fails if a ring cannot have this size.
+/// Fails unless `bytes` is a valid size for a ring buffer.
 pub(crate) fn check_ring(bytes: u32) -> io::Result<()> {
     if bytes.is_power_of_two() && (RING_MIN..=RING_MAX).contains(&bytes) {
         return Ok(());
@@ -17,8 +17,8 @@ pub(crate) fn check_ring(bytes: u32) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
 }
 
-/// Fails if touching mapped memory might find no memory left, or while too many descriptors from peers cannot be
-/// closed.
+/// Fails if memory must not be shared: touching mapped memory might find no memory left, or too many descriptors from
+/// peers cannot be closed.
 pub(crate) fn check_system() -> io::Result<()> {
     crate::received::check_closing()?;
     let policy = std::fs::read("/proc/sys/vm/overcommit_memory")?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 
-/// Event that a task waits for.
+/// Event that a task of a stream waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WaitEvent {
     /// Bytes to read.
@@ -12,8 +12,8 @@ pub(crate) enum WaitEvent {
     Room = 1,
 }
 
-/// The wakers of the reading and the writing task. The wake-up pipe and the socket accept a single waker each, so the
-/// wakers of two different tasks are combined into one.
+/// Wakers of the reading and the writing task of a stream. The wake-up pipe and the socket accept a single waker each,
+/// so the wakers of two different tasks are combined into one.
 #[derive(Debug, Default)]
 pub(crate) struct Wakers {
     tasks: [Option<Waker>; 2],
@@ -21,7 +21,7 @@ pub(crate) struct Wakers {
 }
 
 impl Wakers {
-    /// Registers the task that waits for an event, and returns a waker for all waiting tasks.
+    /// Registers the task that waits for an event. Returns a waker that wakes all waiting tasks.
     pub(crate) fn enter(&mut self, wait: WaitEvent, task: &Waker) -> &Waker {
         let [data, room] = &mut self.tasks;
         let (own, other) = if wait == WaitEvent::Data { (data, room) } else { (room, data) };
@@ -39,8 +39,8 @@ impl Wakers {
         }
     }
 
-    /// Deregisters the task whose event has happened, if another task waits too. A single task stays registered because
-    /// it is likely to wait next.
+    /// Deregisters a task whose event has occurred, if another task is waiting too. A single task remains registered,
+    /// because it is likely to wait next.
     pub(crate) fn leave(&mut self, wait: WaitEvent) {
         if self.both.take().is_some() {
             self.tasks[wait as usize] = None;

@@ -1,6 +1,6 @@
 //! The ends of a connection and the words of shared memory that each writes.
 
-/// An end of a connection. Each end writes its own block of words and its own rings.
+/// One of the two ends of a connection. Each end writes its own block of control words and its own rings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
     Client,
@@ -16,19 +16,19 @@ impl End {
     }
 }
 
-/// A word of an end's block, by its index. The peer clears the flags too.
+/// A control word in an end's block of shared memory, by its index. The peer also clears the sleep flags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Word {
-    /// Number of bytes that the end has written to its ring, modulo 2³².
+    /// Number of bytes that the end has written to its rings, modulo 2³².
     Written = 0,
-    /// Number of bytes that the end has read from the peer's ring, modulo 2³².
+    /// Number of bytes that the end has read from the peer's rings, modulo 2³².
     Read = 1,
     /// Whether the end has shut down writing.
     Closed = 2,
-    /// Whether the end sleeps until there are bytes to read.
+    /// Sleep flag: whether the end sleeps until bytes can be read.
     WantsData = 3,
-    /// Whether the end sleeps until there is space to write.
+    /// Sleep flag: whether the end sleeps until there is space to write.
     WantsRoom = 4,
-    /// Length of the memory that contains the end's ring, or zero for the small ring in the head.
+    /// Length in bytes of the end's separate ring, or zero if it uses the small ring.
     Ring = 5,
 }

@@ -22,44 +22,47 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 use tokio::io::ReadBuf;
 
-/// Capacity of the submission queue. Further operations in one turn cost another system call.
+/// Capacity of the submission queue. If the tasks start more operations before the worker submits them, another system
+/// call is needed.
 const SUBMISSIONS: u32 = 1024;
 
-/// Capacity of the completion queue. The kernel keeps completions that do not fit, so none are lost.
+/// Capacity of the completion queue. The kernel stores completions that do not fit, so none are lost.
 const COMPLETIONS: u32 = 4096;
 
-/// Number of receive buffers. The kernel runs about twenty completions per call, and buffers are returned at the end of
-/// the turn. A receive that finds no buffer is restarted.
+/// Number of receive buffers per ring. The kernel runs about twenty completions per call, and the worker returns
+/// buffers before the next call. A receive that finds no buffer is restarted.
 const BUFFERS: u16 = 256;
 
-/// Size of a receive buffer. The additional cache line keeps the starts of buffers out of the same cache set.
+/// Size of a receive buffer in bytes. The additional cache line keeps the starts of buffers out of the same cache set.
 pub(crate) const BUFFER_LEN: usize = 16 * 1024 + 64;
 
-/// Id of the buffer group. Each ring has a single group.
+/// Id of the receive buffer group. Each ring has a single group.
 const GROUP: u16 = 0;
 
-/// Maximum time that dropping a ring waits for its operations. The memory of operations that remain is leaked.
+/// Maximum time for which dropping a ring waits for its operations. The memory of unfinished operations is leaked.
 const DROP_PATIENCE: Duration = Duration::from_secs(2);
 
-/// An io_uring, with the operations in flight.
+/// An io_uring instance with its operations in flight.
 pub(crate) struct Ring {
     uring: ManuallyDrop<IoUring>,
-    /// Memory and files in use by the kernel.
+    /// Operations in flight, with the memory and files that the kernel uses for them.
     operations: ManuallyDrop<Slab<Kind>>,
     buffers: ManuallyDrop<Buffers>,
-    /// Operations that did not fit into the submission queue.
+    /// Operations that did not fit into the submission queue and will be submitted later.
     backlog: VecDeque<squeue::Entry>,
-    /// Quiet sends that may still be in progress.
+    /// Quiet sends whose completions may not have been handled yet.
     quiet: Vec<Tag>,
 }
 
-/// User data of an operation: its key in the table and, in the upper bits, the caller's token. The token identifies a
-/// continuing receive without access to the table, whose entries are not cached with thousands of connections.
+/// User data of an io_uring operation: its key in the operation table and, in the upper bits, the caller's token. The
+/// token identifies a multishot receive without access to the table, whose entries are not cached with thousands of
+/// connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Tag(u64);
 
 impl Tag {
-    /// Truncates tokens to 32 bits, which exceed the number of open files.
+    /// Creates the user data of an operation. Truncates the token to 32 bits, which suffice because tokens are limited
+    /// by the number of open files.
     fn new(key: usize, token: usize) -> Self {
         assert!(u32::try_from(key).is_ok(), "there are {key} operations in flight");
         Self((token as u64) << u32::BITS | key as u64)
@@ -74,21 +77,21 @@ impl Tag {
     }
 }
 
-/// An operation and everything that must outlive it.
+/// An operation in flight, with everything that must live until it completes.
 #[expect(dead_code, reason = "files and memory are held for the kernel and not looked at")]
 enum Kind {
     Receive(Rc<TcpStream>),
     Send(Rc<TcpStream>, Vec<u8>),
     QuietSend(Rc<TcpStream>, Vec<u8>),
-    /// A failed quiet send. It keeps its key until the key is removed from [`Ring::quiet`].
+    /// A quiet send that has failed. Its key stays in use until it is removed from [`Ring::quiet`].
     Failed,
     Poll(Rc<TcpStream>, Interest),
-    /// A cancellation; holds the socket if it cancels all operations of that socket.
+    /// A cancellation. Holds the socket if all operations of the socket are cancelled.
     Cancel(Option<Rc<TcpStream>>),
     Wake(Arc<File>, Vec<u8>),
 }
 
-/// Received bytes in one of the ring's buffers. Must be returned with [`Ring::recycle`].
+/// Received bytes in one of the ring's buffers. The buffer must be returned with [`Ring::recycle`].
 #[derive(Debug)]
 pub(crate) struct Received {
     id: u16,
@@ -101,22 +104,22 @@ impl Received {
     }
 }
 
-/// A completion reported by the kernel. `token` is the token of the caller.
+/// A completed operation. `token` is the token that the caller passed when starting it.
 #[derive(Debug)]
 pub(crate) enum Completion {
-    /// Received data, or `None` at the end of the stream. The operation has ended unless `more` is set.
+    /// Received data, or `None` at the end of the stream. The receive operation continues if `more` is set.
     Received { token: usize, result: io::Result<Option<Received>>, more: bool },
-    /// A finished send, with its buffer.
+    /// A completed send, with its buffer.
     Sent { token: usize, buffer: Vec<u8>, result: io::Result<usize> },
-    /// The socket is ready or has an error, which the next system call returns.
+    /// A socket is ready or has an error, which the next system call on it returns.
     Ready { token: usize, interest: Interest },
-    /// A cancellation was attempted.
+    /// A cancellation was attempted, successfully or not.
     Cancelled { token: usize },
-    /// The eventfd of the ring was written to.
+    /// The eventfd of the worker was written to.
     Woken,
 }
 
-/// The kind of readiness to poll for.
+/// The readiness of a socket to poll for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Interest {
     Read,
@@ -124,7 +127,7 @@ pub(crate) enum Interest {
 }
 
 impl Ring {
-    /// Creates a ring for the current thread.
+    /// Creates an io_uring instance for the current thread.
     pub(crate) fn new() -> io::Result<Self> {
         let uring = IoUring::builder()
             .setup_single_issuer()
@@ -155,20 +158,20 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Starts a multishot receive, which continues until it ends or is cancelled. Returns its tag for cancellation.
+    /// Starts a multishot receive, which reports data until it ends or is cancelled. Returns its tag for cancellation.
     pub(crate) fn receive(&mut self, stream: &Rc<TcpStream>, token: usize) -> Tag {
         let entry = opcode::RecvMulti::new(Fd(stream.as_raw_fd()), GROUP).build();
         self.push(entry, token, Kind::Receive(stream.clone()))
     }
 
-    /// Sends `buffer[from..]` or a part of it. Waits for space in the socket's buffer.
+    /// Sends `buffer[from..]` or a part of it. The operation waits until the socket's send buffer has space.
     pub(crate) fn send(&mut self, stream: &Rc<TcpStream>, token: usize, buffer: Vec<u8>, from: usize) {
         let entry = send(stream, buffer.get(from..).unwrap_or_default(), 0);
         self.push(entry, token, Kind::Send(stream.clone(), buffer));
     }
 
-    /// Sends as much of `buffer` as the socket accepts immediately. Unlike [`send`](Self::send), its completion ends a
-    /// wait only if bytes are left. [`complete`](Self::complete) reports it in either case.
+    /// Sends as much of `buffer` as the socket accepts immediately. Unlike [`send`](Self::send), its completion does
+    /// not end a wait unless bytes are left. [`complete`](Self::complete) reports it in either case.
     pub(crate) fn send_quietly(&mut self, stream: &Rc<TcpStream>, token: usize, buffer: Vec<u8>) {
         // Without MSG_WAITALL a partial send would be a success, and successes are not reported.
         let entry = send(stream, &buffer, libc::MSG_DONTWAIT | libc::MSG_WAITALL).flags(squeue::Flags::SKIP_SUCCESS);
@@ -176,7 +179,7 @@ impl Ring {
         self.quiet.push(tag);
     }
 
-    /// Polls for readiness once.
+    /// Polls a socket once for readiness.
     pub(crate) fn poll(&mut self, stream: &Rc<TcpStream>, token: usize, interest: Interest) {
         let events = match interest {
             Interest::Read => libc::POLLIN | libc::POLLRDHUP,
@@ -186,7 +189,7 @@ impl Ring {
         self.push(entry, token, Kind::Poll(stream.clone(), interest));
     }
 
-    /// Cancels an operation.
+    /// Cancels an operation in flight.
     pub(crate) fn cancel(&mut self, token: usize, operation: Tag) {
         let entry = opcode::AsyncCancel::new(operation.0).build();
         self.push(entry, token, Kind::Cancel(None));
@@ -198,7 +201,7 @@ impl Ring {
         self.push(entry, token, Kind::Cancel(Some(stream.clone())));
     }
 
-    /// Polls the eventfd once.
+    /// Starts a single poll of the worker's eventfd.
     pub(crate) fn wait_for_wake(&mut self, event: &Arc<File>) {
         let mut count = vec![0; size_of::<u64>()];
         let entry = opcode::Read::new(Fd(event.as_raw_fd()), count.as_mut_ptr(), size_of::<u64>() as u32).build();
@@ -222,25 +225,25 @@ impl Ring {
         unsafe { self.uring.submission().push(entry) }.is_ok()
     }
 
-    /// Returns whether quiet sends are pending, whose completions do not end a wait.
+    /// Returns whether quiet sends are in flight, whose completions do not end a wait.
     pub(crate) fn is_quiet(&self) -> bool {
         !self.quiet.is_empty()
     }
 
-    /// Returns whether a system call would make progress without waiting.
+    /// Returns whether a system call would make progress without waiting for a completion.
     pub(crate) fn has_work(&mut self) -> bool {
         let queue = self.uring.submission();
         !queue.is_empty() || queue.taskrun() || queue.cq_overflow() || !self.backlog.is_empty()
     }
 
-    /// Submits the started operations without waiting for completions.
+    /// Submits the queued operations without waiting for completions.
     pub(crate) fn submit(&mut self) -> io::Result<()> {
         self.fill();
         ignore_unsupported(self.uring.submit())?;
         self.submit_backlog()
     }
 
-    /// Like [`submit`](Self::submit), but waits for a completion or until the timeout expires.
+    /// Like [`submit`](Self::submit), but waits until an operation completes or the timeout expires.
     pub(crate) fn submit_and_wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.fill();
         if !self.backlog.is_empty() {
@@ -254,7 +257,7 @@ impl Ring {
         ignore_unsupported(self.uring.submitter().submit_with_args(1, &arguments))
     }
 
-    /// Submits the backlog until it is empty or the kernel requires completions to be consumed first.
+    /// Submits the operations in the backlog until it is empty or the kernel requires completions to be handled first.
     fn submit_backlog(&mut self) -> io::Result<()> {
         while !self.backlog.is_empty() {
             let before = self.backlog.len();
@@ -275,7 +278,7 @@ impl Ring {
         }
     }
 
-    /// Moves the completions of the kernel to `completions`.
+    /// Appends the kernel's completions to `completions`.
     pub(crate) fn complete(&mut self, completions: &mut Vec<Completion>) {
         let (operations, uring) = (&mut self.operations, &mut self.uring);
         completions.extend(uring.completion().filter_map(|entry| complete(operations, &entry)));
@@ -298,7 +301,7 @@ impl Ring {
         }
     }
 
-    /// Returns the received bytes.
+    /// Returns the bytes in a receive buffer.
     pub(crate) fn bytes(&self, received: &Received) -> &[u8] {
         assert!(received.len <= BUFFER_LEN, "the kernel received {} bytes into {BUFFER_LEN}", received.len);
         let start = self.buffers.start(received.id);
@@ -309,13 +312,14 @@ impl Ring {
         unsafe { std::slice::from_raw_parts(start.as_ptr(), received.len) }
     }
 
-    /// Returns a buffer to the kernel.
+    /// Returns a receive buffer to the kernel.
     #[allow(clippy::needless_pass_by_value)] // Consumed, because the buffer must not be used again.
     pub(crate) fn recycle(&mut self, received: Received) {
         self.buffers.offer(received.id);
     }
 
-    /// Cancels all operations and waits for them. Returns whether all have ended.
+    /// Cancels all operations and waits until they have ended. Returns false if some are still in flight after the
+    /// timeout.
     fn end_all(&mut self) -> bool {
         let deadline = Instant::now() + DROP_PATIENCE;
         self.push(opcode::AsyncCancel2::new(CancelBuilder::any().all()).build(), usize::MAX, Kind::Cancel(None));
@@ -334,7 +338,7 @@ impl Ring {
     }
 }
 
-/// Interprets a completion. Removes an operation that has ended from the table.
+/// Converts a completion entry of the kernel. Removes the operation from the table if it has ended.
 fn complete(operations: &mut Slab<Kind>, entry: &cqueue::Entry) -> Option<Completion> {
     let tag = Tag(entry.user_data());
     let (key, token) = (tag.key(), tag.token());
@@ -361,7 +365,8 @@ fn complete(operations: &mut Slab<Kind>, entry: &cqueue::Entry) -> Option<Comple
     })
 }
 
-/// Builds a send entry. The caller must move the allocation of `bytes` into the table, where it stays unchanged.
+/// Creates the submission entry of a send. The caller must move the allocation of `bytes` into the table, where it
+/// stays unchanged.
 fn send(stream: &TcpStream, bytes: &[u8], flags: i32) -> squeue::Entry {
     let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     opcode::Send::new(Fd(stream.as_raw_fd()), bytes.as_ptr(), len).flags(flags | libc::MSG_NOSIGNAL).build()
@@ -371,7 +376,8 @@ fn received(entry: &cqueue::Entry, len: usize) -> Option<Received> {
     cqueue::buffer_select(entry.flags()).map(|id| Received { id, len })
 }
 
-/// Converts results of `io_uring_enter` that are not failures: an interruption, a timeout, and a full completion queue.
+/// Converts results of `io_uring_enter` that are not failures to `Ok`: an interruption, a timeout, and a full
+/// completion queue.
 fn ignore_unsupported(result: io::Result<usize>) -> io::Result<()> {
     match result {
         Err(error) if !matches!(error.raw_os_error(), Some(libc::EINTR | libc::ETIME | libc::EBUSY | libc::EAGAIN)) => {
@@ -397,16 +403,16 @@ impl Drop for Ring {
     }
 }
 
-/// The receive buffers and the queue that offers them to the kernel. Both are boxes stored as pointers, because a `Box`
-/// asserts unique access to memory that the kernel also writes.
+/// The receive buffers, and the queue that provides them to the kernel. Both are boxes stored as pointers, because a
+/// `Box` asserts unique access to memory that the kernel also writes.
 struct Buffers {
-    /// One entry per buffer, padded with zeros to a full page.
+    /// Queue of the provided buffers, with one entry per buffer. Padded with zeros to a full page.
     entries: NonNull<[Page]>,
     storage: NonNull<[MaybeUninit<u8>]>,
     tail: u16,
 }
 
-/// A page, the alignment that the kernel requires of the queue.
+/// A memory page, the alignment that the kernel requires of the buffer queue.
 #[repr(C, align(4096))]
 struct Page([u8; 4096]);
 
@@ -428,14 +434,14 @@ impl Buffers {
         unsafe { self.storage.cast().add(usize::from(id) * BUFFER_LEN) }
     }
 
-    /// Returns the entry at an index of the queue.
+    /// Returns the entry at an index of the buffer queue.
     fn entry(&self, index: u16) -> NonNull<BufRingEntry> {
         assert!(index < BUFFERS, "there are {BUFFERS} places in the queue and no place {index}");
         // SAFETY: the pages hold BUFFERS entries and are aligned for them.
         unsafe { self.entries.cast().add(usize::from(index)) }
     }
 
-    /// Offers a buffer to the kernel. The queue never overflows, because it has one entry per buffer.
+    /// Provides a buffer to the kernel. The queue never overflows, because it has one entry per buffer.
     fn offer(&mut self, id: u16) {
         let start = self.start(id);
         let (first, mut entry) = (self.entry(0), self.entry(self.tail % BUFFERS));
@@ -467,7 +473,7 @@ impl Drop for Buffers {
     }
 }
 
-/// Receives available bytes directly into the task's memory.
+/// Receives available bytes directly into the task's buffer, with a system call of its own.
 pub(crate) fn receive_now(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::Result<usize> {
     // SAFETY: the call receives the length of the unfilled part and writes nowhere else. It initialises as many bytes
     // of it as it returns, from the first on. Nothing is made uninitialised.
@@ -481,7 +487,7 @@ pub(crate) fn receive_now(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::R
     }
 }
 
-/// Sends as many bytes as the socket accepts, directly from the task's memory.
+/// Sends as many bytes as the socket accepts directly from the task's buffers, with a system call of its own.
 pub(crate) fn send_now(stream: &TcpStream, slices: &[IoSlice<'_>]) -> io::Result<usize> {
     // SAFETY: a message header of zeros is a valid one, without address and control data. `IoSlice` is an iovec by its
     // layout, the header has their number, and the call only reads them and the bytes that they borrow.

@@ -20,7 +20,7 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Adds a socket to the ring of the current worker.
+    /// Adds a TCP socket to the ring of the current worker.
     ///
     /// # Errors
     /// If the current task does not run on a worker, or the socket cannot be set to blocking mode.

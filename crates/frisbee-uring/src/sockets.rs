@@ -22,43 +22,44 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::ReadBuf;
 
-/// Maximum number of bytes staged and in flight per socket. A task that writes more waits.
+/// Maximum number of bytes per socket that are staged or in flight. A task that writes more waits.
 const SEND_MAX: usize = 64 * 1024;
 
-/// Minimum length of a write that is sent by a separate system call in place of a copy.
+/// Minimum length in bytes of a write that is sent by a system call of its own instead of being copied.
 const BULK_WRITE_MIN: usize = 16 * 1024;
 
-/// Number of consecutive full buffers after which a socket is read by separate system calls (bulk mode).
+/// Number of consecutive full buffers after which a socket enters bulk mode, in which each read is a system call of its
+/// own.
 const BULK_READ_STREAK: u32 = 3;
 
-/// Number of consecutive reads below [`BULK_READ_MIN`] bytes after which a socket leaves bulk mode.
+/// Number of consecutive reads of less than [`BULK_READ_MIN`] bytes after which a socket leaves bulk mode.
 const SMALL_READ_STREAK: u32 = 16;
 const BULK_READ_MIN: usize = BUFFER_LEN / 4;
 
-/// Maximum number of unread bytes per socket. Beyond it, receiving stops until the task reads.
+/// Maximum number of unread bytes per socket. When it is exceeded, receiving stops until the task reads.
 const SPILLED_MAX: usize = 64 * 1024;
 
-/// A ring and its sockets.
+/// An io_uring instance and the sockets that use it.
 pub(crate) struct Sockets {
     pub(crate) ring: Ring,
     table: Slab<State>,
-    /// Sockets with operations to start at the end of the turn.
+    /// Sockets with operations to be started before the next submission.
     dirty: Vec<usize>,
-    /// Sockets that hold buffers of the ring since this turn.
+    /// Sockets that have received buffers of the ring since the last submission.
     holding: Vec<usize>,
     completions: Vec<Completion>,
-    /// Buffers of completed sends, for reuse.
+    /// Send buffers of completed sends, kept for reuse.
     spare: Vec<Vec<u8>>,
 }
 
 struct State {
     stream: Rc<TcpStream>,
-    /// Number of operations in flight, including cancellations.
+    /// Number of operations in flight on the socket, including cancellations.
     operations: u32,
-    /// Whether the owner has dropped the socket.
+    /// Whether the owner of the socket has dropped it.
     dropped: bool,
     cancelled: bool,
-    /// Task that waits for all operations to end, to remove the socket from the ring.
+    /// Task that is waiting for all operations to end, in order to remove the socket from the ring.
     releasing: Option<Waker>,
     is_dirty: bool,
     is_holding: bool,
@@ -68,26 +69,26 @@ struct State {
 
 #[derive(Default)]
 struct ReadState {
-    /// Bytes that the task did not read in the turn of their arrival, copied out of the ring's buffers.
+    /// Received bytes that the task did not read immediately, copied out of the ring's buffers.
     spilled: Vec<u8>,
-    /// Buffers received in this turn.
+    /// Buffers received since the last submission.
     inbox: VecDeque<Received>,
     inbox_read: usize,
-    /// The receive operation in progress.
+    /// The multishot receive operation in flight, if any.
     receive: Option<Tag>,
     is_wanted: bool,
     is_stopping: bool,
-    /// Whether the socket is in bulk mode, in which reads are separate system calls.
+    /// Whether the socket is in bulk mode, in which each read is a system call of its own.
     is_bulk: bool,
     streak: u32,
-    /// Whether the last read in bulk mode took all available bytes.
+    /// Whether the last read in bulk mode returned all available bytes.
     is_drained: bool,
     is_polled: bool,
     end: Option<EndOfStream>,
     waker: Option<Waker>,
 }
 
-/// The end of the received stream.
+/// Reason why no more bytes will be received.
 #[derive(Clone, Copy, Debug)]
 enum EndOfStream {
     Eof,
@@ -96,11 +97,11 @@ enum EndOfStream {
 
 #[derive(Default)]
 struct WriteState {
-    /// Bytes that wait for the end of the turn or of the send in flight.
+    /// Bytes that will be sent with the next submission, or after the send in flight.
     staged: Vec<u8>,
-    /// Number of bytes in the send in flight.
+    /// Number of bytes of the send in flight.
     in_flight: usize,
-    /// Whether the last system call sent only a part.
+    /// Whether the socket accepted only a part of the bytes in the last system call.
     is_blocked: bool,
     is_polled: bool,
     failed: Option<i32>,
@@ -135,7 +136,8 @@ impl Sockets {
         }
     }
 
-    /// Adds a socket. It must be in blocking mode, because the kernel does not wait for non-blocking sockets.
+    /// Adds a socket to the ring. It must be in blocking mode, because the kernel does not wait for non-blocking
+    /// sockets.
     pub(crate) fn enter(&mut self, stream: TcpStream) -> usize {
         self.table.insert(State {
             stream: Rc::new(stream),
@@ -150,7 +152,7 @@ impl Sockets {
         })
     }
 
-    /// Handles the drop of a socket by its owner. Written bytes are still sent as far as the peer accepts them
+    /// Handles that the owner has dropped a socket. Written bytes are still sent if the socket accepts them
     /// immediately.
     pub(crate) fn leave(&mut self, key: usize) {
         let state = &mut self.table[key];
@@ -250,7 +252,7 @@ impl Sockets {
         Poll::Pending
     }
 
-    /// Completes when the kernel has taken all written bytes.
+    /// Completes once the kernel has accepted all written bytes.
     pub(crate) fn poll_flush(&mut self, key: usize, context: &Context<'_>) -> Poll<io::Result<()>> {
         let writing = &mut self.table[key].writing;
         if let Some(code) = writing.failed {
@@ -263,13 +265,13 @@ impl Sockets {
         Poll::Pending
     }
 
-    /// Shuts down the sending half.
+    /// Shuts down the sending half of a socket.
     pub(crate) fn shutdown(&self, key: usize) -> io::Result<()> {
         self.table[key].stream.shutdown(Shutdown::Write)
     }
 
-    /// Removes a socket from the ring after sending written bytes and stopping its receive. Completes with a duplicate
-    /// of the descriptor and the received bytes. Afterwards the socket must only be dropped.
+    /// Removes a socket from the ring after sending written bytes and stopping its receive operation. Completes with a
+    /// duplicate of the descriptor and the unread bytes. Afterwards the socket must only be dropped.
     pub(crate) fn poll_release(&mut self, key: usize, context: &Context<'_>) -> Poll<io::Result<(TcpStream, Vec<u8>)>> {
         let state = &mut self.table[key];
         state.reading.waker = None;
@@ -296,8 +298,8 @@ impl Sockets {
         Poll::Pending
     }
 
-    /// Starts the operations of the turn and submits them. With `wait`, waits for a completion or until the timeout
-    /// expires.
+    /// Starts the pending operations of all sockets and submits them. If `wait` is set, waits until an operation
+    /// completes or the timeout expires.
     pub(crate) fn submit(&mut self, wait: Option<Option<Duration>>) -> io::Result<()> {
         for key in std::mem::take(&mut self.holding) {
             self.spill(key);
@@ -316,7 +318,7 @@ impl Sockets {
         }
     }
 
-    /// Copies unread bytes out of the ring's buffers, which are few.
+    /// Copies the unread bytes of a socket out of the ring's buffers, because these are few.
     fn spill(&mut self, key: usize) {
         let Some(state) = self.table.get_mut(key) else { return };
         state.is_holding = false;
@@ -373,7 +375,7 @@ impl Sockets {
     }
 }
 
-/// Schedules a socket for the end of the turn.
+/// Schedules the operations of a socket to be started before the next submission.
 fn mark(state: &mut State, key: usize, dirty: &mut Vec<usize>) {
     if !state.is_dirty {
         state.is_dirty = true;
@@ -394,7 +396,7 @@ impl State {
 }
 
 impl ReadState {
-    /// Moves received bytes to `buffer`. Returns whether there were any.
+    /// Moves received bytes to `buffer`. Returns whether any were available.
     fn take(&mut self, ring: &mut Ring, buffer: &mut ReadBuf<'_>) -> bool {
         let before = buffer.filled().len();
         if !self.spilled.is_empty() {
@@ -422,7 +424,7 @@ impl ReadState {
         buffer.filled().len() > before
     }
 
-    /// Records a received buffer of `len` bytes. Returns whether to stop receiving and switch to bulk mode.
+    /// Records that a buffer of `len` bytes was received. Returns whether to stop receiving and switch to bulk mode.
     fn handle_buffer(&mut self, len: usize) -> bool {
         self.streak = if len == BUFFER_LEN { self.streak + 1 } else { 0 };
         if self.streak >= BULK_READ_STREAK && !self.is_bulk {
@@ -434,7 +436,7 @@ impl ReadState {
         false
     }
 
-    /// Records a bulk read of `count` bytes and whether it filled the buffer.
+    /// Records a read of `count` bytes in bulk mode, and whether it filled the buffer.
     fn handle_bulk_read(&mut self, count: usize, filled: bool) {
         if count == 0 {
             self.end = Some(EndOfStream::Eof);

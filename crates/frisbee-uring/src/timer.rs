@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// Wakers by deadline. The number distinguishes timers with the same deadline.
+/// Wakers of timers, ordered by deadline. A number distinguishes timers with the same deadline.
 #[derive(Default)]
 pub(crate) struct Timers {
     timers: BTreeMap<(Instant, u64), Waker>,
@@ -14,13 +14,13 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    /// Returns the time until the earliest deadline.
+    /// Returns the time until the earliest deadline, or `None` if there are no timers.
     pub(crate) fn time_left(&self) -> Option<Duration> {
         let (earliest, _) = self.timers.first_key_value()?.0;
         Some(earliest.saturating_duration_since(Instant::now()))
     }
 
-    /// Removes expired timers and adds their wakers to `wakers`.
+    /// Removes expired timers and appends their wakers to `wakers`.
     pub(crate) fn expire(&mut self, wakers: &mut Vec<Waker>) {
         if self.timers.is_empty() {
             return;
@@ -42,23 +42,23 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// Creates a timer. Returns `None` if the current task does not run on a worker.
+    /// Creates a timer for the current worker. Returns `None` if the current task does not run on a worker.
     pub fn new(deadline: Instant) -> Option<Self> {
         Some(Self { local: LocalWorker::current()?, deadline, entry: None })
     }
 
-    /// Returns the deadline.
+    /// Returns the deadline of the timer.
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// Changes the deadline.
+    /// Changes the deadline of the timer.
     pub fn reset(&mut self, deadline: Instant) {
         self.remove();
         self.deadline = deadline;
     }
 
-    /// Completes at the deadline. Only the first task that polls is woken.
+    /// Completes at the deadline. Only the task that polls first is woken.
     pub fn poll(&mut self, context: &Context<'_>) -> Poll<()> {
         if Instant::now() >= self.deadline {
             self.remove();

@@ -15,7 +15,7 @@ use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc;
 
-/// Maximum length of a read and of a write.
+/// Maximum number of bytes per read or write.
 const BUFFER_LEN: usize = 16 * 1024;
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T>>>;
@@ -28,7 +28,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Starts a thread and its ring.
+    /// Starts a thread that runs a tokio-uring runtime.
     ///
     /// # Errors
     /// If the thread or the ring cannot be created.
@@ -51,7 +51,7 @@ impl Worker {
         Ok(Self { tasks })
     }
 
-    /// Spawns a task on the thread. `make` runs on the thread, so its future need not be `Send`.
+    /// Spawns a task on the worker's thread. `make` runs on that thread, so its future need not be `Send`.
     pub fn spawn<F>(&self, make: impl FnOnce() -> F + Send + 'static)
     where
         F: Future<Output = ()> + 'static,
@@ -59,7 +59,7 @@ impl Worker {
         let _ = self.tasks.send(Box::new(move || Box::pin(make())));
     }
 
-    /// Returns whether the thread has ended. New tasks are then dropped unpolled.
+    /// Returns whether the worker's thread has ended. New tasks are then dropped unpolled.
     pub fn has_ended(&self) -> bool {
         self.tasks.is_closed()
     }
@@ -114,7 +114,7 @@ impl std::fmt::Debug for Socket {
 }
 
 impl Socket {
-    /// Adds a socket to the ring of this thread.
+    /// Adds a TCP socket to the ring of the current thread.
     ///
     /// # Errors
     /// If the socket cannot be set to blocking mode.
@@ -124,7 +124,7 @@ impl Socket {
         Ok(Self { stream, reading: None, received: Vec::new(), read: 0, writing: None, spare: RefCell::default() })
     }
 
-    /// Not supported, because a pending read cannot be cancelled without losing its bytes.
+    /// Always fails, because a pending read cannot be cancelled without losing its bytes.
     ///
     /// # Errors
     /// Always.
@@ -213,17 +213,17 @@ impl Timer {
         Some(Self(Box::pin(tokio::time::sleep_until(deadline.into()))))
     }
 
-    /// Returns the deadline.
+    /// Returns the deadline of the timer.
     pub fn deadline(&self) -> Instant {
         self.0.deadline().into_std()
     }
 
-    /// Changes the deadline.
+    /// Changes the deadline of the timer.
     pub fn reset(&mut self, deadline: Instant) {
         self.0.as_mut().reset(deadline.into());
     }
 
-    /// Completes at the deadline.
+    /// Completes when the deadline has passed.
     pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.0.as_mut().poll(context)
     }

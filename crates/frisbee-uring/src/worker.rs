@@ -23,24 +23,24 @@ use loom::sync::atomic::AtomicBool;
 #[cfg(not(frisbee_loom))]
 use std::sync::atomic::AtomicBool;
 
-/// Maximum number of polls of a task in one turn. A task that yields by waking itself then shares the system call of
-/// the others.
+/// Maximum number of polls of a task between two submissions. A task that yields by waking itself then shares the
+/// system call of the others.
 const ROUNDS: usize = 2;
 
-/// Maximum time that a stopped worker continues, to close its sockets.
+/// Maximum time for which a stopped worker continues in order to close its sockets.
 const STOP_PATIENCE: Duration = Duration::from_secs(1);
 
 type BoxFuture = Pin<Box<dyn Future<Output = ()>>>;
 type Make = Box<dyn FnOnce() -> BoxFuture + Send>;
 
-/// A thread that owns a ring. Dropping the worker ends the thread and its tasks.
+/// A thread that runs tasks on an io_uring instance. Dropping the worker ends the thread and its tasks.
 #[derive(Debug)]
 pub struct Worker {
     shared: Arc<WorkerShared>,
 }
 
 impl Worker {
-    /// Starts a thread and its ring.
+    /// Starts a thread and creates its io_uring instance.
     ///
     /// # Errors
     /// If the thread or the ring cannot be created.
@@ -60,7 +60,7 @@ impl Worker {
         Ok(Self { shared })
     }
 
-    /// Spawns a task on the thread. `make` runs on the thread, so its future need not be `Send`.
+    /// Spawns a task on the worker's thread. `make` runs on that thread, so its future need not be `Send`.
     pub fn spawn<F>(&self, make: impl FnOnce() -> F + Send + 'static)
     where
         F: Future<Output = ()> + 'static,
@@ -68,24 +68,25 @@ impl Worker {
         self.shared.spawn(make);
     }
 
-    /// Ends the thread and its tasks, like dropping the worker.
+    /// Ends the worker's thread and its tasks, like dropping the worker.
     pub fn stop(&self) {
         self.shared.send(Mail::Stop);
     }
 
-    /// Returns whether the thread has ended because its ring failed or it was stopped. New tasks are then dropped
-    /// unpolled.
+    /// Returns whether the thread has ended, because its ring failed or the worker was stopped. New tasks are then
+    /// dropped unpolled.
     pub fn has_ended(&self) -> bool {
         self.shared.lock().has_ended
     }
 
-    /// Returns a handle to spawn tasks while the worker lives. `None` if its tasks cannot enter a tokio runtime.
+    /// Returns a handle that spawns tasks as long as the worker exists. Returns `None` if its tasks cannot enter a
+    /// tokio runtime.
     pub fn spawner(&self) -> Option<Spawner> {
         Some(Spawner(Arc::downgrade(&self.shared)))
     }
 }
 
-/// A handle to spawn tasks on a [`Worker`], which it does not keep alive.
+/// A handle that spawns tasks on a [`Worker`]. It does not keep the worker alive.
 #[derive(Clone, Debug)]
 pub struct Spawner(Weak<WorkerShared>);
 
@@ -110,7 +111,7 @@ impl Drop for Worker {
 /// The state of a worker that is shared with other threads.
 struct WorkerShared {
     mailbox: Mutex<Mailbox>,
-    /// Eventfd that wakes a waiting worker.
+    /// Eventfd that wakes the worker while it waits for completions.
     event: Arc<File>,
 }
 
@@ -165,14 +166,14 @@ impl WorkerShared {
         }
     }
 
-    /// Takes the queued messages. The worker is awake.
+    /// Takes the queued messages and marks the worker as awake.
     fn take_mail(&self, received: &mut Vec<Mail>) {
         let mut mailbox = self.lock();
         mailbox.is_asleep = false;
         std::mem::swap(&mut mailbox.queue, received);
     }
 
-    /// Marks the worker as waiting, unless messages are queued.
+    /// Marks the worker as waiting. Returns false if messages are queued, so that it must not wait.
     fn fall_asleep(&self) -> bool {
         let mut mailbox = self.lock();
         mailbox.is_asleep = mailbox.queue.is_empty();
@@ -180,14 +181,14 @@ impl WorkerShared {
     }
 }
 
-/// The part of a task that its wakers share.
+/// State of a task that is shared by its wakers.
 struct Task {
     key: usize,
     woken: WakeFlag,
     shared: Arc<WorkerShared>,
 }
 
-/// Flag of a task that is queued for a poll.
+/// Flag that is set while a task is queued to be polled.
 struct WakeFlag(AtomicBool);
 
 impl WakeFlag {
@@ -195,7 +196,7 @@ impl WakeFlag {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Sets the flag. Returns whether it was set before.
+    /// Sets the flag and returns its previous value.
     fn set(&self) -> bool {
         self.0.swap(true, Ordering::AcqRel)
     }
@@ -225,7 +226,7 @@ impl Wake for Task {
     }
 }
 
-/// The part of a task that its worker owns. The future is taken out while it is polled.
+/// State of a task that its worker owns. The future is taken out while it is polled.
 struct TaskEntry {
     task: Arc<Task>,
     waker: Waker,
@@ -236,7 +237,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Rc<LocalWorker>>> = const { RefCell::new(None) };
 }
 
-/// The worker of the current thread.
+/// State of a worker that only its own thread uses.
 pub(crate) struct LocalWorker {
     shared: Arc<WorkerShared>,
     pub(crate) sockets: RefCell<Sockets>,
@@ -322,7 +323,7 @@ impl LocalWorker {
         }
     }
 
-    /// Polls each ready task once.
+    /// Polls each task that is ready once.
     fn poll_ready(&self) {
         let count = self.ready.borrow().len();
         for _ in 0..count {
@@ -388,7 +389,7 @@ pub fn probe() -> Result<(), &'static str> {
     probed.as_ref().copied().map_err(String::as_str)
 }
 
-/// Sends and receives over a ring, to verify that all required operations work.
+/// Sends and receives bytes over a ring, to verify that the kernel supports all required operations.
 fn try_out() -> io::Result<()> {
     let worker = Worker::start("frisbee-probe".to_owned())?;
     let listener = TcpListener::bind("127.0.0.1:0")?;
@@ -413,7 +414,7 @@ fn try_out() -> io::Result<()> {
     }
 }
 
-/// Models of a task and its wakers.
+/// Loom models of a task and its wakers.
 #[cfg(all(test, frisbee_loom))]
 mod models {
     use super::*;

@@ -4,12 +4,12 @@ use super::*;
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
-/// The pipe and the socket between two ends.
+/// Model of the wake-up pipes and the socket between two ends.
 struct Link(Mutex<Line>, Condvar);
 
 #[derive(Default)]
 struct Line {
-    /// Number of pending bells of the writer and of the reader.
+    /// Number of pending wake-ups of the writer and of the reader.
     bells: [u32; 2],
     rings: Vec<Memory>,
     is_closed: bool,
@@ -45,7 +45,7 @@ impl Side {
         result
     }
 
-    /// Waits like a stream.
+    /// Waits for an event like a stream does, by sleeping until the peer sends a wake-up.
     fn wait(&self, exchange: &mut Exchange, wait: WaitEvent) {
         if !exchange.may_sleep(wait) {
             return;
@@ -64,7 +64,7 @@ impl Side {
     }
 }
 
-/// Point at which the writer dies.
+/// Point at which the writing process is killed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum CrashPoint {
     Never,

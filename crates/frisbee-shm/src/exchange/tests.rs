@@ -27,7 +27,8 @@ impl PeerLink for TestLink<'_> {
     }
 }
 
-/// Two ends of a connection with their links. When the reader rings, `on_bell` is called with the writer and its link.
+/// Two ends of a connection with their links. When the reader wakes the writer, `on_bell` is called with the writer and
+/// its link.
 struct Ends<'a> {
     writer: Rc<RefCell<Exchange>>,
     reader: Exchange,
@@ -65,8 +66,8 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// Fills exactly one part of the first ring. Once that part is read, during the same read, the writer continues in a
-/// larger ring with `more` bytes.
+/// Fills exactly one part of the first ring. Once that part is read, and still within the same read, the writer
+/// continues in a larger ring with `more` bytes.
 fn ring_changes_during_a_read(more: usize) {
     let (first, second) = (vec![1; 16 * 1024], vec![2; more]);
     let mut ends = Ends::new(1 << 20, |writer, link| {

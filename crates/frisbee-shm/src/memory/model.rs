@@ -6,10 +6,10 @@ use loom::sync::atomic::AtomicU32;
 use std::sync::Arc;
 use tokio::io::ReadBuf;
 
-/// Size of a ring in the head.
+/// Size in bytes of a small ring in the model.
 pub(crate) const SMALL: u32 = 1;
 
-/// Memory of a model. Both threads hold a clone.
+/// Shared memory of a model, of which both threads hold a clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory(Arc<Inner>);
 

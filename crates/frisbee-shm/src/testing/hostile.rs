@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::io::ReadBuf;
 
-/// A client that has received the memory of a server.
+/// A hostile client that has received the memory of a server and may write anything to it.
 #[derive(Debug)]
 pub struct Peer {
     head: Memory,
@@ -23,20 +23,20 @@ pub struct Peer {
     socket: UnixStream,
 }
 
-/// A word of the shared memory.
+/// A control word of the shared memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Index {
-    /// Number of bytes that the end claims to have written.
+    /// Number of bytes that an end claims to have written.
     Written,
-    /// Number of bytes that the end claims to have read.
+    /// Number of bytes that an end claims to have read.
     Read,
-    /// Whether the end has shut down writing.
+    /// Whether an end has shut down writing.
     Closed,
-    /// Whether the end sleeps until it can read.
+    /// Whether an end sleeps until bytes can be read.
     WantsData,
-    /// Whether the end sleeps until it can write.
+    /// Whether an end sleeps until there is space to write.
     WantsRoom,
-    /// Length of the memory that contains the end's ring, or zero for the small ring.
+    /// Length in bytes of an end's separate ring, or zero if it uses the small ring.
     Ring,
 }
 
@@ -78,39 +78,39 @@ impl Peer {
         Ok(Self { head, ring_max, bell: crate::bell::reopen(bell)?, socket })
     }
 
-    /// Sets a word of this end.
+    /// Sets a control word of this end.
     pub fn set(&self, index: Index, value: u32) {
         self.head.word(End::Client, index.word()).store(value, Ordering::Release);
     }
 
-    /// Sets a word of the peer, which this end must not write.
+    /// Sets a control word of the other end, which a correct peer never does.
     pub fn set_theirs(&self, index: Index, value: u32) {
         self.head.word(End::Server, index.word()).store(value, Ordering::Release);
     }
 
-    /// Returns a word of the peer.
+    /// Returns the value of a control word of the other end.
     pub fn theirs(&self, index: Index) -> u32 {
         self.head.word(End::Server, index.word()).load(Ordering::Acquire)
     }
 
-    /// Writes bytes to the small ring of this process or the peer, whether it is in use or not. Excess bytes are
-    /// ignored.
+    /// Overwrites bytes of a small ring, that of this process or of the other, whether it is in use or not. Excess
+    /// bytes are ignored.
     pub fn overwrite(&self, theirs: bool, position: u32, bytes: &[u8]) {
         let end = if theirs { End::Server } else { End::Client };
         self.head.store(RingRegion::small(end), position, bytes.get(..SMALL as usize).unwrap_or(bytes));
     }
 
-    /// Returns the size of a small ring.
+    /// Returns the size of a small ring in bytes.
     pub fn small_size(&self) -> u32 {
         SMALL
     }
 
-    /// Returns the maximum size of rings.
+    /// Returns the maximum size of the connection's rings in bytes.
     pub fn ring_max(&self) -> u32 {
         self.ring_max
     }
 
-    /// Sends a ring like a correct peer. The peer switches to it once [`Index::Ring`] refers to it.
+    /// Sends the memory of a ring like a correct peer. The other end switches to it once [`Index::Ring`] refers to it.
     ///
     /// # Errors
     /// If memory cannot be created, or the peer is gone.
@@ -119,7 +119,7 @@ impl Peer {
         self.send_as_ring(size, &[file.as_fd()])
     }
 
-    /// Sends arbitrary descriptors as a ring of this size.
+    /// Sends arbitrary descriptors as the memory of a ring of this size.
     ///
     /// # Errors
     /// If the peer is gone.
@@ -127,7 +127,7 @@ impl Peer {
         offer::send(&self.socket, Message::new(OfferContent::Ring, size), descriptors)
     }
 
-    /// Receives a ring from the peer. Returns `None` if there is none.
+    /// Receives the memory of a ring and returns its size. Returns `None` if none was sent.
     ///
     /// # Errors
     /// If the message is malformed, or the peer is gone.
@@ -138,7 +138,7 @@ impl Peer {
         }
     }
 
-    /// Sends a wake-up to the peer, whether it is sleeping or not.
+    /// Sends a wake-up to the other end, whether it is sleeping or not.
     ///
     /// # Errors
     /// If the peer is gone.
@@ -149,7 +149,7 @@ impl Peer {
         }
     }
 
-    /// Sends bytes on the socket, which is not used for bytes after the handshake.
+    /// Sends bytes on the socket, which a correct peer does not use after the handshake.
     ///
     /// # Errors
     /// If the peer is gone.
@@ -158,8 +158,8 @@ impl Peer {
     }
 }
 
-/// Interprets the input as a handshake message, and as a script in which a peer writes to memory and this end writes
-/// and reads, step by step.
+/// Interprets fuzzer input both as a handshake message and as a sequence of steps, in which a peer writes to the shared
+/// memory and this end reads and writes.
 ///
 /// # Panics
 /// If encoding does not reproduce a decoded message, if more bytes are transferred than possible, or if memory cannot
@@ -200,7 +200,7 @@ pub fn script(bytes: &[u8]) {
     }
 }
 
-/// Writes like a stream, switching rings as needed.
+/// Writes bytes like a stream, and switches rings as needed.
 fn write(writer: &mut Writer, head: &Memory, from: &[u8], now: Instant) {
     match writer.change(head, from.len(), || now) {
         Ok(Change::Enlarge(size)) => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-/// Timeout for operations that take no time on an idle machine.
+/// Timeout for operations that complete immediately on an idle machine.
 const LONG: Duration = Duration::from_secs(60);
 
 struct Scene {
@@ -24,7 +24,7 @@ impl Scene {
         Self { listener, folder }
     }
 
-    /// Returns a stream that shares memory, and its peer, which has written `bytes` bytes.
+    /// Returns a server's stream that shares memory, and its hostile client, which has written `bytes` bytes.
     async fn connect(&self, bytes: u32) -> (Stream, Peer) {
         let path = self.folder.path().join("socket");
         let connecting = tokio::task::spawn_blocking(move || {
@@ -218,10 +218,11 @@ async fn no_ring_is_sent_before_the_last_one_is_received() {
     assert_eq!(peer.take_ring().expect("socket should be open"), None);
 }
 
-/// Maximum number of operations per peer. Bounded so that a slow machine still tests many peers.
+/// Maximum number of random operations per peer. Bounded so that a slow machine still tests many peers.
 const EACH: u64 = 10_000;
 
-/// Performs random operations of a peer. Half of the positions are near valid ones, so that they pass some checks.
+/// Performs random operations of a hostile peer. Half of the positions are near valid ones, so that they pass some
+/// checks.
 fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
     let near = |random: &mut fastrand::Rng, base: u32| match random.u8(..4) {
         0 => random.u32(..),
@@ -312,7 +313,7 @@ async fn random_rewrites_of_memory_harm_their_connection_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn blocked_thread_gets_an_error_for_each_violation() {
-    /// Operations of a peer until the other end has failed.
+    /// Operations of a hostile peer, which are repeated until the other end has failed.
     type Attack = fn(&Peer, &dyn Fn() -> bool) -> io::Result<()>;
     let claims: Attack = |peer, _| {
         peer.set(Index::Written, 9000);

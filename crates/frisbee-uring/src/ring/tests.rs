@@ -3,7 +3,7 @@ use std::io::{ErrorKind, Read};
 use std::net::{TcpListener, TcpStream};
 use std::rc::Rc;
 
-/// A ring, unless io_uring is forbidden here.
+/// Creates a ring. Returns `None` if the system forbids io_uring.
 fn ring() -> Option<Ring> {
     Ring::new().inspect_err(|error| eprintln!("SKIPPED: there are no rings here: {error}")).ok()
 }
@@ -14,7 +14,7 @@ fn sockets() -> (Rc<TcpStream>, TcpStream) {
     (Rc::new(listener.accept().unwrap().0), peer)
 }
 
-/// The sends that are over: token, length of the buffer, and result.
+/// Returns the completed sends as token, length of the buffer, and result.
 fn sent(ring: &mut Ring) -> Vec<(usize, usize, Result<usize, ErrorKind>)> {
     let mut completions = Vec::new();
     ring.complete(&mut completions);

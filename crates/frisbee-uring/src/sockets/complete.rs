@@ -6,12 +6,12 @@ use std::io;
 use std::net::Shutdown;
 use std::task::Waker;
 
-/// Maximum number of send buffers kept for reuse, each of up to `SEND_MAX` bytes.
+/// Maximum number of send buffers kept for reuse, each with up to `SEND_MAX` bytes.
 const SPARE_MAX: usize = 64;
 
 impl Sockets {
-    /// Handles all completions. Adds the wakers of waiting tasks to `wakers`, which the caller must wake without a
-    /// borrow. Returns whether the eventfd of the worker was written to.
+    /// Handles all completions. Appends the wakers of waiting tasks to `wakers`, which must be woken without a borrow
+    /// of the sockets. Returns whether the worker's eventfd was written to.
     pub(crate) fn complete(&mut self, wakers: &mut Vec<Waker>) -> bool {
         let mut completions = std::mem::take(&mut self.completions);
         self.ring.complete(&mut completions);
@@ -165,7 +165,7 @@ impl Sockets {
         self.end_if_over(key);
     }
 
-    /// Wakes the task that removes the socket from the ring.
+    /// Wakes the task that is waiting to remove the socket from the ring.
     fn note_release(&mut self, key: usize, wakers: &mut Vec<Waker>) {
         wakers.extend(self.table.get_mut(key).and_then(|state| state.releasing.take()));
     }

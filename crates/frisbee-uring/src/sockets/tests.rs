@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::ReadBuf;
 
-/// A turn of a task that reads everything, and always has more to write than its peer takes.
+/// Runs a task that reads everything and always has more to write than its peer reads.
 fn run_batch(sockets: &mut Sockets, key: usize) {
     let context = Context::from_waker(Waker::noop());
     let mut buffer = vec![0; 64 * 1024];
@@ -37,7 +37,7 @@ fn socket_has_one_waiter_per_direction() {
     }
 }
 
-/// The peer would have taken the bytes behind a gap for those in it: the packets after a truncated one for its body.
+/// Checks that no bytes are sent after a gap. The peer would interpret them as the rest of a truncated packet.
 #[test]
 fn nothing_is_sent_behind_bytes_that_were_cancelled() {
     let Ok(ring) = Ring::new() else { return eprintln!("SKIPPED: there are no rings here") };
@@ -59,7 +59,7 @@ fn nothing_is_sent_behind_bytes_that_were_cancelled() {
     assert_eq!(received.len(), 0);
 }
 
-/// A caller with a deadline of its own can take the socket off the ring without a limit.
+/// A socket whose bytes have been flushed leaves the ring immediately, so a caller needs a timeout only for the flush.
 #[test]
 fn flushed_socket_leaves_its_ring_at_once() {
     let Ok(ring) = Ring::new() else { return eprintln!("SKIPPED: there are no rings here") };
