@@ -4,16 +4,16 @@
 
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
-/// The settings of the attribute. Each is a method of `Sim`, except for `seeds`.
+/// Names of the attribute's settings. Each is a method of `Sim`, except for `seeds`.
 const SETTINGS: [&str; 4] = ["seeds", "runs_twice", "shrinks", "time_max"];
 
-/// The default number of seeds.
+/// Default number of seeds with which a test runs.
 const SEEDS: u64 = 100;
 
-/// An error and its position.
+/// A compile error with its position in the source.
 struct MacroError(Span, String);
 
-/// See `frisbee_sim::sim_test`.
+/// Implements the attribute that is documented at `frisbee_sim::sim_test`.
 #[proc_macro_attribute]
 pub fn sim_test(settings: TokenStream, item: TokenStream) -> TokenStream {
     expand(settings, item).unwrap_or_else(|MacroError(span, text)| compile_error(span, &text))
@@ -47,7 +47,7 @@ fn expand(settings: TokenStream, item: TokenStream) -> Result<TokenStream, Macro
     Ok(test)
 }
 
-/// Parses the names and values of `name = value, name = value`.
+/// Parses settings of the form `name = value, name = value` into names and values.
 fn parse_settings(settings: TokenStream) -> Result<Vec<(Ident, TokenStream)>, MacroError> {
     let mut parsed: Vec<(Ident, TokenStream)> = Vec::new();
     let mut tokens = settings.into_iter();
@@ -74,11 +74,11 @@ fn parse_settings(settings: TokenStream) -> Result<Vec<(Ident, TokenStream)>, Ma
     Ok(parsed)
 }
 
-/// A test as it was written.
+/// The annotated test function.
 struct Function {
     attributes: TokenStream,
     name: Ident,
-    /// The function without its attributes.
+    /// Tokens of the function without its attributes.
     world: TokenStream,
 }
 
@@ -123,7 +123,7 @@ impl Function {
     }
 }
 
-/// Returns whether there is exactly one argument, with or without a trailing comma.
+/// Returns whether a function has exactly one argument, with or without a trailing comma.
 fn is_one_argument(arguments: &Group) -> bool {
     let arguments: Vec<_> = arguments.stream().into_iter().collect();
     // The type of the argument contains no commas in brackets, because it is that of a world.
@@ -144,7 +144,7 @@ fn parenthesized(tokens: TokenStream) -> TokenTree {
     Group::new(Delimiter::Parenthesis, tokens).into()
 }
 
-/// Creates the path `::one::two::three`.
+/// Creates the absolute path `::one::two::three` from its parts.
 fn path(parts: &[&str]) -> TokenStream {
     let colons = || [Punct::new(':', Spacing::Joint), Punct::new(':', Spacing::Alone)].map(TokenTree::from);
     parts.iter().flat_map(|part| colons().into_iter().chain([Ident::new(part, Span::call_site()).into()])).collect()

@@ -25,11 +25,11 @@ pub struct Cable {
     pub(crate) flips: f64,
 }
 
-/// Default capacity of a connection in one direction in bytes, which is the initial buffer size of Linux.
+/// Default maximum number of bytes in flight per direction of a connection, equal to Linux's initial buffer size.
 const CAPACITY: usize = 64 * 1024;
 
 impl Default for Cable {
-    /// Returns a cable with a latency of 1 to 5 ms, unlimited bandwidth, 64 KiB in flight, one in eight reads and
+    /// Returns a cable with a latency of 1 to 5 ms, unlimited bandwidth, a capacity of 64 KiB, one in eight reads and
     /// writes partial, and no failures.
     fn default() -> Self {
         Self { latency: (1, 5), bandwidth: None, capacity: CAPACITY, splits: 0.125, resets: 0.0, flips: 0.0 }
@@ -37,8 +37,8 @@ impl Default for Cable {
 }
 
 impl Cable {
-    /// Sets the latency of each write, in whole milliseconds. The bytes of one connection stay in order, but
-    /// connections can overtake each other.
+    /// Sets the range of the random latency of writes, in whole milliseconds. The bytes of one connection stay in
+    /// order, but connections can overtake each other.
     ///
     /// # Panics
     /// If the range is empty.
@@ -68,7 +68,7 @@ impl Cable {
         self
     }
 
-    /// Sets the maximum number of bytes in flight on a connection. Further writes wait.
+    /// Sets the maximum number of bytes in flight per direction of a connection. Further writes wait.
     ///
     /// # Panics
     /// If it is zero.

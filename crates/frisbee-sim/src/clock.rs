@@ -3,10 +3,10 @@
 use crate::Process;
 use std::time::{Duration, SystemTime};
 
-/// Wall-clock time at which worlds begin, in seconds since 1970.
+/// Wall-clock time at which simulated worlds begin, in seconds since 1970.
 const BEGINNING: u64 = 1_700_000_000;
 
-/// The rate of an accurate clock, in millionths.
+/// Rate of an accurate clock, in millionths.
 const MILLION: u64 = 1_000_000;
 
 /// The clocks of a node. [`Node::set_clock`](crate::Node::set_clock) sets their rate and the wall-clock time.
@@ -36,14 +36,15 @@ impl Clock {
         if skew < 0 { time.checked_sub(by).unwrap_or(SystemTime::UNIX_EPOCH) } else { time + by }
     }
 
-    /// Returns the time since the beginning of the world by a clock that never jumps, but may be too fast or too slow.
+    /// Returns the time since the beginning of the world, measured by a clock that never jumps but may be too fast or
+    /// too slow.
     pub fn monotonic(&self) -> Duration {
         let shared = self.process.shared();
         shared.lock().nodes[self.process.number()].rate.time(shared.elapsed())
     }
 
-    /// Waits for a duration of the monotonic clock, slightly longer if the clock speeds up in the meantime. A crashed
-    /// process waits forever.
+    /// Sleeps for a duration of the monotonic clock, slightly longer if the clock speeds up during the sleep. Never
+    /// completes if the process has crashed.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the wait.
@@ -72,14 +73,14 @@ impl Clock {
     }
 }
 
-/// The rate of a node's clocks, and the monotonic time at its last change.
+/// Rate of a node's clocks, with the monotonic time at its last change.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Rate {
-    /// Drift in millionths, positive if the clocks are too fast.
+    /// Drift of the clocks in millionths, positive if they are too fast.
     drift: i64,
-    /// Drift caused by a fault, and its end in the time of the world.
+    /// Drift caused by an injected fault, with the world time at which it ends.
     fault: Option<(i64, Duration)>,
-    /// The world's time and the clock's time at the last change.
+    /// World time and clock time at the last change of the rate.
     since: (Duration, Duration),
 }
 
@@ -89,7 +90,7 @@ impl Rate {
         MILLION.saturating_add_signed(drift)
     }
 
-    /// Returns the clock's time at a time of the world.
+    /// Returns the clock time that corresponds to a world time.
     fn time(&self, now: Duration) -> Duration {
         let (started, shown) = self.since;
         shown + scaled(now.saturating_sub(started), self.millionths(), MILLION, |nanos, of| nanos / of)
@@ -100,14 +101,14 @@ impl Rate {
         self.drift = drift;
     }
 
-    /// Starts the drift of a fault, which ends at `until`.
+    /// Starts a drift caused by a fault, which ends at the world time `until`.
     pub(crate) fn start_drift(&mut self, now: Duration, drift: i64, until: Duration) {
         self.since = (now, self.time(now));
         let last = self.fault.map_or(until, |(_, last)| last.max(until));
         self.fault = Some((drift, last));
     }
 
-    /// Stops the drift of a fault unless another one continues.
+    /// Stops the drift caused by a fault, unless another such fault continues.
     pub(crate) fn stop_drift(&mut self, now: Duration) {
         if self.fault.is_some_and(|(_, until)| until <= now) {
             self.since = (now, self.time(now));
@@ -116,7 +117,7 @@ impl Rate {
     }
 }
 
-/// Scales a time by the ratio of two rates. `divide` determines the rounding.
+/// Scales a duration by the ratio of two rates. The function `divide` determines the rounding.
 fn scaled(time: Duration, by: u64, of: u64, divide: fn(u128, u128) -> u128) -> Duration {
     let nanos = divide(time.as_nanos() * u128::from(by), of.into());
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))

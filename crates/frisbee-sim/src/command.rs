@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Returns the `cargo test` command that selects this test of the current program, or all of its tests.
+/// Returns the `cargo test` command that runs the given test of this program, or all tests if `test` is `None`.
 pub(crate) fn of_test(test: Option<&str>) -> String {
     let program = env::current_exe().unwrap_or_default();
     let package = env::var("CARGO_PKG_NAME").ok();
@@ -21,7 +21,7 @@ pub(crate) fn of_test(test: Option<&str>) -> String {
     parts.join(" ")
 }
 
-/// Returns the build folder of the program, such as `target/debug`, if it has cargo's layout.
+/// Returns the build folder of a program, such as `target/debug`, if the path has cargo's layout.
 pub(crate) fn build_folder(program: &Path) -> Option<&Path> {
     let folder = program.parent()?;
     folder.ends_with("deps").then(|| folder.parent()).flatten()
@@ -35,8 +35,7 @@ fn profile_of(program: &Path) -> Option<String> {
     }
 }
 
-/// Returns the root source of the crate, which is the first one in the dependency file that the compiler writes for
-/// each program.
+/// Returns the root source file of the crate, which the compiler lists first in a program's dependency file.
 fn first_source(listed: &str) -> Option<PathBuf> {
     let (_, sources) = listed.lines().next()?.split_once(": ")?;
     // Spaces in names are escaped with a backslash.
@@ -45,7 +44,7 @@ fn first_source(listed: &str) -> Option<PathBuf> {
     Some(first.replace('\0', " ").into())
 }
 
-/// Returns the target with this root source by cargo's layout rules, or `None` if they do not determine it.
+/// Returns the cargo target with this root source file. Returns `None` if cargo's layout rules do not determine it.
 fn target_of(source: &Path, program: &Path, package: Option<&str>) -> Option<String> {
     let name = |path: &Path| Some(path.file_name()?.to_str()?.to_owned());
     let file = source.file_stem()?.to_str()?;

@@ -6,7 +6,7 @@ use crate::{Process, state};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Maximum duration of a sync in milliseconds, typical of a hard disk or a busy SSD.
+/// Maximum duration of a simulated disk sync in milliseconds, typical of a hard disk or a busy SSD.
 const SYNC_MILLIS_MAX: u64 = 10;
 
 /// The disk of a node: values by name.
@@ -31,7 +31,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Returns the value with this name. A crashed process reads nothing.
+    /// Returns the stored value with this name. A crashed process reads nothing.
     pub fn read(&self, name: &str) -> Option<Vec<u8>> {
         let state = self.process.shared().lock();
         let node = &state.nodes[self.process.number()];
@@ -78,7 +78,7 @@ impl Disk {
         }
     }
 
-    /// Waits up to 10 ms until all previous changes are permanent. Never resolves if the process crashes before.
+    /// Waits up to 10 ms until all previous changes are permanent. Never completes if the process crashes before.
     ///
     /// # Cancel safety
     /// If the future is dropped, the changes may or may not become permanent.
@@ -99,7 +99,7 @@ impl Disk {
     }
 }
 
-/// Makes the first `count` changes permanent. Returns their number of bytes.
+/// Makes the first `count` unsynced changes permanent. Returns their size in bytes.
 pub(crate) fn keep(node: &mut state::NodeState, count: usize) -> u64 {
     let mut bytes = 0;
     for (name, value) in node.unsynced.drain(..count) {
@@ -115,7 +115,7 @@ pub(crate) fn keep(node: &mut state::NodeState, count: usize) -> u64 {
 }
 
 impl Process {
-    /// Returns whether the process has ended.
+    /// Returns whether this process has ended, because it crashed or the node runs a later one.
     pub(crate) fn has_ended_in(&self, state: &state::State) -> bool {
         matches!(state.standing(self.number(), self.incarnation()), ProcessState::Over)
     }

@@ -13,40 +13,40 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, fs, io, process, thread};
 
-/// Number of most recent events that a failure prints. `FRISBEE_TRACE` writes all events.
+/// Number of most recent events that are printed with a failure. `FRISBEE_TRACE` writes all events.
 const PRINTED: usize = 40;
 
-/// A failing seed and the command that reproduces the failure.
+/// A seed whose world failed, with the command that reproduces the failure.
 #[derive(Clone)]
 pub struct Failure {
     seed: u64,
     text: String,
     faults: Vec<FaultRecord>,
-    /// Whether only the recorded faults may be injected.
+    /// Whether the run is restricted to the recorded faults, because the others are not required for the failure.
     is_shrunk: bool,
     recording: Recording,
-    /// The name of the test.
+    /// Name of the test, if known.
     test: Option<String>,
 }
 
-/// A fault that was injected.
+/// An injected fault, for the failure report.
 #[derive(Clone)]
 struct FaultRecord {
     number: usize,
     at: Duration,
     fault: Fault,
-    /// The event that triggered it, if any.
+    /// Event that triggered the fault, if any.
     upon: Option<String>,
 }
 
-/// The events of a run.
+/// Recorded events of a run.
 #[derive(Clone)]
 pub(crate) struct Recording {
     events: Vec<Event>,
 }
 
 impl Failure {
-    /// Creates a failure. Without `test`, the name of the test is derived from the thread.
+    /// Creates the report of a failure. If `test` is `None`, the name of the test is derived from the thread's name.
     pub(crate) fn new(seed: u64, text: String, ran: &RunRecord, kept: Option<&[usize]>, test: Option<String>) -> Self {
         let numbered = ran.schedule.iter().enumerate();
         let numbered = numbered.filter(|(number, _)| kept.is_none_or(|kept| kept.contains(number)));
@@ -67,29 +67,29 @@ impl Failure {
         self.seed
     }
 
-    /// Returns the cause: the panic, or the violated condition.
+    /// Returns the cause of the failure: the panic or the violated condition.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the faults required for the failure, with their times since the beginning of the world. Without any one
-    /// of them the failure does not occur, unless the search reached its limit.
+    /// Returns the faults that cause the failure, with their times since the beginning of the world. Without any one of
+    /// them the failure does not occur, unless the search reached its limit.
     pub fn faults(&self) -> impl Iterator<Item = (Duration, &Fault)> {
         self.faults.iter().map(|struck| (struck.at, &struck.fault))
     }
 
-    /// Returns the events of the run in order.
+    /// Returns the events of the failed run in order.
     pub fn events(&self) -> &[Event] {
         &self.recording.events
     }
 
-    /// Draws the last events of the run, with a line for each node and arrows for the bytes between them.
+    /// Draws the last events of the run as an SVG, with a line for each node and arrows for the transferred bytes.
     pub fn svg(&self) -> String {
         svg::draw(&self.recording.events)
     }
 
-    /// Writes the trace and its timeline next to the program, which is `target` for tests. Returns the report with both
-    /// paths.
+    /// Writes the trace and its timeline next to the program, which is in `target` for tests. Returns the report with
+    /// both paths.
     pub(crate) fn write(&self) -> String {
         let name = format!("{}-{}", self.test.as_deref().unwrap_or("world").replace("::", "-"), self.seed);
         let program = env::current_exe().unwrap_or_default();
@@ -129,7 +129,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A failure and the path of its trace without extension.
+/// A failure, and the path of its trace without an extension.
 struct Report<'a> {
     failure: &'a Failure,
     written: Option<PathBuf>,
@@ -168,7 +168,7 @@ impl Recording {
         Self { events: ran.events.clone() }
     }
 
-    /// Writes the text and the drawing to `path` with different extensions.
+    /// Writes the events as text and as a drawing, to files that differ from `path` by their extensions.
     pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
         let text = self.events.iter().fold(String::new(), |text, event| format!("{text}{event}\n"));
         put(path, "txt", &text)?;
@@ -176,14 +176,14 @@ impl Recording {
     }
 }
 
-/// Writes a file atomically, because another run of the same seed may write it concurrently.
+/// Writes a file atomically, because another run of the same seed may be writing it too.
 fn put(path: &Path, end: &str, text: &str) -> io::Result<()> {
     let new = with_end(path, &process::id().to_string());
     fs::write(&new, text)?;
     fs::rename(new, with_end(path, end))
 }
 
-/// Appends an extension to a path whose name may contain dots.
+/// Appends an extension to a path, whose file name may contain dots.
 fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut path = path.as_os_str().to_owned();
     path.push(".");

@@ -7,69 +7,70 @@ use std::time::Duration;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The node crashes and restarts later.
+    /// A node crashes and restarts later.
     Crash {
         /// The node.
         node: String,
-        /// The time until it restarts.
+        /// Time until the node restarts.
         down: Duration,
-        /// Whether its disk is lost. Otherwise it keeps synced values and some of the others.
+        /// Whether the contents of the node's disk are lost. Otherwise it keeps synced values and some of the unsynced
+        /// ones.
         loses_disk: bool,
     },
-    /// The node pauses, like a virtual machine during migration.
+    /// A node pauses, like a virtual machine during a migration.
     Pause {
         /// The node.
         node: String,
         /// The duration.
         time: Duration,
     },
-    /// No bytes pass from one node to another. They are not lost: like in TCP, connections deliver them afterwards.
+    /// No bytes pass from one node to another during the fault. They are delivered afterwards, like in TCP.
     Partition {
-        /// The node whose bytes are held back.
+        /// Node whose bytes are held back.
         from: String,
-        /// The node that does not receive them.
+        /// Node that does not receive the bytes.
         to: String,
-        /// Whether the other direction is blocked too.
+        /// Whether the opposite direction is blocked too.
         both_ways: bool,
         /// The duration.
         time: Duration,
     },
-    /// No bytes pass between the node and all others.
+    /// No bytes pass between a node and all others.
     Isolate {
         /// The node.
         node: String,
         /// The duration.
         time: Duration,
     },
-    /// The connections between two nodes are reset at both ends.
+    /// All connections between two nodes are reset at both ends.
     Reset {
         /// One node.
         one: String,
         /// The other.
         other: String,
     },
-    /// The connections between two nodes stop delivering without an error at either end.
+    /// All connections between two nodes stop delivering bytes, without an error at either end.
     Silence {
         /// One node.
         one: String,
         /// The other.
         other: String,
     },
-    /// The connections from one node to another end after a number of further bytes.
+    /// All connections from one node to another are cut after a number of further bytes.
     Cut {
-        /// The node that writes.
+        /// Node that writes the bytes.
         from: String,
-        /// The node that reads.
+        /// Node that reads the bytes.
         to: String,
-        /// The number of bytes that still pass.
+        /// Number of bytes that still pass before the cut.
         behind: u64,
     },
     /// Each connection from one node to another is limited to 2 kB/s. A faster writer waits once the bytes in flight
     /// reach the capacity of the [`Cable`](crate::Cable::capacity).
     Slow {
-        /// The node that writes.
+        /// Node that writes the bytes.
         from: String,
-        /// The node that reads.
+        /// Node that reads the bytes.
         to: String,
         /// The duration.
         time: Duration,
@@ -77,43 +78,44 @@ pub enum Fault {
     /// Each write and each connection attempt from one node to another gets a random additional delay. Connections can
     /// overtake each other.
     Delay {
-        /// The node that writes.
+        /// Node that writes the bytes.
         from: String,
-        /// The node that reads.
+        /// Node that reads the bytes.
         to: String,
-        /// The maximum additional delay.
+        /// Maximum additional delay of a write.
         most: Duration,
-        /// The duration.
+        /// One in 2000 bytes from one node to another arrives with a flipped bit. No TCP checksum detects it in the
+        /// simulation.
         time: Duration,
     },
     /// One of 2000 bytes from one node to another has a flipped bit. No TCP checksum detects it here.
     Corrupt {
-        /// The node that writes.
+        /// Node that writes the bytes.
         from: String,
-        /// The node that reads.
+        /// Node that reads the bytes.
         to: String,
         /// The duration.
         time: Duration,
     },
-    /// The wall clock of a node jumps.
+    /// The wall clock of a node jumps forwards or backwards.
     SetClock {
         /// The node.
         node: String,
-        /// The jump in milliseconds, negative for the past.
+        /// Jump of the clock in milliseconds, negative if backwards.
         by_millis: i64,
     },
-    /// Both clocks of a node are too fast or too slow, regardless of [`Node::set_clock`](crate::Node::set_clock).
+    /// Both clocks of a node run too fast or too slowly, regardless of [`Node::set_clock`](crate::Node::set_clock).
     Drift {
         /// The node.
         node: String,
-        /// The drift in millionths, negative if too slow.
+        /// Drift of the clocks in millionths, negative if they are too slow.
         millionths: i64,
         /// The duration.
         time: Duration,
     },
 }
 
-/// These texts are part of the trace hash, so changing one changes the hash.
+/// Formats a fault for the trace. The text is part of the trace hash, so changing it changes the hash.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -147,17 +149,17 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The kind of a [`Fault`], for drawing.
+/// Kind of a [`Fault`], without its nodes and durations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// [`Fault::Crash`] of a node that keeps its disk.
+    /// [`Fault::Crash`] of a node whose disk is kept.
     Crash,
-    /// [`Fault::Crash`] of a node that loses its disk.
+    /// [`Fault::Crash`] of a node whose disk is lost.
     LoseDisk,
     /// [`Fault::Pause`].
     Pause,
-    /// [`Fault::Partition`] of both directions or of one.
+    /// [`Fault::Partition`] of one or both directions.
     Partition,
     /// [`Fault::Isolate`].
     Isolate,
@@ -180,7 +182,7 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// The kinds that a replicated service must survive: all but lost disks and flipped bits.
+    /// Fault kinds that a replicated service must survive: all but lost disks and flipped bits.
     pub const USUAL: [Self; 11] = [
         Self::Crash,
         Self::Pause,

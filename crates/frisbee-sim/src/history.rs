@@ -8,20 +8,20 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// A sequential specification of an object.
+/// Sequential specification of an object, against which a concurrent history is checked.
 pub trait Model {
-    /// The type of operations, with their arguments.
+    /// Type of the object's operations, including their arguments.
     type Operation: Clone + fmt::Debug;
-    /// The result of an operation.
+    /// Type of the results of operations.
     type Outcome: Clone + fmt::Debug;
-    /// The state of the object.
+    /// Type of the object's state.
     type State: Clone + Eq + Hash;
 
-    /// Returns the initial state.
+    /// Returns the initial state of the object.
     fn initial(&self) -> Self::State;
 
-    /// Returns the state after an operation, or `None` if the operation cannot have this result in this state. The
-    /// result of a lost operation is unknown, so every result is possible.
+    /// Returns the state after an operation, or `None` if the operation cannot have this result in this state. If the
+    /// result is unknown because the operation is lost, every result is possible.
     fn step(
         &self,
         state: &Self::State,
@@ -46,7 +46,7 @@ pub struct History<O, R>(Arc<Mutex<Record<O, R>>>);
 
 struct Record<O, R> {
     entries: Vec<Entry<O, R>>,
-    /// Number of recorded begins and ends, which serves as the clock of the history.
+    /// Number of recorded begins and ends of operations, which serves as the clock of the history.
     moments: usize,
 }
 
@@ -57,30 +57,30 @@ impl<O, R> Record<O, R> {
     }
 }
 
-/// Identifies an operation of a [`History`].
+/// Identifies an operation in a [`History`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OperationId(usize);
 
 struct Entry<O, R> {
     operation: O,
     started: usize,
-    /// `None` for an operation that is lost or in progress.
+    /// Time and result of the operation's end. `None` if the operation is lost or in progress.
     ended: Option<(usize, R)>,
     is_void: bool,
 }
 
-/// The verdict on a history.
+/// Result of checking a history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// An order of the operations explains all results.
+    /// Some order of the operations explains all their results.
     Linearizable,
-    /// No order explains all results. The text states the first result that fits no order.
+    /// No order of the operations explains all their results. The text states the first result that fits no order.
     Violated(String),
-    /// The search reached its maximum number of configurations.
+    /// The search reached its maximum number of configurations without a result.
     Undecided,
 }
 
-/// Maximum number of configurations of a search, which take some hundred megabytes.
+/// Maximum number of configurations per search, which take some hundred megabytes.
 const CONFIGURATIONS_MAX: usize = 2_000_000;
 
 impl<O, R> Default for History<O, R> {
@@ -102,13 +102,13 @@ impl<O, R> fmt::Debug for History<O, R> {
 }
 
 impl<O: Clone + fmt::Debug, R: Clone + fmt::Debug> History<O, R> {
-    /// Creates an empty history.
+    /// Creates a history without operations.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Begins an operation. Unless it [ends](Self::end) or is [void](Self::cancel), it may take effect at any later
-    /// time, or never. Leave it like this for a call that [may have run](frpc::Status::may_have_run).
+    /// Records the start of an operation. Unless it [ends](Self::end) or is [void](Self::cancel), it may take effect at
+    /// any later time, or never. Leave it like this for a call that [may have run](frpc::Status::may_have_run).
     pub fn begin(&self, operation: O) -> OperationId {
         let mut record = self.0.lock();
         let started = record.moment();
@@ -116,7 +116,7 @@ impl<O: Clone + fmt::Debug, R: Clone + fmt::Debug> History<O, R> {
         OperationId(record.entries.len() - 1)
     }
 
-    /// Ends an operation with this result.
+    /// Records that an operation has ended with this result.
     ///
     /// # Panics
     /// If the operation has already ended.
@@ -128,12 +128,12 @@ impl<O: Clone + fmt::Debug, R: Clone + fmt::Debug> History<O, R> {
         assert!(ended.is_none(), "the operation has ended already");
     }
 
-    /// Marks an operation that was certainly not executed and never will be.
+    /// Records that an operation was not executed and never will be.
     pub fn cancel(&self, id: OperationId) {
         self.0.lock().entries[id.0].is_void = true;
     }
 
-    /// Returns the number of operations.
+    /// Returns the number of recorded operations.
     pub fn len(&self) -> usize {
         self.0.lock().entries.len()
     }
@@ -143,13 +143,14 @@ impl<O: Clone + fmt::Debug, R: Clone + fmt::Debug> History<O, R> {
         self.0.lock().entries.is_empty()
     }
 
-    /// Checks all operations against a model. The time is exponential in the number of overlapping operations.
+    /// Checks the history of all operations against a model. The time is exponential in the number of overlapping
+    /// operations.
     pub fn check<M: Model<Operation = O, Outcome = R>>(&self, model: &M) -> Verdict {
         self.check_of(model, |_| true)
     }
 
-    /// Checks some of the operations. Checking independent objects separately, such as the keys of a store, is much
-    /// faster than checking them together.
+    /// Checks the history of selected operations. Checking independent objects separately, such as the keys of a store,
+    /// is much faster than checking them together.
     pub fn check_of<M: Model<Operation = O, Outcome = R>>(&self, model: &M, is_part: impl Fn(&O) -> bool) -> Verdict {
         let record = self.0.lock();
         let part: Vec<_> = record.entries.iter().filter(|entry| !entry.is_void && is_part(&entry.operation)).collect();
@@ -157,13 +158,13 @@ impl<O: Clone + fmt::Debug, R: Clone + fmt::Debug> History<O, R> {
     }
 }
 
-/// A search for an order.
+/// Search for an order of operations that explains their results.
 struct Search<'a, M: Model> {
     model: &'a M,
     part: &'a [&'a Entry<M::Operation, M::Outcome>],
-    /// Visited sets of operations with the resulting state.
+    /// Visited configurations: the set of ordered operations and the resulting state.
     visited: HashSet<(Vec<u64>, M::State)>,
-    /// The maximum number of operations explained by any order, and the set of these operations.
+    /// Maximum number of operations that any order explains, with the set of these operations.
     farthest: Option<(usize, Vec<u64>)>,
 }
 
@@ -207,7 +208,7 @@ impl<M: Model> Search<'_, M> {
         Verdict::Violated(self.explain())
     }
 
-    /// Describes the results that no order explains.
+    /// Describes the operation results that no order explains.
     fn explain(&self) -> String {
         let Some((explained, done)) = &self.farthest else { return String::new() };
         let left = self.part.iter().enumerate().filter(|(at, _)| done[at / 64] >> (at % 64) & 1 == 0);
@@ -221,7 +222,7 @@ impl<M: Model> Search<'_, M> {
     }
 }
 
-/// A register with read, write and compare-and-set.
+/// Model of a register with read, write and compare-and-set.
 #[derive(Clone, Debug)]
 pub struct Register<V> {
     initial: V,
@@ -234,8 +235,8 @@ impl<V> Register<V> {
     }
 }
 
-/// An operation on a [`Register`]. The result of a read is `Some` value. The result of a failed compare-and-set is the
-/// actual value. Other results are `None`.
+/// An operation on a [`Register`]. A read returns the value as `Some`. A failed compare-and-set returns the actual
+/// value. All other operations return `None`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum RegisterOperation<V> {
@@ -243,7 +244,7 @@ pub enum RegisterOperation<V> {
     Read,
     /// Replaces the value.
     Write(V),
-    /// Replaces the first value by the second if it is the current one.
+    /// Replaces the first value with the second, if the first is the current one.
     CompareAndSet(V, V),
 }
 
@@ -278,14 +279,13 @@ impl<V> Queue<V> {
     }
 }
 
-/// An operation on a [`Queue`]. The result of a pop is the value, or `None` if the queue is empty. The result of a push
-/// is `None`.
+/// An operation on a [`Queue`]. A pop returns the value, or `None` if the queue is empty. A push returns `None`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum QueueOperation<V> {
     /// Appends a value.
     Push(V),
-    /// Takes the first value.
+    /// Removes the first value of the queue.
     Pop,
 }
 

@@ -22,7 +22,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout_at};
 
-/// Number of tasks at which a node removes the finished ones.
+/// Number of tasks of a node at which finished ones are removed from its list.
 const TASKS: usize = 64;
 
 /// A machine with a name, a disk and a clock that runs one process at a time. Created by
@@ -47,7 +47,7 @@ impl Node {
         Self { shared: shared.clone(), number }
     }
 
-    /// Returns the name of the node.
+    /// Returns the name of this node.
     pub fn name(&self) -> String {
         self.shared.lock().nodes[self.number].name.clone()
     }
@@ -232,8 +232,8 @@ impl Node {
         self.shared.lock().nodes[self.number].is_up
     }
 
-    /// Sets the offset of the node's wall clock from the time of the world in milliseconds, and the drift of both
-    /// clocks in millionths, positive if too fast.
+    /// Sets the offset in milliseconds of the node's wall clock from world time, and the drift of both clocks in
+    /// millionths, positive if they are too fast.
     ///
     /// # Panics
     /// If a clock would stop or run backwards.
@@ -255,7 +255,7 @@ impl Node {
 
 /// A run of a program on a node, from its start to its crash. Clones refer to the same process.
 ///
-/// After the crash the process has no effect: disk operations do nothing, connections fail, and waits never end.
+/// After the crash the process has no effect: disk operations do nothing, connections fail, and waits never complete.
 #[derive(Clone)]
 pub struct Process {
     shared: Arc<Shared>,
@@ -282,22 +282,22 @@ impl Process {
         self.process
     }
 
-    /// Returns the name of the node.
+    /// Returns the name of the node that runs this process.
     pub fn name(&self) -> String {
         self.shared.lock().nodes[self.number].name.clone()
     }
 
-    /// Returns the disk of the node.
+    /// Returns the disk of the node that runs this process.
     pub fn disk(&self) -> Disk {
         Disk { process: self.clone() }
     }
 
-    /// Returns the clocks of the node.
+    /// Returns the clock of the node that runs this process.
     pub fn clock(&self) -> Clock {
         Clock { process: self.clone() }
     }
 
-    /// Serves new connections to this node.
+    /// Serves new connections to the node with an frpc server.
     pub fn serve(&self, acceptor: frpc::Acceptor) {
         self.accept(move |transport| {
             let acceptor = acceptor.clone();
@@ -305,7 +305,7 @@ impl Process {
         });
     }
 
-    /// Passes new connections to this node to a function, whose future runs as a task of the process. Supports routers
+    /// Passes new connections to the node to a function, whose future runs as a task of the process. Supports routers
     /// of frisbee or any other protocol.
     pub fn accept<F, T>(&self, accept: F)
     where
@@ -322,7 +322,7 @@ impl Process {
         self.shared.changes.notify_waiters();
     }
 
-    /// Connects to a node by its name. Takes one round trip.
+    /// Connects to a node by its name, which takes one round trip.
     ///
     /// # Errors
     /// `ConnectionRefused` if no process accepts there.
@@ -379,7 +379,7 @@ impl Process {
         }
     }
 
-    /// Spawns a task of the process, which a crash drops and a pause suspends.
+    /// Spawns a task of the process. A crash drops the task, and a pause suspends it.
     pub fn spawn<T: Send + 'static>(&self, task: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
         let handle = tokio::spawn(ProcessTask { process: self.clone(), future: Box::pin(task) });
         let mut state = self.shared.lock();
@@ -396,7 +396,7 @@ impl Process {
         handle
     }
 
-    /// Waits until the process is running. Never resolves after the process has ended.
+    /// Waits while the process is paused. Never completes after the process has ended.
     pub(crate) async fn running(&self) {
         let may_act = poll_fn(|context| {
             let mut state = self.shared.lock();
@@ -415,10 +415,10 @@ impl Process {
     }
 }
 
-/// A pending connection.
+/// Future of a connection to another node.
 pub type Dialling = Pin<Box<dyn Future<Output = io::Result<Transport>> + Send>>;
 
-/// A task of a process, which is only polled while the process is running.
+/// A task of a process, which is polled only while the process is running.
 struct ProcessTask<F> {
     process: Process,
     future: Pin<Box<F>>,

@@ -7,13 +7,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Maximum random drift of a clock, in millionths.
+/// Maximum random drift of a node's clocks, in millionths.
 const DRIFT_MAX: i64 = 50_000;
 
-/// Maximum random delay of a write, in milliseconds.
+/// Maximum random delay of a write by a fault, in milliseconds.
 const DELAY_MAX: u64 = 500;
 
-/// A schedule of faults. See [`World::inject`](crate::World::inject).
+/// A schedule of faults to inject; see [`World::inject`](crate::World::inject).
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Faults {
@@ -26,7 +26,7 @@ enum Source {
     DrawRules(DrawRules),
 }
 
-/// The rules for random faults.
+/// Rules by which random faults are drawn.
 #[derive(Clone, Debug)]
 struct DrawRules {
     count: usize,
@@ -36,18 +36,18 @@ struct DrawRules {
     within: Duration,
     longest: Duration,
     upon: Option<Trigger>,
-    /// The number of occasions from which a fault chooses one.
+    /// Number of occasions among which each fault chooses one at random.
     among: u64,
 }
 
-/// An event at a node that can [trigger](Faults::upon) faults: an event of the trace, or an
+/// Event at a node that can [trigger](Faults::upon) faults: an event of the trace, or an
 /// [occasion](crate::World::occasion) named by the test.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Trigger {
-    /// An event of this kind.
+    /// Any event of this kind in the trace.
     Event(EventKind),
-    /// An occasion of this name.
+    /// An occasion that the test has named.
     Named(String),
 }
 
@@ -82,12 +82,12 @@ impl fmt::Display for Trigger {
 }
 
 impl Faults {
-    /// Creates a schedule with explicit times after [`World::inject`](crate::World::inject).
+    /// Creates a schedule of faults at explicit times after [`World::inject`](crate::World::inject).
     pub fn schedule(faults: impl IntoIterator<Item = (Duration, Fault)>) -> Self {
         Self { source: Source::Written(faults.into_iter().collect()) }
     }
 
-    /// Creates a schedule of `count` random faults of these nodes, derived from the seed. By default they are of the
+    /// Creates a schedule of `count` random faults at these nodes, derived from the seed. By default they are of the
     /// [usual](FaultKind::USUAL) kinds, begin within 10 s, and last up to 4 s.
     ///
     /// # Panics
@@ -131,7 +131,7 @@ impl Faults {
         Self { source: Source::DrawRules(drawn) }
     }
 
-    /// Changes the rules. Has no effect on explicit schedules.
+    /// Changes the rules for random faults. Has no effect on explicit schedules.
     fn set(mut self, change: impl FnOnce(&mut DrawRules)) -> Self {
         if let Source::DrawRules(drawn) = &mut self.source {
             change(drawn);
@@ -149,7 +149,8 @@ impl Faults {
         self.set(|drawn| drawn.kinds = kinds)
     }
 
-    /// Sets the nodes to affect, instead of the nodes of the [occasions](Self::upon) or the previous ones.
+    /// Sets the nodes at which faults occur, instead of those at which the [occasions](Self::upon) occur or those set
+    /// before.
     ///
     /// # Panics
     /// If the list is empty.
@@ -159,29 +160,30 @@ impl Faults {
         self.set(|drawn| drawn.nodes = nodes)
     }
 
-    /// Adds peers, usually clients, for faults between two nodes. The peers themselves do not crash or pause. Without
-    /// peers, faults [upon](Self::upon) occasions are between all nodes of the world.
+    /// Adds peers, usually clients, for faults between two nodes. The peers themselves neither crash nor pause. Without
+    /// peers, faults [upon](Self::upon) occasions affect links between all nodes of the world.
     pub fn peers<N: Into<String>>(self, peers: impl IntoIterator<Item = N>) -> Self {
         self.set(|drawn| drawn.peers.extend(peers.into_iter().map(Into::into)))
     }
 
-    /// Sets the maximum time until faults begin, after [`World::inject`](crate::World::inject) or after their occasion.
+    /// Sets the maximum time until a fault begins, after [`World::inject`](crate::World::inject) or after the occasion
+    /// that triggers it.
     pub fn within(self, time: Duration) -> Self {
         self.set(|drawn| drawn.within = time)
     }
 
-    /// Sets the maximum duration of a fault.
+    /// Sets the maximum duration of a random fault.
     pub fn lasting(self, longest: Duration) -> Self {
         self.set(|drawn| drawn.longest = longest)
     }
 
-    /// Sets the number of occasions from which each fault [upon](Self::upon) them chooses one. Defaults to the number
-    /// of faults. Use a large number for frequent events, such as writes.
+    /// Sets the number of occasions from which each fault triggered [upon](Self::upon) them chooses one. Defaults to
+    /// the number of faults. Use a large number for frequent events, such as writes.
     pub fn among(self, occasions: u64) -> Self {
         self.set(|drawn| drawn.among = occasions)
     }
 
-    /// Returns the planned faults in order.
+    /// Draws the random faults of the schedule and returns all faults in order.
     pub(crate) fn draw(self, rng: &mut Rng) -> Vec<PlannedFault> {
         let drawn = match self.source {
             Source::Written(faults) => return in_order(faults),
@@ -206,25 +208,25 @@ fn in_order(mut faults: Vec<(Duration, Fault)>) -> Vec<PlannedFault> {
     faults.into_iter().map(|(at, fault)| PlannedFault::At(at, fault)).collect()
 }
 
-/// A fault of a schedule.
+/// A fault of a schedule, with the time or occasion at which it is injected.
 pub(crate) enum PlannedFault {
     /// After this time.
     At(Duration, Fault),
     Upon(PendingFault),
 }
 
-/// A fault waiting for its occasion.
+/// A fault that will be injected on a certain occasion.
 pub(crate) struct PendingFault {
     occasion: Trigger,
-    /// The zero-based number of the occasion that triggers the fault.
+    /// Zero-based number of the occasion that triggers the fault.
     at: u64,
-    /// Seed of the fault, so that it does not depend on earlier random numbers.
+    /// Random seed of the fault. Drawn in advance, so that the fault does not depend on other random numbers.
     seed: u64,
     drawn: Arc<DrawRules>,
 }
 
 impl PendingFault {
-    /// Returns whether this event triggers the fault. Counts other occasions of its kind in `passed`.
+    /// Returns whether this event triggers the fault. Earlier matching events are counted in `passed`.
     pub(crate) fn is_due(&self, raw: &RawEvent<'_>, passed: &mut u64) -> bool {
         if !self.occasion.is(raw) {
             return false;
@@ -233,7 +235,7 @@ impl PendingFault {
         *passed > self.at
     }
 
-    /// Returns the fault and its delay after the occasion.
+    /// Returns the fault, and the delay with which it follows the occasion.
     pub(crate) fn draw<'n>(&self, node: &str, all: impl Iterator<Item = &'n str>) -> (Duration, Fault) {
         let DrawRules { nodes, peers, .. } = &*self.drawn;
         let nodes = if nodes.is_empty() { vec![node.to_owned()] } else { nodes.clone() };
@@ -241,7 +243,7 @@ impl PendingFault {
         self.drawn.draw(&mut Rng::with_seed(self.seed), &nodes, &peers)
     }
 
-    /// Describes the occasion.
+    /// Describes the occasion that triggers the fault.
     pub(crate) fn when(&self) -> String {
         format!("upon \"{}\" number {}", self.occasion, self.at + 1)
     }
@@ -281,7 +283,7 @@ impl DrawRules {
     }
 }
 
-/// Returns a random time of whole milliseconds below `time`, or 0.
+/// Returns a random duration of whole milliseconds below `time`, or zero.
 fn below(rng: &mut Rng, time: Duration) -> Duration {
     Duration::from_millis(rng.u64(..=(time.as_millis() as u64).saturating_sub(1)))
 }

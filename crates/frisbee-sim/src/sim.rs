@@ -18,14 +18,14 @@ use std::time::Duration;
 use std::{env, thread};
 use tokio::time::{sleep, timeout};
 
-/// Default maximum virtual time of a world.
+/// Default maximum simulated time of a world.
 const TIME_MAX: Duration = Duration::from_secs(3_600);
 
-/// Maximum number of runs to reduce the faults of a failure.
+/// Maximum number of runs to find the smallest set of faults that causes a failure.
 const SHRINKS: usize = 200;
 
 thread_local! {
-    /// The world running on this thread.
+    /// The world that is running on this thread.
     static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
 }
 
@@ -74,7 +74,7 @@ pub struct Sim {
     shrinks: bool,
     time_max: Duration,
     kept: Option<BTreeSet<usize>>,
-    /// The name of the test, if known.
+    /// Name of the test, if known.
     test: Option<String>,
 }
 
@@ -84,19 +84,19 @@ impl Default for Sim {
     }
 }
 
-/// The result of a run.
+/// Summary of a successful run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// The hash of all events. It is the same for the same seed and program, on every machine.
+    /// Hash of all events. It is the same for the same seed and program on every machine.
     pub trace_hash: u64,
-    /// The number of events.
+    /// Number of events in the trace.
     pub events: u64,
-    /// The virtual duration of the run.
+    /// Simulated duration of the run.
     pub elapsed: Duration,
 }
 
-/// A run with the data for a failure report.
+/// Data of a run that a failure report requires.
 pub(crate) struct RunRecord {
     pub(crate) report: Report,
     pub(crate) failure: Option<String>,
@@ -105,7 +105,7 @@ pub(crate) struct RunRecord {
 }
 
 impl Sim {
-    /// Creates the default settings.
+    /// Creates a simulation with the default settings.
     pub fn new() -> Self {
         Self { runs_twice: true, shrinks: true, time_max: TIME_MAX, kept: None, test: None }
     }
@@ -122,7 +122,7 @@ impl Sim {
         self
     }
 
-    /// Sets the maximum virtual time of a world. Defaults to an hour.
+    /// Sets the maximum simulated time of a world. Defaults to one hour.
     pub fn time_max(mut self, time: Duration) -> Self {
         self.time_max = time;
         self
@@ -160,7 +160,7 @@ impl Sim {
         }
     }
 
-    /// Sets the name of the test, for callers that know it at compile time.
+    /// Sets the name of the test, for macros that know it at compile time.
     #[doc(hidden)]
     pub fn of_test(mut self, module: &str, name: &str) -> Self {
         // The name of a test does not include its crate.
@@ -169,7 +169,8 @@ impl Sim {
         self
     }
 
-    /// Runs the world of one seed with the faults in `FRISBEE_FAULTS`, and writes its trace to `FRISBEE_TRACE`.
+    /// Runs the world of one seed with the faults selected by `FRISBEE_FAULTS`, and writes its trace to the path in
+    /// `FRISBEE_TRACE`.
     fn repeat<F, W>(self, seed: u64, world: &F) -> Result<Report, Failure>
     where
         F: Fn(World) -> W,
@@ -183,7 +184,7 @@ impl Sim {
         Self { kept, ..self }.run(seed, world)
     }
 
-    /// Runs the world with the seeds from 0 on, on all processors, until one fails. Returns the failure with the
+    /// Runs the world with seeds from 0 upwards on all processors, until one fails. Returns the failure with the
     /// smallest seed.
     pub fn find<F, W>(&self, seeds: u64, world: F) -> Option<Failure>
     where
@@ -230,7 +231,7 @@ impl Sim {
         Some(self.shrink(seed, failure, &world))
     }
 
-    /// Runs the world of one seed.
+    /// Runs the world of a single seed.
     ///
     /// # Errors
     /// The failure with as few faults as possible: if a task or handler panics, a condition does not hold, the world
@@ -243,7 +244,7 @@ impl Sim {
         self.run_as_is(seed, &world).map_err(|failure| self.shrink(seed, failure, &world))
     }
 
-    /// Like [`run`](Self::run), without the search for fewer faults.
+    /// Like [`run`](Self::run), but does not search for a smaller set of faults after a failure.
     fn run_as_is<F, W>(&self, seed: u64, world: &F) -> Result<Report, String>
     where
         F: Fn(World) -> W,
@@ -262,7 +263,7 @@ impl Sim {
         Ok(first.report)
     }
 
-    /// Runs a world with all its faults, or only those in `kept`.
+    /// Runs a world once, with all its faults or only those in `kept`.
     pub(crate) fn once<F, W>(&self, seed: u64, kept: Option<BTreeSet<usize>>, is_recorded: bool, world: &F) -> RunRecord
     where
         F: Fn(World) -> W,
@@ -312,7 +313,7 @@ impl Sim {
         RunRecord { failure, ..ran }
     }
 
-    /// Explains how two runs of a seed differ.
+    /// Describes how two runs of the same seed differ.
     fn differ<F, W>(&self, seed: u64, world: &F) -> String
     where
         F: Fn(World) -> W,
@@ -330,7 +331,7 @@ impl Sim {
         format!("two runs of one seed differ. {first}\n{CAUSES}")
     }
 
-    /// Searches for a failing run with fewer faults.
+    /// Searches for a smaller set of faults with which the world still fails.
     fn shrink<F, W>(&self, seed: u64, text: String, world: &F) -> Failure
     where
         F: Fn(World) -> W,
@@ -371,16 +372,16 @@ impl Sim {
     }
 }
 
-/// The failure of a world that starts threads.
+/// Message for a world that starts threads.
 const THREAD: &str = "a thread was started, by spawn_blocking, tokio::fs or the like: no seed decides when it is ready";
 
-/// Common causes of differing runs.
+/// Hints at common causes of nondeterministic runs.
 const CAUSES: &str = "The usual causes: the order of a HashMap or HashSet (use BTreeMap, or sort); std::time::Instant::now or \
     SystemTime::now (use tokio's Instant, and Process::clock); threads; tokio::select! without `biased`; tokio::sync::watch with several \
     receivers, which it wakes in an order of its own; chance that is not from World::draw or fastrand's generator of the \
     thread; statics that remember the run before.";
 
-/// Polls a world until it ends or has failed.
+/// Polls a world until it has ended or failed.
 async fn until_failed(shared: &Arc<Shared>, course: impl Future<Output = ()>) {
     let mut course = pin!(course);
     poll_fn(|context| {
@@ -395,7 +396,7 @@ async fn until_failed(shared: &Arc<Shared>, course: impl Future<Output = ()>) {
 }
 
 impl Shared {
-    /// Returns the outcome of the run.
+    /// Returns the record of the completed run.
     fn finish(&self) -> RunRecord {
         let elapsed = self.elapsed();
         let mut state = self.lock();
@@ -405,7 +406,7 @@ impl Shared {
     }
 }
 
-/// Guard that sets the current world of the thread until it is dropped.
+/// Guard that unsets the current world of the thread when dropped.
 struct Current;
 
 impl Current {
@@ -425,7 +426,7 @@ fn current() -> Option<Arc<Shared>> {
     CURRENT.try_with(|current| current.try_borrow().ok()?.clone()).ok()?
 }
 
-/// Installs a hook that records panics instead of printing them on threads that run a world.
+/// Installs a panic hook that records the panics of threads that run a world, instead of printing them.
 fn catch_panics() {
     static CATCHING: Once = Once::new();
     CATCHING.call_once(|| {

@@ -21,16 +21,16 @@ use tokio::time::Instant;
 /// A future of a node.
 pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// The program of a node, called at each start.
+/// Program of a node, which is called each time the node starts.
 pub(crate) type Program = Arc<dyn Fn(crate::Process) -> Task + Send + Sync>;
 
-/// The function that accepts connections to a node.
+/// Function of a node that handles accepted connections.
 pub(crate) type Accept = Arc<dyn Fn(crate::Transport) -> Task + Send + Sync>;
 
-/// A condition that must always hold.
+/// A condition that must hold throughout the run.
 pub(crate) type Check = Box<dyn Fn() -> Result<(), String> + Send>;
 
-/// The end of unlimited faults, in milliseconds.
+/// End time in milliseconds of faults that last until the end of the run.
 pub(crate) const FOREVER: u64 = u64::MAX;
 
 /// State shared by all handles of a world.
@@ -39,13 +39,13 @@ pub(crate) struct Shared {
     state: Mutex<State>,
     start: Instant,
     pub(crate) seed: u64,
-    /// Notified of changes that pending connection attempts wait for.
+    /// Notified of changes that pending connection attempts are waiting for.
     pub(crate) changes: Notify,
     pub(crate) checks: Mutex<Vec<Check>>,
     failure: Mutex<Option<String>>,
-    /// Wakes the future that runs the world.
+    /// Waker of the future that runs the world.
     pub(crate) root: Mutex<Option<Waker>>,
-    /// The thread that runs the world.
+    /// Identifier of the thread that runs the world.
     thread: usize,
 }
 
@@ -55,12 +55,12 @@ fn this_thread() -> usize {
     HERE.try_with(|here| std::ptr::from_ref(here) as usize).unwrap_or(0)
 }
 
-/// The failure of a world that other threads use.
+/// Message for a world that is used by other threads.
 const THREADS: &str = "a thread other than its own has used the world: no seed decides when it does";
 
 pub(crate) struct State {
     pub(crate) rng: Rng,
-    /// Separate from `rng`, so that omitting faults does not change the others.
+    /// Random numbers for faults. Separate from `rng`, so that omitting a fault does not change the other events.
     pub(crate) fault_rng: Rng,
     pub(crate) trace: Trace,
     pub(crate) nodes: Vec<NodeState>,
@@ -69,39 +69,39 @@ pub(crate) struct State {
     pub(crate) cables: BTreeMap<(usize, usize), Cable>,
     troubles: BTreeMap<(usize, usize), LinkFaults>,
     pub(crate) wires: Vec<Option<Box<Wire>>>,
-    /// All faults of the world by their numbers, including omitted ones.
+    /// All faults of the world by number, including omitted ones.
     pub(crate) schedule: Vec<ScheduledFault>,
-    /// Faults waiting for their occasions.
+    /// Faults that will be injected on an occasion that has not occurred yet.
     pub(crate) strikes: Vec<PendingTrigger>,
-    /// The faults to inject; all if `None`.
+    /// Numbers of the faults to inject, or `None` to inject all of them.
     pub(crate) kept: Option<BTreeSet<usize>>,
 }
 
-/// A fault of the schedule, for the report.
+/// A fault of the schedule, for the failure report.
 #[derive(Clone)]
 pub(crate) struct ScheduledFault {
-    /// The occasion of a triggered fault.
+    /// Description of the occasion, if the fault is triggered by one.
     pub(crate) upon: Option<String>,
-    /// The fault and its time, if known.
+    /// Time and details of the fault, once it has been injected.
     pub(crate) struck: Option<(Duration, Fault)>,
 }
 
-/// A fault waiting for its occasion.
+/// A fault that will be injected on an occasion that has not occurred yet.
 pub(crate) struct PendingTrigger {
     pub(crate) number: usize,
     pub(crate) strike: PendingFault,
-    /// Number of past occasions of its kind.
+    /// Number of matching events that have already occurred.
     pub(crate) passed: u64,
 }
 
-/// The ends of faults of the link from one node to another, in milliseconds.
+/// Faults of the link from one node to another, by the times in milliseconds at which they end.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct LinkFaults {
     pub(crate) blocked: u64,
     pub(crate) slow: u64,
     pub(crate) corrupt: u64,
     pub(crate) delayed: u64,
-    /// Maximum additional delay in milliseconds.
+    /// Maximum additional delay of a write, in milliseconds.
     pub(crate) delay: u64,
 }
 
@@ -111,20 +111,20 @@ pub(crate) struct NodeState {
     pub(crate) program: Option<Program>,
     pub(crate) accept: Option<Accept>,
     pub(crate) is_up: bool,
-    /// The number of the current process. All others have ended.
+    /// Number of the node's current process. All processes with other numbers have ended.
     pub(crate) process: u64,
     pub(crate) is_paused: bool,
-    /// Wakers of tasks waiting for the node to resume.
+    /// Wakers of tasks that are waiting for the node to resume.
     pub(crate) paused: Vec<Waker>,
     pub(crate) tasks: Vec<AbortHandle>,
     pub(crate) disk: BTreeMap<String, Vec<u8>>,
-    /// Unsynced changes in order.
+    /// Changes of the disk that have not been synced, in order.
     pub(crate) unsynced: Vec<(String, Option<Vec<u8>>)>,
     pub(crate) skew_millis: i64,
     pub(crate) rate: Rate,
 }
 
-/// The state of a process.
+/// Whether a process is running, is paused or has ended.
 pub(crate) enum ProcessState {
     Runs,
     Paused,
@@ -165,17 +165,17 @@ impl Shared {
         self.state.lock()
     }
 
-    /// Returns the virtual time since the beginning.
+    /// Returns the simulated time since the beginning of the world.
     pub(crate) fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
 
-    /// Returns the virtual time since the beginning in milliseconds.
+    /// Returns the simulated time since the beginning of the world in milliseconds.
     pub(crate) fn now(&self) -> u64 {
         self.elapsed().as_millis() as u64
     }
 
-    /// Returns the instant `millis` milliseconds after the beginning.
+    /// Returns the instant `millis` milliseconds after the beginning of the world.
     pub(crate) fn instant(&self, millis: u64) -> Instant {
         self.start + Duration::from_millis(millis)
     }
@@ -192,7 +192,7 @@ impl Shared {
         }
     }
 
-    /// Triggers the faults upon this event.
+    /// Injects the faults that this event triggers.
     fn inject_triggered(&self, state: &mut State, raw: &RawEvent<'_>, node: usize) {
         let due: Vec<_> =
             state.strikes.extract_if(.., |pending| pending.strike.is_due(raw, &mut pending.passed)).collect();
@@ -219,7 +219,7 @@ impl Shared {
         self.failure.lock().clone()
     }
 
-    /// Checks the conditions that must always hold.
+    /// Checks all conditions that must hold throughout the run.
     pub(crate) fn run_checks(&self) {
         // Reentrant calls return. A condition added by another one is checked the next time.
         let Some(checks) = self.checks.try_lock() else { return };
@@ -232,7 +232,7 @@ impl Shared {
         }
     }
 
-    /// Drops everything that may own the world, to break reference cycles.
+    /// Drops all programs, tasks and connections that may own the world, to break reference cycles.
     pub(crate) fn clear(&self) {
         let mut state = self.lock();
         let programs: Vec<_> = state.nodes.iter_mut().map(|node| (node.program.take(), node.accept.take())).collect();
@@ -244,7 +244,7 @@ impl Shared {
 }
 
 impl State {
-    /// Returns the number of a node. Creates the node if it is new.
+    /// Returns the number of the node with this name. Creates the node if it does not exist.
     pub(crate) fn node(&mut self, name: &str) -> usize {
         if let Some(node) = self.names.get(name) {
             return *node;
@@ -285,12 +285,12 @@ impl State {
         }
     }
 
-    /// Returns the wakers of all tasks waiting for connections.
+    /// Returns the wakers of all tasks that are waiting on connections.
     pub(crate) fn wake_all(&mut self) -> Vec<Waker> {
         self.wires.iter_mut().flatten().flat_map(|wire| wire.wakers()).collect()
     }
 
-    /// Applies `change` to the connections between two nodes, with the side of the first node.
+    /// Calls `change` for each connection between two nodes, with the side that belongs to the first node.
     pub(crate) fn between(&mut self, one: usize, other: usize, mut change: impl FnMut(&mut Wire, usize)) -> Vec<Waker> {
         let mut wakers = Vec::new();
         for wire in self.wires.iter_mut().flatten() {

@@ -8,31 +8,32 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// Maximum number of events in a drawing, the most recent ones. More could not be distinguished on a screen.
+/// Maximum number of events in a drawing. Only the most recent ones are drawn, because more could not be distinguished
+/// on a screen.
 const SHOWN: usize = 600;
 
 /// Width of a drawing in pixels.
 const WIDTH: f64 = 1600.0;
 
-/// Distance between the lines of nodes in pixels.
+/// Vertical distance in pixels between the lines of two nodes.
 const ROW: f64 = 70.0;
 
-/// Left margin for the names of nodes in pixels.
+/// Left margin of a drawing in pixels, which contains the names of the nodes.
 const LEFT: f64 = 120.0;
 
-/// Right margin in pixels.
+/// Right margin of a drawing in pixels.
 const RIGHT: f64 = 40.0;
 
-/// Number of text lines for faults.
+/// Number of text lines for fault descriptions.
 const LINES: u32 = 6;
 
-/// Position of the line of faults and notes below their texts, in pixels from the top.
+/// Vertical position in pixels of the line of faults and notes, below their texts.
 const TOP: f64 = 16.0 + 14.0 * LINES as f64;
 
-/// Maximum number of faults with a text. More would overlap.
+/// Maximum number of faults with a description. More would overlap.
 const LABELLED: usize = 24;
 
-/// Draws the last events of a trace.
+/// Draws the last events of a trace as an SVG.
 pub(crate) fn draw(events: &[Event]) -> String {
     let shown = &events[events.len().saturating_sub(SHOWN)..];
     let drawing = Drawing::of(shown);
@@ -48,9 +49,9 @@ pub(crate) fn draw(events: &[Event]) -> String {
     svg + "</svg>\n"
 }
 
-/// The scale of a drawing, and the lines of its nodes.
+/// Scale of a drawing and the lines of its nodes.
 struct Drawing<'a> {
-    /// Start and length of the time axis in seconds.
+    /// Start of the time axis in seconds. `length` is the length of the axis.
     begin: f64,
     length: f64,
     rows: BTreeMap<&'a String, f64>,
@@ -74,7 +75,7 @@ impl<'a> Drawing<'a> {
         LEFT + part * (WIDTH - LEFT - RIGHT)
     }
 
-    /// Draws a line for each round time.
+    /// Draws the time axis with a vertical line for each round time.
     fn times(&self, svg: &mut String) {
         let powers = (-3..=4).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));
         let step = powers.into_iter().find(|step| self.length / step <= 16.0).unwrap_or(self.length);
@@ -170,7 +171,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// Draws the text of a fault above its dot, in one of several lines and on the side with more space.
+    /// Draws the description of a fault above its dot, in one of several text lines and on the side with more space.
     fn label(&self, svg: &mut String, x: f64, number: u32, text: &str) {
         let y = 16.0 + 14.0 * f64::from(number % LINES);
         let anchor = if x > WIDTH * 0.6 { "end" } else { "start" };
@@ -207,7 +208,8 @@ fn y_of(row: u32) -> f64 {
     TOP + 40.0 + f64::from(row) * ROW
 }
 
-/// Removes read bytes from the written ones. Returns the position of the first.
+/// Removes read bytes from the queue of written bytes. Returns the horizontal position at which the first of them was
+/// written.
 fn take(way: &mut VecDeque<(f64, u64)>, mut bytes: u64) -> Option<f64> {
     let from = way.front()?.0;
     while let Some((_, left)) = way.front_mut() {

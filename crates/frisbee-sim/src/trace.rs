@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// The subject of an event.
+/// Kind of an event in the trace of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum EventKind {
@@ -15,9 +15,9 @@ pub enum EventKind {
     Pause,
     /// A paused process resumes.
     Resume,
-    /// A connection is established.
+    /// A connection between two processes is established.
     Connect,
-    /// No process accepts a connection.
+    /// A connection attempt fails because no process accepts it.
     Refuse,
     /// A process writes to a connection.
     Write,
@@ -25,15 +25,15 @@ pub enum EventKind {
     Read,
     /// An end of a connection is closed. The peer reads the end of the stream.
     Close,
-    /// A connection breaks at both ends.
+    /// A connection is reset at both ends.
     Reset,
-    /// Data is made permanent on the disk.
+    /// Changes of a disk become permanent.
     Sync,
     /// A fault is injected.
     Fault,
     /// A note of the test.
     Note,
-    /// An occasion named by the test. See [`World::occasion`](crate::World::occasion).
+    /// An occasion named by the test is reported; see [`World::occasion`](crate::World::occasion).
     Occasion,
 }
 
@@ -62,19 +62,19 @@ impl EventKind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Event {
-    /// The virtual time since the beginning of the world.
+    /// Simulated time of the event since the beginning of the world.
     pub at: Duration,
     /// The subject.
     pub kind: EventKind,
-    /// The node of the event, if any.
+    /// Name of the node at which the event occurred, if any.
     pub node: Option<String>,
-    /// The node of the connection's peer.
+    /// Name of the node at the other end of the connection, if any.
     pub peer: Option<String>,
-    /// The number of the connection, or 0.
+    /// Number of the connection, or 0 if the event has none.
     pub connection: u64,
-    /// The number of bytes written, read, or made permanent.
+    /// Number of bytes written, read or synced.
     pub bytes: u64,
-    /// The text of a fault or note.
+    /// Description of a fault or note.
     pub text: String,
 }
 
@@ -103,7 +103,7 @@ impl fmt::Display for Event {
     }
 }
 
-/// An event with numbers instead of names of nodes.
+/// An event that refers to nodes by number instead of by name.
 #[derive(Clone, Copy)]
 pub(crate) struct RawEvent<'a> {
     pub(crate) kind: EventKind,
@@ -120,7 +120,7 @@ impl RawEvent<'_> {
     }
 }
 
-/// The hash of all events, and the events if they are recorded.
+/// Hash of all events, and the events themselves if they are recorded.
 pub(crate) struct Trace {
     pub(crate) hash: u64,
     pub(crate) count: u64,
@@ -132,7 +132,7 @@ impl Trace {
         Self { hash: 0xcbf2_9ce4_8422_2325, count: 0, events: is_recorded.then(Vec::new) }
     }
 
-    /// Adds an event. Only integers of fixed width are hashed, so the hash is the same on every machine.
+    /// Adds an event to the trace. Only integers of fixed width are hashed, so the hash is the same on every machine.
     pub(crate) fn add<'n>(&mut self, at: Duration, raw: &RawEvent<'_>, name: impl Fn(usize) -> &'n str) {
         self.count += 1;
         let number = |node: Option<usize>| node.map_or(0, |node| node as u64 + 1);
@@ -148,8 +148,8 @@ impl Trace {
         }
     }
 
-    /// Adds a word to the hash: FNV-1a over words, with a rotation because the high bits would never affect the low
-    /// ones.
+    /// Adds a word to the hash. Uses FNV-1a over words, with a rotation because the high bits would otherwise never
+    /// affect the low ones.
     fn mix(&mut self, word: u64) {
         self.hash = (self.hash ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
     }
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(hash_of(&[RawEvent::at(EventKind::Start, 3), note]), HASH);
     }
 
-    /// The expected hash, which must be equal on all machines and in all versions.
+    /// Expected trace hash, which must be equal on all machines and in all versions.
     const HASH: u64 = 10588594636138369192;
 
     #[test]

@@ -11,54 +11,54 @@ use std::task::{Context, Poll, Waker, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep_until};
 
-/// Bandwidth of a link during a slow fault, in bytes per second.
+/// Bandwidth of a link in bytes per second during a [`Fault::Slow`](crate::Fault::Slow).
 const SLOW: u64 = 2_000;
 
-/// Number of pieces per second into which a link of limited bandwidth splits its data.
+/// Number of chunks per second into which a link of limited bandwidth splits its data.
 const PIECES: u64 = 20;
 
-/// Fraction of bytes with a flipped bit during a corrupting fault.
+/// Fraction of bytes that arrive with a flipped bit during a [`Fault::Corrupt`](crate::Fault::Corrupt).
 const CORRUPT: f64 = 1.0 / 2_000.0;
 
-/// A connection between two processes.
+/// A simulated connection between two processes.
 pub(crate) struct Wire {
-    /// The nodes of the dialling and of the accepting end.
+    /// Numbers of the nodes at the dialling and at the accepting end.
     pub(crate) nodes: [usize; 2],
-    /// The processes at the dialling and at the accepting end.
+    /// Numbers of the processes at the dialling and at the accepting end.
     processes: [u64; 2],
-    /// The directions from the dialling and from the accepting end.
+    /// Directions of the connection: from the dialling end, and from the accepting end.
     pub(crate) ways: [Direction; 2],
     pub(crate) is_reset: bool,
-    /// Number of open ends.
+    /// Number of ends of the connection that are still open.
     ends: u8,
 }
 
-/// One direction of a connection.
+/// One direction of a simulated connection.
 #[derive(Default)]
 pub(crate) struct Direction {
     under_way: VecDeque<Chunk>,
-    /// Total number of bytes in `chunks`.
+    /// Total number of bytes in flight, which are those in `chunks`.
     length: usize,
     written: u64,
-    /// The number of written bytes after which the connection is cut.
+    /// Number of written bytes after which the connection is cut, if it is.
     pub(crate) cut_at: Option<u64>,
-    /// Whether all bytes are silently lost.
+    /// Whether all written bytes are silently lost.
     pub(crate) is_silent: bool,
-    /// Whether the writer has ended the direction.
+    /// Whether the writer has shut down this direction.
     has_ended: bool,
-    /// Whether the reader has read the end.
+    /// Whether the reader has read the end of this direction.
     is_over: bool,
-    /// Whether the reading end was dropped.
+    /// Whether the reading end of this direction was dropped.
     is_left: bool,
-    /// Arrival time of the last chunk, in microseconds.
+    /// Arrival time of the last chunk in microseconds.
     last: u64,
     reader: Option<Waker>,
     writer: Option<Waker>,
 }
 
-/// Bytes that arrive together. An empty chunk is the end of the direction.
+/// Bytes that arrive together. An empty chunk represents the end of the direction.
 struct Chunk {
-    /// Arrival time in milliseconds.
+    /// Arrival time of the chunk in milliseconds.
     due: u64,
     bytes: Vec<u8>,
     read: usize,
@@ -71,7 +71,7 @@ impl Wire {
 }
 
 impl Direction {
-    /// Cuts the connection after this many further bytes.
+    /// Cuts the connection after a number of further bytes in this direction.
     pub(crate) fn cut_after(&mut self, bytes: u64) {
         self.cut_at = Some(self.written + bytes);
     }
@@ -102,7 +102,7 @@ impl fmt::Debug for Transport {
     }
 }
 
-/// Creates a connection between two processes and returns its ends.
+/// Creates a connection between two processes and returns its two ends.
 pub(crate) fn connect(shared: &Arc<Shared>, state: &mut State, ends: [(usize, u64); 2]) -> [Transport; 2] {
     let (nodes, processes) = (ends.map(|end| end.0), ends.map(|end| end.1));
     state.wires.push(Some(Box::new(Wire { nodes, processes, ways: Default::default(), is_reset: false, ends: 2 })));
@@ -114,14 +114,14 @@ pub(crate) fn connect(shared: &Arc<Shared>, state: &mut State, ends: [(usize, u6
 }
 
 impl Transport {
-    /// Returns an event of this end.
+    /// Returns a trace event of this end of the connection.
     fn event(&self, wire: &Wire, kind: EventKind, bytes: usize) -> RawEvent<'static> {
         let (node, peer) = (wire.nodes[self.side], wire.nodes[1 - self.side]);
         let connection = self.wire as u64 + 1;
         RawEvent { kind, node: Some(node), peer: Some(peer), connection, bytes: bytes as u64, text: "" }
     }
 
-    /// Returns whether this end may read or write now; `None` if it must wait until its node resumes.
+    /// Returns whether this end may read or write now. Returns `None` and registers the waker if the node is paused.
     fn may_act(&self, state: &mut State, wire: &Wire, waker: &Waker) -> Option<io::Result<()>> {
         let node = wire.nodes[self.side];
         match state.standing(node, wire.processes[self.side]) {
@@ -135,7 +135,7 @@ impl Transport {
         }
     }
 
-    /// Reads the bytes that have arrived, or returns the time when more will arrive.
+    /// Reads the bytes that have arrived. If there are none, returns the time at which bytes will arrive.
     fn read(&self, state: &mut State, wire: &mut Wire, waker: &Waker, to: &mut ReadBuf<'_>) -> ReadState {
         match self.may_act(state, wire, waker) {
             None => return ReadState::Nothing,
@@ -247,7 +247,7 @@ impl Transport {
         WriteState::Done(done, wakers)
     }
 
-    /// Breaks the connection.
+    /// Resets the connection at both ends.
     fn reset(&self, state: &mut State, wire: &mut Wire) -> WriteState {
         wire.is_reset = true;
         let event = self.event(wire, EventKind::Reset, 0);
@@ -255,7 +255,7 @@ impl Transport {
         WriteState::Done(Err(io::ErrorKind::ConnectionReset.into()), wire.wakers().collect())
     }
 
-    /// Runs a function on the connection, which is temporarily removed from the state.
+    /// Calls a function with the connection, which is removed from the state during the call.
     fn with_wire<R>(&self, run: impl FnOnce(&mut State, &mut Wire) -> R) -> Option<R> {
         let mut state = self.shared.lock();
         let mut wire = state.wires.get_mut(self.wire)?.take()?;
@@ -265,7 +265,7 @@ impl Transport {
     }
 }
 
-/// Returns the number of bytes to transfer, which may be a random part of `most`.
+/// Returns the number of bytes to transfer, which is `most` or a random part of it.
 fn part(state: &mut State, most: usize, splits: f64) -> usize {
     if most > 1 && splits > 0.0 && state.rng.f64() < splits { state.rng.u64(1..=most as u64) as usize } else { most }
 }
@@ -277,12 +277,12 @@ enum ReadState {
 }
 
 enum WriteState {
-    /// Contains the wakers of both ends.
+    /// Result of the write, with the wakers of both ends to be woken.
     Done(io::Result<usize>, Vec<Waker>),
     Nothing,
 }
 
-/// Returns the error of a connection whose world has ended.
+/// Returns the error for a connection whose world has ended.
 fn connection_lost() -> io::Error {
     io::ErrorKind::NotConnected.into()
 }

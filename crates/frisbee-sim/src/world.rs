@@ -13,12 +13,13 @@ use std::task::Waker;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Number of checks of an eventual condition within its time.
+/// Number of times that an eventual condition is checked within its timeout.
 const LOOKS: u32 = 1_000;
 
 /// A simulated world. Created by [`sim`](crate::sim) and [`Sim`](crate::Sim). Clones refer to the same world.
 ///
-/// Its tasks run on one thread. When all of them wait, the time jumps to the next timer. Nothing else takes time.
+/// Its tasks run on one thread. When all of them are waiting, the time jumps to the next timer. Nothing else takes
+/// simulated time.
 #[derive(Clone)]
 pub struct World(pub(crate) Arc<Shared>);
 
@@ -149,7 +150,7 @@ impl World {
         self.0.changes.notify_waiters();
     }
 
-    /// Schedules faults, starting now. A failing run is repeated with fewer of them.
+    /// Schedules faults to be injected from now on. A failing run is repeated with fewer of them.
     pub fn inject(&self, faults: Faults) {
         let started = self.elapsed();
         let mut state = self.0.lock();
@@ -169,22 +170,22 @@ impl World {
         }
     }
 
-    /// Reports an occasion at a node that can [trigger faults](Faults::upon), such as an election or the start of a
-    /// data migration. Recorded in the trace.
+    /// Reports an occasion at a node, such as an election or the start of a data migration. It is recorded in the trace
+    /// and can [trigger faults](Faults::upon).
     pub fn occasion(&self, name: &str, node: &str) {
         let mut state = self.0.lock();
         let raw = RawEvent { text: name, ..RawEvent::at(EventKind::Occasion, state.node(node)) };
         self.0.trace(&mut state, &raw);
     }
 
-    /// Injects a scheduled fault after a delay.
+    /// Injects a fault of a schedule after a delay.
     pub(crate) async fn inject_later(self, delay: Duration, fault: Fault, upon: Option<String>) {
         sleep(delay).await;
         let text = upon.map_or_else(|| fault.to_string(), |upon| format!("{fault}, {upon}"));
         self.inject_as(fault, &text).await;
     }
 
-    /// Injects a fault immediately. The future resolves when the fault has ended.
+    /// Injects a fault immediately. The future completes when the fault has ended.
     ///
     /// # Cancel safety
     /// If the future is dropped, a crashed node stays down, and a paused one stays paused. Other faults end on time.
@@ -272,7 +273,7 @@ impl World {
         (state.node(one), state.node(other))
     }
 
-    /// Extends a link fault to last at least for this time.
+    /// Extends a fault of a link so that it lasts at least for this time.
     fn disturb(
         &self,
         from: usize,
@@ -286,7 +287,7 @@ impl World {
         *trouble = until.max(*trouble);
     }
 
-    /// Applies `change` to the connections between two nodes.
+    /// Calls `change` for each connection between two nodes.
     fn change(&self, one: &str, other: &str, change: impl FnMut(&mut crate::transport::Wire, usize)) {
         let mut state = self.0.lock();
         let (one, other) = (state.node(one), state.node(other));
@@ -321,7 +322,7 @@ impl World {
         self.0.checks.lock().push(Box::new(check));
     }
 
-    /// Waits until a condition holds. Fails the run if it does not hold in time.
+    /// Waits until a condition holds. Fails the run if it does not hold within the timeout.
     ///
     /// # Panics
     /// If the condition does not hold in time.
