@@ -324,10 +324,10 @@ mod tests {
         let long = CloseReason::Router("\u{20AC}".repeat(100).into());
         assert_eq!(long.to_packet().map(|body| body.len()), Some(1 + 198), "cut between two characters");
         let long = CloseReason::from_packet(&[&[7][..], &[b'a'; 300]].concat())
-            .expect("CLOSE body should start with a status code");
+            .expect("body of a CLOSE packet should start with a status code");
         assert_eq!(long.to_string().matches('a').count(), 200);
         let line = CloseReason::from_packet(b"\x07two\nlines\xff")
-            .expect("CLOSE body should start with a status code")
+            .expect("body of a CLOSE packet should start with a status code")
             .to_string();
         assert!(line.contains("two lines\u{FFFD}"), "{line}");
         assert!([&[][..], &[0x80]].iter().all(|body| CloseReason::from_packet(body).is_none()));

@@ -385,7 +385,7 @@ impl BodyMut<'_> {
     pub fn appended(self) {
         let length = self.0.header.length as usize;
         let missing = length.checked_sub(self.0.received.len());
-        self.0.missing = missing.expect("driver should append no more bytes than the body is missing");
+        self.0.missing = missing.expect("driver should not append more bytes than the body lacks");
     }
 }
 

@@ -298,7 +298,7 @@ mod tests {
         let mut sent = Instant::now();
         for _ in 0..100_000 {
             while !credit.is_open() || granted.front().is_some_and(|(at, _)| *at <= sent) {
-                let (at, more) = granted.pop_front().expect("blocked sender should have a credit grant on the way");
+                let (at, more) = granted.pop_front().expect("blocked sender should have a credit grant in flight");
                 sent = sent.max(at);
                 credit.receive(more);
             }
@@ -335,7 +335,7 @@ mod tests {
         for _ in 0..windows {
             window.wait();
             *now += time / windows;
-            let used = window.consume(window.size).expect("reader of a whole window should owe a grant of credit");
+            let used = window.consume(window.size).expect("reading a whole window should grant credit");
             more += window.adapt(used, *now) as i64 - used as i64;
         }
         more

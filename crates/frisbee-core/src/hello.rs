@@ -286,7 +286,7 @@ mod tests {
                 tlv::put_varint(&mut value, number);
                 tlv::put_item(&mut items, item, &value);
             }
-            let hello = with_items(&items).expect("numbers above 32 bits should be accepted");
+            let hello = with_items(&items).expect("HELLO with numbers above 32 bits should be accepted");
             let numbers = [hello.body_max, hello.streams_max, hello.calls_max, hello.stream_credit];
             assert_eq!(numbers, [u32::MAX; 4]);
         }

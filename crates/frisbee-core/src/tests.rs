@@ -278,9 +278,9 @@ fn waiting_end_listens_again_to_a_throttled_peer() {
     client.core.waste(4 << 20);
     client.core.handle_read(4 << 20, now);
     assert!(client.core.is_resting());
-    let due = client.core.next_timeout().expect("suspended client should have a deadline");
+    let due = client.core.next_timeout().expect("client should have a deadline during a hand-off");
     assert!(due <= now + Duration::from_secs(2));
-    client.core.handle_timeout(due).expect("suspended client should not time out");
+    client.core.handle_timeout(due).expect("client should not time out during a hand-off");
     assert!(!client.core.is_resting());
 }
 

@@ -376,7 +376,7 @@ mod tests {
                 next += 2 * rng.u32(1..40);
                 model.insert(id, table.insert(id, 1, 1));
             } else if let Some(id) = rng.choice(model.keys().copied()) {
-                let key = model.remove(&id).expect("model should contain the id that was drawn from it");
+                let key = model.remove(&id).expect("model should contain the stream id drawn from it");
                 assert_eq!(table.get(key).map(|slot| slot.id), Some(id));
                 table.remove(key.slot);
                 assert!(table.get(key).is_none() && table.find(id).is_none());

@@ -207,7 +207,8 @@ mod tests {
     use std::net::SocketAddr;
 
     fn connect(address: String) -> ReconnectingClient {
-        ReconnectingClient::new(Client::builder(), address, Handlers::new()).expect("its form is right")
+        ReconnectingClient::new(Client::builder(), address, Handlers::new())
+            .expect("address and settings should be valid")
     }
 
     async fn server(address: SocketAddr) -> (SocketAddr, JoinHandle<()>) {

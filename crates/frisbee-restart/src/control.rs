@@ -230,14 +230,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("control");
         let listener = bind_unix(&path).expect("server should bind to a free path");
-        rustix::net::listen(&listener, 0).expect("server should be listening");
+        rustix::net::listen(&listener, 0).expect("server should be listening on the socket");
         let listener = UnixListener::from_std(listener).expect("socket should be nonblocking");
         let _queued = UnixStream::connect(&path).await.expect("server should accept the connection");
         let mut connecting = pin!(connect(&path));
         let waits = poll_fn(|context| Poll::Ready(connecting.as_mut().poll(context).is_pending()));
         assert!(waits.await, "there will be room");
         drop(listener.accept().await.expect("client should connect"));
-        assert!(connecting.await.expect("connection should be accepted in time").is_some());
+        assert!(connecting.await.expect("connection should be accepted within the timeout").is_some());
         // The second connection waits in the queue.
         assert!(matches!(connect(&path).await, Err(RestartError::Timeout)));
     }

@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_message_beyond_the_longest_is_refused_by_its_header() {
-        let [high, low] = u16::try_from(BODY_MAX + 1).expect("length should fit u16").to_be_bytes();
+        let [high, low] = u16::try_from(BODY_MAX + 1).expect("encoded length should fit into u16").to_be_bytes();
         assert!(Message::length(&[SOCKETS, high, low]).is_err());
         assert_eq!(Message::length(&[SOCKETS, high]), Ok(None));
     }

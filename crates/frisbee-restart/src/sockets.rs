@@ -192,12 +192,12 @@ mod tests {
     fn only_listening_and_udp_sockets_are_accepted() {
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
         let address = tcp.local_addr().expect("socket should have a local address");
-        assert_eq!(of(tcp).expect("server should be listening").kind, Kind::Tcp(address));
+        assert_eq!(of(tcp).expect("server should be listening on the socket").kind, Kind::Tcp(address));
 
         let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
-        let unix =
-            of(bind_unix(&path).expect("server should bind to a free path")).expect("server should be listening");
+        let unix = of(bind_unix(&path).expect("server should bind to a free path"))
+            .expect("server should be listening on the socket");
         assert_eq!(unix.kind, Kind::Unix(Some(path)));
 
         let udp = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(of(udp).expect("socket should be bound").kind, Kind::Udp(address));
         let datagrams = std::os::unix::net::UnixDatagram::unbound().expect("socket should be created");
         assert!(of(datagrams).is_err());
-        let file = std::fs::File::create(folder.path().join("file")).expect("folder should be writable");
+        let file = std::fs::File::create(folder.path().join("file")).expect("socket folder should be writable");
         assert!(of(file).is_err());
         #[cfg(target_os = "linux")]
         {
@@ -221,11 +221,14 @@ mod tests {
         drop(bind_unix(&path).expect("server should bind to a free path"));
         assert!(path.exists());
         let _listens = bind_unix(&path).expect("server should bind to a free path");
-        assert_eq!(bind_unix(&path).expect_err("server should be listening").kind(), io::ErrorKind::AddrInUse);
+        assert_eq!(
+            bind_unix(&path).expect_err("server should be listening on the socket").kind(),
+            io::ErrorKind::AddrInUse
+        );
         let file = folder.path().join("file");
-        std::fs::write(&file, "precious").expect("file should be written");
-        bind_unix(&file).expect_err("file should not be replaced");
-        assert_eq!(std::fs::read_to_string(file).expect("file should be readable"), "precious");
+        std::fs::write(&file, "precious").expect("regular file should be written");
+        bind_unix(&file).expect_err("binding should not replace a regular file");
+        assert_eq!(std::fs::read_to_string(file).expect("regular file should be readable"), "precious");
     }
 
     /// Regression: one server removed the socket file of another, which then had no path.
@@ -247,7 +250,7 @@ mod tests {
             assert_eq!(bound.iter().filter(|bound| bound.is_ok()).count(), 1, "{bound:?}");
             UnixStream::connect(&path).expect("server should accept the connection");
             drop(bound);
-            std::fs::remove_file(&path).expect("file should be removed");
+            std::fs::remove_file(&path).expect("socket file should be removed");
         }
     }
 
@@ -257,7 +260,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
         let silent = UnixListener::bind(&path).expect("socket path should be free");
-        rustix::net::listen(&silent, 0).expect("server should be listening");
+        rustix::net::listen(&silent, 0).expect("server should be listening on the socket");
         let _queued = UnixStream::connect(&path).expect("server should accept the connection");
         let (sender, bound) = std::sync::mpsc::channel();
         let binding =
@@ -265,12 +268,12 @@ mod tests {
         let bound = bound.recv_timeout(Duration::from_secs(60));
         drop(silent);
         assert_eq!(bound.expect("binding should not block"), io::ErrorKind::AddrInUse);
-        binding.join().expect("thread should not panic").expect("receiver should be waiting");
+        binding.join().expect("thread should not panic").expect("receiver of the channel should not be dropped");
     }
 
     #[test]
     fn passed_socket_fits_its_address_or_any_port() {
-        let address = |text: &str| text.parse::<SocketAddr>().expect("text should parse");
+        let address = |text: &str| text.parse::<SocketAddr>().expect("socket address should parse");
         let local = address("127.0.0.1:9090");
         assert!(can_serve(local, address("127.0.0.1:9090")) && can_serve(local, address("127.0.0.1:0")));
         assert!(!can_serve(local, address("127.0.0.1:9091")) && !can_serve(local, address("0.0.0.0:9090")));

@@ -34,7 +34,7 @@ impl Folder {
     }
 
     async fn generation(&self) -> Generation {
-        self.restart().take_over().await.expect("folder should be writable")
+        self.restart().take_over().await.expect("socket folder should be writable")
     }
 }
 
@@ -72,12 +72,15 @@ impl Serving {
         let mut socket = TcpStream::connect(self.address).await.expect("server should accept the connection");
         timeout(PATIENCE, socket.read_u8())
             .await
-            .expect("reply should arrive in time")
+            .expect("reply should arrive within the timeout")
             .expect("connection should not be reset")
     }
 
     async fn ending(self) -> EndReason {
-        timeout(PATIENCE, self.task).await.expect("generation should end in time").expect("task should not panic")
+        timeout(PATIENCE, self.task)
+            .await
+            .expect("generation should end within the timeout")
+            .expect("task should not panic")
     }
 
     async fn stop(mut self) {
@@ -96,13 +99,16 @@ async fn successor_receives_datagrams_on_the_same_socket() {
     first.ready().await.expect("first generation should serve");
     let replaced = tokio::spawn(async move { first.replaced().await });
     let mut next = folder.generation().await;
-    let inherited = next.udp("calls", address).await.expect("socket should be passed on");
+    let inherited = next.udp("calls", address).await.expect("socket should be passed to the new generation");
     next.ready().await.expect("previous generation should stop");
-    timeout(PATIENCE, replaced).await.expect("generation should be replaced in time").expect("task should not panic");
+    timeout(PATIENCE, replaced)
+        .await
+        .expect("generation should be replaced within the timeout")
+        .expect("task should not panic");
     drop(socket);
     let client = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
     client.send_to(b"hello", address).expect("datagram should be sent");
-    inherited.set_read_timeout(Some(PATIENCE)).expect("timeout should be valid");
+    inherited.set_read_timeout(Some(PATIENCE)).expect("socket should accept the read timeout");
     let mut datagram = [0; 16];
     assert_eq!(inherited.recv(&mut datagram).expect("datagram should arrive"), 5);
 }
@@ -143,11 +149,14 @@ async fn queued_connections_are_served_by_the_successor() {
     let mut queued = TcpStream::connect(address).await.expect("server should accept the connection");
     let replaced = tokio::spawn(async move { first.replaced().await });
     let second = serve(folder.generation().await, 2).await;
-    timeout(PATIENCE, replaced).await.expect("generation should end in time").expect("task should not panic");
+    timeout(PATIENCE, replaced)
+        .await
+        .expect("generation should end within the timeout")
+        .expect("task should not panic");
     assert_eq!(
         timeout(PATIENCE, queued.read_u8())
             .await
-            .expect("reply should arrive in time")
+            .expect("reply should arrive within the timeout")
             .expect("connection should not be reset"),
         2
     );
@@ -160,8 +169,8 @@ async fn successor_exit_before_ready_changes_nothing() {
     let serving = serve(folder.generation().await, 0).await;
     for _ in 0..3 {
         let mut successor = folder.generation().await;
-        successor.tcp("numbers", "127.0.0.1:0").await.expect("socket should be inherited");
-        successor.unix("new", folder.path("new")).expect("folder should be writable");
+        successor.tcp("numbers", "127.0.0.1:0").await.expect("socket should be inherited from the previous generation");
+        successor.unix("new", folder.path("new")).expect("socket folder should be writable");
         drop(successor);
         assert_eq!(serving.answer().await, 0);
         assert!(folder.path("control").exists() && !folder.path("new").exists());
@@ -175,18 +184,18 @@ async fn successor_exit_before_ready_changes_nothing() {
 async fn late_successor_is_refused_and_notified() {
     let folder = Folder::new();
     let restart = folder.restart().ready_timeout(Duration::from_millis(50));
-    let serving = serve(restart.take_over().await.expect("folder should be writable"), 0).await;
+    let serving = serve(restart.take_over().await.expect("socket folder should be writable"), 0).await;
     let mut late = folder.generation().await;
     // The successor is refused until the previous one has failed.
     let next = async {
         loop {
             match folder.restart().take_over().await {
                 Err(RestartError::Refused(Refusal::Busy)) => tokio::task::yield_now().await,
-                other => return other.expect("successor should be admitted"),
+                other => return other.expect("predecessor should hand over to the successor"),
             }
         }
     };
-    let next = timeout(PATIENCE, next).await.expect("successor should be admitted in time");
+    let next = timeout(PATIENCE, next).await.expect("predecessor should hand over within the timeout");
     for _ in 0..2 {
         match late.ready().await {
             Err(RestartError::Refused(Refusal::TooLate)) => {}
@@ -263,7 +272,9 @@ async fn bytes_that_are_no_message_change_nothing() {
         socket.shutdown().await.expect("socket should shut down");
         let mut answer = Vec::new();
         // The connection is closed with unread bytes, which resets it.
-        let _ = timeout(PATIENCE, socket.read_to_end(&mut answer)).await.expect("connection should be closed in time");
+        let _ = timeout(PATIENCE, socket.read_to_end(&mut answer))
+            .await
+            .expect("connection should close within the timeout");
         if bytes == other_version {
             assert_eq!(answer, b"\x05\x00\x01\x02", "there is no common version");
         }
@@ -279,14 +290,17 @@ async fn socket_file_stays_until_the_last_generation_ends() {
     let folder = Folder::new();
     let path = folder.path("service");
     let mut generation = folder.generation().await;
-    drop(generation.unix("service", &path).expect("folder should be writable"));
+    drop(generation.unix("service", &path).expect("socket folder should be writable"));
     generation.ready().await.expect("first generation should become ready");
     for _ in 0..3 {
         let replaced = tokio::spawn(async move { generation.replaced().await });
         generation = folder.generation().await;
-        drop(generation.unix("service", &path).expect("socket should be inherited"));
-        generation.ready().await.expect("successor should be admitted");
-        timeout(PATIENCE, replaced).await.expect("generation should end in time").expect("task should not panic");
+        drop(generation.unix("service", &path).expect("socket should be inherited from the previous generation"));
+        generation.ready().await.expect("predecessor should hand over to the successor");
+        timeout(PATIENCE, replaced)
+            .await
+            .expect("generation should end within the timeout")
+            .expect("task should not panic");
         UnixStream::connect(&path).await.expect("server should accept the connection");
     }
     drop(generation);
@@ -308,15 +322,18 @@ async fn a_successor_with_another_address_binds_it_and_keeps_the_rest() {
         second
             .tcp("kept", kept)
             .await
-            .expect("socket should be inherited")
+            .expect("socket should be inherited from the previous generation")
             .local_addr()
             .expect("socket should have a local address"),
         kept
     );
     let other = second.tcp("changed", "127.0.0.2:0").await.expect("loopback port should be free");
     assert_ne!(other.local_addr().expect("socket should have a local address"), changed);
-    second.ready().await.expect("successor should be admitted");
-    timeout(PATIENCE, replaced).await.expect("generation should end in time").expect("task should not panic");
+    second.ready().await.expect("predecessor should hand over to the successor");
+    timeout(PATIENCE, replaced)
+        .await
+        .expect("generation should end within the timeout")
+        .expect("task should not panic");
     TcpStream::connect(changed).await.expect_err("connection should be refused");
     TcpStream::connect(kept).await.expect("server should accept the connection");
 }
@@ -329,7 +346,7 @@ async fn successor_serves_if_its_predecessor_dies_early() {
     let dying = tokio::spawn(async move { first.replaced().await });
     let mut second = folder.generation().await;
     dying.abort();
-    assert!(dying.await.expect_err("task should be aborted").is_cancelled());
+    assert!(dying.await.expect_err("server task should have been aborted").is_cancelled());
     second.ready().await.expect("successor should become ready");
     let third = tokio::spawn(async move { second.replaced().await });
     assert!(!folder.generation().await.is_first());
@@ -344,7 +361,7 @@ async fn a_server_that_fails_at_once_is_not_announced() {
         .generation()
         .await
         .serve(std::future::pending(), |_| async { Err::<(), _>(std::io::Error::other("no rings")) });
-    assert_eq!(failed.await.expect_err("server should fail").to_string(), "no rings");
+    assert_eq!(failed.await.expect_err("server should return its error").to_string(), "no rings");
     assert_eq!(serving.answer().await, 0);
     serving.stop().await;
 }
@@ -364,10 +381,13 @@ async fn names_and_numbers_of_sockets_have_limits() {
     let replaced = tokio::spawn(async move { generation.replaced().await });
     let mut next = folder.generation().await;
     for _ in 0..64 {
-        next.tcp("many", "127.0.0.1:0").await.expect("socket should be inherited");
+        next.tcp("many", "127.0.0.1:0").await.expect("socket should be inherited from the previous generation");
     }
-    next.ready().await.expect("successor should be admitted");
-    timeout(PATIENCE, replaced).await.expect("generation should end in time").expect("task should not panic");
+    next.ready().await.expect("predecessor should hand over to the successor");
+    timeout(PATIENCE, replaced)
+        .await
+        .expect("generation should end within the timeout")
+        .expect("task should not panic");
 }
 
 /// Environment variable that contains the control socket's path when this test program runs as another user.
@@ -377,7 +397,8 @@ const CONTROL: &str = "FRISBEE_TEST_CONTROL";
 async fn processes_of_other_users_get_no_sockets() {
     // This part runs as the other user.
     if let Some(path) = std::env::var_os(CONTROL) {
-        let mut socket = std::os::unix::net::UnixStream::connect(path).expect("socket's mode should permit connecting");
+        let mut socket = std::os::unix::net::UnixStream::connect(path)
+            .expect("other users should have permission to connect to the socket");
         let _ = socket.write_all(b"\x01\x00\x12frisbee-restart\0\x01\x01");
         let mut answer = Vec::new();
         let _ = socket.read_to_end(&mut answer);
@@ -387,16 +408,18 @@ async fn processes_of_other_users_get_no_sockets() {
     }
     let folder = Folder::new();
     let serving = serve(folder.generation().await, 0).await;
-    let mode = |path: &Path| fs::metadata(path).expect("file should have metadata").permissions().mode() & 0o777;
+    let mode = |path: &Path| fs::metadata(path).expect("socket file should have metadata").permissions().mode() & 0o777;
     assert_eq!(mode(&folder.path("control")), 0o600);
     let set = |path: &Path, mode| {
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("permissions should be set");
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))
+            .expect("permissions of the socket file should be changed");
     };
     set(folder.0.path(), 0o755);
     set(&folder.path("control"), 0o666);
     // A copy of the program that other users can reach, wherever the build folder is.
     let this = folder.path("again");
-    fs::copy(std::env::current_exe().expect("program should have a path"), &this).expect("program should be copied");
+    fs::copy(std::env::current_exe().expect("path of the test program should be known"), &this)
+        .expect("test program should be copied");
     set(&this, 0o755);
     let again = Command::new(&this)
         .args(["--exact", "tests::processes_of_other_users_get_no_sockets", "--nocapture"])
@@ -411,7 +434,7 @@ async fn processes_of_other_users_get_no_sockets() {
         return serving.stop().await;
     };
     let output = tokio::task::spawn_blocking(|| again.wait_with_output());
-    let output = output.await.expect("task should not panic").expect("program should run");
+    let output = output.await.expect("task should not panic").expect("test program should run");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && text.contains("refused without a word"), "{text}");
     assert_eq!(serving.answer().await, 0);

@@ -120,24 +120,26 @@ mod tests {
 
     #[tokio::test]
     async fn every_bell_wakes_after_many_bells() {
-        let (here, there) = (create().expect("pipe should be created"), create().expect("there are pipes"));
-        let mut listens = Bells::open(&here, &there).expect("bells should be reopened from /proc");
-        let rings = Bells::open(&there, &here).expect("bells should be reopened from /proc");
+        let (here, there) = (create().expect("pipe should be created"), create().expect("pipe should be created"));
+        let mut listens = Bells::open(&here, &there).expect("bells should be opened from both pipes");
+        let rings = Bells::open(&there, &here).expect("bells should be opened from both pipes");
         for _ in 0..10_000 {
             rings.ring().expect("peer's bell should be rung");
-            std::future::poll_fn(|context| listens.poll_rung(context)).await.expect("own bell should stay open");
+            std::future::poll_fn(|context| listens.poll_rung(context))
+                .await
+                .expect("bell of this end should stay open");
         }
         assert!(listens.poll_rung(&mut Context::from_waker(Waker::noop())).is_pending());
     }
 
     #[tokio::test]
     async fn full_blocking_pipe_of_the_peer_does_not_block_ringing() {
-        let (here, there) = (create().expect("pipe should be created"), create().expect("there are pipes"));
-        let rings = Bells::open(&here, &there).expect("bells should be reopened from /proc");
+        let (here, there) = (create().expect("pipe should be created"), create().expect("pipe should be created"));
+        let rings = Bells::open(&here, &there).expect("bells should be opened from both pipes");
         // Simulate a peer that makes its received descriptor blocking and fills the pipe.
         rustix::fs::fcntl_setfl(&there, OFlags::empty()).expect("pipe flags should be changed");
         for _ in 0..3 * PIPE {
-            rings.ring().expect("ringing should not block");
+            rings.ring().expect("ringing a full pipe should not block");
         }
         drop(there);
         rings.ring().expect("pipe should always have a reader");
@@ -151,12 +153,15 @@ mod tests {
         for other in [&file, &socket] {
             assert!(
                 Bells::open(&bell, other)
-                    .expect_err("peer's bell should be rejected")
+                    .expect_err("bell of the peer should be rejected unless it is a pipe")
                     .to_string()
                     .contains("not a pipe")
             );
             assert!(
-                Bells::open(other, &bell).expect_err("own bell should be rejected").to_string().contains("not a pipe")
+                Bells::open(other, &bell)
+                    .expect_err("bell of this end should be rejected unless it is a pipe")
+                    .to_string()
+                    .contains("not a pipe")
             );
         }
     }

@@ -193,8 +193,10 @@ mod tests {
         let _listener = tokio::net::UnixListener::bind(&path).expect("path should be free");
         let (socket, peer) = UnixStream::pair().expect("socket pair should be created");
         drop(peer);
-        let stream =
-            Connector::new().offer(socket, &path).await.expect("server should accept a connection without an offer");
+        let stream = Connector::new()
+            .offer(socket, &path)
+            .await
+            .expect("server should accept a connection without shared memory");
         assert!(!stream.is_shared());
     }
 }

@@ -261,7 +261,9 @@ mod tests {
             poll_fn(|context| deciding.poll(WaitEvent::Data, context)).await.expect("server should process the offer");
         assert_eq!(decision, Decision::Plain);
         client.readable().await.expect("client socket should become readable");
-        let answer = offer::take(&client).expect("reply should be received").expect("reply should be a message");
+        let answer = offer::take(&client)
+            .expect("client should read the reply to its offer")
+            .expect("reply to the offer should be a complete message");
         assert_eq!(answer.content, OfferContent::Refused);
         assert_eq!(host.shared().connections, 0);
     }
@@ -283,7 +285,7 @@ mod tests {
     #[test]
     fn no_more_connections_share_memory_than_may() {
         let host = host(Vec::new(), 1, 64 << 20);
-        let permit = Permit::take(&host, 1 << 20).expect("first connection should get a permit");
+        let permit = Permit::take(&host, 1 << 20).expect("first connection should acquire a permit");
         assert!(matches!(Permit::take(&host, 1 << 20), Err(Refusal::Full(1))));
         drop(permit);
         Permit::take(&host, 1 << 20).expect("released permit should be available again");

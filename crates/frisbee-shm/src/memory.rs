@@ -383,7 +383,7 @@ mod tests {
     fn memory_whose_length_can_change_is_not_mapped() {
         let file =
             rustix::fs::memfd_create(c"unsealed", MemfdFlags::ALLOW_SEALING).expect("memory file should be created");
-        rustix::fs::ftruncate(&file, 4096).expect("unsealed memory should be resized");
+        rustix::fs::ftruncate(&file, 4096).expect("memory without seals should be resizable");
         for missing in [SealFlags::SHRINK, SealFlags::GROW, SealFlags::SEAL] {
             let error = Memory::map(&file, 4096).expect_err("unsealed memory should not be mapped");
             assert!(error.to_string().contains("not sealed"), "{error}, without {missing:?}");
@@ -397,23 +397,23 @@ mod tests {
         let (_, file) = Memory::create(4096).expect("shared memory should be created");
         assert!(
             Memory::map(&file, 8192)
-                .expect_err("memory of another length should not be mapped")
+                .expect_err("memory whose length differs from the announced one should not be mapped")
                 .to_string()
                 .contains("length")
         );
         assert!(
             Memory::map(&file, 2048)
-                .expect_err("memory of another length should not be mapped")
+                .expect_err("memory whose length differs from the announced one should not be mapped")
                 .to_string()
                 .contains("length")
         );
         assert!(
             Memory::map(&file, 0)
-                .expect_err("memory of another length should not be mapped")
+                .expect_err("memory whose length differs from the announced one should not be mapped")
                 .to_string()
                 .contains("length")
         );
         let ordinary = tempfile::tempfile().expect("temporary file should be created").into();
-        Memory::map(&ordinary, 4096).expect_err("regular file should not be mapped");
+        Memory::map(&ordinary, 4096).expect_err("regular file should not be mapped as shared memory");
     }
 }

@@ -164,7 +164,7 @@ mod tests {
         assert!(std::str::from_utf8(&bytes[..1]).is_err(), "no text, and so no request of HTTP");
         assert!(!(20..=24).contains(&bytes[0]) && bytes[0] != 0x80, "no record of TLS");
         assert_ne!(bytes[..2], [0x00, 0x0F], "no frame");
-        let length = u32::from_be_bytes(bytes[4..8].try_into().expect("prefix should contain a length of four bytes"));
+        let length = u32::from_be_bytes(bytes[4..8].try_into().expect("prefix should contain a four-byte length"));
         assert!(length > 4_000_000_000, "no header without a magic");
     }
 

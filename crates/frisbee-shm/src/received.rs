@@ -93,16 +93,29 @@ mod tests {
         let writer = writer.into();
         assert!(closes_at_once(&writer));
         drop(Received(vec![memory, there, writer]));
-        assert_eq!(reader.read(&mut [0]).expect("pipe should be at its end"), 0, "the pipe has been closed here");
-        assert_eq!((&here).read(&mut [0]).expect("socket should be at its end"), 0, "a thread closes the socket");
+        assert_eq!(
+            reader.read(&mut [0]).expect("read of the closed pipe should succeed"),
+            0,
+            "the pipe has been closed here"
+        );
+        assert_eq!(
+            (&here).read(&mut [0]).expect("read of the closed socket should succeed"),
+            0,
+            "a thread closes the socket"
+        );
     }
 
     #[test]
     fn no_memory_is_shared_while_too_much_cannot_be_closed() {
         let mut closing: Vec<_> = (0..CLOSING_MAX).map(|_| Closing::begin()).collect();
-        assert_eq!(check_closing().expect_err("sharing should be suspended").kind(), ErrorKind::ResourceBusy);
+        assert_eq!(
+            check_closing()
+                .expect_err("shared memory should be rejected while too many descriptors are closing")
+                .kind(),
+            ErrorKind::ResourceBusy
+        );
         closing.clear();
         // Other tests may be closing descriptors at the moment.
-        check_closing().expect("sharing should be possible again");
+        check_closing().expect("shared memory should be accepted after the descriptors have closed");
     }
 }

@@ -343,7 +343,7 @@ mod tests {
 
         /// Writes like a stream, including ring changes. Returns the number of bytes written.
         fn write(&mut self, bytes: usize) -> usize {
-            match self.writer.change(&self.head, bytes, || self.now).expect("write should follow the protocol") {
+            match self.writer.change(&self.head, bytes, || self.now).expect("writer should see no protocol violation") {
                 Change::None => {}
                 Change::Enlarge(size) => {
                     let (ring, file) = Memory::create(size).expect("ring should be created");
@@ -352,15 +352,17 @@ mod tests {
                 }
                 Change::Shrink => self.writer.take(&self.head, None),
             }
-            if self.writer.room(&self.head).expect("peer should follow the protocol") == 0 {
+            if self.writer.room(&self.head).expect("peer should set valid ring positions") == 0 {
                 return 0;
             }
-            self.writer.write(&self.head, &vec![7; bytes]).expect("write should follow the protocol")
+            self.writer.write(&self.head, &vec![7; bytes]).expect("writer should see no protocol violation")
         }
 
         fn read(&mut self, most: usize) -> usize {
             let sent = &mut self.sent;
-            self.reader.follow(&self.head, || self.now, || Ok(sent.take())).expect("ring should have been sent");
+            self.reader
+                .follow(&self.head, || self.now, || Ok(sent.take()))
+                .expect("new ring should have been sent to the peer");
             let mut space = vec![0; most];
             let mut into = ReadBuf::new(&mut space);
             let count = self.reader.read(&self.head, u32::MAX, &mut into);
@@ -444,7 +446,7 @@ mod tests {
             direction.head.word(End::Client, Word::Ring).store(claimed, Ordering::Relaxed);
             let sent = sent.map(|size| Memory::create(size).expect("ring should be created").0);
             let followed = direction.reader.follow(&direction.head, Instant::now, || Ok(sent));
-            let error = followed.expect_err("ring change should be rejected").to_string();
+            let error = followed.expect_err("ring with an invalid size should be rejected").to_string();
             assert!(error.contains(&format!("continues in a ring of {claimed} bytes")), "{error}");
         }
     }

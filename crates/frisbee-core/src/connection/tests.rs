@@ -641,10 +641,8 @@ fn resting_peer_is_not_too_slow() {
     assert!(connection.is_resting() && connection.is_mid_packet());
     let mut due = start;
     while connection.is_resting() {
-        due = connection
-            .next_timeout()
-            .expect("connection with suspended reads should have a deadline for resuming them");
-        connection.handle_timeout(due).expect("minimum rate should not apply while reads are suspended");
+        due = connection.next_timeout().expect("paused connection should have a deadline for resuming reads");
+        connection.handle_timeout(due).expect("minimum rate should not apply while reads are paused");
     }
     assert!(due > start + SECOND);
     assert_eq!(connection.pace.deadline(), Some(due + SECOND), "its window begins");

@@ -259,7 +259,8 @@ fn vectors_of_other_encoders_decode() {
 
 fn folders(folder: &Path) -> Vec<std::path::PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("folder should be readable").path()).collect();
+    let mut paths: Vec<_> =
+        entries.map(|entry| entry.expect("folder of the test vectors should be readable").path()).collect();
     paths.sort();
     paths
 }
@@ -269,16 +270,16 @@ fn story_decodes(story: &Value, file: &Path) -> u32 {
     let mut encoder = Encoder::new();
     let mut second = Decoder::new();
     let mut blocks = 0;
-    for case in story["cases"].as_array().expect("test vector should have cases") {
+    for case in story["cases"].as_array().expect("test vector file should have a list of cases") {
         let Some(wire) = case["wire"].as_str() else { continue };
         if let Some(size) = case["header_table_size"].as_u64() {
             decoder.set_size_max(size as usize);
         }
         let expected: Vec<_> = case["headers"]
             .as_array()
-            .expect("case should have headers")
+            .expect("test case should have a list of headers")
             .iter()
-            .flat_map(|header| header.as_object().expect("header should be an object"))
+            .flat_map(|header| header.as_object().expect("header of the test case should be a JSON object"))
             .map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()))
             .collect();
         assert_eq!(decoded(&mut decoder, &unhex(wire)), Ok(expected.clone()), "{} {blocks}", file.display());

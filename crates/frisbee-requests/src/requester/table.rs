@@ -179,7 +179,7 @@ mod tests {
     fn send(table: &Table) -> (Number, oneshot::Receiver<Packet>) {
         table
             .send(&mut Outbox::new(frisbee::HeaderForm::Current), OPERATION, &Bytes::new())
-            .expect("empty request should be within the limit")
+            .expect("empty request should be within the maximum body size")
     }
 
     fn reply(id: PacketId) -> Packet {
@@ -193,7 +193,7 @@ mod tests {
         outbox.set_limit(3);
         table
             .send(&mut outbox, OPERATION, &Bytes::from_static(b"long"))
-            .expect_err("request beyond the limit should be rejected");
+            .expect_err("request beyond the limit of requests in flight should be rejected");
         assert!(outbox.is_empty());
         assert_eq!((table.in_flight(), table.state.lock().entries.len()), (0, 0));
     }

@@ -7,8 +7,8 @@ use std::task::{Wake, Waker};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
-const ASK: Operation = Operation::user(10).expect("operation should be in the range of users");
-const REFUSED: Operation = Operation::user(11).expect("operation should be in the range of users");
+const ASK: Operation = Operation::user(10).expect("operation number should be in the user range");
+const REFUSED: Operation = Operation::user(11).expect("operation number should be in the user range");
 
 /// Packets that the other end of the connection has received.
 enum Got {
@@ -56,7 +56,7 @@ async fn connected<R: Protocol>(router: R) -> (Connection, UnboundedReceiver<Got
     let server = Server::builder().build(Peer(packets)).expect("settings should be valid");
     let (here, there) = memory();
     tokio::spawn(async move { server.serve_connection(there).await });
-    let connection = Client::builder().connect_io(here, router).await.expect("connection in memory should be accepted");
+    let connection = Client::builder().connect_io(here, router).await.expect("in-memory connection should be accepted");
     connection.peer_known().await.expect("peer should complete the handshake");
     (connection, got)
 }
@@ -64,7 +64,7 @@ async fn connected<R: Protocol>(router: R) -> (Connection, UnboundedReceiver<Got
 /// Returns the next packet that the peer receives. Fails after an hour of simulated time.
 async fn next(got: &mut UnboundedReceiver<Got>) -> Got {
     let next = timeout(Duration::from_secs(3600), got.recv()).await;
-    next.expect("the peer gets something").expect("peer should be connected")
+    next.expect("peer should receive a packet within the timeout").expect("peer should be connected")
 }
 
 async fn request(got: &mut UnboundedReceiver<Got>) -> (Connection, Packet) {
@@ -133,7 +133,7 @@ async fn timed_out_request_is_cancelled_and_late_reply_dropped() {
         } else {
             requests.call(&connection, ASK, "?").await
         };
-        let error = error.expect_err("no peer answers");
+        let error = error.expect_err("request without a reply should fail");
         assert_eq!((error.to_string().as_str(), error.was_sent()), ("no reply within 3s", true));
         let received = request(&mut got).await;
         assert_eq!(cancelled(&mut got).await, (received.1.id, Bytes::from_static(&[10])));
@@ -219,7 +219,7 @@ async fn a_lost_connection_fails_every_request_with_its_reason() {
     connection.close_for("the test is over");
     let mut sent = 0;
     while let Some(ended) = calls.join_next().await {
-        let error = ended.expect("task should not panic").expect_err("no peer answers");
+        let error = ended.expect("task should not panic").expect_err("request without a reply should fail");
         assert!(error.to_string().ends_with(": closed by a router: the test is over"), "{error}");
         sent += usize::from(error.was_sent());
     }
@@ -283,7 +283,7 @@ async fn body_too_long_for_a_new_server_is_refused() {
     tokio::spawn(async move { server.serve_connection(there).await });
     let requests = Requester::new();
     let connection =
-        Client::builder().connect_io(here, requests.clone()).await.expect("connection in memory should be accepted");
+        Client::builder().connect_io(here, requests.clone()).await.expect("in-memory connection should be accepted");
     let replied = requests.call(&connection, ASK, vec![0; BODY_MAX_LEAST as usize + 1]).await;
     assert!(matches!(replied, Err(RequestError::TooLong(_))), "{replied:?}");
     assert!(!connection.is_closed());
@@ -346,11 +346,12 @@ async fn timed_out_request_wakes_its_task_without_the_lock() {
 #[test]
 fn request_outlives_the_runtime_of_its_caller() {
     let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    let [home, away] = [(); 2].map(|()| runtime().expect("threads start"));
+    let [home, away] = [(); 2].map(|()| runtime().expect("runtime should start"));
     let requests = Requester::new().timeout(Duration::from_millis(200));
     let (connection, _got) = home.block_on(connected(requests.clone()));
-    let mut reply =
-        away.block_on(async { requests.try_call(&connection, ASK, "") }).expect("connection should have room");
+    let mut reply = away
+        .block_on(async { requests.try_call(&connection, ASK, "") })
+        .expect("connection should have a free slot for the request");
     let mut call = Box::pin(requests.call(&connection, ASK, ""));
     away.block_on(poll_fn(|context| {
         assert!(Pin::new(&mut reply).poll(context).is_pending() && call.as_mut().poll(context).is_pending());

@@ -57,7 +57,7 @@ impl Side {
         let (has_rung, is_closed) = (std::mem::take(&mut line.bells[self.end as usize]) > 0, line.is_closed);
         drop(line);
         if has_rung {
-            exchange.handle_bell().expect("peer should follow the protocol");
+            exchange.handle_bell().expect("peer should set valid ring positions");
         } else if is_closed {
             exchange.handle_socket(self, Ok(0)).expect("peer should have closed its end");
         }
@@ -98,7 +98,7 @@ fn model(lengths: &'static [usize], most: usize, death: CrashPoint, preemptions:
                 let mut rest = &message[..];
                 while !rest.is_empty() {
                     let count =
-                        writer.write(&writing, &[IoSlice::new(rest)]).expect("write should follow the protocol");
+                        writer.write(&writing, &[IoSlice::new(rest)]).expect("writer should see no protocol violation");
                     rest = &rest[count..];
                     if count == 0 {
                         writing.wait(&mut writer, WaitEvent::Room);
@@ -127,7 +127,7 @@ fn model(lengths: &'static [usize], most: usize, death: CrashPoint, preemptions:
             let is_over = reader.is_over();
             let mut space = [0; 8];
             let mut into = ReadBuf::new(&mut space[..most]);
-            let has_read = reader.read(&reading, &mut into).expect("read should follow the protocol");
+            let has_read = reader.read(&reading, &mut into).expect("reader should see no protocol violation");
             received.extend_from_slice(into.filled());
             if !has_read {
                 if is_over {

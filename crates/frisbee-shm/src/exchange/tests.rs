@@ -55,13 +55,13 @@ impl<'a> Ends<'a> {
         self.writer
             .borrow_mut()
             .write(&*self.to_reader, &[IoSlice::new(bytes)])
-            .expect("write should follow the protocol")
+            .expect("writer should see no protocol violation")
     }
 
     fn read(&mut self, most: usize) -> Vec<u8> {
         let mut space = vec![0; most];
         let mut into = ReadBuf::new(&mut space);
-        self.reader.read(&self.to_writer, &mut into).expect("read should follow the protocol");
+        self.reader.read(&self.to_writer, &mut into).expect("reader should see no protocol violation");
         into.filled().to_vec()
     }
 }
@@ -71,7 +71,7 @@ impl<'a> Ends<'a> {
 fn ring_changes_during_a_read(more: usize) {
     let (first, second) = (vec![1; 16 * 1024], vec![2; more]);
     let mut ends = Ends::new(1 << 20, |writer, link| {
-        writer.write(link, &[IoSlice::new(&second)]).expect("write should follow the protocol");
+        writer.write(link, &[IoSlice::new(&second)]).expect("writer should see no protocol violation");
     });
     assert_eq!((ends.write(&first), ends.write(&second)), (first.len(), 0), "the rest goes to a larger ring");
     assert!(ends.writer.borrow_mut().may_sleep(WaitEvent::Room));
@@ -115,7 +115,7 @@ fn bells_of_a_peer_that_takes_back_its_reads_are_idle() {
     });
     assert!(
         failed
-            .expect("peer should exhaust its credit of idle bells")
+            .expect("peer should exceed its limit of spurious wake-ups")
             .to_string()
             .contains("too many spurious wake-ups")
     );
@@ -130,9 +130,9 @@ fn nothing_is_read_after_an_error() {
     written(5000);
     let mut space = [0; 100];
     let mut into = ReadBuf::new(&mut space);
-    ends.reader.read(&ends.to_writer, &mut into).expect_err("impossible position should be rejected");
+    ends.reader.read(&ends.to_writer, &mut into).expect_err("impossible ring position should be rejected");
     written(10);
-    let error = ends.reader.read(&ends.to_writer, &mut into).expect_err("read after an error should fail");
+    let error = ends.reader.read(&ends.to_writer, &mut into).expect_err("read after a protocol violation should fail");
     assert_eq!((error.kind(), into.filled().len()), (io::ErrorKind::InvalidData, 0));
     assert!(
         ends.reader.is_ready(WaitEvent::Data) && ends.reader.write(&ends.to_writer, &[IoSlice::new(&[1])]).is_err()

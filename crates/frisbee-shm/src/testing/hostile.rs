@@ -174,7 +174,8 @@ pub fn script(bytes: &[u8]) {
     let (mut writer, mut reader) = (Writer::new(End::Server, MOST), Reader::new(End::Client));
     let (mut buffer, mut now) = ([0; 3000], Instant::now());
     for step in bytes.chunks_exact(5) {
-        let [kind, value @ ..] = <[u8; 5]>::try_from(step).expect("step should have five bytes");
+        let [kind, value @ ..] =
+            <[u8; 5]>::try_from(step).expect("fuzz input should be split into steps of five bytes");
         let value = u32::from_be_bytes(value);
         let length = value as usize % buffer.len();
         match kind % 7 {

@@ -35,13 +35,19 @@ impl Scene {
         let mut stream = self.listener.accept().await.expect("client should connect");
         // The first read completes the handshake.
         stream.read_exact(&mut vec![0; bytes as usize]).await.expect("peer should send the expected bytes");
-        (stream, connecting.await.expect("connecting task should not panic").expect("listener should share memory"))
+        (
+            stream,
+            connecting
+                .await
+                .expect("connecting task should not panic")
+                .expect("client should agree on shared memory with the listener"),
+        )
     }
 }
 
 async fn error_of_reading(stream: &mut Stream) -> String {
     let read = timeout(LONG, stream.read(&mut [0; 100])).await.expect("read should fail within the timeout");
-    let error = read.expect_err("impossible position should be rejected");
+    let error = read.expect_err("impossible ring position should be rejected");
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     error.to_string()
 }
@@ -70,7 +76,7 @@ async fn claim_to_have_read_unwritten_bytes_is_a_violation() {
         let error = timeout(LONG, stream.write(b"more"))
             .await
             .expect("write should fail within the timeout")
-            .expect_err("impossible position should be rejected");
+            .expect_err("impossible ring position should be rejected");
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
         assert!(error.to_string().contains(&format!("read up to position {claimed}")), "{error}");
     }
@@ -85,7 +91,7 @@ async fn impossible_claim_wakes_a_sleeping_end_with_an_error() {
         tokio::task::yield_now().await;
     }
     peer.set(Index::Written, 5000);
-    peer.ring().expect("bell should be rung");
+    peer.ring().expect("peer should ring the bell");
     assert!(reading.await.expect("reading task should not panic").contains("position 5000"));
 }
 
@@ -107,14 +113,14 @@ async fn flood_of_bells_ends_its_connection_alone() {
         let stop = stop.clone();
         move || {
             while !stop.load(Ordering::Relaxed) {
-                flooding.ring().expect("bell should be rung even without a listener");
+                flooding.ring().expect("bell should ring even without a listening reader");
             }
         }
     });
     let answered = tokio::spawn(async move {
         for number in 2..1002 {
             writes.set(Index::Written, number);
-            writes.ring().expect("bell should be rung");
+            writes.ring().expect("peer should ring the bell");
             timeout(LONG, other.read_exact(&mut [0]))
                 .await
                 .expect("read should complete within the timeout")
@@ -123,7 +129,7 @@ async fn flood_of_bells_ends_its_connection_alone() {
     });
     let error = error_of_reading(&mut flooded).await;
     assert!(error.contains("too many spurious wake-ups"), "{error}");
-    answered.await.expect("all bytes should be received");
+    answered.await.expect("replying task should not panic");
     stop.store(true, Ordering::Relaxed);
     flood.join().expect("flooding thread should not panic");
 }
@@ -141,7 +147,7 @@ async fn flags_rewritten_by_the_peer_do_not_disturb_a_busy_stream() {
         }
         peer.set(Index::Read, number);
         peer.set(Index::Written, number + 2);
-        peer.ring().expect("bell should be rung");
+        peer.ring().expect("peer should ring the bell");
         timeout(LONG, stream.read_exact(&mut [0]))
             .await
             .expect("read should complete within the timeout")
@@ -157,11 +163,11 @@ async fn flags_rewritten_by_the_peer_do_not_disturb_a_busy_stream() {
 async fn bytes_go_on_in_a_ring_that_the_peer_has_sent() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
-    peer.send_ring(4096).expect("ring should be sent");
+    peer.send_ring(4096).expect("peer should send a ring");
     peer.set(Index::Ring, 4096);
     peer.set(Index::Written, 1 + 4096);
     let read = timeout(LONG, stream.read_exact(&mut [1; 4096])).await.expect("read should complete within the timeout");
-    read.expect("stream should follow the ring change");
+    read.expect("reader should switch to the new ring");
 }
 
 #[tokio::test]
@@ -170,23 +176,23 @@ async fn a_ring_that_was_not_sent_or_is_none_ends_the_connection() {
     // Not sent, another size, not a power of two, above the maximum, not sealed, not memory.
     let unsealed = rustix::fs::memfd_create(c"unsealed", rustix::fs::MemfdFlags::ALLOW_SEALING)
         .expect("memory file should be created");
-    rustix::fs::ftruncate(&unsealed, 4096).expect("unsealed memory should be resized");
+    rustix::fs::ftruncate(&unsealed, 4096).expect("memory without seals should be resizable");
     let other: OwnedFd = UnixStream::pair().expect("socket pair should be created").0.into();
     type Sends<'a> = &'a dyn Fn(&Peer);
     let sends: [(u32, Sends<'_>); 6] = [
         (4096, &|_| {}),
-        (4096, &|peer| peer.send_ring(8192).expect("ring should be sent")),
-        (5000, &|peer| peer.send_as_ring(5000, &[unsealed.as_fd()]).expect("ring should be sent")),
-        (8192, &|peer| peer.send_ring(8192).expect("ring should be sent")),
-        (4096, &|peer| peer.send_as_ring(4096, &[unsealed.as_fd()]).expect("ring should be sent")),
-        (4096, &|peer| peer.send_as_ring(4096, &[other.as_fd()]).expect("ring should be sent")),
+        (4096, &|peer| peer.send_ring(8192).expect("peer should send a ring")),
+        (5000, &|peer| peer.send_as_ring(5000, &[unsealed.as_fd()]).expect("peer should send a ring")),
+        (8192, &|peer| peer.send_ring(8192).expect("peer should send a ring")),
+        (4096, &|peer| peer.send_as_ring(4096, &[unsealed.as_fd()]).expect("peer should send a ring")),
+        (4096, &|peer| peer.send_as_ring(4096, &[other.as_fd()]).expect("peer should send a ring")),
     ];
     for (claimed, send) in sends {
         let (mut stream, peer) = scene.connect(1).await;
         send(&peer);
         peer.set(Index::Ring, claimed);
         peer.set(Index::Written, 2);
-        peer.ring().expect("bell should be rung");
+        peer.ring().expect("peer should ring the bell");
         let read = timeout(LONG, stream.read(&mut [0; 100])).await.expect("read should fail within the timeout");
         read.expect_err("invalid ring should be rejected");
     }
@@ -196,8 +202,8 @@ async fn a_ring_that_was_not_sent_or_is_none_ends_the_connection() {
 async fn two_rings_at_once_end_the_connection() {
     let scene = Scene::new();
     let (mut stream, peer) = scene.connect(1).await;
-    peer.send_ring(4096).expect("first ring should be sent");
-    peer.send_ring(4096).expect("second ring should be sent");
+    peer.send_ring(4096).expect("peer should send the first ring");
+    peer.send_ring(4096).expect("peer should send the second ring");
     assert!(error_of_reading(&mut stream).await.contains("bytes on the socket"));
 }
 
@@ -214,8 +220,8 @@ async fn no_ring_is_sent_before_the_last_one_is_received() {
         assert!(written > 0);
         peer.set(Index::Read, peer.theirs(Index::Written));
     }
-    assert_eq!(peer.take_ring().expect("ring should be received"), Some(4096));
-    assert_eq!(peer.take_ring().expect("socket should be open"), None);
+    assert_eq!(peer.take_ring().expect("peer should receive the ring's memory descriptor"), Some(4096));
+    assert_eq!(peer.take_ring().expect("peer should read from its open socket"), None);
 }
 
 /// Maximum number of random operations per peer. Bounded so that a slow machine still tests many peers.
@@ -238,9 +244,9 @@ fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
             let written = peer.theirs(Index::Written);
             peer.set(Index::Read, near(random, written.wrapping_sub(32)));
         }
-        7 => peer.set(*random.choice(&Index::ALL[3..5]).expect("flags should not be empty"), random.u32(..)),
+        7 => peer.set(*random.choice(&Index::ALL[3..5]).expect("ring flags should not be empty"), random.u32(..)),
         8 => {
-            let word = *random.choice(&Index::ALL).expect("indices should not be empty");
+            let word = *random.choice(&Index::ALL).expect("ring indices should not be empty");
             let before = peer.theirs(word);
             peer.set_theirs(word, random.u32(..));
             // Usually restore the word, so that the stream survives further operations.
@@ -306,7 +312,7 @@ async fn random_rewrites_of_memory_harm_their_connection_alone() {
             violations += 1;
         }
         over.store(true, Ordering::Relaxed);
-        done += misbehaving.await.expect("hostile peer should not panic");
+        done += misbehaving.await.expect("task of the hostile peer should not panic");
     }
     assert!(violations > 0 && received > 0, "{violations} violations, and {received} bytes");
 }
@@ -341,12 +347,12 @@ async fn blocked_thread_gets_an_error_for_each_violation() {
         let (stream, peer) = scene.connect(1).await;
         let mut stream = stream.into_blocking().await.expect("connection should be converted to a blocking stream");
         let reading = tokio::task::spawn_blocking(move || io::Read::read(&mut stream, &mut [0; 100]));
-        misbehave(&peer, &|| reading.is_finished()).expect("hostile peer should not fail");
+        misbehave(&peer, &|| reading.is_finished()).expect("hostile peer should complete its random actions");
         let read = timeout(LONG, reading)
             .await
             .expect("read should fail within the timeout")
             .expect("reading thread should not panic");
-        let error = read.expect_err("violation should be reported as an error");
+        let error = read.expect_err("protocol violation should be reported as an error");
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
         assert!(error.to_string().contains(expected), "{error}");
     }

@@ -64,7 +64,7 @@ fn bytes_of_every_length_go_both_ways_between_two_threads() {
             assert!(sent == received, "{length} bytes are others");
         }
         drop(echoing.join().expect("echoing thread should not panic").expect("echoing thread should complete"));
-        assert_eq!(client.read(&mut [0]).expect("read at the end should succeed"), 0);
+        assert_eq!(client.read(&mut [0]).expect("read at the end of input should succeed"), 0);
         let error = client.write(&[0]).expect_err("write to a closed peer should fail");
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
@@ -120,7 +120,7 @@ fn a_timeout_bounds_waiting_and_loses_nothing() {
             client.set_timeout(Some(Duration::ZERO)).expect_err("zero timeout should be rejected").kind(),
             io::ErrorKind::InvalidInput
         );
-        client.set_timeout(Some(Duration::from_millis(1))).expect("timeout should be accepted");
+        client.set_timeout(Some(Duration::from_millis(1))).expect("socket should accept the read timeout");
         for _ in 0..3 {
             assert_eq!(client.read(&mut [0; 9]).expect_err("read should time out").kind(), io::ErrorKind::TimedOut);
         }
@@ -150,12 +150,12 @@ fn a_peer_that_shares_no_memory_is_talked_to_over_its_socket() {
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
     let mut client = runtime.block_on(async { Connector::new().connect(&path).await?.into_blocking().await });
-    let client = client.as_mut().expect("client should connect without an offer");
+    let client = client.as_mut().expect("client should connect without shared memory");
     assert!(!client.is_shared());
     client.write_all(b"ping").expect("client should write the request");
     let mut received = [0; 4];
     client.read_exact(&mut received).expect("server should send the reply");
     assert_eq!(received, *b"ping");
     drop(echoing.join().expect("server thread should not panic"));
-    assert_eq!(client.read(&mut received).expect("read at the end should succeed"), 0);
+    assert_eq!(client.read(&mut received).expect("read at the end of input should succeed"), 0);
 }

@@ -53,7 +53,10 @@ async fn echo_once(mut client: impl AsyncRead + AsyncWrite + Unpin, mut server: 
         assert_eq!(received, *b"ping");
         io::Result::Ok(())
     };
-    timeout(LONG, exchange).await.expect("echo should complete within the timeout").expect("both ends should be open");
+    timeout(LONG, exchange)
+        .await
+        .expect("echo should complete within the timeout")
+        .expect("echo should succeed on both ends");
 }
 
 #[tokio::test]
@@ -376,7 +379,7 @@ async fn a_server_that_closes_at_an_offer_is_talked_to_plainly() {
     let client = timeout(LONG, connect(directory.path()))
         .await
         .expect("connecting should complete within the timeout")
-        .expect("client should connect without an offer");
+        .expect("client should connect without shared memory");
     assert!(!client.is_shared());
     echo_once(
         client,
@@ -397,7 +400,7 @@ async fn a_server_that_answers_something_else_is_talked_to_plainly() {
     let client = timeout(LONG, connect(directory.path()))
         .await
         .expect("connecting should complete within the timeout")
-        .expect("client should connect without an offer");
+        .expect("client should connect without shared memory");
     let (second, _first) =
         serving.await.expect("server task should not panic").expect("server should accept the second connection");
     echo_once(client, second).await;
@@ -412,7 +415,7 @@ async fn silent_server_gets_a_plain_socket_after_a_second() {
         Ok::<_, io::Error>((old.accept().await?.0, first))
     });
     let start = tokio::time::Instant::now();
-    let client = connect(directory.path()).await.expect("client should connect without an offer");
+    let client = connect(directory.path()).await.expect("client should connect without shared memory");
     assert!(!client.is_shared() && start.elapsed() < Duration::from_secs(2));
     serving.await.expect("server task should not panic").expect("server should accept the second connection");
 }
@@ -422,7 +425,7 @@ async fn socket_file_is_replaced_only_after_its_server_died() {
     let directory = Directory::new();
     drop(std::os::unix::net::UnixListener::bind(directory.path()).expect("socket path should be free"));
     let listener = Listener::bind(directory.path()).expect("stale socket file should be replaced");
-    let error = Listener::bind(directory.path()).expect_err("path in use should be rejected");
+    let error = Listener::bind(directory.path()).expect_err("occupied path should be rejected");
     assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
     drop(listener);
     assert!(!directory.path().exists());
@@ -432,14 +435,14 @@ async fn socket_file_is_replaced_only_after_its_server_died() {
 async fn path_of_a_server_that_accepts_none_is_in_use() {
     let directory = Directory::new();
     let silent = std::os::unix::net::UnixListener::bind(directory.path()).expect("socket path should be free");
-    rustix::net::listen(&silent, 0).expect("backlog should be set to zero");
-    let _queued = UnixStream::connect(directory.path()).await.expect("first client should be queued");
+    rustix::net::listen(&silent, 0).expect("accept backlog should be set to zero");
+    let _queued = UnixStream::connect(directory.path()).await.expect("first client should be queued in the backlog");
     let (runtime, (sender, bound)) = (tokio::runtime::Handle::current(), std::sync::mpsc::channel());
     let binding = std::thread::spawn(move || {
         let _runtime = runtime.enter();
         sender
-            .send(Listener::bind(directory.path()).expect_err("path in use should be rejected").kind())
-            .expect("test should be waiting for the result");
+            .send(Listener::bind(directory.path()).expect_err("occupied path should be rejected").kind())
+            .expect("receiver of the result should not be dropped");
     });
     let bound = bound.recv_timeout(LONG);
     drop(silent);
@@ -450,11 +453,16 @@ async fn path_of_a_server_that_accepts_none_is_in_use() {
 #[tokio::test]
 async fn sizes_that_no_ring_can_have_are_refused() {
     let directory = Directory::new();
-    let error =
-        Listener::builder().ring_max(5000).bind(directory.path()).expect_err("invalid ring size should be rejected");
+    let error = Listener::builder()
+        .ring_max(5000)
+        .bind(directory.path())
+        .expect_err("ring size that is not a power of two should be rejected");
     assert_eq!(error.to_string(), "a ring of 5000 bytes is not a power of two from 4096 to 16777216");
-    let error =
-        Connector::new().ring_max(1).connect(directory.path()).await.expect_err("invalid ring size should be rejected");
+    let error = Connector::new()
+        .ring_max(1)
+        .connect(directory.path())
+        .await
+        .expect_err("ring size that is not a power of two should be rejected");
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
 }
 
@@ -470,7 +478,7 @@ async fn child_that_writes_without_end() {
 async fn death_of_a_writing_process_is_noticed_at_once() {
     let directory = Directory::new();
     let listener = Listener::bind(directory.path()).expect("path should be free");
-    let program = std::env::current_exe().expect("test program should have a path");
+    let program = std::env::current_exe().expect("path of the test program should be known");
     let mut child = tokio::process::Command::new(program)
         .args(["--exact", "tests::streams::child_that_writes_without_end"])
         .env("FRISBEE_SHM_CHILD", directory.path())

@@ -41,7 +41,7 @@ mod within {
     #[test]
     #[ignore = "fails, for the tests below"]
     fn one_world() {
-        let failure = Sim::new().find(50, a_is_always_up).expect("search should find a failing world");
+        let failure = Sim::new().find(50, a_is_always_up).expect("search should find a failing seed");
         sim(failure.seed(), a_is_always_up);
     }
 }
@@ -72,7 +72,7 @@ async fn of_few_seeds(world: World) {
 
 /// Runs one of the tests above in a process of its own. Returns its output, and whether it succeeds.
 fn run(test: &str, variables: &[(&str, &str)]) -> (String, bool) {
-    let mut command = Command::new(env::current_exe().expect("program should have a path"));
+    let mut command = Command::new(env::current_exe().expect("path of the test program should be known"));
     let test = format!("tests::environment::{test}");
     command.args([&*test, "--exact", "--ignored", "--nocapture"]);
     for name in ["FRISBEE_SEED", "FRISBEE_SEEDS", "FRISBEE_FAULTS", "FRISBEE_TRACE"] {
@@ -100,7 +100,7 @@ fn a_failure_prints_its_command_its_files_and_few_faults() {
         let kept = between(&text, "FRISBEE_FAULTS=", " ").to_owned();
         assert!(!kept.contains(','), "one fault suffices: {text}");
         for (name, begin) in [("the whole trace: ", "     "), ("its time line:   ", "<svg")] {
-            let file = fs::read_to_string(between(&text, name, "\n")).expect("file should be readable");
+            let file = fs::read_to_string(between(&text, name, "\n")).expect("regular file should be readable");
             assert!(file.starts_with(begin), "{file}");
         }
 

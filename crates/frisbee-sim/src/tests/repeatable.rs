@@ -81,7 +81,7 @@ fn the_order_in_which_a_watch_wakes_is_found() {
         for number in 0..20 {
             let (world, mut receiver) = (world.clone(), sender.subscribe());
             tokio::spawn(async move {
-                receiver.changed().await.expect("sender should not be dropped");
+                receiver.changed().await.expect("sender of the channel should not be dropped");
                 world.note(format!("{number} is woken"));
             });
         }

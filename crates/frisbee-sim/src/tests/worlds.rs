@@ -35,7 +35,7 @@ fn a_panic_in_a_condition_is_a_failure() {
         world.always("a condition", || panic!("the condition runs"));
         sleep(millis(10)).await;
     });
-    let failure = failure.expect("each world should fail");
+    let failure = failure.expect("simulation should fail for each seed");
     assert!(failure.text().contains("the condition runs"), "{failure}");
 }
 
@@ -55,7 +55,7 @@ fn a_failure_names_the_seed_its_faults_and_a_command() {
         world.always("a is up", move || a.is_up());
         sleep(Duration::from_secs(20)).await;
     };
-    let failure = Sim::new().find(50, world).expect("search should find a crash of a");
+    let failure = Sim::new().find(50, world).expect("search should find a seed in which node a crashes");
     let faults: Vec<_> = failure.faults().collect();
     assert!(matches!(&faults[..], [(_, Fault::Crash { node, .. })] if node == "a"), "{failure}");
     let (seed, command) = (failure.seed(), failure.command());
@@ -166,7 +166,7 @@ fn bytes_of_one_connection_stay_in_order() {
                     async move {
                         let mut byte = [0];
                         while transport.read_exact(&mut byte).await.is_ok() {
-                            sender.send(byte[0]).expect("receiver should be waiting");
+                            sender.send(byte[0]).expect("receiver of the channel should not be dropped");
                         }
                     }
                 });
@@ -183,7 +183,7 @@ fn bytes_of_one_connection_stay_in_order() {
             }
             let mut order = Vec::new();
             while order.len() < 20 {
-                order.push(arrivals.recv().await.expect("channel should stay open"));
+                order.push(arrivals.recv().await.expect("senders of the channel should not be dropped"));
             }
             for parity in 0..2 {
                 assert!(order.iter().filter(|byte| **byte % 2 == parity).is_sorted(), "{order:?}");
@@ -290,7 +290,7 @@ fn a_cut_connection_wakes_tasks_at_both_its_ends() {
                 async move {
                     if is_full {
                         let is_broken = transport.write_all(&[0; 1 << 20]).await.is_err();
-                        teller.send(is_broken).expect("receiver should be waiting");
+                        teller.send(is_broken).expect("receiver of the channel should not be dropped");
                     }
                     std::future::pending::<()>().await;
                 }
@@ -301,7 +301,7 @@ fn a_cut_connection_wakes_tasks_at_both_its_ends() {
             if !is_full {
                 b.spawn(async move {
                     let is_over = matches!(read.read(&mut [0]).await, Ok(0) | Err(_));
-                    tell.send(is_over).expect("receiver should be waiting");
+                    tell.send(is_over).expect("receiver of the channel should not be dropped");
                 });
             }
             sleep(millis(100)).await;
@@ -336,7 +336,9 @@ fn a_condition_is_waited_for_and_its_absence_is_a_failure() {
         world.eventually("2 s pass", Duration::from_secs(3), || reached.elapsed() > started + millis(2_000)).await;
         world.eventually("a is up", Duration::from_secs(3), || world.node("a").is_up()).await;
     });
-    assert!(failure.expect_err("condition should not hold in time").text().contains("not within 3s: a is up"));
+    assert!(
+        failure.expect_err("condition should not hold within the timeout").text().contains("not within 3s: a is up")
+    );
 }
 
 #[test]

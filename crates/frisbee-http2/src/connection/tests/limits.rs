@@ -243,13 +243,13 @@ fn reply_to_a_closed_window_is_cancelled() {
     end.frames();
     for _ in 0..3 {
         // 20 KiB per idle timeout are sufficient.
-        end.now = end.connection.next_timeout().expect("unwritten reply should have a deadline");
+        end.now = end.connection.next_timeout().expect("reply that the peer does not read should have a deadline");
         assert_eq!(end.connection.handle_timeout(end.now), Ok(()));
         assert_eq!(end.feed(&window_update(1, 20_000)), Ok(Vec::new()));
         end.frames();
     }
     for _ in 0..2 {
-        end.now = end.connection.next_timeout().expect("unwritten reply should have a deadline");
+        end.now = end.connection.next_timeout().expect("reply that the peer does not read should have a deadline");
         assert_eq!(end.connection.handle_timeout(end.now), Ok(()));
     }
     assert_eq!(end.feed(&[]), Ok(vec![Event::Reset { stream, code: ErrorCode::CANCEL }]));
@@ -275,7 +275,7 @@ fn long_output_stops_reading() {
     let mut input = Bytes::from((0..100).flat_map(|number| request(id(number), END_STREAM)).collect::<Vec<u8>>());
     let (mut replies, mut writes) = (0, 0);
     while replies < 100 {
-        let event = end.connection.poll_event(&mut input, end.now).expect("requests should be valid");
+        let event = end.connection.poll_event(&mut input, end.now).expect("requests should be valid JSON");
         let Some(Event::Head { stream, .. }) = event else {
             assert!(!input.is_empty() && !end.connection.may_read());
             end.frames();
@@ -300,7 +300,7 @@ fn slow_reader_is_disconnected() {
     let stream = end.open(1, END_STREAM);
     assert_eq!(end.connection.send_head(stream, &Head::response(200), true), Ok(()));
     end.connection.handle_written(0, end.now);
-    end.now = end.connection.next_timeout().expect("unwritten output should have a deadline");
+    end.now = end.connection.next_timeout().expect("output that the peer does not read should have a deadline");
     assert!(end.connection.handle_timeout(end.now).is_err());
 }
 
@@ -317,7 +317,7 @@ fn slow_preface_block_and_frame_end_the_connection() {
             end.open(1, 0);
         }
         assert!(end.feed(begun).is_ok());
-        end.now = end.connection.next_timeout().expect("partial frame should have a deadline");
+        end.now = end.connection.next_timeout().expect("partially received frame should have a deadline");
         assert!(end.connection.handle_timeout(end.now).is_err(), "{begun:?}");
     }
 }

@@ -223,7 +223,7 @@ impl World {
             return;
         }
         let at = which % self.requests.len();
-        let (stream, number) = self.requests.remove(at).expect("request index should be in range");
+        let (stream, number) = self.requests.remove(at).expect("request should contain an index in range");
         let mut trailers = Head::trailers();
         if which.is_multiple_of(2) {
             trailers.push("grpc-status", "0");
@@ -272,24 +272,24 @@ impl World {
         };
         match event {
             Event::Head { stream, .. } => {
-                let text = self.server.head().get("number").expect("request should have a number");
+                let text = self.server.head().get("number").expect("request should contain a number");
                 let number = std::str::from_utf8(text)
                     .ok()
                     .and_then(|text| text.parse().ok())
-                    .expect("request number should be valid");
+                    .expect("request should contain a valid number");
                 self.server_streams.insert(number, stream);
                 self.requests.push_back((stream, number));
                 self.up_side.received.insert(number, (0, false));
             }
             Event::Data { stream, data, is_end } => {
-                let number = number(self, stream).expect("stream should be known");
-                let message = self.up_side.received.get_mut(&number).expect("head should precede data");
+                let number = number(self, stream).expect("stream should have been opened by a request");
+                let message = self.up_side.received.get_mut(&number).expect("stream should receive a head before data");
                 *message = (message.0 + data.len(), is_end);
                 self.server.consume(stream, data.len());
             }
             Event::Trailers { stream } => {
-                let number = number(self, stream).expect("stream should be known");
-                self.up_side.received.get_mut(&number).expect("head should precede trailers").1 = true;
+                let number = number(self, stream).expect("stream should have been opened by a request");
+                self.up_side.received.get_mut(&number).expect("stream should receive a head before trailers").1 = true;
             }
             Event::Reset { stream, .. } => self.requests.retain(|(other, _)| *other != stream),
             other => panic!("{other:?}"),
@@ -301,12 +301,17 @@ impl World {
         match event {
             Event::Head { stream, is_end } => _ = self.down_side.received.insert(number(stream), (0, is_end)),
             Event::Data { stream, data, is_end } => {
-                let message = self.down_side.received.get_mut(&number(stream)).expect("head should precede data");
+                let message =
+                    self.down_side.received.get_mut(&number(stream)).expect("stream should receive a head before data");
                 *message = (message.0 + data.len(), is_end);
                 self.client.consume(stream, data.len());
             }
             Event::Trailers { stream } => {
-                self.down_side.received.get_mut(&number(stream)).expect("head should precede trailers").1 = true;
+                self.down_side
+                    .received
+                    .get_mut(&number(stream))
+                    .expect("stream should receive a head before trailers")
+                    .1 = true;
             }
             Event::Reset { code: ErrorCode::NO_ERROR, .. } => {}
             Event::Reset { stream, .. } => self.down_side.reset.push(number(stream)),
