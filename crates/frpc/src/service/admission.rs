@@ -10,8 +10,8 @@ use crate::{Status, clock};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Admits a call, and stores its deadline and expiry in its options. A call without options is admitted for the life of
-/// its connection, unless a rule requires a token.
+/// Authorizes a call, and stores its deadline and the expiry of its authorization in its options. A call without
+/// options is authorized once for the life of its connection, unless the access rules require a token.
 pub(crate) fn admit(guard: Option<&Guard>, options: &mut Option<Box<Prefix>>) -> Result<(), Status> {
     if options.is_none() && guard.is_none_or(|guard| guard.is_open) {
         return Ok(());
@@ -32,13 +32,13 @@ fn admit_by(guard: Option<&Guard>, options: &mut Prefix) -> Result<(), Status> {
     Ok(())
 }
 
-/// The access rule of a method, as it applies to the peer of one connection.
+/// The access rule of a method for the peer of one connection.
 #[derive(Clone)]
 pub(crate) struct Guard {
     rules: Arc<dyn PeerRules>,
     rule: Option<usize>,
     method: Method,
-    /// Whether all calls without metadata may be admitted without another check, as long as the connection is open.
+    /// Whether all calls without metadata are allowed without another check while the connection is open.
     pub(crate) is_open: bool,
 }
 
@@ -47,8 +47,8 @@ impl Guard {
         Self { is_open: rules.is_open(rule), rules: rules.clone(), rule, method }
     }
 
-    /// Authorizes a call by its metadata, and adds the resulting values to its extensions. Returns when the
-    /// authorization expires, if it does.
+    /// Authorizes a call by its metadata and adds the resulting values, such as the caller's identity, to its
+    /// extensions. Returns when the authorization expires, if it does.
     fn admit(&self, extras: &mut OptionalExtras) -> Result<Option<Instant>, Status> {
         let admitted = self.rules.admit(self.rule, &self.method, Extras::metadata(extras.as_deref()))?;
         if !admitted.extensions.is_empty() {
@@ -57,7 +57,7 @@ impl Guard {
         Ok(admitted.expires)
     }
 
-    /// Checks whether a call with this metadata would be admitted, without counting it against a limit.
+    /// Checks whether a call with this metadata would be authorized, without counting it against a rate limit.
     pub(crate) fn check(&self, metadata: &Metadata) -> Result<(), Status> {
         self.rules.check(self.rule, &self.method, metadata)
     }

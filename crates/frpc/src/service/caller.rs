@@ -13,23 +13,24 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// The peer of a connection in its role as a caller.
+/// State of a connection's peer in its role as a caller.
 pub(crate) struct Caller {
     pub(crate) connection: Connection,
-    /// Encoding of replies: the flat form of the Go implementation or the extended one, which preserves absent fields.
+    /// Encoding of replies: the flat format of the Go implementation, or the extended one, which preserves absent
+    /// fields.
     pub(crate) style: Form,
-    /// Number of calls in progress at this end, for reports to clients.
+    /// Number of calls in progress at the local peer, which is reported to clients.
     load: Arc<Load>,
-    /// Whether the peer requests load reports.
+    /// Whether the peer has requested load reports.
     wants_load: bool,
-    /// Observers of the peer's calls. Boxed because most servers have none.
+    /// Observers of the calls that the peer makes. Boxed because most servers have none.
     observers: Option<Box<CallObservers>>,
 }
 
 struct CallObservers {
-    /// Calls answered in the current poll of the driver. Set if calls are observed.
+    /// Counts of calls answered in the current driver poll. Set if calls are observed.
     batch_calls: Option<BatchCalls>,
-    /// Registry of the calls in progress. Set if the server is inspectable.
+    /// Registry of calls in progress. Set if the server is inspectable.
     in_flight: Option<Arc<InFlight>>,
 }
 
@@ -46,44 +47,45 @@ impl Caller {
         Self { connection: connection.clone(), style: Form::Flat, load: load.clone(), wants_load: false, observers }
     }
 
-    /// Returns the calls answered in the current poll of the driver, if calls are observed.
+    /// Returns the counts of calls answered in the current driver poll, if calls are observed.
     pub(crate) fn batch_calls(&self) -> Option<&BatchCalls> {
         self.observers.as_ref()?.batch_calls.as_ref()
     }
 
-    /// Registers a call as in progress until the guard is dropped, if the server is inspectable.
+    /// Registers a call as in progress until the guard is dropped. Returns `None` if the server is not inspectable.
     pub(crate) fn enter(&self, id: PacketId, name: Method, deadline: Option<Instant>) -> Option<InFlightGuard> {
         let in_flight = self.observers.as_ref()?.in_flight.as_ref()?;
         Some(InFlight::enter(in_flight, id, name, deadline))
     }
 
-    /// Returns the origin to set for requests of the peer.
+    /// Returns the origin that is attached to the peer's requests.
     pub(crate) fn origin(&self) -> Origin {
         Origin { transport: Some(self.connection.clone()), ..Origin::default() }
     }
 
-    /// Records the kind of the peer.
+    /// Records whether the peer supports the protocol extension once it is known.
     pub(crate) fn handle_peer_known(&mut self, extended: bool) {
         self.style = if extended { Form::Extended } else { Form::Flat };
     }
 
-    /// Records that the peer requests load reports.
+    /// Records that the peer has requested load reports.
     pub(crate) fn request_load(&mut self) {
         self.wants_load = true;
         self.load.is_enabled.store(true, Ordering::Relaxed);
     }
 
-    /// Counts a pending call as in progress, for load reports. Returns `None` if no peer requests them.
+    /// Counts a pending call in the load of the server until the guard is dropped. Returns `None` if no peer requests
+    /// load reports.
     pub(crate) fn work(&self) -> Option<LoadGuard> {
         Load::enter(&self.load, self.wants_load)
     }
 
-    /// Returns whether the peer is native.
+    /// Returns whether the caller is a native frpc peer.
     pub(crate) fn is_native(&self) -> bool {
         self.style == Form::Extended
     }
 
-    /// Cancels a call. A reply is sent even to a cancelled call, because every call gets exactly one reply.
+    /// Cancels a call of the peer. Sends a reply even to a cancelled call, because every call gets exactly one reply.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, is_held: bool, outbox: &mut Outbox) {
         if is_held || self.connection.cancel_call(id, operation) {
             body::put_error(outbox, id, operation, &abandoned(), self.style);

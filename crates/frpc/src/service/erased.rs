@@ -22,7 +22,7 @@ pub(crate) struct Entry {
     pub(crate) method: Method,
     pub(crate) offered: OfferedMethod,
     pub(crate) kind: Kind,
-    /// Middleware of the method and its service.
+    /// Middleware of the method and of its service.
     pub(crate) chain: Chain,
 }
 
@@ -31,22 +31,22 @@ pub(crate) enum Kind {
     Stream(Box<dyn StreamingMethod>),
 }
 
-/// Where the handlers of a method run: inline on the driver of the connection, or as tasks.
+/// Where the handlers of a method run: inline on the connection's driver, or as tasks.
 pub(crate) struct HandlerPlacement {
     pub(crate) policy: Policy,
-    /// Whether handlers may be polled inline. Used by [`Policy::Inline`].
+    /// Tracks whether handlers may be polled inline under [`Policy::Inline`].
     pub(crate) permission: Arc<InlinePermission>,
 }
 
 impl HandlerPlacement {
-    /// Returns the permits of a method with [`Policy::AtMost`] for one connection.
+    /// Creates the permits that limit a method with [`Policy::AtMost`] on one connection.
     pub(crate) fn permits(&self) -> Option<Arc<Semaphore>> {
         let Policy::AtMost(count) = self.policy else { return None };
         Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS))))
     }
 
-    /// Returns where the handlers of a streaming method run. `is_apart` must be set if the connection's handlers are
-    /// spawned as tasks, because they take long.
+    /// Returns where the handlers of a streaming method run. `is_apart` must be set if the connection currently spawns
+    /// handlers as tasks because they take too long.
     pub(crate) fn placement(&self, operation: Operation, is_apart: bool) -> Placement {
         if self.policy == Policy::Inline && !is_apart && self.permission.is_kept() {
             Placement::Home(operation, PermissionHandle::of_connection(&self.permission))
@@ -56,25 +56,26 @@ impl HandlerPlacement {
     }
 }
 
-/// A unary method, of which each connection has an instance.
+/// A unary method with its types erased. Each connection has its own instance of it.
 pub(crate) trait ErasedUnary: Send + Sync {
-    /// Adds a format. Returns `false` if its message types are not those of the method.
+    /// Adds a message format to the method. Returns `false` if the format is for other message types.
     fn add_format(&mut self, format: Box<dyn Any>) -> bool;
 
-    /// Creates an instance for a connection. Returns `None` if the method does not support the format.
+    /// Creates a connection's instance of the method. Returns `None` if the method does not support the requested
+    /// format.
     fn instance(&self, settings: InvokeSettings<'_>) -> Option<Box<dyn Invoke>>;
 }
 
-/// A method that streams in one or both directions.
+/// A method with a stream of requests, responses or both.
 pub(crate) trait StreamingMethod: Send + Sync {
-    /// Adds a format. Returns `false` if its message types are not those of the method.
+    /// Adds a message format to the method. Returns `false` if the format is for other message types.
     fn add_format(&mut self, format: Box<dyn Any>) -> bool;
 
-    /// Serves a native call.
+    /// Serves a call that a native or compat peer has opened a stream for.
     fn open(&self, opened: AcceptedStream<'_>);
 
-    /// Calls the handler within its middleware, with messages in a format. Returns `None` if the method does not
-    /// support the format.
+    /// Calls the handler within its middleware, with messages encoded in this format. Returns `None` if the method does
+    /// not support the format.
     fn call(
         &self,
         chain: Option<Arc<Chain>>,
@@ -84,22 +85,22 @@ pub(crate) trait StreamingMethod: Send + Sync {
     ) -> Option<Calling>;
 }
 
-/// A stream that a peer has opened for a call.
+/// A stream that a peer has opened for a streaming call.
 pub(crate) struct AcceptedStream<'a> {
     pub(crate) caller: &'a Caller,
-    /// Options of the call, which has been admitted.
+    /// Options of the call, which has already been authorized.
     pub(crate) options: Box<Prefix>,
     pub(crate) stream: Stream,
     /// Options for decoding the peer's requests.
     pub(crate) reading: DecodeOptions,
-    /// Middleware around the call.
+    /// Middleware that wraps the call.
     pub(crate) chain: Option<Arc<Chain>>,
-    /// Executor that polls the handler: the worker of the connection, or a task in the runtime.
+    /// Where the handler is polled: by the worker of the connection, or as a task in the runtime.
     pub(crate) placement: Placement,
-    /// Observation of the call.
+    /// Observation of the call, if it is observed.
     pub(crate) observed_call: Option<ObservedCall>,
-    /// Whether to compress responses.
+    /// Whether to compress the responses.
     pub(crate) packs: bool,
-    /// Translation of the messages, if the peer has another layout.
+    /// Translation of messages from and to the peer's wire layout, if it differs.
     pub(crate) translation: Option<Arc<Translation>>,
 }

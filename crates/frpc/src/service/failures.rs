@@ -9,22 +9,22 @@ use std::any::Any;
 use std::sync::LazyLock;
 use std::time::Instant;
 
-/// Returns the status of a call whose deadline has passed.
+/// Returns the status of a call whose deadline has passed at the server.
 pub(crate) fn caller_gone() -> Status {
     Status::deadline_exceeded("the deadline of the call has passed")
 }
 
-/// Returns the status of a call whose client has ended its direction without sending a request.
+/// Returns the status of a call whose client ended its sending side without sending a request.
 pub(crate) fn no_message() -> Status {
     Status::invalid_argument("the request has no message")
 }
 
-/// Returns the status of a cancelled call. It is sent because every request gets a reply.
+/// Returns the status of a cancelled call. It is sent as the reply, because every request gets one.
 pub(crate) fn abandoned() -> Status {
     Status::cancelled("cancelled by the caller")
 }
 
-/// Returns the status of a call whose handler has panicked. Logs the panic message, which is not sent to the peer.
+/// Returns the status of a call whose handler panicked. Logs the panic message, which is not sent to the peer.
 pub(crate) fn panicked(panic: &(dyn Any + Send), method: Method, connection: &Connection) -> Status {
     static LINES: LazyLock<LogLimit> = LazyLock::new(LogLimit::default);
     note_panic(connection);
@@ -36,7 +36,7 @@ pub(crate) fn panicked(panic: &(dyn Any + Send), method: Method, connection: &Co
     Status::internal("the handler panicked")
 }
 
-/// Logs the failure of a handler if it is an internal error.
+/// Logs the failure of a handler if its status is an internal error.
 pub(crate) fn log(status: &Status, method: Method, connection: &Connection) {
     if status.code() == Code::Internal {
         let peer = connection.peer_addr();
@@ -44,17 +44,17 @@ pub(crate) fn log(status: &Status, method: Method, connection: &Connection) {
     }
 }
 
-/// Returns the status of a call that exceeds the maximum number of calls in flight.
+/// Returns the status of a call that exceeds the maximum number of concurrent calls.
 pub(crate) fn too_many(connection: &Connection) -> Status {
     let most = connection.calls_max();
     Status::resource_exhausted(format!("the limit of {most} calls in progress on this connection is reached"))
 }
 
-/// Memory of a request in bytes, below which it is accepted if the connection is within its memory share. A decoded
-/// message may take 1000 times its encoded length.
+/// Memory of a decoded request in bytes up to which it is accepted as long as the connection is within its memory
+/// share. A decoded message may take 1000 times its encoded length.
 const LARGE: usize = 64 * 1024;
 
-/// Returns whether a request exceeds the memory share of its connection. Counts the request if it does.
+/// Returns whether a request exceeds the memory share of its connection, and counts it if it does.
 pub(crate) fn takes_too_much(connection: &Connection, memory: usize) -> bool {
     let is_too_much = memory >= LARGE && !connection.has_room(memory);
     if is_too_much {
@@ -68,17 +68,17 @@ pub(crate) fn expired() -> Status {
     Status::unauthenticated("the token has expired: get a new one")
 }
 
-/// Function that returns the status of a call that has exceeded its time limit.
+/// Function that returns the status of a call whose time limit has passed.
 pub(crate) type LateStatus = fn() -> Status;
 
-/// Returns the time limit of a call and the status to fail with then. The limit is its deadline or the expiry of its
-/// authorization, whichever is earlier.
+/// Returns the time limit of a call and the status with which the call fails after it. The limit is the call's deadline
+/// or the expiry of its authorization, whichever is earlier.
 pub(crate) fn end_of_time(deadline: Option<Instant>, expires: Option<Instant>) -> Option<(Instant, LateStatus)> {
     let ends = [deadline.map(|at| (at, caller_gone as LateStatus)), expires.map(|at| (at, expired as _))];
     ends.into_iter().flatten().min_by_key(|(at, _)| *at)
 }
 
-/// Returns the status of a call that is shed.
+/// Returns the status of a call that is shed because of overload.
 pub(crate) fn overloaded() -> Status {
     Status::resource_exhausted("the server's memory limit for this client is reached")
 }

@@ -8,34 +8,34 @@ use polyglot::{CONTAINER_MEMORY_MAX, Nesting};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A format of a method's messages other than the native encoding. Created by generated code.
+/// Message format of a method in addition to the native encoding, such as JSON. Created by generated code.
 pub struct Format<A, B> {
     pub(crate) info: FormatInfo,
     pub(crate) decode: Decode<A>,
     pub(crate) encode: Encode<B>,
-    /// Like `encode`, but appends to a buffer. Must append nothing if it fails.
+    /// Like `encode`, but appends to a buffer. Must not append anything if it fails.
     pub(crate) append: Option<Append<B>>,
-    /// Like `decode`, for requests that are encoded without field names, in the order of declaration.
+    /// Like `decode`, for requests that contain only field values, in the order of declaration.
     positional: Option<Decode<A>>,
 }
 
-/// The part of a format that does not depend on the message types.
+/// The part of a message format that is independent of the message types.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FormatInfo {
     pub(crate) name: &'static str,
-    /// Name of the format's positional variant, in which requests contain their fields in the order of declaration,
-    /// without names.
+    /// Name of the format's positional variant, whose requests contain only the field values in the order of
+    /// declaration.
     positional: Option<&'static str>,
-    /// Names of the fields of a request in this format, in the order of declaration.
+    /// Names of the request's fields in this format, in the order of declaration.
     pub(crate) fields: &'static [&'static str],
-    /// Comment of the method, for use in generated documentation.
+    /// Comment of the method in the schema, for generated documentation.
     pub(crate) comment: &'static str,
-    /// Schemas of the messages as text, with the full names of the messages.
+    /// Schemas of the messages as text, each with the full name of its message.
     pub(crate) schemas: &'static [(&'static str, &'static str)],
 }
 
 impl FormatInfo {
-    /// Returns whether `name` is the name of this format or of its positional variant.
+    /// Returns whether `name` names this format or its positional variant.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.name == name || self.positional == Some(name)
     }
@@ -47,47 +47,47 @@ pub(crate) type Encode<B> = fn(&B, &FormatTerms) -> Result<Bytes, Status>;
 
 pub(crate) type Append<B> = fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Status>;
 
-/// Memory in bytes that every request may take in addition to its length. The actual memory is checked after decoding.
+/// Memory in bytes that every decoded request may use in addition to its encoded length. The actual memory is checked
+/// after decoding.
 const MEMORY_LEAST: usize = 1024 * 1024;
 
-/// Length of a body in bytes above which its decoded lists may take more memory than every client is guaranteed.
+/// Length in bytes of a request body above which its decoded lists may use more memory than every client is guaranteed.
 pub(crate) const LARGE_BODY: usize = 16 * 1024;
 
-/// Limits that a server applies to decoded messages, regardless of their format.
+/// Limits that a server applies to decoded messages in every format.
 #[derive(Debug, Default)]
 pub struct FormatTerms {
     pub(crate) nesting: Nesting,
-    /// Memory in bytes that the last decoded request takes, as recorded by its decoder.
+    /// Memory in bytes that the last decoded request uses, as recorded by its decoder.
     pub(crate) memory: AtomicUsize,
-    /// Amount in bytes by which the memory limit of the next request is reduced.
+    /// Number of bytes by which the memory limit of the next request is reduced.
     pub(crate) withheld: AtomicUsize,
-    /// Types that an `Any` may contain in JSON. `None` if no service uses `Any`.
+    /// Message types that an `Any` may contain in JSON. `None` if no service uses `Any`.
     #[cfg(feature = "json")]
     pub(crate) types: Option<Arc<frpc_json::Types>>,
 }
 
 impl FormatTerms {
-    /// Returns the maximum nesting depth of requests.
+    /// Returns the maximum nesting depth of request messages.
     #[must_use]
     pub fn nesting(&self) -> Nesting {
         self.nesting
     }
 
-    /// Records the memory that a decoded request takes in addition to its length, for example for its lists. It is
-    /// charged to the caller.
+    /// Records the memory that a decoded request uses in addition to its encoded length, for example for its lists. The
+    /// memory is charged to the caller.
     pub fn set_memory(&self, bytes: usize) {
         self.memory.store(bytes, Ordering::Relaxed);
     }
 
-    /// Returns the maximum memory that the next request may take in addition to its length.
+    /// Returns the maximum memory in bytes that the next request may use in addition to its encoded length.
     #[must_use]
     pub fn memory_max(&self) -> usize {
         CONTAINER_MEMORY_MAX.saturating_sub(self.withheld.load(Ordering::Relaxed))
     }
 
-    /// Limits the memory of the next request to about the share of the caller. Reserves twice that while it is decoded,
-    /// because several threads may decode requests at the same time, and a growing list briefly needs memory for its
-    /// elements twice.
+    /// Limits the memory of the next request to about the share of its caller. Reserves twice that during decoding,
+    /// because several threads may decode at the same time and a growing list briefly occupies two allocations.
     pub(crate) fn reserve(&self, caller: Option<&Connection>) -> Option<MemoryCharge> {
         let mut most = CONTAINER_MEMORY_MAX;
         if let Some(caller) = caller {
@@ -99,8 +99,8 @@ impl FormatTerms {
         caller.map(|caller| caller.charge_request(2 * most))
     }
 
-    /// Decodes a request within the memory limit of the caller. Charges the memory of its lists to the caller until the
-    /// returned charge is dropped.
+    /// Decodes a request within the memory limit of its caller. The memory of its lists is charged to the caller until
+    /// the returned charge is dropped.
     pub(crate) fn decode<A>(
         &self,
         decode: Decode<A>,
@@ -115,7 +115,7 @@ impl FormatTerms {
         Ok((message, charge))
     }
 
-    /// Returns the memory of the last request, as recorded by its decoder, and resets it.
+    /// Returns the memory that the decoder of the last request recorded, and resets it.
     pub(crate) fn take_memory(&self) -> usize {
         self.memory.swap(0, Ordering::Relaxed)
     }
@@ -134,8 +134,8 @@ impl Clone for FormatTerms {
 }
 
 impl<A, B> Format<A, B> {
-    /// Creates a format with this name, such as `json`. `decode` decodes an untrusted request; it must limit the
-    /// nesting depth, and the memory in proportion to the length. `encode` encodes a response.
+    /// Creates a message format with this name, such as `json`. `decode` decodes an untrusted request. It must limit
+    /// the nesting depth, and the memory in proportion to the length. `encode` encodes a response.
     pub const fn new(
         name: &'static str,
         decode: fn(&Bytes, &FormatTerms) -> Result<A, Status>,
@@ -145,35 +145,35 @@ impl<A, B> Format<A, B> {
         Self { info, decode, encode, append: None, positional: None }
     }
 
-    /// Adds a function that appends an encoded response to a buffer, which saves a copy. It must append nothing if it
-    /// fails.
+    /// Sets a function that appends an encoded response to a buffer, which saves a copy. It must not append anything if
+    /// it fails.
     #[must_use]
     pub const fn appending(self, append: fn(&B, &mut Vec<u8>, &FormatTerms) -> Result<(), Status>) -> Self {
         Self { append: Some(append), ..self }
     }
 
-    /// Adds a positional variant with its own name, whose requests contain their fields in the order of declaration.
+    /// Adds a positional variant under its own name, whose requests contain only the field values in the order of
+    /// declaration.
     #[must_use]
     pub const fn positional(self, name: &'static str, decode: fn(&Bytes, &FormatTerms) -> Result<A, Status>) -> Self {
         let info = FormatInfo { positional: Some(name), ..self.info };
         Self { info, positional: Some(decode), ..self }
     }
 
-    /// Sets the names that the fields of a request have in this format, in the order of declaration.
+    /// Sets the names of the request's fields in this format, in the order of declaration.
     #[must_use]
     pub const fn fields(self, fields: &'static [&'static str]) -> Self {
         Self { info: FormatInfo { fields, ..self.info }, ..self }
     }
 
-    /// Sets the documentation of the method, which consists of its comment and the schemas of its messages with their
-    /// full names. The schemas of the format `json` are JSON Schemas that refer to each other at
-    /// `#/components/schemas/`.
+    /// Sets the documentation of the method: its comment, and the schemas of its messages with their full names. The
+    /// schemas of the format `json` are JSON Schemas that refer to each other at `#/components/schemas/`.
     #[must_use]
     pub const fn described(self, comment: &'static str, schemas: &'static [(&'static str, &'static str)]) -> Self {
         Self { info: FormatInfo { comment, schemas, ..self.info }, ..self }
     }
 
-    /// Returns the format with this name, or the format whose positional variant has this name.
+    /// Returns the format that has this name or whose positional variant has it.
     pub(crate) fn find(formats: &[Self], name: &str) -> Option<Self> {
         let found = *formats.iter().find(|format| format.info.has(name))?;
         Some(if found.info.name == name { found } else { Self { decode: found.positional?, ..found } })

@@ -13,16 +13,16 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-/// Encoding of replies to hand-off requests. Always extended, because only native peers request hand-offs.
+/// Encoding of replies to hand-off requests. Always the extended one, because only native peers can request a hand-off.
 const FORM: Form = Form::Extended;
 
-/// Encodes the status of a hand-off request that failed or was rejected.
+/// Encodes the failure of a hand-off request as its reply.
 pub(crate) fn failure(status: &Status, operation: Operation, is_refused: bool) -> Bytes {
     alone(|outbox| body::put_failure(outbox, PacketId(0), operation, status, FORM, is_refused))
 }
 
-/// Replies to a hand-off request with the outcome of the handler, which is dropped if the peer cancels the call. The
-/// guard `task` is dropped before the reply is sent, because the peer may then immediately send another request.
+/// Replies to a hand-off request with the outcome of its handler. The handler is dropped if the peer cancels the call.
+/// The guard `task` is dropped before the reply is sent, because the peer may then immediately send another request.
 pub(crate) async fn decide<B: EncodeBody>(
     request: frisbee::HandOffRequest,
     method: Method,
@@ -49,8 +49,8 @@ pub(crate) async fn decide<B: EncodeBody>(
     settle(request, method, decision, body::reply_parts(&replied), writing);
 }
 
-/// Replies to a hand-off request with the response of the handler. Hands off the connection if the handler has
-/// accepted.
+/// Replies to a hand-off request with the handler's response. Hands off the connection if the handler has accepted the
+/// request.
 pub(crate) fn settle<B: EncodeBody>(
     request: frisbee::HandOffRequest,
     method: Method,

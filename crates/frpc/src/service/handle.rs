@@ -4,8 +4,8 @@ use crate::debug::opaque_debug;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A handler's reference to its service. Each connection has a separate reference count, because a shared one would
-/// be contended by all cores at every call.
+/// Reference of a handler to its service. Each connection has its own reference count, because all cores would contend
+/// for a shared one at every call.
 #[allow(clippy::redundant_allocation)] // The outer count is the point.
 pub struct ServiceHandle<S>(Arc<Arc<S>>);
 

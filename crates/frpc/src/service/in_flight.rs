@@ -8,36 +8,36 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Calls in progress on a connection. The limits of calls and streams bound their number.
+/// Registry of the calls in progress on a connection. Its size is bounded by the limits on calls and streams.
 #[derive(Default)]
 pub(crate) struct InFlight(Mutex<ListedCall>);
 
 #[derive(Default)]
 struct ListedCall {
-    /// Last sequence number that was assigned. Calls are ordered by these numbers.
+    /// Most recently assigned sequence number. The numbers order the calls by age.
     last: u64,
     calls: Vec<Option<(u64, InFlightCall)>>,
     free: Vec<usize>,
 }
 
-/// Entry for a call in progress, as shown to operators.
+/// Entry of a call in progress, as shown to operators.
 #[derive(Clone, Copy)]
 pub(crate) struct InFlightCall {
-    /// Id of the call's packets or of its stream.
+    /// Id of the call's packets or, for a streaming call, of its stream.
     pub(crate) id: PacketId,
     pub(crate) name: Method,
     pub(crate) since: Instant,
     pub(crate) deadline: Option<Instant>,
 }
 
-/// Guard that removes a call from the registry when dropped.
+/// Guard that removes a call from the registry of calls in progress when dropped.
 pub(crate) struct InFlightGuard {
     in_flight: Arc<InFlight>,
     place: usize,
 }
 
 impl InFlight {
-    /// Registers a call until the guard is dropped.
+    /// Registers a call as in progress until the guard is dropped.
     pub(crate) fn enter(in_flight: &Arc<Self>, id: PacketId, name: Method, deadline: Option<Instant>) -> InFlightGuard {
         let note = InFlightCall { id, name, since: crate::clock::now(), deadline };
         let listed = &mut *in_flight.0.lock();
@@ -50,7 +50,7 @@ impl InFlight {
         InFlightGuard { in_flight: in_flight.clone(), place }
     }
 
-    /// Returns the number of calls in progress, and the `max` oldest of them.
+    /// Returns the number of calls in progress and the `max` oldest of them.
     pub(crate) fn oldest(&self, max: usize) -> (usize, Vec<InFlightCall>) {
         let listed = self.0.lock();
         let place = |(place, call): (usize, &Option<(u64, InFlightCall)>)| Some((call.as_ref()?.0, place));

@@ -20,49 +20,49 @@ use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// Per-connection state of a unary method, with the types of its messages erased.
+/// Per-connection state of a unary method with its message types erased.
 pub(crate) trait Invoke: Send {
     /// Serves a call over any protocol. Applies access rules, limits, middleware and the deadline, and notifies
     /// observers.
     fn serve(&mut self, call: Incoming<'_>) -> ServeProgress;
 
-    /// Returns whether a handler holds or waits for a permit of this instance. The permit would not be counted by a new
-    /// instance. The handler of a cancelled call holds its permit until its current poll returns.
+    /// Returns whether a handler holds or waits for a permit of this instance, in which case the instance must be kept.
+    /// A new instance would not count that permit. The handler of a cancelled call holds its permit until its current
+    /// poll returns.
     fn is_needed(&self) -> bool;
 }
 
-/// A received request, with the data needed to serve it.
+/// A received request with the data needed to serve it.
 pub(crate) struct Incoming<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) envelope: Envelope,
     pub(crate) trace: Option<&'a TraceContext>,
     pub(crate) reply: ReplyTo<'a>,
-    /// Whether the handler may be polled inline.
+    /// Whether the handler may be polled inline by the connection's driver.
     pub(crate) inline: bool,
-    /// Whether the limit of calls in flight permits another call. If not, the call is rejected before its handler is
-    /// polled.
+    /// Whether the limit of concurrent calls permits this call. If not, it is rejected before its handler is polled.
     pub(crate) has_permit: bool,
 }
 
-/// Destination of a reply, which depends on how the caller made the call.
+/// Destination of a reply, which depends on the protocol of the caller.
 pub(crate) enum ReplyTo<'a> {
     Packet {
         id: PacketId,
         operation: Operation,
         outbox: &'a mut Outbox,
     },
-    /// To a caller that uses another protocol. If the handler is ready immediately, the message of the response is
-    /// appended to `out`.
+    /// The reply is returned to an adapter, whose caller uses another protocol. If the handler is ready immediately,
+    /// its encoded response is appended to `out`.
     Adapter {
         out: &'a mut Vec<u8>,
         outcome: &'a mut Option<AdapterOutcome>,
     },
-    /// To a caller that requests a hand-off. Boxed to keep the enum small, because it is moved several times.
+    /// The reply decides a hand-off request. Boxed to keep the enum small, because it is moved several times.
     HandOff(Box<(HandOffRequest, HandOff)>),
 }
 
 impl ReplyTo<'_> {
-    /// Returns the origin to set for the request.
+    /// Returns the origin to attach to the request.
     #[inline(always)]
     pub(crate) fn origin(&self, caller: &Caller) -> Origin {
         let is_adapter = matches!(self, Self::Adapter { .. });
@@ -71,31 +71,32 @@ impl ReplyTo<'_> {
     }
 }
 
-/// State of a call over another protocol when `serve` returns.
+/// State of an adapter's call when `serve` returns.
 pub(crate) enum AdapterOutcome {
     Ready(Result<Response<()>, Status>),
     Pending(PendingHandler),
 }
 
-/// A call whose handler is pending.
+/// A call whose handler has returned pending.
 pub(crate) struct PendingHandler {
     pub(crate) work: Pin<Box<dyn Future<Output = Result<Response<Bytes>, Status>> + Send>>,
-    /// Memory in bytes that is charged for the request until its handler has completed.
+    /// Memory in bytes charged for the request until its handler has completed.
     pub(crate) memory: usize,
     pub(crate) observed_call: Option<Box<ObservedCall>>,
 }
 
-/// State of a call when `serve` returns.
+/// State of a call when [`serve`](Invoke::serve) returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ServeProgress {
     /// The call was answered, or a spawned task will answer it.
     Started,
     /// Like `Started`, but the request is expensive relative to its size.
     Slow,
-    /// The call was rejected for a reason that the peer is responsible for, so its packet counts as useless.
+    /// The call was rejected for a reason that the peer is responsible for. Its packet counts as useless, which
+    /// throttles the peer.
     Refused,
-    /// The call was rejected because this end lacks capacity. Unlike a malformed request, it does not count against the
-    /// peer.
+    /// The call was rejected because the local peer lacks capacity. Unlike a malformed request, it does not count
+    /// against the remote peer.
     Overloaded,
 }
 
@@ -109,20 +110,20 @@ impl From<ServeProgress> for Routed {
     }
 }
 
-/// Settings of a method's instance.
+/// Settings for creating a connection's instance of a unary method.
 pub(crate) struct InvokeSettings<'a> {
     pub(crate) running: &'a HandlerPlacement,
-    /// Options for decoding native requests.
+    /// Options for decoding requests in the native encoding.
     pub(crate) reading: DecodeOptions,
     pub(crate) chain: Option<&'a Arc<Chain>>,
     pub(crate) method_observer: Option<&'a MethodObserver>,
     pub(crate) guard: Option<Guard>,
-    /// Whether to compress responses.
+    /// Whether to compress the responses.
     pub(crate) packs: bool,
-    /// Translation of the messages, if the peer has another layout.
+    /// Translation of messages from and to the peer's wire layout, if it differs.
     pub(crate) translation: Option<Arc<Translation>>,
-    /// Permits for [`Policy::AtMost`](crate::Policy::AtMost).
+    /// Permits that limit concurrent calls under [`Policy::AtMost`](crate::Policy::AtMost).
     pub(crate) permits: Option<Arc<Semaphore>>,
-    /// Format of the messages, if they are not in the native encoding.
+    /// Format of the messages, if it is not the native encoding.
     pub(crate) format: Option<(&'a str, &'a FormatTerms)>,
 }

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use frpc_json::{AnyType, CONTAINER_MEMORY_MAX, DecodeError, DecodeReason, Json, Options, Types};
 use polyglot::protobuf::{Protobuf, memory_of};
 
-/// Returns the format `json` for these message types. It has a positional variant `json-positional`, in which a request
-/// is an array of its fields. The nesting limit is that of native requests.
+/// Returns the format `json` for these message types. Its positional variant `json-positional` encodes a request as an
+/// array of its field values. The nesting limit is the same as for native requests.
 #[must_use]
 pub const fn json_format<A: Json, B: Json>() -> Format<A, B> {
     let encode = |message: &B, terms: &FormatTerms| {
@@ -31,21 +31,22 @@ fn decoded<A: Json>(decoded: Result<(A, usize), DecodeError>, terms: &FormatTerm
     Ok(message)
 }
 
-/// Returns a descriptor of a type that an `Any` may contain in JSON. Its memory is limited like that of a protobuf
-/// message.
+/// Returns the descriptor of a message type that an `Any` may contain in JSON. Its memory is limited like that of a
+/// protobuf message.
 #[must_use]
 pub const fn any_type<M: Json + prost::Message + Protobuf>() -> AnyType {
     AnyType::of::<M>().bounded(|message| memory_of::<M>(message).ok())
 }
 
-/// Returns the well-known types and the types registered by services. Returns `None` if no service registers types.
+/// Returns the well-known types and the types that services have registered. Returns `None` if no service has
+/// registered any.
 pub(crate) fn types(named: impl Iterator<Item = &'static AnyType>) -> Option<Types> {
     let mut named = named.peekable();
     named.peek()?;
     Some(named.fold(well_known(), Types::with_type))
 }
 
-/// Returns the well-known types with limits of their memory.
+/// Returns the well-known protobuf types with limits on their memory.
 fn well_known() -> Types {
     let lists = [
         any_type::<prost_types::FieldMask>(),

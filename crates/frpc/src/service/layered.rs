@@ -19,18 +19,18 @@ pub struct Layered<S> {
 }
 
 impl<S> Layered<S> {
-    /// Creates a service without middleware.
+    /// Wraps a service without adding middleware.
     pub fn new(service: S) -> Self {
         Self { service, chain: Chain::default(), methods: Vec::new() }
     }
 
-    /// Adds a middleware around the calls of the service, inside of the existing ones.
+    /// Adds middleware around all calls of the service, inside the existing middleware.
     pub fn with_middleware(mut self, middleware: impl Middleware) -> Self {
         self.chain.push(middleware);
         self
     }
 
-    /// Adds a middleware around the calls of one method, inside of the existing ones. `method` is its name in the
+    /// Adds middleware around the calls of one method, inside the existing middleware. `method` is its name in the
     /// schema. [`bind`](crate::ServerBuilder::bind) fails if the service has no such method.
     pub fn with_method_middleware(mut self, method: impl Into<String>, middleware: impl Middleware) -> Self {
         let method = method.into();

@@ -27,29 +27,29 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Maximum time for which calls wait until the peer has described its layout. A peer does so within one round trip.
+/// Maximum time for which calls are held until the peer has described its wire layout, which it does within one round
+/// trip.
 pub(crate) const HELD_TIME: Duration = Duration::from_secs(5);
 
-/// Maximum total size in bytes of the calls that wait until the peer has described its layout. Suffices for those that
-/// a peer sends within a round trip.
+/// Maximum total size in bytes of the calls held until the peer has described its wire layout. Sufficient for the calls
+/// that a peer sends within one round trip.
 const HELD_MAX: usize = 256 * 1024;
 
-/// Memory of a waiting call in addition to its length, in bytes.
+/// Memory of a held call in bytes, in addition to its length.
 const HELD_COST: usize = 256;
 
-/// Maximum number of operations that are rejected with a status that names the missing service. Others are rejected as
-/// unknown.
+/// Maximum number of unserved operation numbers that are rejected with a status that names their service. Others are
+/// rejected as unknown.
 const ABSENT_MAX: usize = 1024;
 
-/// Maximum number of characters of a service's name in a status.
+/// Maximum number of characters of a service name in a status message.
 const NAME_SHOWN_MAX: usize = 256;
 
-/// Wire layouts of a peer's services, and the translations that they require. Empty unless one differs from that of
-/// this end.
+/// Wire layouts of the peer's services that differ from the local ones, with the translations that they require.
 #[derive(Default, Debug)]
 pub(crate) struct PeerLayouts {
     state: Mutex<State>,
-    /// Notified when a description has arrived or has timed out.
+    /// Notified when the description of a layout has arrived or has timed out.
     changed: Notify,
 }
 
@@ -60,30 +60,30 @@ struct State {
     services: Vec<PeerService>,
     held: Vec<(HeldCall, MemoryCharge)>,
     held_bytes: usize,
-    /// Memory of announced operations and translation plans, charged to the peer that caused them.
+    /// Memory used by announced operation numbers and translation plans, charged to the peer that caused it.
     charges: Vec<MemoryCharge>,
 }
 
-/// An operation number that the peer has announced, and the method that it denotes there.
+/// An operation number that the peer has announced, and the method that it refers to in the peer's layout.
 #[derive(Clone, Copy, Debug)]
 struct Claim {
     operation: u16,
-    /// Index in [`State::services`], or [`CONTESTED`].
+    /// Index of the service in [`State::services`], or [`CONTESTED`].
     service: u16,
-    /// Index of the method within the service, or [`NO_METHOD`].
+    /// Index of the method within its service, or [`NO_METHOD`].
     method: u16,
 }
 
-/// Value of [`Claim::service`] for an operation number that belongs to several services or to a mounted router.
+/// Value of [`Claim::service`] for an operation number that several services or a mounted router use.
 const CONTESTED: u16 = u16::MAX;
 
-/// Value of [`Claim::method`] for an operation that the service has only at this end.
+/// Value of [`Claim::method`] for an operation number that exists only in the local layout of the service.
 const NO_METHOD: u16 = u16::MAX;
 
-/// Maximum number of a peer's services whose layouts may differ from those of this end.
+/// Maximum number of a peer's services whose layouts may differ from the local ones.
 const SERVICES_MAX: usize = 1024;
 
-/// A service that the peer calls or offers in a layout other than that of this end.
+/// A service that the peer calls or offers in a wire layout that differs from the local one.
 #[derive(Debug)]
 struct PeerService {
     theirs: PeerLayout,
@@ -91,34 +91,34 @@ struct PeerService {
     layout: LayoutState,
 }
 
-/// Progress of obtaining the peer's layout of a service.
+/// Progress of obtaining the peer's wire layout of a service.
 #[derive(Debug)]
 enum LayoutState {
-    /// This end does not offer the service.
+    /// The local peer does not offer the service.
     Absent,
-    /// The messages have the same layout, and only the operation numbers differ.
+    /// The message layouts are equal and only the operation numbers differ.
     Renumbered(&'static Layout),
-    /// The peer was asked to describe its layout. Calls wait for the description.
+    /// The peer was asked to describe its layout. Calls are held until the description arrives.
     Asked(&'static Layout),
-    /// The peer did not describe its layout in time, so calls are rejected.
+    /// The peer did not describe its layout before the timeout, so calls are rejected.
     Late(&'static Layout),
     Known(&'static Layout, Arc<ServicePlans>),
-    /// The description is invalid or cannot be translated.
+    /// The description is invalid or its layout cannot be translated.
     Failed(&'static Layout, Box<str>),
 }
 
-/// Result of looking up the method of this end for an operation number of the peer.
+/// Result of finding the local method for an operation number of the peer.
 pub(crate) enum PeerMethod {
     Served {
         operation: u16,
         translation: Option<Arc<Translation>>,
     },
-    /// Calls must wait for a description.
+    /// The call must be held until the peer has described the layout.
     Held,
     Refused(Status),
 }
 
-/// A call that waits until the peer has described the layout of its service.
+/// A call that is held until the peer has described the wire layout of its service.
 #[derive(Debug)]
 pub(crate) enum HeldCall {
     Unary(PacketId, Operation, Envelope, Option<TraceContext>),
@@ -144,7 +144,7 @@ impl HeldCall {
             }
     }
 
-    /// Rejects the call, which has not run.
+    /// Rejects the held call with a status that states that the call has not run.
     fn refuse(self, connection: &Connection, status: &Status) {
         match self {
             Self::Unary(id, operation, ..) => {
@@ -161,7 +161,8 @@ impl HeldCall {
 }
 
 impl PeerLayouts {
-    /// Returns the layouts of a connection's peer. Returns `None` if none of them differs from those of this end.
+    /// Returns the wire layouts attached to a connection. Returns `None` if none of the peer's layouts differs from the
+    /// local one.
     pub(crate) fn of(connection: &Connection) -> Option<Arc<Self>> {
         connection.attachments().get()
     }
@@ -232,8 +233,8 @@ impl PeerLayouts {
         operations
     }
 
-    /// Attaches the layouts of a compat client to its connection. `services` contains the layouts of each service at
-    /// this end and at the client.
+    /// Attaches the configured layouts of a compat client to its connection. `services` contains the local layout and
+    /// the client's layout of each service.
     pub(crate) fn attach_compat(
         services: impl Iterator<Item = (&'static Layout, &'static Layout)>,
         connection: &Connection,
@@ -255,7 +256,7 @@ impl PeerLayouts {
         Self::of(connection)
     }
 
-    /// Adds the layout of a service at a compat server.
+    /// Adds the layout that a compat server uses for a service.
     pub(crate) fn add_compat(&self, own: &'static Layout, theirs: &'static Layout) {
         let mut state = self.state.lock();
         if !state.services.iter().any(|known| known.theirs.service == own.service) {
@@ -263,7 +264,7 @@ impl PeerLayouts {
         }
     }
 
-    /// Adds a service that the peer offers and this end calls. Requests the description of its layout unless the
+    /// Adds a service that the peer offers and the local peer calls. Requests the description of its layout unless the
     /// translation is cached.
     pub(crate) fn add_offered(&self, own: &'static Layout, theirs: PeerLayout, outbox: &mut Outbox) {
         let mut state = self.state.lock();
@@ -280,8 +281,8 @@ impl PeerLayouts {
         }
     }
 
-    /// Returns the method of this end that corresponds to an operation of the peer. Returns `None` if it is the method
-    /// with the same operation.
+    /// Returns the local method for an operation number of the peer. Returns `None` if the method has the same number
+    /// on both sides.
     pub(crate) fn find(&self, operation: u16) -> Option<PeerMethod> {
         let state = self.state.lock();
         let at = state.claims.binary_search_by_key(&operation, |claim| claim.operation).ok()?;
@@ -298,7 +299,7 @@ impl PeerLayouts {
         })
     }
 
-    /// Returns the translation for the reply to a call of the peer.
+    /// Returns the translation for the reply to a call of the peer, if one is needed.
     pub(crate) fn translation(&self, operation: u16) -> Option<Arc<Translation>> {
         match self.find(operation)? {
             PeerMethod::Served { translation, .. } => translation,
@@ -306,8 +307,8 @@ impl PeerLayouts {
         }
     }
 
-    /// Returns the peer's operation of a method that this end calls, and its translation. Returns `None` if the
-    /// description has not arrived yet.
+    /// Returns the peer's operation number for a local method and the translation of its messages. Returns `None` if
+    /// the description of the layout has not arrived yet.
     pub(crate) fn called(&self, own: &'static Layout, operation: u16) -> Option<Result<FoundMethod, Status>> {
         let state = self.state.lock();
         let is_it = |service: &&PeerService| service.caller == Caller::This && service.theirs.service == own.service;
@@ -323,7 +324,7 @@ impl PeerLayouts {
         }
     }
 
-    /// Waits until `is_clear` returns `true`, or the peer has not described its layout in time.
+    /// Waits until `is_clear` returns `true`, or until the peer has failed to describe its layout before the timeout.
     pub(crate) async fn changed(&self, is_clear: impl Fn() -> bool, connection: &Connection) {
         let waiting = async {
             loop {
@@ -340,7 +341,8 @@ impl PeerLayouts {
         }
     }
 
-    /// Holds a call until the peer has described the layout of its service. Rejects the call if too many are waiting.
+    /// Holds a call until the peer has described the layout of its service. Rejects the call if too many calls are
+    /// held.
     pub(crate) fn hold(self: &Arc<Self>, call: HeldCall, connection: &Connection) {
         let cost = call.cost();
         let mut state = self.state.lock();
@@ -354,12 +356,12 @@ impl PeerLayouts {
         state.held.push((call, connection.charge_request(cost)));
     }
 
-    /// Returns whether any calls are waiting.
+    /// Returns whether any calls are held until a layout is described.
     pub(crate) fn holds_calls(&self) -> bool {
         !self.state.lock().held.is_empty()
     }
 
-    /// Removes a waiting call. Returns whether it was waiting.
+    /// Removes a held call. Returns `false` if the call was not held.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation) -> bool {
         let mut state = self.state.lock();
         let is_it = |(call, _): &(HeldCall, MemoryCharge)| matches!(call, HeldCall::Unary(held, of, ..) if (*held, *of) == (id, operation));
@@ -369,7 +371,8 @@ impl PeerLayouts {
         true
     }
 
-    /// Handles a LAYOUT packet. Returns the calls that were waiting for it. Returns `None` if it was not requested.
+    /// Handles a LAYOUT packet and returns the calls that were held for it. Returns `None` if the packet was not
+    /// requested.
     pub(crate) fn handle_layout(&self, body: &[u8], connection: &Connection) -> Option<Vec<HeldCall>> {
         let refused = match body.split_first() {
             Some((0, fingerprint)) => Some(Fingerprint::new(fingerprint.try_into().ok()?)),
@@ -412,7 +415,7 @@ impl PeerLayouts {
         Some(released.into_iter().map(|(call, _)| call).collect())
     }
 
-    /// Rejects the waiting calls, because the peer did not describe its layout in time.
+    /// Rejects all held calls, because the peer did not describe its layout before the timeout.
     pub(crate) fn expire(&self, connection: &Connection) {
         let mut state = self.state.lock();
         for service in &mut state.services {
@@ -445,7 +448,7 @@ impl LayoutState {
 }
 
 impl PeerService {
-    /// Creates a service of a compat peer, whose layout is configured.
+    /// Creates a service of a compat peer, whose layout is known from the configuration.
     fn compat(own: &'static Layout, theirs: &Layout, caller: Caller) -> Self {
         let layout = match ServicePlans::compat(own, theirs, caller) {
             _ if own.fingerprint == theirs.fingerprint => LayoutState::Renumbered(own),
@@ -457,8 +460,8 @@ impl PeerService {
         Self { theirs, caller, layout }
     }
 
-    /// Returns the operation at this end of a method that the peer calls, and its translation. Returns `None` if the
-    /// description has not arrived yet.
+    /// Returns the local operation number for a method that the peer calls, and the translation of its messages.
+    /// Returns `None` if the description of the layout has not arrived yet.
     fn method(&self, method: usize) -> Option<Result<FoundMethod, Status>> {
         let service = &self.theirs.service;
         Some(match &self.layout {
@@ -483,7 +486,8 @@ impl PeerService {
     }
 }
 
-/// Returns the layout of a service that this end lacks without its operations, and with a truncated name.
+/// Returns the peer's layout of a service that does not exist locally, without its operation numbers and with a
+/// truncated name.
 fn shortened(theirs: &PeerLayout) -> PeerLayout {
     let service = theirs.service.chars().take(NAME_SHOWN_MAX).collect();
     PeerLayout { service, fingerprint: theirs.fingerprint, operations: Vec::new() }

@@ -12,13 +12,13 @@ use crate::service::methods::Methods;
 
 /// Lifecycle hooks of a service; see [`Methods::lifecycle`].
 pub trait Lifecycle: Send + Sync + 'static {
-    /// Called before any call is served, with all services of the server or channel.
+    /// Called with all services of the server or channel before any call is served.
     fn offered(&self, services: &[OfferedService]) {
         let _ = services;
     }
 
-    /// Called when a server begins to shut down. Until the future completes, the server continues as before: clients
-    /// are not notified, and new connections are accepted. The future should complete within about a second.
+    /// Called when a server begins to shut down. Until the future completes, the server operates normally: clients are
+    /// not notified, and new connections are accepted. The future should complete within about a second.
     fn stopping(&self) -> BoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
     }
@@ -29,7 +29,7 @@ pub trait Lifecycle: Send + Sync + 'static {
     }
 }
 
-/// Descriptor of an offered service.
+/// Describes a service that a server or client offers.
 #[derive(Clone, Debug)]
 pub struct OfferedService {
     layout: &'static Layout,
@@ -37,7 +37,7 @@ pub struct OfferedService {
     methods: Vec<OfferedMethod>,
 }
 
-/// Descriptor of an offered method.
+/// Describes a method that a server or client offers.
 #[derive(Clone, Debug)]
 pub struct OfferedMethod {
     method: Method,
@@ -62,12 +62,12 @@ impl OfferedService {
         self.layout
     }
 
-    /// Returns the schema of the service, if it is embedded.
+    /// Returns the schema of the service, if the program embeds it.
     pub fn schema(&self) -> Option<&'static Schema> {
         self.schema
     }
 
-    /// Returns the methods in the order of declaration.
+    /// Returns the methods of the service in the order of declaration.
     pub fn methods(&self) -> &[OfferedMethod] {
         &self.methods
     }
@@ -88,7 +88,7 @@ impl OfferedMethod {
         self.method.name
     }
 
-    /// Returns the operation of the method.
+    /// Returns the operation number of the method.
     pub fn operation(&self) -> u16 {
         self.method.operation.number()
     }
@@ -98,7 +98,7 @@ impl OfferedMethod {
         self.kind
     }
 
-    /// Returns whether repeating a call has no additional effect.
+    /// Returns whether repeating a call has no additional effect, so that clients may retry it.
     pub fn is_idempotent(&self) -> bool {
         self.method.idempotent
     }
@@ -119,19 +119,19 @@ impl OfferedMethod {
         self.messages
     }
 
-    /// Returns the message formats for other protocols, such as `json`.
+    /// Returns the names of the message formats for other protocols, such as `json`.
     pub fn formats(&self) -> Vec<&'static str> {
         self.formats.iter().map(|format| format.name).collect()
     }
 
-    /// Returns the names that the fields of a request have in a format, in the order of declaration. Returns `None` if
-    /// the method does not support the format, and an empty slice if the format has no field names.
+    /// Returns the names of the request's fields in a format, in the order of declaration. Returns `None` if the method
+    /// does not support the format, and an empty slice if the format has no field names.
     pub fn request_fields(&self, format: &str) -> Option<&'static [&'static str]> {
         self.format(format).map(|format| format.fields)
     }
 
-    /// Returns the method's comment in the schema, for use in generated documentation such as OpenAPI. Empty if the
-    /// method has no comment or does not support `format`.
+    /// Returns the method's comment in the schema, for generated documentation such as OpenAPI. Empty if the method has
+    /// no comment or does not support `format`.
     pub fn comment(&self, format: &str) -> &'static str {
         self.format(format).map_or("", |format| format.comment)
     }

@@ -9,29 +9,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Number of size classes. Numbers of calls in progress are classified by powers of two up to 2^15, the maximum per
+/// Number of size classes. They classify the number of calls in progress by powers of two up to 2^15, the maximum per
 /// connection.
 const POWERS: usize = 16;
 
 /// Smoothing divisor of the moving average. Clients choose the lowest of many reported values, which favours outliers.
-/// With a divisor of 8, the slowest calls of a fleet take longer.
+/// With a divisor of 8, the slowest calls were slower.
 const SMOOTHING: i64 = 16;
 
-/// Load of a server, which is reported to clients so that they can choose among servers.
+/// Load of a server, reported to clients so that they can choose among servers.
 #[derive(Debug, Default)]
 pub(crate) struct Load {
-    /// Whether any client has requested load reports. Otherwise calls are not counted.
+    /// Whether any client has requested load reports. If not, calls are not counted.
     pub(crate) is_enabled: AtomicBool,
-    /// Number of calls that are in progress on all connections.
+    /// Number of calls in progress on all connections.
     in_progress: AtomicU32,
-    /// Duration of a call in nanoseconds divided by the number of calls in progress at its start, for each size class.
-    /// 0 if there are no measurements. The division accounts for different numbers within a class.
+    /// Average call duration in nanoseconds divided by the number of calls in progress at its start, for each size
+    /// class. 0 if there are no measurements. The division accounts for different numbers within a class.
     nanos_each: [AtomicU64; POWERS],
 }
 
 impl Load {
-    /// Counts a pending call until the guard is dropped. Returns `None` if no client has requested reports.
-    /// `is_reported` must be set if the caller has requested them.
+    /// Counts a call as in progress until the guard is dropped. Returns `None` if no client has requested load reports.
+    /// `is_reported` must be set if the caller of this call has requested them.
     pub(crate) fn enter(load: &Arc<Self>, is_reported: bool) -> Option<LoadGuard> {
         if !load.is_enabled.load(Ordering::Relaxed) {
             return None;
@@ -40,8 +40,8 @@ impl Load {
         Some(LoadGuard { load: load.clone(), started: clock::now(), count, is_reported })
     }
 
-    /// Updates the average duration of calls. The measured call began when `count` calls were in progress, including
-    /// itself.
+    /// Updates the average duration of calls with a measured call. It started when `count` calls were in progress,
+    /// including itself.
     fn measure(&self, count: u32, micros: u32) {
         let Some(average) = self.nanos_each.get(power(count)) else { return };
         let each = (u64::from(micros) * 1_000 / u64::from(count.max(1))).max(1);
@@ -51,8 +51,8 @@ impl Load {
         average.store(next.cast_unsigned(), Ordering::Relaxed);
     }
 
-    /// Returns the expected duration in microseconds of a call if `count` calls are in progress, including itself. Uses
-    /// the nearest size class that has measurements.
+    /// Returns the expected duration in microseconds of a call that runs while `count` calls are in progress, including
+    /// itself. Uses the nearest size class with measurements.
     fn expected(&self, count: u32) -> u32 {
         let at = power(count);
         let nanos = |power: usize| {
@@ -75,18 +75,19 @@ fn power(count: u32) -> usize {
     (count.max(1).ilog2() as usize).min(POWERS - 1)
 }
 
-/// Guard of a call in progress.
+/// Guard that counts a call as in progress until it is dropped.
 #[derive(Debug)]
 pub(crate) struct LoadGuard {
     load: Arc<Load>,
     started: Instant,
-    /// Number of calls in progress when this call began, including itself. The average duration depends on it.
+    /// Number of calls in progress when this one started, including itself, which determines the size class of its
+    /// duration.
     count: u32,
     is_reported: bool,
 }
 
 impl LoadGuard {
-    /// Ends the call. Returns a report for the caller if it has requested reports.
+    /// Ends the call. Returns a load report for the caller if it has requested reports.
     pub(crate) fn end(self) -> Option<Report> {
         let took = clock::now().saturating_duration_since(self.started).as_micros();
         self.load.measure(self.count, u32::try_from(took).unwrap_or(u32::MAX));
@@ -112,7 +113,7 @@ mod tests {
         assert!(Load::enter(&load, true).is_none(), "no client requests reports");
         load.is_enabled.store(true, Ordering::Relaxed);
         let [one, other, third] =
-            [true, false, true].map(|is_reported| Load::enter(&load, is_reported).expect("load should be counted"));
+            [true, false, true].map(|is_reported| Load::enter(&load, is_reported).expect("call should be counted"));
         assert_eq!(other.end(), None, "its caller requests none");
         drop(third);
         let report = one.end().expect("caller that requested reports should receive one");

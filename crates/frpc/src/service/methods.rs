@@ -15,7 +15,7 @@ use polyglot::Message;
 use std::fmt;
 use std::sync::Arc;
 
-/// A service, as generated from a schema.
+/// A service generated from a schema, which a server or client can offer.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a service that can be served",
     label = "wrap the implementation of the service's trait in the generated server",
@@ -25,22 +25,22 @@ pub trait Service: Send + Sync + 'static {
     /// Full name of the service, including its package.
     const NAME: &'static str;
 
-    /// Returns the methods of the service.
+    /// Returns the methods that serve the service's calls.
     fn methods(&self) -> Methods;
 }
 
-/// The methods of a service.
+/// The methods of a service, as added to a server or client.
 pub struct Methods {
     pub(crate) layout: &'static Layout,
     pub(crate) schema: Option<&'static Schema>,
     pub(crate) entries: Vec<Entry>,
-    /// Types that an `Any` may contain in JSON.
+    /// Message types that an `Any` may contain in JSON.
     #[cfg(feature = "json")]
     pub(crate) any_types: &'static [frpc_json::AnyType],
-    /// Name of a nonexistent method to which middleware was added.
+    /// Name of a nonexistent method that middleware was configured for.
     pub(crate) unknown: Option<String>,
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
-    /// Methods of the merged services.
+    /// Methods of the services that were merged into this one.
     pub(crate) merged: Vec<Self>,
 }
 
@@ -68,27 +68,27 @@ impl Methods {
         MethodsBuilder { service: service.clone(), methods }
     }
 
-    /// Adds lifecycle hooks of the service.
+    /// Sets the lifecycle hooks of the service.
     #[must_use]
     pub fn lifecycle(mut self, lifecycle: Arc<dyn Lifecycle>) -> Self {
         self.lifecycles.push(lifecycle);
         self
     }
 
-    /// Adds the methods of another service, which are offered within the same middleware.
+    /// Adds the methods of another service, which will be offered within the same middleware.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         self.merged.push(other);
         self
     }
 
-    /// Returns this service and its merged services as separate lists.
+    /// Splits merged services into a list of separate ones.
     pub(crate) fn flat(mut self) -> Vec<Self> {
         let merged = std::mem::take(&mut self.merged);
         std::iter::once(self).chain(merged.into_iter().flat_map(Self::flat)).collect()
     }
 
-    /// Returns the methods of this service and its merged services.
+    /// Returns mutable references to the methods of this service and of its merged services.
     pub(crate) fn entries_mut(&mut self) -> Vec<&mut Entry> {
         let merged = self.merged.iter_mut().flat_map(Self::entries_mut);
         self.entries.iter_mut().chain(merged).collect()
@@ -96,7 +96,7 @@ impl Methods {
 }
 
 impl<S: Send + Sync + 'static> MethodsBuilder<S> {
-    /// Adds a unary method.
+    /// Adds a unary method with its handler.
     pub fn unary<A, B, H, F>(self, method: Method, handler: H) -> Self
     where
         A: Message + Send + 'static,
@@ -109,7 +109,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         self.with(about, Kind::Unary(Box::new(unary)))
     }
 
-    /// Adds a server-streaming method.
+    /// Adds a server-streaming method with its handler.
     pub fn server_streaming<A, B, H, F>(self, method: Method, handler: H) -> Self
     where
         A: Message + Send + 'static,
@@ -122,7 +122,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         self.with(about, Kind::Stream(Box::new(streamed)))
     }
 
-    /// Adds a client-streaming method.
+    /// Adds a client-streaming method with its handler.
     pub fn client_streaming<A, B, H, F>(self, method: Method, handler: H) -> Self
     where
         A: Message + Send + 'static,
@@ -135,7 +135,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         self.with(about, Kind::Stream(Box::new(streamed)))
     }
 
-    /// Adds a bidirectional streaming method.
+    /// Adds a bidirectional streaming method with its handler.
     pub fn streaming<A, B, H, F>(self, method: Method, handler: H) -> Self
     where
         A: Message + Send + 'static,
@@ -148,7 +148,8 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         self.with(about, Kind::Stream(Box::new(streamed)))
     }
 
-    /// Adds a format to the last added method, for calls of [adapter connections](crate::ServerBuilder::adapter).
+    /// Adds a message format to the last added method, for calls through [adapters](crate::ServerBuilder::adapter) of
+    /// other protocols.
     ///
     /// # Panics
     /// If the message types of the format are not those of the method, or no method was added.
@@ -163,20 +164,20 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         self
     }
 
-    /// Sets the schema of the service.
+    /// Sets the embedded schema of the service.
     pub fn schema(mut self, schema: &'static Schema) -> Self {
         self.methods.schema = Some(schema);
         self
     }
 
-    /// Registers types that an `Any` may contain in JSON, for all services of the same server or channel.
+    /// Registers message types that an `Any` may contain in JSON, for all services of the same server or channel.
     #[cfg(feature = "json")]
     pub fn any_types(mut self, types: &'static [frpc_json::AnyType]) -> Self {
         self.methods.any_types = types;
         self
     }
 
-    /// Returns the methods.
+    /// Builds the methods of the service.
     pub fn done(self) -> Methods {
         self.methods
     }

@@ -7,7 +7,7 @@ use polyglot::Message;
 use polyglot::protobuf::{Protobuf, memory_of};
 
 /// Returns the format `proto` for these message types. The memory of requests is limited like with the protobuf codec.
-/// The maximum nesting depth is 100, a constant of prost.
+/// The maximum nesting depth is 100, which prost hard-codes.
 #[must_use]
 pub const fn protobuf_format<A, B>() -> Format<A, B>
 where

@@ -25,7 +25,7 @@ use std::task::{Context, Poll};
 /// A stream of encoded messages.
 pub(crate) type MessageBytes = Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>;
 
-/// Encoded response of a call.
+/// Encoded response of a streaming method.
 pub(crate) enum Body {
     One(Bytes),
     Many(MessageBytes),
@@ -34,7 +34,8 @@ pub(crate) enum Body {
 /// Future of a call.
 pub(crate) type Calling = Pin<Box<dyn Future<Output = Result<Response<Body>, Status>> + Send>>;
 
-/// A streaming method. Its handler takes `In` and returns `Out`, each of which is a message or a stream of messages.
+/// A streaming method. `In` is the argument of its handler and `Out` is the result, each of which is a message or a
+/// stream of messages.
 pub(crate) struct StreamMethod<S, H, A, B, In, Out, F> {
     service: Arc<S>,
     handler: H,
@@ -104,9 +105,10 @@ where
     }
 }
 
-/// Argument of a streaming method's handler: a single message `A`, or a stream of them.
+/// Argument of a streaming method's handler: a single message `A` or a stream of such messages.
 pub(crate) trait StreamRequest<A>: Sized + Send + 'static {
-    /// Receives the request of a native caller. Returns `None` if the stream has ended or the request was rejected.
+    /// Receives the request of a native or compat caller. Returns `None` if the stream has ended or the request was
+    /// rejected.
     fn receive(
         stream: ReceivedStream<'_>,
         receiver: StreamReceiver,
@@ -162,9 +164,9 @@ impl<A: Message + Send + 'static> StreamRequest<A> for Streaming<A> {
     }
 }
 
-/// Response of a streaming method's handler: a single message `B`, or a stream of them.
+/// Result of a streaming method's handler: a single message `B` or a stream of such messages.
 pub(crate) trait StreamReply<B>: Sized + Send + 'static {
-    /// Sends the response to a native caller.
+    /// Sends the response to a native or compat caller.
     fn send(self, stream: ReceivedStream<'_>, writing: Writing<'_>) -> impl Future<Output = Result<(), Status>> + Send;
 
     /// Encodes the response for a caller that uses another protocol.
@@ -192,7 +194,7 @@ impl<B: Message + Send + 'static> StreamReply<B> for ResponseStream<B> {
     }
 }
 
-/// Returns the only message of a stream. Fails if there is none or more than one.
+/// Returns the only message of a stream. Fails if the stream contains none or more than one.
 pub(crate) async fn single(mut messages: MessageBytes) -> Result<Bytes, Status> {
     let mut next = async || poll_fn(|context| messages.as_mut().poll_next(context)).await.transpose();
     let Some(message) = next().await? else {
@@ -204,10 +206,10 @@ pub(crate) async fn single(mut messages: MessageBytes) -> Result<Bytes, Status> 
     }
 }
 
-/// A stream whose messages are converted. It ends after the first error.
+/// A stream that converts each message. It ends after the first error.
 struct Mapped<S, F> {
     stream: S,
-    /// The conversion. `None` after the end of the stream.
+    /// Conversion of each message. `None` after the end of the stream.
     map: Option<F>,
 }
 

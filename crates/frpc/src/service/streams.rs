@@ -27,8 +27,8 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// Maximum time that a stream stays open for the client to end its direction after the call has ended. Go clients fail
-/// if they end a stream that is already closed. The time is limited because the stream occupies an id.
+/// Maximum time for which a stream stays open after its call has ended, so that the client can end its sending side. Go
+/// clients fail if they end a stream that is already closed. The time is limited because the stream occupies an id.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum number of messages on a stream that is closed immediately after its end. If the queue of 8192 entries of a
@@ -36,10 +36,10 @@ const END_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longer streams are therefore closed after a delay.
 const CLOSED_AT_ONCE_MAX: usize = 4096;
 
-/// Delay before a long stream is closed. Equal to the longest wait in Go.
+/// Delay before the stream of a long call is closed. Equal to the longest wait in Go.
 const CLOSED_LATER: Duration = Duration::from_secs(5);
 
-/// A native streaming call, from which its request is received and on which its response is sent.
+/// Server side of a streaming call, on which its requests are received and its responses are sent.
 #[derive(Clone, Copy)]
 pub(crate) struct ReceivedStream<'a> {
     pub(crate) sender: &'a StreamSender,
@@ -47,7 +47,7 @@ pub(crate) struct ReceivedStream<'a> {
     connection: &'a Connection,
     pub(crate) reading: DecodeOptions,
     pub(crate) translation: Option<&'a Arc<Translation>>,
-    /// Whether HEADERS have been sent.
+    /// Whether the HEADERS packet with the response metadata has been sent.
     has_headers: bool,
 }
 
@@ -103,7 +103,7 @@ impl ReceivedStream<'_> {
     }
 }
 
-/// Serves a call in its own task.
+/// Serves a streaming call in its own task.
 pub(crate) fn serve<A, B, In, Out, H, F>(opened: AcceptedStream<'_>, name: Method, handler: H)
 where
     In: StreamRequest<A>,
@@ -146,7 +146,7 @@ where
     run(caller, call, placement, work);
 }
 
-/// A call whose handler is running.
+/// A streaming call whose handler is running.
 struct RunningCall {
     name: Method,
     id: PacketId,
@@ -156,7 +156,7 @@ struct RunningCall {
     trace: Option<TraceContext>,
     /// Time at which the caller's authorization expires, which ends the call.
     expires: Option<Instant>,
-    /// Memory of the call's metadata in bytes.
+    /// Memory used by the call's metadata in bytes.
     memory: usize,
     observed_call: Option<ObservedCall>,
 }
@@ -169,7 +169,7 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
     stream.close();
 }
 
-/// Runs a call in its own task, until it completes or the client closes the stream.
+/// Runs a streaming call in its own task until it completes or the client closes the stream.
 fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFuture<Result<(), Status>>) {
     let RunningCall { name, id, sender, shared_receiver, deadline, trace, expires, memory, observed_call } = call;
     let entered = caller.enter(id, name, deadline);
@@ -238,7 +238,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
 }
 
 impl SharedReceiver {
-    /// Rejects the call before a handler receives it.
+    /// Rejects the call before its handler receives it.
     fn refuse(&self, sender: &StreamSender, status: &Status) {
         // The request may be missing because the client has disconnected.
         let code = if sender.is_over() { Code::Cancelled } else { status.code() };
@@ -247,7 +247,7 @@ impl SharedReceiver {
     }
 
     /// Discards messages that arrive after the handler has dropped the receiver. Completes when the client has ended
-    /// its direction or the stream is closed.
+    /// its sending side or the stream is closed.
     ///
     /// # Errors
     /// If a call with a single request receives another one. It is an error because each additional request would wake

@@ -34,7 +34,7 @@ use tokio::sync::Semaphore;
 
 use pending::{Answer, Waiting, put_reply};
 
-/// A unary method of a service.
+/// A unary method of a service, with its handler.
 pub(crate) struct UnaryMethod<S, H, A, B, F> {
     service: Arc<S>,
     handler: H,
@@ -77,7 +77,7 @@ where
     }
 }
 
-/// Codec of a method's messages: native, or another format such as JSON.
+/// Codec of a method's messages: the native encoding or another format such as JSON.
 enum Codec<A, B> {
     Native(DecodeOptions),
     Format(Format<A, B>, FormatTerms),
@@ -92,7 +92,7 @@ impl<A: Message, B> Codec<A, B> {
         }
     }
 
-    /// Appends a response in the format of the method.
+    /// Appends an encoded response to `out`.
     fn append(&self, message: &B, out: &mut Vec<u8>) -> Result<(), Status> {
         match self {
             Self::Format(Format { append: Some(append), .. }, terms) => append(message, out, terms),
@@ -106,7 +106,7 @@ impl<A: Message, B> Codec<A, B> {
 }
 
 impl<A, B> Codec<A, B> {
-    /// Returns the encoder of responses in another format.
+    /// Returns the encoder of responses if the format is not the native one.
     fn format(&self) -> Option<(formats::Encode<B>, FormatTerms)> {
         match self {
             Self::Format(format, terms) => Some((format.encode, terms.clone())),
@@ -131,43 +131,43 @@ fn no_format() -> Status {
     Status::internal("a call by another protocol states no format")
 }
 
-/// Per-connection state of a unary method, in which its handlers are polled.
+/// Per-connection instance of a unary method, in whose memory handlers are polled.
 struct Instance<S, H, A, B, F: Future> {
     service: ServiceHandle<S>,
     handler: H,
     slot: InlineSlot<F, Answer>,
-    /// Reusable memory of calls within middleware.
+    /// Reusable memory for calls that run within middleware.
     layered: InlineSlot<PooledCall<F::Output>, Answer>,
     codec: Codec<A, B>,
     state: MethodState,
 }
 
-/// Part of an instance that is independent of the types of the method, so that its code is compiled once.
+/// The part of an instance that is independent of the method's types, so that its code is compiled once.
 struct MethodState {
-    /// Permission to poll handlers inline, for [`Policy::Inline`].
+    /// Permission to poll handlers inline under [`Policy::Inline`].
     permission: Option<PermissionHandle>,
-    /// Permits for [`Policy::AtMost`].
+    /// Permits that limit concurrent calls under [`Policy::AtMost`].
     permits: Option<Arc<Semaphore>>,
     chain: Option<Arc<Chain>>,
     about: MethodInfo,
-    /// Observer of the calls. Boxed because most methods have none, and idle connections keep their instances.
+    /// Observer of the method's calls. Boxed because most methods have none, and idle connections keep their instances.
     method_observer: Option<Box<MethodObserver>>,
     guard: Option<Guard>,
-    /// Whether the guard rejects calls without options.
+    /// Whether access rules reject calls without options such as metadata.
     needs_options: bool,
     reading: DecodeOptions,
     /// Whether requests may have to be decompressed or translated.
     prepares: bool,
-    /// How replies are encoded: flat or extended, compressed or not.
+    /// Flags for encoding replies, such as whether to compress them.
     flags: Flags,
     translation: Option<Arc<Translation>>,
 }
 
-/// A call whose handler has been called.
+/// A call whose handler has been called but has not completed.
 #[derive(Clone, Copy)]
 struct StartedHandler<'a> {
     caller: &'a Caller,
-    /// Deadline and trace context for the calls that the handler makes. `None` if there is neither.
+    /// Deadline and trace context that the handler's own calls inherit. `None` if there is neither.
     inherited: Option<&'a InheritedContext>,
     memory: usize,
     is_slow: bool,
@@ -181,7 +181,7 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    /// The parts of `call` are moved only when they are used, because each move costs several instructions.
+    /// Moves the parts of `call` only when they are used, because each move costs several instructions.
     fn serve(&mut self, mut call: Incoming<'_>) -> ServeProgress {
         let caller = call.caller;
         let mut inherited = InheritedContext { deadline: None, trace: call.trace.copied() };
@@ -249,13 +249,13 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    /// Returns the function that makes the call inside of all middleware.
+    /// Returns the function that makes the call inside all middleware.
     fn innermost(&self) -> impl FnOnce(Request<A>) -> F + Send + 'static {
         let (service, handler) = (self.service.clone(), self.handler.clone());
         move |request| handler(service, request)
     }
 
-    /// Polls a handler within its middleware.
+    /// Polls a handler within its middleware for the first time.
     #[cold]
     fn poll_layered(&mut self, request: Request<A>) -> FirstPoll<Result<Response<B>, Status>, Answer> {
         let last = self.innermost();
@@ -318,8 +318,7 @@ impl MethodState {
         }
     }
 
-    /// Checks the access rules for a call, and decompresses and translates its request. Returns whether the request was
-    /// changed.
+    /// Authorizes a call, and decompresses and translates its request. Returns whether the request was modified.
     #[inline(always)]
     fn admit(
         &mut self,
@@ -352,13 +351,13 @@ impl MethodState {
         Ok(is_prepared)
     }
 
-    /// Returns the executor that continues a handler which was polled inline and is pending.
+    /// Returns where a handler continues that was polled inline and is pending.
     fn placement(&self) -> Placement {
         let operation = self.about.method().operation;
         self.permission.clone().map_or(Placement::Runtime, |permission| Placement::Home(operation, permission))
     }
 
-    /// Replies to a native call whose handler was ready immediately.
+    /// Replies to a native call whose handler completed immediately.
     #[inline(always)]
     fn answer<B: EncodeBody>(
         &self,
@@ -377,7 +376,7 @@ impl MethodState {
         self.end(caller, code(&result), Some((outbox, before)));
     }
 
-    /// Replies to a hand-off request whose handler was ready immediately.
+    /// Replies to a hand-off request whose handler completed immediately.
     #[cold]
     fn answer_hand_off<B: EncodeBody>(
         &self,
@@ -397,7 +396,7 @@ impl MethodState {
         }
     }
 
-    /// Replies to a call whose handler has panicked.
+    /// Replies to a call whose handler panicked.
     fn answer_panic(&self, panic: &(dyn Any + Send), started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
         let StartedHandler { caller, is_slow, .. } = started;
         let status = panicked(panic, *self.about.method(), &caller.connection);
@@ -406,14 +405,14 @@ impl MethodState {
         if is_slow { ServeProgress::Slow } else { ServeProgress::Started }
     }
 
-    /// Rejects a call before a handler receives it.
+    /// Rejects a call before its handler receives it.
     #[cold]
     fn refuse(&self, caller: &Caller, reply: ReplyTo<'_>, status: Status, served: ServeProgress) -> ServeProgress {
         self.fail(caller, reply, status, true);
         served
     }
 
-    /// Replies to a call with a failure.
+    /// Replies to a call with a failure status.
     fn fail(&self, caller: &Caller, reply: ReplyTo<'_>, status: Status, is_refused: bool) {
         let code = status.code();
         match reply {
@@ -434,7 +433,7 @@ impl MethodState {
         }
     }
 
-    /// Reports the end of the call to its observer. The reply starts at this offset of the outbox.
+    /// Reports the end of a call to its observer. The encoded reply starts at the given offset of the send buffer.
     #[inline]
     fn end(&self, caller: &Caller, code: Code, reply: Option<(&Outbox, usize)>) {
         if let Some(method_observer) = &self.method_observer
@@ -457,7 +456,7 @@ fn end_observed(method_observer: &MethodObserver, caller: &Caller, code: Code, r
     }
 }
 
-/// Returns the status code of a reply.
+/// Returns the status code of a reply, which is `Ok` for a response.
 fn code<B, E: Borrow<Status>>(reply: &Result<B, E>) -> Code {
     reply.as_ref().map_or_else(|status| status.borrow().code(), |_| Code::Ok)
 }

@@ -10,7 +10,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// The source of the messages. The mutex is never locked; it makes the type `Sync`.
+/// Source of the messages of a stream that no connection carries. The mutex is never locked; it only makes the type
+/// `Sync`.
 pub(super) struct DetachedSource<M>(Mutex<Messages<M>>);
 
 type Messages<M> = Pin<Box<dyn Stream<Item = Result<M, Status>> + Send>>;
@@ -35,7 +36,7 @@ impl<M: Message> Streaming<M> {
         stream
     }
 
-    /// Returns the next message of the source. The stream ends after an error, or immediately if it has no source.
+    /// Returns the next message of the source. The stream ends after an error, or immediately if there is no source.
     pub(super) fn poll_detached(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         let Some(DetachedSource(messages)) = &mut self.elsewhere else { return Poll::Ready(None) };
         let next = std::task::ready!(messages.get_mut().as_mut().poll_next(context));

@@ -12,7 +12,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::{Context, Poll};
 
-/// Returns the form in which messages are encoded for the peer.
+/// Returns the encoding (flat or extended) of messages to this peer.
 fn form(sender: &StreamSender) -> Form {
     if sender.is_native() { Form::Extended } else { Form::Flat }
 }
@@ -33,7 +33,7 @@ pub(crate) async fn send<M: Message>(
     sent.await?.map_err(PutError::into_status)
 }
 
-/// Number of messages sent before the task yields. Equal to the cooperative budget of tokio.
+/// Maximum number of messages that a task sends before it yields. Equal to tokio's cooperative budget.
 const SENT_AT_ONCE: usize = 128;
 
 /// Sends all messages of a stream. Messages that are ready at the same time are sent together.
@@ -81,8 +81,8 @@ where
     .await
 }
 
-/// Sends the messages of a stream that are ready, up to the limit, and returns their number. `next` polls the next
-/// item, `message` returns its message, and `put` encodes the message as a packet.
+/// Sends the messages of a stream that are ready, up to a limit, and returns their number. `next` polls the next item,
+/// `message` extracts its message, and `put` encodes the message as a packet.
 fn send_some<T, M>(
     batch: &mut StreamBatch,
     context: &mut Context<'_>,
@@ -126,8 +126,8 @@ fn send_some<T, M>(
     (sent, ended)
 }
 
-/// A batch that is sent when dropped. If the stream of messages panics, the peer thus receives all messages before the
-/// panic.
+/// Batch of messages that is sent when dropped. If the stream of messages panics, the peer thus still receives all
+/// messages before the panic.
 struct Batch(StreamBatch);
 
 impl Drop for Batch {
@@ -138,8 +138,7 @@ impl Drop for Batch {
     }
 }
 
-/// Accepts the call of a native peer by sending the metadata of the response. Fails if there is not enough memory for
-/// it.
+/// Accepts a native peer's call by sending the response metadata. Fails if there is not enough memory for the packet.
 pub(crate) fn send_headers(sender: &StreamSender, metadata: &Metadata) -> Result<(), Status> {
     match sender.send_headers(&prefix::headers(metadata)) {
         Err(SendError::TooLong(error)) => Err(Status::resource_exhausted(format!("metadata of the reply: {error}"))),
@@ -148,12 +147,12 @@ pub(crate) fn send_headers(sender: &StreamSender, metadata: &Metadata) -> Result
     }
 }
 
-/// Sends the failure of a call. If the peer is native, this ends the direction.
+/// Sends the failure status of a call. To a native peer, this also ends the sending side of the stream.
 pub(crate) fn send_error(sender: &StreamSender, status: &Status) {
     send_failure(sender, status, false);
 }
 
-/// Like [`send_error`], for a call that has not run.
+/// Like [`send_error`], but states that the call has not run.
 pub(crate) fn send_refusal(sender: &StreamSender, status: &Status) {
     send_failure(sender, status, true);
 }
@@ -165,7 +164,7 @@ fn send_failure(sender: &StreamSender, status: &Status, is_refused: bool) {
     let _ = sender.send_now(|outbox, id| body::put_error(outbox, id, Operation::STREAM, status, Form::Flat));
 }
 
-/// Ends this direction of the stream.
+/// Ends the sending side of the stream.
 pub(crate) fn send_end(sender: &StreamSender) {
     if sender.is_native() {
         return sender.end();

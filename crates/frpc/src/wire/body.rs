@@ -12,24 +12,24 @@ use frisbee::{Connection, Header, Operation, Outbox, PacketId, PacketWriter, Too
 use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, EncodeError, Encoder, Form, Message, Nesting, Root};
 use std::borrow::Cow;
 
-/// Text of the error that ends one direction of a stream with a compat peer.
+/// Error text that ends one direction of a stream with a compat peer.
 pub(crate) const EOF: &str = "EOF";
 
-/// Rare properties of a message's encoding. They share one byte, so that most messages need only one check.
+/// Uncommon properties of a message's encoding. They share a byte so that most messages need only one check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Flags(u8);
 
 impl Flags {
-    /// Compress the message if it is long enough for this to be worthwhile.
+    /// Compress the message if it is long enough to benefit.
     pub(crate) const PACKED: Self = Self(1);
-    /// Fail if a field is set to its default value, because the flat form cannot distinguish it from an absent one.
+    /// Fail if a field has its default value, because the flat format cannot distinguish that from an absent field.
     pub(crate) const LOSSLESS: Self = Self(2);
-    /// Translate the message for a peer with another layout. Set by [`Writing::new`].
+    /// Translate the message to the peer's wire layout. Set by [`Writing::new`].
     pub(crate) const TRANSLATED: Self = Self(4);
-    /// Flags that exclude the fast path for encoding.
+    /// Flags that rule out the fast encoding path.
     const RARE: Self = Self(1 | 4);
 
-    /// Returns this flag if `is_set`, and no flag otherwise.
+    /// Returns these flags if `is_set`, and no flags otherwise.
     pub(crate) fn when(self, is_set: bool) -> Self {
         if is_set { self } else { Self::default() }
     }
@@ -38,13 +38,13 @@ impl Flags {
         Self(self.0 | others.0)
     }
 
-    /// Returns whether any of the flags is set.
+    /// Returns whether any of the given flags is set.
     pub(crate) fn has(self, flags: Self) -> bool {
         self.0 & flags.0 != 0
     }
 }
 
-/// Encoding of a message: flags, and the translation to the layout of the peer if it differs.
+/// How to encode a message: flags, and the translation to the peer's wire layout if it differs.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Writing<'a> {
     flags: Flags,
@@ -65,26 +65,26 @@ impl From<Flags> for Writing<'_> {
     }
 }
 
-/// Maximum length of a body that gets the default limit [`CONTAINER_MEMORY_MAX`] for its lists and maps. Equal to the
+/// Maximum length of a body whose lists and maps get the default memory limit [`CONTAINER_MEMORY_MAX`]. Equal to the
 /// default maximum body size.
 const USUAL_MAX: usize = frisbee::BODY_MAX as usize;
 
-/// Options for decoding a peer's messages.
+/// Options for decoding messages of a peer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeOptions {
-    /// Maximum nesting depth of messages.
+    /// Maximum nesting depth of the messages.
     pub(crate) nesting: Nesting,
-    /// Whether this end has announced that it accepts compressed messages.
+    /// Whether the local peer has announced that it accepts compressed messages.
     pub(crate) decompresses: bool,
 }
 
 impl DecodeOptions {
-    /// Creates options for uncompressed messages.
+    /// Creates options for messages that are not compressed.
     pub(crate) fn whole(nesting: Nesting) -> Self {
         Self { nesting, decompresses: false }
     }
 
-    /// Creates a decoder whose long values share the memory of the body.
+    /// Creates a decoder whose long values share the memory of `body`.
     fn shared(self, body: &Bytes) -> Decoder<'_> {
         let decoder = Decoder::shared(body).with_nesting(self.nesting);
         // Checked here, because more state in a decoder would be a cost for every call.
@@ -96,16 +96,16 @@ impl DecodeOptions {
         decoder.with_container_memory(memory.max(CONTAINER_MEMORY_MAX))
     }
 
-    /// Creates a decoder that copies values from the body.
+    /// Creates a decoder that copies all values out of `body`.
     pub(crate) fn copied(self, body: &[u8]) -> Decoder<'_> {
         Decoder::new(body).with_nesting(self.nesting)
     }
 }
 
-/// Reason why a message was not written.
+/// Reason why a message could not be encoded into a packet.
 #[derive(Debug)]
 pub(crate) enum PutError {
-    /// A field is set to its default value, which the flat form cannot distinguish from an absent one.
+    /// A field has its default value, which the flat format cannot distinguish from an absent field.
     Lossy,
     TooLong(TooLong),
     Failed(Status),
@@ -124,13 +124,13 @@ impl PutError {
     }
 }
 
-/// A message that can be encoded as a body. Rarely used code takes a `dyn EncodeBody`, so that it is compiled once for
+/// A message that can be encoded as a packet body. Uncommon code takes `dyn EncodeBody` so that it is compiled once for
 /// all messages.
 pub(crate) trait EncodeBody {
-    /// Returns the full name of the message, for errors.
+    /// Returns the full name of the message type, for error messages.
     fn name(&self) -> &'static str;
 
-    /// Encodes the message as a body.
+    /// Encodes the message as a packet body.
     fn encode(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 }
 
@@ -145,7 +145,7 @@ impl<M: Message> EncodeBody for M {
     }
 }
 
-/// A type-erased message.
+/// A request or response message with its type erased.
 pub(crate) type AnyMessage = dyn EncodeBody + Sync;
 
 impl EncodeBody for Box<dyn EncodeBody + Send> {
@@ -168,8 +168,8 @@ impl EncodeBody for &dyn EncodeBody {
     }
 }
 
-/// Writes a message as the body of a packet and completes the packet. `prefix` returns the prefix. It is a closure, so
-/// that the prefix is only constructed where it is written.
+/// Encodes a message as the body of a packet and completes the packet. `prefix` is a closure so that the prefix is only
+/// constructed where it is written.
 #[inline(always)]
 pub(crate) fn put_message<'a, M: EncodeBody>(
     mut packet: PacketWriter<'_>,
@@ -203,14 +203,14 @@ pub(crate) fn put_message<'a, M: EncodeBody>(
     packet.finish().map_err(PutError::TooLong)
 }
 
-/// Adds large values to a packet by reference.
+/// Appends large values to a packet by reference instead of copying them.
 #[inline(never)]
 fn gather(mut packet: PacketWriter<'_>, bulk: Vec<Bulk>) {
     bulk.into_iter().for_each(|part| packet.gather(part.at, part.bytes));
     std::mem::forget(packet);
 }
 
-/// Slow path: writes a message that is translated or compressed, and completes the packet.
+/// Slow path: encodes a message that must be translated or compressed, and completes the packet.
 #[cold]
 fn put_rare(
     mut packet: PacketWriter<'_>,
@@ -248,18 +248,18 @@ fn put_rare(
     packet.finish().map_err(PutError::TooLong)
 }
 
-/// Writes a packet whose body is an error. If it would be too long, its text is truncated, and metadata and details are
-/// omitted.
+/// Writes a packet whose body is an error. If the error would be too long, truncates its text and omits its metadata
+/// and details.
 pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Form) {
     put_failure(outbox, id, operation, status, style, false);
 }
 
-/// Like [`put_error`], but states that the call has not run, for native peers.
+/// Like [`put_error`], but tells native peers that the call has not run.
 pub(crate) fn put_refusal(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Form) {
     put_failure(outbox, id, operation, status, style, true);
 }
 
-/// Writes an error, which may be a rejection; see [`put_error`] and [`put_refusal`].
+/// Writes a failure status, either with [`put_error`] or, if the call has not run, with [`put_refusal`].
 pub(crate) fn put_failure(
     outbox: &mut Outbox,
     id: PacketId,
@@ -268,7 +268,7 @@ pub(crate) fn put_failure(
     style: Form,
     is_refused: bool,
 ) {
-    /// Maximum length in bytes of an error body without its text: a prefix of six bytes, kinds and a length.
+    /// Maximum length in bytes of an error body excluding its text: a prefix of six bytes, type bytes and a length.
     const AROUND: usize = 20;
     let rich = style == Form::Extended;
     let put = |outbox: &mut Outbox, text: &str, whole: bool| {
@@ -293,7 +293,7 @@ pub(crate) fn put_failure(
     }
 }
 
-/// Truncates a text to at most `max` bytes.
+/// Truncates a text to at most `max` bytes at a character boundary.
 pub(crate) fn beginning(text: &str, max: usize) -> &str {
     let mut end = max.min(text.len());
     while !text.is_char_boundary(end) {
@@ -315,7 +315,7 @@ pub(crate) fn put_end(outbox: &mut Outbox, id: PacketId) {
     debug_assert!(ended.is_ok(), "a short packet is within every limit");
 }
 
-/// Encodes an error in the form of native peers.
+/// Encodes an error as the body that native peers receive.
 pub(crate) fn error(status: &Status) -> Bytes {
     let mut body = Vec::new();
     prefix::put(&mut body, PrefixFields { status: status.in_prefix(), ..PrefixFields::default() });
@@ -323,15 +323,15 @@ pub(crate) fn error(status: &Status) -> Bytes {
     body.into()
 }
 
-/// The message and metadata of a response, or the status of a failure.
+/// Message and metadata of a response, or the status of a failure.
 pub(crate) type ReplyParts<'a, M> = Result<(&'a M, Option<&'a Metadata>), &'a Status>;
 
-/// Returns the parts of a response that are sent.
+/// Returns the parts of a response that are sent to the caller.
 pub(crate) fn reply_parts<M>(reply: &Result<Response<M>, Status>) -> ReplyParts<'_, M> {
     reply.as_ref().map(|reply| (reply.get_ref(), Extras::sent(reply.extras.as_deref())))
 }
 
-/// Writes the reply to a call. A message may be preceded by a load report, and be compressed.
+/// Writes the reply to a call. A response message may be preceded by a load report and may be compressed.
 #[inline(always)]
 pub(crate) fn put_reply<M: EncodeBody>(
     outbox: &mut Outbox,
@@ -353,7 +353,7 @@ pub(crate) fn put_reply<M: EncodeBody>(
     }
 }
 
-/// Returns the body of the packet that `put` writes.
+/// Returns the body of the only packet that `put` writes.
 pub(crate) fn alone(put: impl FnOnce(&mut Outbox)) -> Bytes {
     let mut outbox = Outbox::default();
     outbox.set_limit(u32::MAX);
@@ -363,12 +363,12 @@ pub(crate) fn alone(put: impl FnOnce(&mut Outbox)) -> Bytes {
     packet
 }
 
-/// Returns whether a body, without its prefix, is a message with fields.
+/// Returns whether a body, without its prefix, is a message that has fields.
 pub(crate) fn is_message(body: &[u8]) -> bool {
     body.first() == Some(&0x08)
 }
 
-/// Decodes a body without its prefix. Long `Bytes` and `Utf8Bytes` share its memory.
+/// Decodes a message from a body without its prefix. Long `Bytes` and `Utf8Bytes` values share its memory.
 pub(crate) fn message<M: Message>(body: &Bytes, reading: DecodeOptions) -> Result<Root<M>, DecodeError> {
     polyglot::decode_root(&mut reading.shared(body))
 }
@@ -388,7 +388,7 @@ pub(crate) fn prepared(
     }
 }
 
-/// Decodes a reply, which may be compressed. Long `Bytes` and `Utf8Bytes` share its memory.
+/// Decodes a reply that may be compressed. Long `Bytes` and `Utf8Bytes` values share its memory.
 pub(crate) fn reply<M: Message>(
     body: &Bytes,
     reading: DecodeOptions,
@@ -404,7 +404,7 @@ pub(crate) fn reply<M: Message>(
     }
 }
 
-/// Fast path: decodes a reply by copying its values. Returns `None` for replies that require [`reply`].
+/// Fast path: decodes a reply by copying its values. Returns `None` for replies that must be decoded by [`reply`].
 #[inline(always)]
 pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Option<Response<M>> {
     // Checked first, because the optional prefix would otherwise be moved.
@@ -415,14 +415,14 @@ pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Opti
     }
 }
 
-/// A decoded request and its memory consumption.
+/// A decoded request with its memory consumption.
 pub(crate) struct Received<M> {
     pub(crate) message: M,
-    /// Approximate memory of the request, in bytes.
+    /// Approximate memory used by the request in bytes.
     pub(crate) memory: usize,
 }
 
-/// Decodes an uncompressed request without its prefix.
+/// Decodes a request from an uncompressed body without its prefix.
 #[inline(always)]
 pub(crate) fn request<M: Message>(body: &Bytes, reading: DecodeOptions) -> Result<Received<M>, Status> {
     let mut decoder = reading.shared(body);
@@ -448,7 +448,7 @@ pub(crate) fn undecodable<M: Message>(what: &str, error: &DecodeError) -> Status
     Status::internal(format!("the {what} is not a valid {}: {error}", M::NAME))
 }
 
-/// Returns the first packet of a stream, which names the operation and contains the prefix of the call.
+/// Returns the first packet of a stream, which contains the operation number and the prefix of the call.
 pub(crate) fn open(operation: Operation, fields: PrefixFields<'_>) -> Bytes {
     let mut body = Vec::with_capacity(4);
     prefix::put(&mut body, fields);
@@ -458,11 +458,11 @@ pub(crate) fn open(operation: Operation, fields: PrefixFields<'_>) -> Bytes {
 
 /// Content of the first packet of a stream.
 pub(crate) enum OpenPacket {
-    /// The packet names an operation and may contain a prefix.
+    /// The packet contains an operation number and possibly a prefix.
     Names(u16, Option<Prefix>),
-    /// The prefix is malformed.
+    /// The prefix of the call is malformed.
     Malformed(PrefixError),
-    /// The packet does not start with an operation. It belongs to the fallback router.
+    /// The packet does not start with an operation number. It belongs to the fallback router.
     Nothing,
 }
 
@@ -475,14 +475,14 @@ pub(crate) fn opening(body: &Bytes) -> OpenPacket {
     Decoder::new(&body).u16().map_or(OpenPacket::Nothing, |operation| OpenPacket::Names(operation, prefix))
 }
 
-/// Encodes the body of a CANCEL packet.
+/// Encodes the body of a CANCEL packet for a call with this operation number.
 pub(crate) fn cancel(operation: Operation) -> Vec<u8> {
     let mut content = Vec::with_capacity(3);
     frisbee::tlv::put_varint(&mut content, operation.number().into());
     content
 }
 
-/// Decodes the body of a CANCEL packet. Returns the operation of the cancelled call.
+/// Decodes the body of a CANCEL packet. Returns the operation number of the cancelled call.
 pub(crate) fn cancelled(content: &[u8]) -> Option<u16> {
     frisbee::tlv::whole_varint(content).and_then(|operation| u16::try_from(operation).ok())
 }
@@ -492,7 +492,7 @@ mod tests {
     use super::*;
     use prost_types::FieldMask;
 
-    /// Returns the text of the error that a packet of this operation would contain.
+    /// Returns the error text that a packet with this status and operation number would contain.
     fn sent_text(status: &Status, operation: Operation, form: Form) -> String {
         let mut body = alone(|outbox| put_error(outbox, PacketId(0), operation, status, form));
         prefix::take(&mut body).expect("error packet should start with a well-formed prefix");

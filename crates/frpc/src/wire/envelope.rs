@@ -4,25 +4,26 @@ use crate::observe::TraceContext;
 use crate::wire::prefix::{self, Prefix, PrefixError};
 use bytes::{Buf, Bytes};
 
-/// A request without its packet header: the decoded prefix and the encoded message.
+/// A request without its packet header, consisting of the decoded prefix and the encoded message.
 #[derive(Debug)]
 pub(crate) struct Envelope {
-    /// Options of the call. Boxed because most calls have none, and an envelope is moved several times.
+    /// Options of the call, decoded from its prefix. Boxed because most calls have none and an envelope is moved
+    /// several times.
     pub(crate) options: Option<Box<Prefix>>,
-    /// The message, which may be compressed.
+    /// The encoded message, which may be compressed.
     pub(crate) body: Bytes,
-    /// Length of the options and the body in bytes.
+    /// Total length of the options and the body in bytes.
     pub(crate) length: usize,
 }
 
 impl Envelope {
-    /// Creates a request without options.
+    /// Creates the envelope of a request without options.
     pub(crate) fn bare(body: Bytes) -> Self {
         Self { options: None, length: body.len(), body }
     }
 
-    /// Parses the request of a native peer. The trace context is returned separately, because many calls have a context
-    /// but no options.
+    /// Parses the request of a native peer. The trace context is returned separately, because many calls have a trace
+    /// context but no other options.
     pub(crate) fn parse(body: Bytes) -> Result<(Self, Option<TraceContext>), PrefixError> {
         if prefix::is_present(&body) { Self::parse_prefixed(body) } else { Ok((Self::bare(body), None)) }
     }

@@ -11,21 +11,21 @@ use frisbee::tlv::{put_varint, take_varint};
 use frisbee::{Hello, Operation, Outbox, PacketId, PeerKind, extension};
 use polyglot::layout::{DESCRIPTION_MAX, Fingerprint};
 
-/// Type of the HELLO items for services that the sender offers.
+/// Type of the HELLO items that list the services which the sender offers.
 pub(crate) const OFFERED: u8 = Hello::FIRST_USER_ITEM;
 
-/// Type of the HELLO items for services that the sender calls.
+/// Type of the HELLO items that list the services which the sender calls.
 pub(crate) const CALLED: u8 = Hello::FIRST_USER_ITEM + 1;
 
-/// Length of a fingerprint in bytes.
+/// Length in bytes of a layout's fingerprint.
 const FINGERPRINT_LEN: usize = 16;
 
-/// Maximum number of fingerprints in an ASK packet.
+/// Maximum number of layout fingerprints in an ASK packet.
 pub(crate) const ASKED_MAX: usize = 64;
 
 impl Layout {
-    /// Encodes the HELLO item of the layout: the length of the service's name and the name, the fingerprint, and the
-    /// operations, each as the difference from the previous one.
+    /// Encodes the layout as a HELLO item: the length of the service's name, the name, the fingerprint, and the
+    /// operation numbers, each as the difference from the previous one.
     pub(crate) fn item(&self) -> Bytes {
         // The length of the name and most differences take one byte each.
         let mut item = Vec::with_capacity(2 + self.service.len() + FINGERPRINT_LEN + self.operations.len());
@@ -40,7 +40,7 @@ impl Layout {
         item.into()
     }
 
-    /// Returns whether a peer has the same layout and operations.
+    /// Returns whether the peer's layout has the same messages and operation numbers.
     pub(crate) fn is_same(&self, theirs: &PeerLayout) -> bool {
         self.service == theirs.service
             && self.fingerprint == theirs.fingerprint
@@ -48,22 +48,22 @@ impl Layout {
     }
 }
 
-/// A layout that a peer has announced.
+/// Wire layout of a service, as announced by a peer.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct PeerLayout {
     pub(crate) service: String,
     pub(crate) fingerprint: Fingerprint,
-    /// Operations in ascending order.
+    /// Operation numbers of the service in ascending order.
     pub(crate) operations: Vec<u16>,
 }
 
 impl PeerLayout {
-    /// Returns the layouts in the HELLO items of one type.
+    /// Returns an iterator over the layouts in all HELLO items of one type.
     pub(crate) fn all(hello: &Hello, wanted: u8) -> impl Iterator<Item = Self> {
         hello.items().filter(move |(kind, _)| *kind == wanted).filter_map(|(_, item)| Self::read(item))
     }
 
-    /// Decodes a HELLO item, which is also the format of a CALLS packet's body.
+    /// Decodes a layout from a HELLO item or from the body of a CALLS packet, which has the same format.
     pub(crate) fn read(mut item: &[u8]) -> Option<Self> {
         let length = usize::try_from(take_varint(&mut item)?).ok()?;
         let (name, rest) = item.split_at_checked(length)?;
@@ -79,7 +79,7 @@ impl PeerLayout {
     }
 }
 
-/// Returns the type of the first HELLO item used by calls that is malformed or occurs twice.
+/// Returns the type of the first HELLO item about layouts that is malformed or occurs twice.
 pub(crate) fn malformed_item(hello: &Hello) -> Option<u8> {
     let mut seen = [false; 2];
     let mut is_malformed = |(kind, item): &(u8, &[u8])| match *kind {
@@ -91,12 +91,12 @@ pub(crate) fn malformed_item(hello: &Hello) -> Option<u8> {
     hello.items().find(|item| is_malformed(item)).map(|(kind, _)| kind)
 }
 
-/// Returns whether a client can be called by its server, that is, whether it offers any service.
+/// Returns whether a client offers any service, so that its server can call it.
 pub(crate) fn takes_calls(client: &PeerKind) -> bool {
     client.hello().is_some_and(|hello| hello.items().any(|(kind, _)| kind == OFFERED))
 }
 
-/// Writes a packet about layouts. It may be longer than the peer's limit for other packets.
+/// Writes a packet about layouts. It may exceed the peer's size limit for other packets.
 fn put(outbox: &mut Outbox, id: PacketId, body: &[u8]) {
     let limit = outbox.limit();
     outbox.set_limit(limit.max(DESCRIPTION_MAX as u32));
@@ -107,7 +107,7 @@ fn put(outbox: &mut Outbox, id: PacketId, body: &[u8]) {
     outbox.set_limit(limit);
 }
 
-/// Requests descriptions by ASK packets.
+/// Requests descriptions of the layouts with these fingerprints by ASK packets.
 pub(crate) fn put_ask(outbox: &mut Outbox, fingerprints: &[Fingerprint]) {
     for some in fingerprints.chunks(ASKED_MAX) {
         let body: Vec<u8> = some.iter().flat_map(|fingerprint| fingerprint.bytes()).collect();
@@ -115,13 +115,13 @@ pub(crate) fn put_ask(outbox: &mut Outbox, fingerprints: &[Fingerprint]) {
     }
 }
 
-/// Decodes the body of an ASK packet.
+/// Decodes the fingerprints in the body of an ASK packet.
 pub(crate) fn asked(body: &[u8]) -> Option<impl Iterator<Item = Fingerprint>> {
     let (fingerprints, []) = body.as_chunks() else { return None };
     (1..=ASKED_MAX).contains(&fingerprints.len()).then(|| fingerprints.iter().copied().map(Fingerprint::new))
 }
 
-/// Replies to an ASK packet for one fingerprint. `layout` is the layout with this fingerprint, if it is known.
+/// Replies to an ASK packet with the layout that has this fingerprint, or with none if it is unknown.
 pub(crate) fn put_layout(outbox: &mut Outbox, fingerprint: Fingerprint, layout: Option<&Layout>) {
     match layout.map(|layout| layout.description).filter(|description| !description.is_empty()) {
         Some(description) => put(outbox, extension::LAYOUT, description),
@@ -129,7 +129,7 @@ pub(crate) fn put_layout(outbox: &mut Outbox, fingerprint: Fingerprint, layout: 
     }
 }
 
-/// Announces a service that this end is going to call.
+/// Announces a service that the local peer is going to call.
 pub(crate) fn put_calls(outbox: &mut Outbox, layout: &Layout) {
     put(outbox, extension::CALLS, &layout.item());
 }

@@ -16,28 +16,28 @@ use frisbee::{Connection, Hello, PacketWriter};
 use polyglot::Bulk;
 use std::fmt;
 
-/// First byte of a compressed message. Other messages start with `00`, `06` or `08`, and prefixes with `10`.
+/// First byte of a compressed message. Uncompressed messages start with `00`, `06` or `08`, and prefixes with `10`.
 const PACKED: u8 = 0x11;
 
-/// Type of the HELLO item that announces support for compressed messages. It contains a byte for each algorithm.
+/// Type of the HELLO item that announces support for compressed messages. It contains one byte per supported algorithm.
 pub(crate) const UNPACKS: u8 = Hello::FIRST_USER_ITEM + 3;
 
-/// Identifies zstd in compressed messages. It is the only supported algorithm.
+/// Identifier of zstd in compressed messages, the only supported algorithm.
 pub(crate) const ZSTD: u8 = 1;
 
 /// Maximum compression ratio. Text is typically compressed by a factor of ten to fifty. Higher ratios indicate
-/// decompression bombs, so senders do not compress such messages.
+/// decompression bombs, so senders do not compress messages that would exceed it.
 const RATIO_MAX: usize = 256;
 
-/// Compression settings of a client or server that supports compression.
+/// Compression settings of a client or server.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Packing {
-    /// Names of the services and methods whose outgoing calls are compressed, sorted.
+    /// Sorted names of the services and methods whose outgoing calls are compressed.
     called: Vec<(String, String)>,
 }
 
 impl Packing {
-    /// Enables compression for calls of a method, given as `package.Service/Method`.
+    /// Enables compression for outgoing calls of a method, given as `package.Service/Method`.
     #[cfg(feature = "zstd")]
     pub(crate) fn add(&mut self, name: &str) {
         if let Some((service, method)) = name.split_once('/') {
@@ -46,19 +46,19 @@ impl Packing {
         }
     }
 
-    /// Returns whether the messages in calls of a method are compressed.
+    /// Returns whether outgoing calls of a method are compressed.
     pub(crate) fn has(&self, method: &Method) -> bool {
         let name = (method.layout.service(), method.name);
         self.called.binary_search_by(|(service, method)| (&**service, &**method).cmp(&name)).is_ok()
     }
 
-    /// Returns whether no outgoing calls are compressed.
+    /// Returns whether compression is enabled for no outgoing calls.
     pub(crate) fn is_empty(&self) -> bool {
         self.called.is_empty()
     }
 }
 
-/// Returns whether a peer supports the compression algorithm.
+/// Returns whether a peer has announced support for the compression algorithm.
 pub(crate) fn unpacks(hello: &Hello) -> bool {
     hello.items().any(|(kind, ways)| kind == UNPACKS && ways.contains(&ZSTD))
 }
@@ -68,8 +68,8 @@ pub(crate) fn is_present(body: &[u8]) -> bool {
     body.first() == Some(&PACKED)
 }
 
-/// Compresses the message that starts at offset `start` of a packet's buffer, including parts held by reference. Does
-/// nothing if the message would not become shorter.
+/// Compresses the message at offset `start` of a packet's buffer, including parts held by reference. Leaves it
+/// unchanged if it would not become shorter.
 pub(crate) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<Bulk>) {
     #[cfg(feature = "zstd")]
     frames::pack(packet, start, bulk);
@@ -78,7 +78,7 @@ pub(crate) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<B
 }
 
 /// Decompresses the body of a received packet, without its prefix, if it is compressed. `what` names the message in
-/// errors. `decompresses` must be set if this end has announced support.
+/// errors. `decompresses` must be set if the local peer has announced support.
 pub(crate) fn unpacked(body: Bytes, what: &str, by: &Connection, decompresses: bool) -> Result<Bytes, Status> {
     if !is_present(&body) {
         return Ok(body);
@@ -86,30 +86,30 @@ pub(crate) fn unpacked(body: Bytes, what: &str, by: &Connection, decompresses: b
     unpack(&body, by, decompresses).map_err(|error| error.of(what))
 }
 
-/// Name of a request in errors. Errors in requests have a different status code.
+/// Name of a request in error messages. Errors in requests have a different status code than errors in replies.
 pub(crate) const REQUEST: &str = "request";
 
 /// Reason why a compressed message cannot be decoded.
 #[derive(Debug)]
 enum PackedError {
-    /// This end has not announced support for compressed messages.
+    /// The local peer has not announced support for compressed messages.
     NotAgreed,
-    /// The body is not a single frame of the stated length.
+    /// The body is not a single compressed frame of the stated length.
     Malformed,
     /// The decompressed message would exceed the maximum body size.
     TooLong { length: u64, limit: u32 },
-    /// The compression ratio exceeds the maximum.
+    /// The compression ratio exceeds the maximum, as in a decompression bomb.
     TooDense { length: usize, frame: usize },
-    /// There is not enough memory for the message.
+    /// There is not enough memory for the decompressed message.
     #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "nothing is unpacked without the feature"))]
     NoRoom,
-    /// The decompressed bytes are not a message.
+    /// The decompressed bytes are not a valid message.
     #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "nothing is unpacked without the feature"))]
     NoMessage,
 }
 
 impl PackedError {
-    /// Returns the status of a call. `what` names the message that cannot be decoded.
+    /// Returns the status of a call with a message that cannot be decompressed. `what` names that message.
     fn of(self, what: &str) -> Status {
         let text = format!("the packed {what} {self}");
         match self {
@@ -135,7 +135,7 @@ impl fmt::Display for PackedError {
     }
 }
 
-/// Decompresses a message.
+/// Decompresses a message that a peer has sent.
 fn unpack(body: &[u8], by: &Connection, decompresses: bool) -> Result<Bytes, PackedError> {
     // Compat peers receive no HELLO, so this end has not announced support to them.
     if !decompresses || by.peer().hello().is_none() {
@@ -155,10 +155,11 @@ fn unpack(body: &[u8], by: &Connection, decompresses: bool) -> Result<Bytes, Pac
 }
 
 /// Decompresses a frame whose message has at most `length` bytes. The memory is charged to the connection before
-/// decompression.
+/// decompression starts.
 #[cfg(feature = "zstd")]
 fn inflate(frame: &[u8], length: usize, by: &Connection) -> Result<Bytes, PackedError> {
-    /// First byte of messages: nil or fields. Errors, prefixes and compressed messages start with other bytes.
+    /// First bytes that messages may have: nil or fields. Errors, prefixes and compressed messages start with other
+    /// bytes.
     const BEGINNINGS: [u8; 2] = [0x00, 0x08];
 
     frames::check(frame, length)?;

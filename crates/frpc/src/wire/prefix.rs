@@ -19,64 +19,64 @@ use bytes::{Buf, Bytes};
 use frisbee::tlv::{Items, put_item, put_varint, take_varint, whole_varint};
 use std::time::{Duration, Instant};
 
-/// First byte of a prefix. Messages start with `00`, `06` or `08`.
+/// First byte of a prefix, which may precede a message. Messages start with `00`, `06` or `08`.
 const PREFIX: u8 = 0x10;
 
 /// Maximum length of a received prefix in bytes.
 const PREFIX_MAX: u64 = 64 * 1024;
 
-/// Maximum overhead of the details of a status in bytes: type, length and code.
+/// Maximum overhead in bytes of a status item's details: type, length and code.
 const AROUND_DETAILS: usize = 16;
 
-/// Type of the prefix item with the caller's timeout in microseconds.
+/// Type of the prefix item that contains the caller's timeout in microseconds.
 const TIMEOUT: u8 = 1;
-/// Item with an entry of metadata: the length of the key, the key, and the value.
+/// Type of the prefix item that contains a metadata entry: the length of the key, the key and the value.
 const METADATA: u8 = metadata::ENTRY;
-/// Type of the prefix item with the gRPC code of a status, and its details.
+/// Type of the prefix item that contains the gRPC code of a status and its details.
 const STATUS: u8 = 3;
-/// Type of the prefix item that states that a call has not run. The item has no value.
+/// Type of the prefix item that states that a call has not run. It has no value.
 const REFUSED: u8 = 5;
-/// Item with the trace context of the call: trace id, span id and flags.
+/// Type of the prefix item that contains the call's trace context: trace id, span id and flags.
 const TRACE: u8 = 6;
-/// Item with the load of the server: the number of calls in progress, and the expected duration of another call in
-/// microseconds.
+/// Type of the prefix item that contains a load report of the server: the number of calls in progress and the expected
+/// duration of another call in microseconds.
 const REPORT: u8 = 7;
 
-/// Type of the prefix item with the text of a status, which occurs only in TRAILERS.
+/// Type of the prefix item that contains the text of a status. It occurs only in TRAILERS.
 const TEXT: u8 = 8;
 
-/// Lowest type of mandatory items. A receiver rejects a message with a mandatory item that it does not know.
+/// Lowest type of mandatory prefix items. A receiver rejects a message with a mandatory item that it does not know.
 const MUST_UNDERSTAND: u8 = 128;
 
-/// Length of a prefix that contains only a trace context.
+/// Length in bytes of a prefix that contains only a trace context.
 pub(crate) const TRACE_ALONE_LEN: usize = TRACE_ALONE.len() + TraceContext::LEN;
 
 /// First bytes of a prefix that contains only a trace context.
 const TRACE_ALONE: [u8; 4] = [PREFIX, TraceContext::LEN as u8 + 2, TRACE, TraceContext::LEN as u8];
 
-/// Contents of the prefix that precedes a received message.
+/// Decoded contents of the prefix that precedes a message.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Prefix {
     pub(crate) timeout: Option<Duration>,
-    /// Metadata of the message. Extensions are added later.
+    /// Metadata of the message. Extensions are added after decoding.
     pub(crate) extras: OptionalExtras,
     pub(crate) failure: Option<Failure>,
     pub(crate) trace: Option<TraceContext>,
-    /// Deadline that results from the timeout. Set when the call is admitted.
+    /// Deadline of the call, computed from its timeout when the call is authorized.
     pub(crate) deadline: Option<Instant>,
-    /// Expiry of the caller's authorization. Set when the call is admitted.
+    /// Time at which the caller's authorization expires. Set when the call is authorized.
     pub(crate) expires: Option<Instant>,
-    /// Approximate memory of the metadata in bytes. Set when the call is admitted.
+    /// Approximate memory of the metadata in bytes. Set when the call is authorized.
     pub(crate) memory: usize,
 }
 
-/// The items of a failure. Grouped to keep the prefix small.
+/// Prefix items that describe a failure. Grouped to keep the prefix small.
 #[derive(Clone, Debug)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Failure {
     pub(crate) code: Code,
-    /// Whether the call has not run.
+    /// Whether the call is stated not to have run.
     pub(crate) is_refusal: bool,
     pub(crate) details: Bytes,
 }
@@ -88,13 +88,13 @@ impl Failure {
 }
 
 impl Prefix {
-    /// Converts into the metadata, discarding everything else.
+    /// Returns the metadata and discards all other items.
     pub(crate) fn into_metadata(self) -> Metadata {
         self.extras.into_metadata().unwrap_or_default()
     }
 }
 
-/// Reason why a prefix cannot be decoded.
+/// Reason why the prefix of a message cannot be decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PrefixError {
     Malformed,
@@ -114,7 +114,7 @@ impl PrefixError {
         }
     }
 
-    /// Returns the status of a request with an invalid prefix, which is not run.
+    /// Returns the status of a request that is rejected because of its invalid prefix.
     #[cold]
     pub(crate) fn of_request(self) -> Status {
         let text = self.text("request");
@@ -132,7 +132,7 @@ impl PrefixError {
     }
 }
 
-/// Contents of the prefix to write before a message.
+/// Fields of a prefix that is written before a message.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct PrefixFields<'a> {
     pub(crate) timeout: Option<Duration>,
@@ -145,7 +145,7 @@ pub(crate) struct PrefixFields<'a> {
 }
 
 impl PrefixFields<'_> {
-    /// Returns whether the prefix would contain no items.
+    /// Returns whether the prefix has no items and can be omitted.
     #[inline(always)] // Most messages have no prefix.
     pub(crate) fn is_empty(&self) -> bool {
         let Self { timeout, metadata, status, refused, trace, report } = self;
@@ -154,7 +154,7 @@ impl PrefixFields<'_> {
     }
 }
 
-/// Writes a prefix if it contains any items. The body must follow.
+/// Writes a prefix if it has any items. The body of the message must follow.
 #[inline(always)] // Lets the compiler eliminate fields that are not set.
 pub(crate) fn put(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
     let PrefixFields { metadata, trace, .. } = fields;
@@ -202,7 +202,7 @@ fn put_items(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
     }
 }
 
-/// Writes the items of a prefix, without its header.
+/// Writes the items of a prefix without its header.
 fn put_all(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
     let PrefixFields { timeout, metadata, status, refused, trace, report } = fields;
     let begin = buffer.len();
@@ -237,24 +237,24 @@ fn put_all(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
     }
 }
 
-/// Encodes the items of HEADERS.
+/// Encodes response metadata as the items of a HEADERS packet.
 pub(crate) fn headers(metadata: &Metadata) -> Vec<u8> {
     let mut items = Vec::new();
     put_all(&mut items, PrefixFields { metadata: Some(metadata), ..PrefixFields::default() });
     items
 }
 
-/// Decodes the items of HEADERS.
+/// Decodes the response metadata in a HEADERS packet.
 pub(crate) fn read_headers(items: &[u8]) -> Result<Metadata, PrefixError> {
     let mut prefix = Prefix::default();
     read(items, &mut prefix)?;
     Ok(prefix.into_metadata())
 }
 
-/// Encodes the items of TRAILERS with a failure. If they would exceed `max` bytes, metadata and details are omitted and
-/// the text is truncated.
+/// Encodes a failure as the items of a TRAILERS packet. If they would exceed `max` bytes, omits metadata and details
+/// and truncates the text.
 pub(crate) fn trailers(status: &Status, refused: bool, max: usize) -> Vec<u8> {
-    /// Maximum length in bytes of the items without metadata, details and text.
+    /// Maximum length in bytes of the TRAILERS items other than metadata, details and text.
     const AROUND: usize = 12;
     let with = |text: &str, whole: bool| {
         let mut items = Vec::new();
@@ -276,7 +276,7 @@ pub(crate) fn trailers(status: &Status, refused: bool, max: usize) -> Vec<u8> {
     with(body::beginning(status.message(), max.saturating_sub(AROUND)), false)
 }
 
-/// Decodes the items of TRAILERS. Returns the failure, or `None` if the direction has ended successfully.
+/// Decodes the items of a TRAILERS packet. Returns the failure, or `None` if the stream ended successfully.
 pub(crate) fn read_trailers(items: &[u8]) -> Result<Option<Status>, PrefixError> {
     let mut prefix = Prefix::default();
     read(items, &mut prefix)?;
@@ -287,20 +287,20 @@ pub(crate) fn read_trailers(items: &[u8]) -> Result<Option<Status>, PrefixError>
     Ok(Some(Status::received(String::from_utf8_lossy(text).into_owned(), Some(prefix))))
 }
 
-/// Writes the length of the items that start at `begin`, if it does not fit into the byte that is reserved for it.
+/// Writes the length of the prefix items that start at `begin`, if it does not fit into the byte reserved for it.
 fn put_long_length(buffer: &mut Vec<u8>, begin: usize) {
     let mut length = Vec::new();
     put_varint(&mut length, (buffer.len() - begin) as u64);
     buffer.splice(begin - 1..begin, length);
 }
 
-/// Writes the type and length of an item.
+/// Writes the type and length of a prefix item.
 fn put_head(buffer: &mut Vec<u8>, kind: u8, length: usize) {
     buffer.push(kind);
     put_varint(buffer, length as u64);
 }
 
-/// Returns the length of a number as a varint.
+/// Returns the length of `number` encoded as a varint.
 fn varint_len(number: u64) -> usize {
     (number | 1).ilog2() as usize / 7 + 1
 }
@@ -319,7 +319,7 @@ pub(crate) fn trace_alone(body: &[u8]) -> Option<TraceContext> {
     TraceContext::from_bytes(body.get(..TRACE_ALONE_LEN)?.strip_prefix(&TRACE_ALONE)?)
 }
 
-/// Returns the load report in the prefix of a body, if there is one, and whether bytes follow the prefix.
+/// Returns the load report in the prefix of a body, if there is one, and whether a message follows the prefix.
 pub(crate) fn report(body: &[u8]) -> Option<(Report, bool)> {
     let (items, rest) = split(body).ok().filter(|_| is_present(body))?;
     let mut items = Items::new(items).map_while(|item| item);
@@ -327,17 +327,17 @@ pub(crate) fn report(body: &[u8]) -> Option<(Report, bool)> {
     Some((Report::from_item(item)?, !rest.is_empty()))
 }
 
-/// Returns whether a body has a prefix. Only native peers send prefixes.
+/// Returns whether a body starts with a prefix. Only native peers send prefixes.
 pub(crate) fn is_present(body: &[u8]) -> bool {
     body.first() == Some(&PREFIX)
 }
 
-/// Removes and decodes the prefix of a body, if it has one.
+/// Removes the prefix from a body and decodes it. Returns `None` if there is no prefix.
 pub(crate) fn take(body: &mut Bytes) -> Result<Option<Prefix>, PrefixError> {
     if is_present(body) { take_present(body).map(Some) } else { Ok(None) }
 }
 
-/// Removes and decodes the prefix of a body that has one.
+/// Removes and decodes the prefix of a body that starts with one.
 #[cold]
 pub(crate) fn take_slice(body: &mut &[u8]) -> Result<Prefix, PrefixError> {
     let (items, rest) = split(body)?;
@@ -355,14 +355,14 @@ fn take_present(body: &mut Bytes) -> Result<Prefix, PrefixError> {
     Ok(prefix)
 }
 
-/// Splits a body into the items of its prefix and the rest.
+/// Splits a body into the items of its prefix and the remaining bytes.
 pub(crate) fn split(body: &[u8]) -> Result<(&[u8], &[u8]), PrefixError> {
     let mut rest = body.get(1..).ok_or(Malformed)?;
     let length = take_varint(&mut rest).filter(|length| *length <= PREFIX_MAX).ok_or(Malformed)?;
     rest.split_at_checked(length as usize).ok_or(Malformed) // At most PREFIX_MAX.
 }
 
-/// Decodes the items of a prefix, which are untrusted.
+/// Decodes the items of a prefix, which come from an untrusted peer.
 pub(crate) fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), PrefixError> {
     // Bit set of the items that have occurred and may occur only once.
     let mut seen = 0_u16;
@@ -543,7 +543,7 @@ mod tests {
         assert_eq!(take(&mut body), Ok(None));
     }
 
-    /// Regression test: a timeout of 2^64 microseconds was decoded as 0, which had already elapsed.
+    /// Regression test: a timeout of 2^64 microseconds was decoded as 0, so the call timed out immediately.
     #[test]
     fn number_that_is_not_one_of_64_bits_is_malformed() {
         let timeout = |value: &[u8]| {

@@ -5,11 +5,11 @@ use crate::observe::TraceContext;
 use crate::wire::prefix::{Failure, Prefix};
 use crate::{Code, Request, Response, Status};
 
-/// Metadata key by which other protocols carry the trace context.
+/// Metadata key in which callers over other protocols send the trace context.
 const TRACEPARENT: &str = "traceparent";
 
 impl<T> Request<T> {
-    /// Returns the trace context that a caller over another protocol has sent as metadata.
+    /// Returns the trace context that a caller over another protocol sent as metadata.
     pub(crate) fn traceparent(&self) -> Option<TraceContext> {
         TraceContext::from_traceparent(self.metadata().get(TRACEPARENT)?)
     }
@@ -22,7 +22,7 @@ impl<T> Response<T> {
 }
 
 impl Status {
-    /// Creates the status of a received error.
+    /// Creates a status from a received error text and prefix.
     pub(crate) fn received(text: String, prefix: Option<Prefix>) -> Self {
         let Some(prefix) = prefix else { return Self::unknown(text) };
         // An error with the code `Ok` is still an error.

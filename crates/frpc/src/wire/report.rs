@@ -4,15 +4,15 @@ use crate::wire::prefix;
 use frisbee::Hello;
 use frisbee::tlv::{put_varint, take_varint};
 
-/// Type of the HELLO item by which a client requests load reports. It has no value.
+/// Type of the HELLO item with which a client requests load reports. It has no value.
 pub(crate) const REPORT_REQUEST_ITEM: u8 = Hello::FIRST_USER_ITEM + 2;
 
-/// Load of a server, which it sends with replies so that clients can choose among servers.
+/// Load report that a server sends with its replies so that clients can choose among servers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
     /// Number of calls in progress at the server.
     pub in_progress: u32,
-    /// Duration in microseconds that the server expects another call to take.
+    /// Expected duration of another call at the server in microseconds.
     pub micros: u32,
 }
 
@@ -23,14 +23,14 @@ impl Report {
         put_varint(buffer, self.micros.into());
     }
 
-    /// Decodes the value of a prefix item, to which later versions may append fields. Numbers that are too large
-    /// saturate, which indicates a very high load.
+    /// Decodes the value of a prefix item. Ignores additional fields, which later versions may append. Numbers that are
+    /// too large saturate, which indicates a very high load.
     pub(super) fn from_item(mut item: &[u8]) -> Option<Self> {
         let mut number = || take_varint(&mut item).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         Some(Self { in_progress: number()?, micros: number()? })
     }
 
-    /// Returns the report in the prefix of a reply, if it has one.
+    /// Returns the load report in the prefix of a reply, if it has one.
     pub(crate) fn of_reply(body: &[u8]) -> Option<Self> {
         prefix::report(body).filter(|(_, has_message)| *has_message).map(|(report, _)| report)
     }

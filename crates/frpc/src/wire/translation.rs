@@ -11,46 +11,47 @@ use polyglot::{DecodeError, Form, NESTING_CEILING, Nesting};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Maximum number of cached plans. A server with forty services typically has clients of a few versions.
+/// Maximum number of cached translation plans. A server with forty services typically has clients of a few versions.
 const CACHED_MAX: usize = 1024;
 
-/// Maximum memory in bytes of cached plans that no connection uses. A plan for fifty messages takes about 10 KiB.
+/// Maximum memory in bytes of cached translation plans that no connection uses. A plan for fifty messages takes about
+/// 10 KiB.
 const UNUSED_MAX: usize = 4 * 1024 * 1024;
 
-/// The end that calls a service.
+/// The side of the connection that calls a service.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Caller {
     Peer,
     This,
 }
 
-/// Plans for translating the messages of a service.
+/// Plans for translating a service's messages between two wire layouts.
 #[derive(Debug)]
 pub(crate) struct ServicePlans {
-    /// Plan from the peer's layout to that of this end.
+    /// Plan for translating received messages from the peer's layout to the local one.
     incoming: Plan,
     outgoing: Plan,
-    /// How each method of the peer is served or called, in the order of the peer's operations.
+    /// How each method of the peer's layout is served or called, in the order of the peer's operation numbers.
     methods: Vec<MethodPlan>,
-    /// Approximate memory of the plans in bytes.
+    /// Approximate memory used by the plans in bytes.
     pub(crate) memory: usize,
 }
 
-/// Correspondence between a method of the peer and one of this end.
+/// Correspondence between a method of the peer's layout and a local method.
 #[derive(Debug)]
 enum MethodPlan {
-    /// The method exists at this end, with this index.
+    /// The method exists locally with this index.
     Known { index: usize, incoming: Option<Root>, outgoing: Option<Root> },
-    /// This end has no method with this name.
+    /// There is no local method with this name.
     Absent(Box<str>),
-    /// The method with this index has incompatible messages.
+    /// The local method with this index has incompatible message types.
     Incompatible(usize, Box<str>),
 }
 
-/// Operation of a method, and the translation of its messages if one is necessary.
+/// Operation number of a method, and the translation of its messages if they need one.
 pub(crate) type FoundMethod = (u16, Option<Arc<Translation>>);
 
-/// How to translate the requests and replies of one method between the layouts of both peers.
+/// Translation of one method's requests and replies between the wire layouts of both peers.
 #[derive(Debug)]
 pub(crate) struct Translation {
     plans: Arc<ServicePlans>,
@@ -59,7 +60,7 @@ pub(crate) struct Translation {
 }
 
 impl ServicePlans {
-    /// Returns the plans for the layout of a native peer, if they are cached.
+    /// Returns the cached plans for a native peer's layout, if there are any.
     pub(crate) fn cached(own: &'static Layout, peer: Fingerprint, caller: Caller) -> Option<Arc<Self>> {
         CACHE.lock().get_or_insert_default().find(&(own.fingerprint, peer, caller, Form::Extended))
     }
@@ -74,8 +75,8 @@ impl ServicePlans {
         cached.map_or_else(|| Self::new(own, peer.description, caller, Form::Flat), Ok)
     }
 
-    /// Creates and caches the plans for a layout, given by the peer's encoded description. Messages to the peer are
-    /// encoded in this form.
+    /// Creates and caches the plans for the peer's layout, given by its encoded description. Messages to the peer are
+    /// encoded in `form`.
     ///
     /// # Errors
     /// If the description is malformed or describes another service, or the plans would exceed a limit.
@@ -139,7 +140,8 @@ impl ServicePlans {
         Ok(plans)
     }
 
-    /// Returns the operation of this end for a method of the peer, and its translation if one is necessary.
+    /// Returns the local operation number for a method that the peer calls, and the translation of its messages if they
+    /// need one.
     ///
     /// # Errors
     /// If this end does not serve the method or cannot translate its messages.
@@ -157,7 +159,8 @@ impl ServicePlans {
         }
     }
 
-    /// Returns the operation of the peer for a method of this end, and its translation if one is necessary.
+    /// Returns the peer's operation number for a method that the local peer calls, and the translation of its messages
+    /// if they need one.
     ///
     /// # Errors
     /// If the peer does not have the method, or this end cannot translate its messages.
@@ -188,7 +191,7 @@ impl ServicePlans {
 }
 
 impl Translation {
-    /// Translates a received body without its prefix. `what` names the message in errors.
+    /// Translates a received body, without its prefix, to the local layout. `what` names the message in errors.
     ///
     /// # Errors
     /// If the body does not match the layout of the peer, cannot be represented in that of this end, or would exceed
@@ -209,7 +212,7 @@ impl Translation {
         Ok(out.into())
     }
 
-    /// Translates a message that this end has encoded, and appends the result to `out`.
+    /// Translates an encoded message to the peer's layout and appends the result to `out`.
     ///
     /// # Errors
     /// If the message cannot be represented in the layout of the peer, or would exceed `limit` bytes.
@@ -224,11 +227,11 @@ impl Translation {
     }
 }
 
-/// Translation plans that were computed before, by the layouts of both peers.
+/// Cache of translation plans, indexed by the layouts of both peers.
 #[derive(Default)]
 struct Cache {
     plans: HashMap<Key, (Arc<ServicePlans>, u64)>,
-    /// Counter of lookups, by which the least recently used plan is found.
+    /// Number of lookups so far, used to find the least recently used plan.
     uses: u64,
 }
 
@@ -244,7 +247,7 @@ impl Cache {
         Some(plans.clone())
     }
 
-    /// Adds plans to the cache. Evicts the least recently used plans that no connection uses.
+    /// Adds plans to the cache, evicting the least recently used plans that no connection uses.
     fn insert(&mut self, key: Key, plans: &Arc<ServicePlans>) {
         let is_unused = |(plans, _): &(Arc<ServicePlans>, u64)| Arc::strong_count(plans) == 1;
         loop {

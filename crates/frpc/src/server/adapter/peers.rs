@@ -15,13 +15,13 @@ pub struct AdapterPeers {
 }
 
 impl AdapterPeers {
-    /// Registers a peer. Access rules, middleware and limits of the server apply to its calls; see
-    /// [`frisbee::AdapterPeers::enter`].
+    /// Registers a peer of a connectionless protocol. The server's access rules, middleware and limits apply to its
+    /// calls; see [`frisbee::AdapterPeers::enter`].
     pub fn enter(&self, peer: SocketAddr, local: Option<SocketAddr>) -> Option<AdapterContext> {
         Some(AdapterContext::new(self.inner.enter(peer, local)?, &self.offer))
     }
 
-    /// Waits until the server begins to shut down. The listener should then complete the work in progress and return.
+    /// Waits until the server begins to shut down. The listener should then finish its pending work and return.
     ///
     /// # Cancel safety
     /// Safe. The method may be called any number of times.

@@ -13,22 +13,22 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::time::Sleep;
 
-/// Responses of a call made by [`AdapterMethod::streaming`], in the format of the call. The stream ends after the first
-/// error, or when the deadline of the call passes.
+/// Response stream of a call made by [`AdapterMethod::streaming`], encoded in the format of the call. Ends after the
+/// first error, or when the deadline of the call passes.
 pub struct AdapterResponses {
-    /// The stream of messages. `None` after its end.
+    /// Stream of encoded response messages. `None` once it has ended.
     pub(super) messages: Option<MessageBytes>,
     pub(super) inherited: InheritedContext,
-    /// Timer for the deadline of the call or the expiry of its authorization, and the status to fail with.
+    /// Timer for the call's deadline or the expiry of its authorization, with the status to fail with.
     pub(super) sleep: Option<(Pin<Box<Sleep>>, LateStatus)>,
     pub(super) call: InProgress,
     pub(super) method: AdapterMethod,
 }
 
 impl AdapterResponses {
-    /// Completes with the status of the call when its deadline has passed or its authorization has expired. The
-    /// responses then end. Polling the responses includes this check; an adapter that waits for its client should poll
-    /// this function instead.
+    /// Completes with the call's status once its deadline has passed or its authorization has expired, which ends the
+    /// responses. Polling the responses includes this check. An adapter that is waiting for its client should poll this
+    /// function instead.
     pub fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<Status> {
         let Self { messages, sleep, call, .. } = self;
         let (Some(_), Some((sleep, status))) = (&messages, sleep) else { return Poll::Pending };

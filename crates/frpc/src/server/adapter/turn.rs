@@ -24,8 +24,8 @@ use tokio::runtime::EnterGuard;
 use tokio::task::{JoinError, JoinHandle};
 
 impl AdapterMethods {
-    /// Starts a batch of calls at `now`, which are made one after the other on one thread. During the batch, the
-    /// current runtime is that of the handlers. Waits if another batch of the client is in progress.
+    /// Starts a batch of calls at time `now`, which are made one after the other on the current thread and within the
+    /// runtime of the handlers. Waits if another batch of the same client is in progress.
     #[doc(hidden)]
     pub fn batch(&self, now: Instant) -> AdapterBatch<'_> {
         let adapter = &*self.caller;
@@ -35,7 +35,7 @@ impl AdapterMethods {
     }
 }
 
-/// A batch of calls that an adapter makes on one thread without yielding.
+/// Batch of calls that an adapter makes on one thread without yielding.
 #[doc(hidden)]
 pub struct AdapterBatch<'a> {
     adapter: &'a AdapterCaller,
@@ -58,8 +58,8 @@ impl Drop for AdapterBatch<'_> {
 opaque_debug!([] AdapterBatch<'_>, "AdapterBatch", |this| began = this.began);
 
 impl AdapterMethod {
-    /// Returns a slot for calls of this method in a format. Returns `None` if it is a streaming method or does not
-    /// support the format.
+    /// Returns a reusable slot for calls of this method in a message format. Returns `None` if the method is streaming
+    /// or does not support the format.
     #[doc(hidden)]
     pub fn slot(&self, format: &str) -> Option<AdapterSlot> {
         let served = self.served();
@@ -74,24 +74,24 @@ impl AdapterMethod {
     }
 }
 
-/// A slot in which calls of one method are made in one format.
+/// Reusable state for calls of one method in one message format.
 #[doc(hidden)]
 pub struct AdapterSlot {
     method: AdapterMethod,
     instance: Box<dyn Invoke>,
 }
 
-/// State of a call when the function that makes it returns.
+/// State of an adapter's call when the function that starts it returns.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum AdapterCall {
-    /// The call has completed. The message of its response has been appended to the output.
+    /// The call has completed. Its encoded response message has been appended to the output.
     Ready(Result<Response<()>, Status>),
     /// The handler is pending. Its result and memory charge will be passed to the callback of the call.
     InProgress(AdapterTask),
 }
 
-/// A call in progress. Dropping it cancels the call.
+/// A call whose handler is still running. Dropping it cancels the call.
 #[doc(hidden)]
 pub struct AdapterTask<T = ()>(pub(super) JoinHandle<T>);
 
@@ -164,7 +164,7 @@ impl AdapterSlot {
 opaque_debug!([] AdapterSlot, "AdapterSlot", |this| method = this.method.name());
 
 impl AdapterMethod {
-    /// Continues a call as a task.
+    /// Spawns a task that continues a call whose handler is pending.
     fn spawn<D>(&self, pending: PendingHandler, make: impl FnOnce() -> D) -> AdapterTask
     where
         D: FnOnce(Result<Response<Bytes>, Status>, MemoryCharge) + Send + 'static,

@@ -26,29 +26,29 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// A pending handler of any method. Exactly one of the functions that return its outcome may be called, once.
+/// A pending handler of any method. Only one of the functions that return its outcome may be called, and only once.
 pub(super) trait WaitingHandler {
-    /// Returns the memory of the handler in bytes.
+    /// Returns the size of the handler's future in bytes.
     fn size(&self) -> usize;
 
-    /// Converts the handler into a task that ends by sending `answer`.
+    /// Converts the handler into a task that replies through `answer` when it completes.
     fn answered_by(&mut self, answer: Answer) -> Job;
 
-    /// Returns the outcome of the handler.
+    /// Returns a future that resolves to the handler's outcome.
     fn outcome(&mut self) -> Outcome<AnyReplyMessage>;
 
-    /// Returns the outcome of the handler, encoded for a caller that uses another protocol.
+    /// Returns a future that resolves to the outcome, encoded for a caller that uses another protocol.
     fn formatted(&mut self) -> Outcome<Bytes>;
 }
 
 type Outcome<B> = ParkedFuture<Result<Response<B>, Status>>;
 
-/// The message of a response with its type erased.
+/// Response message with its type erased.
 pub(super) type AnyReplyMessage = Box<dyn EncodeBody + Send>;
 
-/// A pending handler and the codec of its response.
+/// A pending handler with the codec for its response.
 pub(super) struct Waiting<'a, A, B> {
-    /// The handler. `None` once it has been taken.
+    /// The pending handler. `None` once it has been taken.
     pub(super) handler: Option<ParkedFuture<Result<Response<B>, Status>, Answer>>,
     pub(super) codec: &'a Codec<A, B>,
 }
@@ -58,7 +58,7 @@ impl<A, B: Message + Send + 'static> Waiting<'_, A, B> {
         self.handler.take().unwrap_or_else(|| unreachable!("it is taken once"))
     }
 
-    /// Returns the outcome of the handler, with the message of the response converted by `map`.
+    /// Returns a future that resolves to the handler's outcome, with the response message converted by `map`.
     fn mapped<T: 'static>(&mut self, map: impl FnOnce(B) -> Result<T, Status> + Send + 'static) -> Outcome<T> {
         let handler = self.take();
         ParkedFuture::new(async move {
@@ -92,7 +92,7 @@ impl<A, B: Message + Send + 'static> WaitingHandler for Waiting<'_, A, B> {
 }
 
 impl MethodState {
-    /// Continues a handler as a task, which sends the reply.
+    /// Continues a pending handler as a task that sends the reply.
     #[cold]
     pub(super) fn park(
         &self,
@@ -179,7 +179,7 @@ impl MethodState {
     }
 }
 
-/// Acquires a permit and then awaits the handler. The deadline includes the wait for the permit.
+/// Acquires a permit and then awaits the handler. The deadline includes the time spent waiting for the permit.
 async fn with_deadline<B>(
     permits: Option<Arc<Semaphore>>,
     inherited: InheritedContext,
@@ -198,13 +198,13 @@ async fn with_deadline<B>(
     }
 }
 
-/// How to reply to a native call that continues as a task.
+/// Sends the reply to a native call whose handler continues as a task.
 pub(super) struct Answer {
     task: Task,
     call: AnsweredCall,
 }
 
-/// A native call that continues as a task. Kept small because it is moved several times.
+/// A native call whose handler continues as a task. Kept small because it is moved several times.
 struct AnsweredCall {
     id: PacketId,
     operation: Operation,
@@ -214,7 +214,7 @@ struct AnsweredCall {
     is_layered: bool,
     name: Method,
     observed_call: Option<Box<ObservedCall>>,
-    /// Guard that counts the call in the load of the server, if that is enabled.
+    /// Guard that counts the call in the load of the server, if load is being counted.
     working: Option<LoadGuard>,
 }
 
@@ -253,8 +253,8 @@ impl AnsweredCall {
     }
 }
 
-/// Writes a reply. Compresses it if requested. The reply is a rejection if middleware has failed the call without
-/// calling the handler.
+/// Writes a reply, compressed if requested. If middleware failed the call without calling the handler, the reply states
+/// that the call has not run.
 #[inline(always)]
 pub(super) fn put_reply<B: EncodeBody>(
     outbox: &mut Outbox,

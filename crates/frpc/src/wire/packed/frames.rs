@@ -9,20 +9,21 @@ use std::cell::RefCell;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe;
 
-/// Minimum length of a message in bytes for it to be compressed. A shorter message fits into one network packet anyway,
-/// and compression would cost more than it saves.
+/// Minimum length in bytes of a message that is compressed. A shorter message fits into one network packet anyway, so
+/// compression would cost more than it saves.
 const LEAST: usize = 1024;
 
-/// Minimum saving, as a divisor of the length. With a smaller saving, compression costs more than it saves.
+/// Divisor of a message's length that yields the minimum saving. With a smaller saving, compression costs more than it
+/// saves.
 const SAVED_PART: usize = 16;
 
-/// Compression level: the fastest, which already achieves most of the saving.
+/// Compression level. The fastest level already achieves most of the saving.
 const LEVEL: i32 = 1;
 
-/// Magic number of a frame. Skippable frames and legacy formats have other numbers.
+/// Magic number of a zstd frame. Skippable frames and legacy formats have other numbers.
 const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
-/// Maximum length of a message in bytes for which a thread keeps its buffer.
+/// Maximum length in bytes of a message after which a thread keeps its compression buffer.
 const KEPT: usize = 64 * 1024;
 
 /// Compression state of a thread. It takes several hundred kilobytes and is reused for all messages.
@@ -37,7 +38,7 @@ thread_local! {
     static UNPACKER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Compresses a message; see [`pack`](super::pack).
+/// Compresses a message in place; see [`pack`](super::pack).
 pub(super) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<Bulk>) {
     let limit = packet.limit() as usize;
     let buffer = packet.buffer();
@@ -60,7 +61,7 @@ pub(super) fn pack(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<B
     });
 }
 
-/// Returns the value in a slot. Creates it if the slot is empty.
+/// Returns the value in a slot, creating it first if the slot is empty.
 fn get_or_make<T>(slot: &mut Option<T>, make: impl FnOnce() -> Option<T>) -> Option<&mut T> {
     if slot.is_none() {
         *slot = make();
@@ -73,8 +74,8 @@ impl Packer {
         Self { compressor, whole: Vec::new(), frame: Vec::new() }
     }
 
-    /// Compresses a message of `length` bytes to a frame. Returns `None` if the saving is too small, or the compression
-    /// ratio so high that receivers would reject it.
+    /// Compresses a message of `length` bytes into a frame. Returns `None` if the saving is too small, or if the
+    /// compression ratio is so high that receivers would reject the frame.
     fn frame(&mut self, buffer: &[u8], start: usize, bulk: &[Bulk], length: usize) -> Option<&[u8]> {
         let Self { compressor, whole, frame } = self;
         let mut source = buffer.get(start..)?;
@@ -98,7 +99,7 @@ impl Packer {
         (length <= frame.len().saturating_mul(RATIO_MAX)).then_some(frame)
     }
 
-    /// Frees the buffer of a long message.
+    /// Frees the compression buffer if a long message has enlarged it.
     fn release(&mut self) {
         self.whole.clear();
         self.whole.shrink_to(KEPT);
@@ -107,8 +108,8 @@ impl Packer {
     }
 }
 
-/// Checks that untrusted bytes are exactly one frame with a message of `length` bytes: without dictionary, skippable
-/// frames or trailing bytes.
+/// Checks that untrusted bytes are exactly one zstd frame with a message of `length` bytes, without dictionary,
+/// skippable frames or trailing bytes.
 pub(super) fn check(frame: &[u8], length: usize) -> Result<(), PackedError> {
     let states_length = || matches!(zstd_safe::get_frame_content_size(frame), Ok(Some(of)) if of == length as u64);
     let is_whole = || zstd_safe::find_frame_compressed_size(frame).is_ok_and(|of| of == frame.len());
@@ -117,7 +118,7 @@ pub(super) fn check(frame: &[u8], length: usize) -> Result<(), PackedError> {
     if is_one { Ok(()) } else { Err(PackedError::Malformed) }
 }
 
-/// Decompresses a frame that has been checked.
+/// Decompresses a frame that [`check`] has accepted.
 pub(super) fn inflate(frame: &[u8], length: usize) -> Result<Vec<u8>, PackedError> {
     let mut whole = Vec::with_capacity(length);
     let inflated = UNPACKER.with_borrow_mut(|unpacker| {
@@ -145,8 +146,8 @@ mod tests {
         text
     }
 
-    /// Returns the body of a packet with `front` before a message. If `split` is set, bytes 100 to 2000 of the message
-    /// are held by reference.
+    /// Returns a packet body that consists of `front` and a message. If `split` is set, bytes 100 to 2000 of the
+    /// message are held by reference.
     fn packed(front: &[u8], message: &[u8], split: bool) -> Bytes {
         crate::wire::body::alone(|outbox: &mut Outbox| {
             let mut packet = outbox.packet(PacketId(0), Operation::FIRST_USER);
@@ -167,7 +168,7 @@ mod tests {
         })
     }
 
-    /// Returns the message length and the frame in a compressed body.
+    /// Splits a compressed body into the message length and the frame.
     fn frame_of(mut body: &[u8]) -> (usize, &[u8]) {
         assert_eq!(body[0], PACKED);
         body = &body[1..];
