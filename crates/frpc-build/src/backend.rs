@@ -50,9 +50,9 @@ use crate::output::OutputFile;
 use crate::schema::check::check;
 use crate::schema::externs::Externs;
 
-/// A code generator for one language with its options; see [`Builder::backend`](crate::Builder::backend).
+/// A code generator for one programming language, with its options; see [`Builder::backend`](crate::Builder::backend).
 pub trait Backend: fmt::Debug {
-    /// Generates the files of a schema.
+    /// Generates the source files for a schema.
     ///
     /// # Errors
     ///
@@ -60,22 +60,22 @@ pub trait Backend: fmt::Debug {
     fn emit(&self, checked: &Checked<'_>) -> Result<Vec<OutputFile>, Error>;
 }
 
-/// A schema that passed all checks, with an index of its types and its wire layouts.
+/// A schema that passed all checks, with an index of its types and the wire layouts of its services.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Checked<'a> {
-    /// The parsed `.proto` files, including imports.
+    /// The parsed `.proto` files, including their imports.
     pub schema: &'a Schema,
-    /// All messages and enums by full name, for resolving the types of fields.
+    /// Index of all messages and enums by full name, used to resolve the types of fields.
     pub index: Index<'a>,
-    /// The operation numbers of methods and the wire layouts of messages, as computed for this build.
+    /// Operation numbers of all methods and wire layouts of all services, as computed for this build.
     pub plan: Plan,
-    /// The encoding of messages in bodies, which decides the codecs that a back end generates.
+    /// Encoding of message bodies, which decides the codecs that a back end generates.
     pub codec: Codec,
 }
 
 impl<'a> Checked<'a> {
-    /// Checks a schema, numbers its methods and describes its layouts.
+    /// Checks a schema, assigns operation numbers to its methods and computes the wire layouts of its services.
     pub(crate) fn new(schema: &'a Schema, externs: &Externs, operations: &OperationOptions) -> Result<Self, Error> {
         let index = Index::new(&schema.files);
         check(schema, &index, externs)?;
@@ -83,8 +83,8 @@ impl<'a> Checked<'a> {
         Ok(Self { schema, index, plan, codec: externs.codec })
     }
 
-    /// Returns an encoded `FileDescriptorSet` of those `files` that declare services, and their imports, including
-    /// custom options and comments. Returns `None` if no file declares a service.
+    /// Returns an encoded `FileDescriptorSet` with those of `files` that declare services and with their imports,
+    /// including custom options and comments. Returns `None` if no file declares a service.
     ///
     /// # Errors
     ///

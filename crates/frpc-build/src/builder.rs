@@ -14,7 +14,7 @@ use crate::operations::{Numbering, OperationOptions};
 use crate::schema::externs::Externs;
 use crate::schema::patterns::{OptionPath, Target};
 
-/// Options for code generation, created by [`configure`](crate::configure).
+/// Options for code generation, as created by [`configure`](crate::configure).
 ///
 /// # Paths
 ///
@@ -45,15 +45,15 @@ pub struct Builder {
     operations: OperationOptions,
     out_dir: Option<PathBuf>,
     include_file: Option<PathBuf>,
-    /// The code generator for a language other than Rust, or `None` to generate Rust.
+    /// Code generator for a language other than Rust. `None` generates Rust.
     backend: Option<Box<dyn Backend>>,
     file_descriptor_set_path: Option<PathBuf>,
     emit_rerun_if_changed: bool,
-    /// The paths passed to options, for warnings about paths without a match.
+    /// Schema paths passed to options, kept to warn about paths without a match.
     option_paths: Vec<OptionPath>,
 }
 
-/// Defines setters that add an attribute to all items that match a path.
+/// Defines builder methods that add an attribute to all generated items that match a path.
 macro_rules! attribute_setters {
     ($($(#[$about:meta])* $name:ident, $target:ident, |$of:ident, $path:ident, $attribute:ident| $set:expr;)*) => {$(
         $(#[$about])*
@@ -66,7 +66,7 @@ macro_rules! attribute_setters {
     )*};
 }
 
-/// Options for the generated code.
+/// Options that control what code is generated.
 impl Builder {
     pub(crate) fn new() -> Self {
         Self {
@@ -113,7 +113,7 @@ impl Builder {
         self
     }
 
-    /// Sets the encoding of messages in bodies. Defaults to [`Codec::Polyglot`].
+    /// Sets the encoding of message bodies. Defaults to [`Codec::Polyglot`].
     pub fn codec(mut self, codec: Codec) -> Self {
         self.externs.codec = codec;
         self
@@ -237,33 +237,33 @@ impl Builder {
         self
     }
 
-    /// Generates protobuf's well-known types from their schema like all other types, instead of using those of
-    /// `prost-types`. Defaults to `false`.
+    /// Generates protobuf's well-known types like all other types instead of using those of `prost-types`. Defaults to
+    /// `false`.
     pub fn compile_well_known_types(mut self, enable: bool) -> Self {
         self.externs.compile_well_known_types = enable;
         self
     }
 
     attribute_setters! {
-        /// Adds an attribute to messages, enums and the enums of oneofs.
+        /// Adds an attribute to generated messages, enums and the enums of oneofs.
         type_attribute, Type, |of, path, attribute| of.prost.type_attribute(path, attribute);
 
-        /// Adds an attribute to messages.
+        /// Adds an attribute to generated messages.
         message_attribute, Message, |of, path, attribute| of.prost.message_attribute(path, attribute);
 
-        /// Adds an attribute to enums and the enums of oneofs.
+        /// Adds an attribute to generated enums and the enums of oneofs.
         enum_attribute, Enum, |of, path, attribute| of.prost.enum_attribute(path, attribute);
 
-        /// Adds an attribute to fields, members of oneofs and enum values.
+        /// Adds an attribute to generated fields, members of oneofs and enum values.
         field_attribute, Field, |of, path, attribute| of.prost.field_attribute(path, attribute);
 
-        /// Adds an attribute to the clients of services.
+        /// Adds an attribute to the generated clients of services.
         client_attribute, Service, |of, path, attribute| of.services.client_attributes.push((path, attribute));
 
-        /// Adds an attribute to the servers of services.
+        /// Adds an attribute to the generated servers of services.
         server_attribute, Service, |of, path, attribute| of.services.server_attributes.push((path, attribute));
 
-        /// Adds an attribute to the traits of services.
+        /// Adds an attribute to the generated traits of services.
         trait_attribute, Service, |of, path, attribute| of.services.trait_attributes.push((path, attribute));
     }
 
@@ -279,7 +279,7 @@ impl Builder {
         self
     }
 
-    /// Generates the selected bytes fields as `Bytes` instead of `Vec<u8>`. `Bytes` are decoded without copying. Takes
+    /// Generates the selected bytes fields as `Bytes` instead of `Vec<u8>`, which decodes them without copying. Takes
     /// one [path](Self#paths) or several.
     pub fn bytes(mut self, paths: impl IntoPaths) -> Self {
         let paths = self.note("bytes", Target::BytesField, paths);
@@ -326,7 +326,7 @@ impl Builder {
         self
     }
 
-    /// Omits the schema's comments from the generated code. The embedded `SCHEMA` for [`reflection`](Self::reflection)
+    /// Omits comments of the schema from the generated code. The embedded `SCHEMA` for [`reflection`](Self::reflection)
     /// keeps them. Takes one [path](Self#paths) or several.
     pub fn disable_comments(mut self, paths: impl IntoPaths) -> Self {
         let paths = self.note("disable_comments", Target::Any, paths);
@@ -335,14 +335,14 @@ impl Builder {
         self
     }
 
-    /// Omits the implementation of `Debug`, so that the user can provide one. Takes one [path](Self#paths) or several.
+    /// Omits the implementation of `Debug` so that the user can provide one. Takes one [path](Self#paths) or several.
     pub fn skip_debug(mut self, paths: impl IntoPaths) -> Self {
         let paths = self.note("skip_debug", Target::Type, paths);
         self.prost.skip_debug(paths);
         self
     }
 
-    /// Implements `prost::Name` for messages.
+    /// Implements `prost::Name` for all generated messages.
     pub fn enable_type_names(mut self) -> Self {
         self.prost.enable_type_names();
         self
@@ -368,13 +368,13 @@ impl Builder {
         self
     }
 
-    /// Keeps the name of an enum as the prefix of its values' names. The prefix is removed by default.
+    /// Keeps the name of an enum as a prefix of its values' names. By default, this prefix is removed.
     pub fn retain_enum_prefix(mut self) -> Self {
         self.prost.retain_enum_prefix();
         self
     }
 
-    /// Records the paths passed to an option, for warnings about paths without a match.
+    /// Records the paths passed to an option, to warn later about paths without a match.
     fn note(&mut self, option: &'static str, target: Target, paths: impl IntoPaths) -> Vec<String> {
         let paths = paths.into_paths();
         self.option_paths.extend(paths.iter().map(|path| OptionPath { option, path: path.clone(), target }));
@@ -382,7 +382,7 @@ impl Builder {
     }
 }
 
-/// Options that determine the operation numbers, by which methods are identified on the wire.
+/// Options for assigning operation numbers, which identify methods on the wire.
 impl Builder {
     /// Sets how operation numbers are assigned to methods. Defaults to [`Numbering::Sequential`].
     pub fn numbering(mut self, numbering: Numbering) -> Self {
@@ -390,10 +390,10 @@ impl Builder {
         self
     }
 
-    /// Sets the operation of the first method of a file. The minimum is 10. By default, [`numbering`](Self::numbering)
-    /// determines it.
+    /// Sets the operation number of the first method in a file. The minimum is 10. By default,
+    /// [`numbering`](Self::numbering) determines it.
     ///
-    /// The file is given by its import name or a suffix of it: `orders.proto` for `shop/orders.proto`.
+    /// The file is given by its import name or a suffix of it, such as `orders.proto` for `shop/orders.proto`.
     ///
     /// # Examples
     ///
@@ -419,7 +419,7 @@ impl Builder {
         self
     }
 
-    /// Additionally writes a file of this name that includes the code of all packages in nested modules. Required if
+    /// Additionally writes a file with this name that includes the code of all packages in nested modules. Required if
     /// one package uses types of another.
     ///
     /// # Examples
@@ -438,14 +438,14 @@ impl Builder {
         self
     }
 
-    /// Generates code of another language instead of Rust, with a back end of the crate `frpc-languages` or a [custom
+    /// Generates code in another language instead of Rust, using a back end of the crate `frpc-languages` or a [custom
     /// one](crate::backend). Most options concern Rust and do not affect other languages.
     pub fn backend(mut self, backend: impl Backend + 'static) -> Self {
         self.backend = Some(Box::new(backend));
         self
     }
 
-    /// Additionally writes the parsed schema to this path, as an encoded `FileDescriptorSet`.
+    /// Additionally writes the parsed schema to this path as an encoded `FileDescriptorSet`.
     pub fn file_descriptor_set_path(mut self, path: impl AsRef<Path>) -> Self {
         self.file_descriptor_set_path = Some(path.as_ref().to_owned());
         self

@@ -20,8 +20,8 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Codec {
-    /// The Polyglot encoding, which Go's fRPC also uses. It is the fastest codec, the only one with borrowed views, and
-    /// the only one that Go peers support. Fields can only be appended to a message.
+    /// The Polyglot encoding, which fRPC for Go also uses. It is the fastest codec, the only one with borrowed views,
+    /// and the only one that Go peers support. Fields can only be appended to a message.
     #[default]
     Polyglot,
     /// Protobuf's encoding, within one bytes value. Fields can be added, removed and reordered as protobuf allows. A

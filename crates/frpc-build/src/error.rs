@@ -22,21 +22,21 @@ pub struct Error {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// The cause of an [`Error`].
+/// Category of the cause of an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The schema cannot be found or read, or is not valid protobuf.
+    /// The schema cannot be found or read, or it is not valid protobuf.
     Schema,
-    /// The schema is valid, but contains something that is not supported or cannot be expressed in Rust.
+    /// The schema is valid but uses a feature that is not supported or cannot be expressed in Rust.
     Unsupported,
-    /// An option of the [`Builder`](crate::Builder) cannot be used with this schema or with another option.
+    /// An option of the [`Builder`](crate::Builder) conflicts with this schema or with another option.
     Option,
-    /// The output cannot be written.
+    /// The generated code cannot be written to disk.
     Output,
 }
 
-/// The position of an error in a `.proto` file. Lines and columns are 1-based; 0 means unknown.
+/// Position of an error in a `.proto` file. Lines and columns are 1-based; 0 means unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourcePosition {
     pub(crate) file: String,
@@ -45,7 +45,7 @@ pub(crate) struct SourcePosition {
 }
 
 impl Error {
-    /// Creates an error of a [back end](crate::backend::Backend). The text is one sentence without a full stop.
+    /// Creates an error for use in a [back end](crate::backend::Backend). The text is one sentence without a full stop.
     pub fn new(kind: ErrorKind, text: impl Into<String>) -> Self {
         Self { kind, position: None, text: text.into(), source: None }
     }

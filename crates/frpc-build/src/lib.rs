@@ -128,8 +128,8 @@ pub use operations::Numbering;
 pub use output::{LoadedProtos, Output, OutputFile};
 pub use plan::Layout;
 
-/// Generates code for a `.proto` file and its imports, with default options. Imports are searched in the folder of the
-/// file.
+/// Generates code for a `.proto` file and its imports with default options. Imports are resolved relative to the folder
+/// of the file.
 ///
 /// # Errors
 ///
@@ -157,8 +157,8 @@ pub fn keep_options(fds: &mut prost_types::FileDescriptorSet, encoded: &[u8]) {
     schema::options::keep_options(&mut fds.file, encoded);
 }
 
-/// Returns the names and texts of the files that every schema can import. For programs that parse schemas themselves;
-/// [`Builder`] includes the files.
+/// Returns the names and contents of the `.proto` files that every schema can import. Only needed by programs that
+/// parse schemas themselves, because [`Builder`] includes these files.
 ///
 /// # Examples
 ///
@@ -170,7 +170,7 @@ pub fn bundled_files() -> &'static [(&'static str, &'static str)] {
     &schema::externs::OWN_FILES
 }
 
-/// Creates a [`Builder`] with default options.
+/// Creates a [`Builder`] with the default options.
 ///
 /// # Examples
 ///
@@ -197,7 +197,7 @@ pub fn configure() -> Builder {
     Builder::new()
 }
 
-/// Compiles the examples of docs/operations.md.
+/// Compiles the examples in docs/operations.md as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/operations.md")]
 struct OperationsDocument;

@@ -28,16 +28,16 @@ pub enum Numbering {
     Go,
 }
 
-/// The build options that determine the operation numbers of methods.
+/// Build options that determine how operation numbers are assigned to methods.
 #[derive(Debug, Default)]
 pub(crate) struct OperationOptions {
     pub(crate) numbering: Numbering,
-    /// The values of `operation_base`: names of files, as the user wrote them, with the first operation.
+    /// File names passed to `operation_base`, as the user wrote them, with the first operation number of each file.
     pub(crate) bases: Vec<(String, u16)>,
 }
 
 impl OperationOptions {
-    /// Rejects bases for files that do not exist, and reserved operations.
+    /// Rejects reserved operation numbers, and base numbers for files that do not exist.
     fn check(&self, schema: &Schema) -> Result<(), Error> {
         for (name, base) in &self.bases {
             if *base < OPERATION_FIRST {
@@ -54,26 +54,28 @@ impl OperationOptions {
         Ok(())
     }
 
-    /// Returns the base of a file, if it has one.
+    /// Returns the configured first operation number of a file, if there is one.
     fn base(&self, file: &str) -> Option<u16> {
         self.bases.iter().rfind(|(name, _)| is_called(file, name)).map(|(_, base)| *base)
     }
 }
 
-/// Returns whether `name` is the name of `file` or the end of it, like `orders.proto` for `shop/orders.proto`.
+/// Returns whether `name` is the import name of `file` or a suffix of it, such as `orders.proto` for
+/// `shop/orders.proto`.
 fn is_called(file: &str, name: &str) -> bool {
     file.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
-/// The operation numbers of all methods, by file name. Each entry lists the services and their methods in the order of
-/// declaration.
+/// Operation numbers of all methods, by file name. Each entry lists the services of the file and their methods in the
+/// order of declaration.
 pub(crate) type Operations = HashMap<String, Vec<Vec<u16>>>;
 
-/// Steps of the first operation of each file after the first one, so that files can gain methods without renumbering.
-/// The smaller steps are used only when no multiple of the larger ones is free, in builds of hundreds of files.
+/// Multiples at which the operation numbers of a file may start, so that earlier files can gain methods without
+/// renumbering later ones. Smaller steps are used only if no multiple of the larger ones is free, in builds of hundreds
+/// of files.
 const FILE_STEPS: [u32; 3] = [100, 10, 1];
 
-/// Assigns an operation number to each method of `files`.
+/// Assigns an operation number to each method declared in `files`.
 ///
 /// # Errors
 ///
@@ -100,12 +102,12 @@ pub(crate) fn number(
 }
 
 struct OperationAllocator {
-    /// Operation numbers that are reserved or assigned to methods, so that they are not assigned again.
+    /// Operation numbers that are reserved or already assigned to a method.
     used: BTreeSet<u16>,
 }
 
 impl OperationAllocator {
-    /// Numbers the methods of a file from `first`, or from a free operation.
+    /// Assigns consecutive operation numbers to the methods of a file, starting at `first` or at a free number.
     fn number(&mut self, proto: &FileDescriptorProto, first: Option<u16>) -> Result<Vec<Vec<u16>>, Error> {
         let mut next = match first {
             Some(first) => u32::from(first),
@@ -129,7 +131,7 @@ impl OperationAllocator {
         Ok(operations)
     }
 
-    /// Returns the first operation number for a file that has no configured one.
+    /// Returns the first operation number for a file without a configured one.
     fn room(&self, proto: &FileDescriptorProto) -> Result<u32, Error> {
         let methods: usize = proto.service.iter().map(|service| service.method.len()).sum();
         first_free(&self.used, u32::try_from(methods).unwrap_or(u32::MAX)).ok_or_else(|| {
@@ -143,7 +145,7 @@ impl OperationAllocator {
     }
 }
 
-/// Returns the first operation of a file with the given number of methods.
+/// Returns the first operation number for a file with this many methods, such that all its numbers are free.
 fn first_free(used: &BTreeSet<u16>, methods: u32) -> Option<u32> {
     const END: u32 = u16::MAX as u32 + 1;
     let is_free = |first: u32, room: u32| {
@@ -164,8 +166,8 @@ fn first_free(used: &BTreeSet<u16>, methods: u32) -> Option<u32> {
     FILE_STEPS.into_iter().find_map(of_step)
 }
 
-/// Refuses methods with the same operation. With `Numbering::Go`, files without a base may have the same, because they
-/// are for different servers.
+/// Rejects methods with equal operation numbers. With `Numbering::Go`, files without a configured first number may
+/// overlap, because they belong to different servers.
 fn check_overlaps(
     schema: &Schema,
     files: &[&FileDescriptorProto],

@@ -10,15 +10,15 @@ use crate::error::{Error, ErrorKind};
 use crate::files::write_if_changed;
 use crate::plan::Layout;
 
-/// The folder to which a build writes the generated files.
+/// The folder into which a build writes the generated files.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Whether this is cargo's `OUT_DIR`, so that the generated code can use `env!("OUT_DIR")`.
+    /// Whether the folder is cargo's `OUT_DIR`, so that generated code can use `env!("OUT_DIR")`.
     is_cargos: bool,
 }
 
 impl Folder {
-    /// Uses `chosen`, or else cargo's `OUT_DIR`.
+    /// Creates a folder from the path `chosen`, or from cargo's `OUT_DIR` if it is `None`.
     pub(crate) fn new(chosen: Option<PathBuf>) -> Result<Self, Error> {
         if let Some(path) = chosen {
             return Ok(Self { path, is_cargos: false });
@@ -30,13 +30,13 @@ impl Folder {
         Ok(Self { path: path.into(), is_cargos: true })
     }
 
-    /// Returns whether this is cargo's `OUT_DIR`, the default of all builds in a build script.
+    /// Returns whether this is cargo's `OUT_DIR`, which is the default folder in a build script.
     pub(crate) fn is_cargos(&self) -> bool {
         self.is_cargos
     }
 
-    /// Writes files. The name of a package consists of identifiers and dots (see `schema/check.rs`), so its path cannot
-    /// leave the folder.
+    /// Writes the generated files to the folder. The name of a package consists of identifiers and dots (see
+    /// `schema/check.rs`), so its path cannot leave the folder.
     ///
     /// Warns about a file in `OUT_DIR` that another build of the same build script wrote.
     pub(crate) fn write(&self, files: &[OutputFile], warn: &mut dyn FnMut(String)) -> Result<(), Error> {
@@ -56,24 +56,24 @@ impl Folder {
     }
 }
 
-/// The result of [`Builder::generate`](crate::Builder::generate).
+/// Result of generating code with [`Builder::generate`](crate::Builder::generate).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Output {
-    /// The generated files.
+    /// Generated files, which the program must write.
     pub files: Vec<OutputFile>,
-    /// The warnings that cargo would show for a build script. Warnings about paths without a match are excluded,
-    /// because a program may pass the same options for several folders.
+    /// Warnings that cargo would show for a build script. Excludes warnings about paths without a match, because a
+    /// program may pass the same options for several folders.
     pub warnings: Vec<String>,
 }
 
-/// The result of [`Builder::load_protos`](crate::Builder::load_protos).
+/// Result of reading a schema with [`Builder::load_protos`](crate::Builder::load_protos).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoadedProtos {
     /// The schema as an encoded `FileDescriptorSet` with comments.
     pub descriptors: Vec<u8>,
-    /// The wire layouts of the schema's services.
+    /// Wire layouts of the schema's services.
     pub layouts: Vec<Layout>,
 }
 
@@ -81,15 +81,15 @@ pub struct LoadedProtos {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutputFile {
-    /// The path relative to the output folder: the package name with the extension `.rs`, or the name of the
+    /// Path relative to the output folder: the package name with the extension `.rs`, or the name of the
     /// [`include_file`](crate::Builder::include_file).
     pub name: String,
-    /// The source text of the file.
+    /// Source text to write to the file.
     pub text: String,
 }
 
 impl OutputFile {
-    /// Creates a file with a path relative to the output folder.
+    /// Creates an output file with a path relative to the output folder.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self { name: name.into(), text: text.into() }
     }

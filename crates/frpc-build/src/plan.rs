@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::operations::{OperationOptions, Operations, number};
 use crate::schema::{Schema, full_name, tag, within};
 
-/// The operation numbers of all methods in a schema, and the wire layouts of its services.
+/// Operation numbers of all methods in a schema, and the wire layouts of its services.
 #[derive(Debug, Default)]
 pub struct Plan {
     operations: Operations,
@@ -17,7 +17,8 @@ pub struct Plan {
 
 /// The wire layout of a service, which peers compare before calls.
 ///
-/// Peers with equal fingerprints understand each other. Otherwise one of them translates, by the descriptions of both.
+/// Peers with equal fingerprints can communicate directly. Otherwise one of them translates messages, using the
+/// descriptions of both layouts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     service: String,
@@ -33,12 +34,12 @@ impl Layout {
         &self.service
     }
 
-    /// Returns the names of its methods with their operations, in the order of operations.
+    /// Returns an iterator over the names of the service's methods with their operation numbers, in ascending order.
     pub fn methods(&self) -> impl Iterator<Item = (&str, u16)> {
         self.methods.iter().map(|(name, operation)| (name.as_str(), *operation))
     }
 
-    /// Returns the encoded description of its methods and messages.
+    /// Returns the encoded description of the service's methods and messages.
     pub fn description(&self) -> &[u8] {
         &self.description
     }
@@ -48,14 +49,14 @@ impl Layout {
         Fingerprint::of(&self.description)
     }
 
-    /// Returns the names of the types and fields of the description: one line for each type.
+    /// Returns the names of the types and fields in the description, with one line for each type.
     pub fn names(&self) -> &str {
         &self.names
     }
 }
 
 impl Plan {
-    /// Numbers the methods of a checked schema and describes the layouts of its services.
+    /// Assigns operation numbers to the methods of a checked schema and computes the wire layouts of its services.
     ///
     /// # Errors
     ///
@@ -80,17 +81,18 @@ impl Plan {
         Ok(Self { operations, layouts })
     }
 
-    /// Returns the operations of the methods of a file, for each of its services, in the order of declaration.
+    /// Returns an iterator over the services of a file that yields the operation numbers of each service's methods in
+    /// the order of declaration.
     pub fn operations<'a>(&'a self, file: &FileDescriptorProto) -> impl Iterator<Item = &'a [u16]> + use<'a> {
         self.operations.get(file.name()).into_iter().flatten().map(Vec::as_slice)
     }
 
-    /// Returns the wire layouts of all services that the build generates.
+    /// Returns the wire layouts of all services for which the build generates code.
     pub fn layouts(&self) -> &[Layout] {
         &self.layouts
     }
 
-    /// Returns the layout of a service by its full name.
+    /// Returns the wire layout of the service with this full name.
     ///
     /// # Errors
     ///
@@ -102,7 +104,7 @@ impl Plan {
     }
 }
 
-/// Describes a service whose methods have these operations.
+/// Computes the wire layout of a service whose methods have these operation numbers.
 fn layout(
     types: &polyglot::layout::Schema<'_>,
     file: &FileDescriptorProto,
@@ -128,8 +130,9 @@ fn layout(
     Ok(Layout { service: name, methods, description: encoded, names })
 }
 
-/// Returns a description whose bodies are never translated, because protobuf's encoding identifies fields by number.
-/// Its name differs from that of the same service in the Polyglot encoding.
+/// Removes the messages from a service description, so that peers never translate them. Protobuf-encoded messages need
+/// no translation, because fields are identified by number. The name differs from that of the same service in the
+/// Polyglot encoding.
 fn without_messages(mut description: Description) -> Description {
     description.name.push_str(" (protobuf)");
     description.types = vec![TypeLayout::Message(Vec::new())];

@@ -42,34 +42,34 @@ pub(crate) mod tag {
     pub(crate) const METHOD_OUTPUT: i32 = 3;
 }
 
-/// The lowest operation of a method. Operations 0 to 9 are reserved for the protocol.
+/// Lowest operation number of a method. Numbers 0 to 9 are reserved for the protocol.
 pub(crate) const OPERATION_FIRST: u16 = 10;
 
-/// Operations reserved for built-in services, such as reflection and health. See docs/wire.md.
+/// Operation numbers reserved for built-in services, such as reflection and health. See docs/wire.md.
 pub(crate) const OPERATIONS_KEPT: RangeInclusive<u16> = 65_000..=65_099;
 
-/// The packages of built-in services. `frpc` includes its subpackages.
+/// Packages of built-in services. `frpc` includes its subpackages.
 const PACKAGES_KEPT: [&str; 4] = ["frpc", "grpc.health.v1", "grpc.reflection.v1", "grpc.reflection.v1alpha"];
 
-/// Returns whether services of a package may use reserved operations.
+/// Returns whether services of a package may use the reserved operation numbers.
 pub(crate) fn has_kept_operations(package: &str) -> bool {
     PACKAGES_KEPT.contains(&package) || package.starts_with("frpc.")
 }
 
-/// The parsed `.proto` files of a build, including imports.
+/// The parsed `.proto` files of a build, including their imports.
 #[derive(Debug)]
 pub struct Schema {
-    /// The files in dependency order: imports precede their importers.
+    /// Parsed files in dependency order: imports precede their importers.
     pub files: Vec<FileDescriptorProto>,
-    /// The paths of the files on disk. Files built into protox have none.
+    /// Paths of the files on disk. Files that are built into protox have none.
     paths: HashMap<String, PathBuf>,
-    /// The names of files that were loaded only as imports.
+    /// Names of files that were loaded only as imports.
     imports: HashSet<String>,
-    /// Whether to generate no code for imports.
+    /// Whether to generate no code for files that were loaded only as imports.
     skips_imports: bool,
-    /// The names of imports that the build ignores; see [`Schema::without_unused`].
+    /// Names of imports that the build ignores; see [`Schema::without_unused`].
     unused: HashSet<String>,
-    /// The files as an encoded `FileDescriptorSet` with custom options.
+    /// Encoded `FileDescriptorSet` of all files, including custom options.
     pub(crate) encoded: Vec<u8>,
 }
 
@@ -82,13 +82,14 @@ impl Schema {
         Self { imports, ..self }.without_unused()
     }
 
-    /// Restricts code generation to the files named in `chosen`. No code is generated for the others.
+    /// Restricts code generation to the files named in `chosen`.
     pub(crate) fn only(self, chosen: &HashSet<&str>) -> Self {
         let others = self.files.iter().map(FileDescriptorProto::name).filter(|name| !chosen.contains(name));
         Self { imports: others.map(str::to_owned).collect(), skips_imports: true, ..self }.without_unused()
     }
 
-    /// Removes imports that are neither generated nor used, and imports in other syntaxes that only declare options.
+    /// Removes imports that are neither generated nor used, and imports in syntaxes other than proto3 that only declare
+    /// options.
     fn without_unused(self) -> Self {
         let index = Index::new(&self.files);
         let is_wanted = |file: &&FileDescriptorProto| {
@@ -110,17 +111,17 @@ impl Schema {
         Self { unused, ..self }
     }
 
-    /// Returns whether code is generated for a file.
+    /// Returns whether the build generates code for a file.
     pub fn is_generated(&self, file: &FileDescriptorProto) -> bool {
         self.is_used(file) && !(self.skips_imports && self.is_import(file))
     }
 
-    /// Returns whether code is generated for a file or uses one of its types.
+    /// Returns whether the build generates code for a file or uses one of its types.
     pub fn is_used(&self, file: &FileDescriptorProto) -> bool {
         !self.unused.contains(file.name())
     }
 
-    /// Returns the comment lines of the item at a descriptor path.
+    /// Returns the lines of the comment on the item at a descriptor path.
     pub fn comment(&self, file: &FileDescriptorProto, path: &[i32]) -> Vec<String> {
         let location = location(file, path).filter(|_| self.is_used(file));
         location
@@ -138,13 +139,13 @@ impl Schema {
         self.imports.contains(file.name())
     }
 
-    /// Returns the path of a file on disk.
+    /// Returns the path of a file on disk, if it has one.
     pub(crate) fn path(&self, file: &FileDescriptorProto) -> Option<&Path> {
         self.paths.get(file.name()).map(PathBuf::as_path)
     }
 
-    /// Returns the source position of a descriptor path. Falls back to the innermost enclosing item that has a
-    /// position.
+    /// Returns the source position of the item at a descriptor path. Falls back to the innermost enclosing item with a
+    /// known position.
     pub(crate) fn position(&self, file: &FileDescriptorProto, path: &[i32]) -> SourcePosition {
         let name = file.name();
         let shown =
@@ -165,35 +166,35 @@ impl Schema {
     }
 }
 
-/// Returns the source location of the item at a descriptor path.
+/// Returns the source location recorded for the item at a descriptor path.
 fn location<'a>(file: &'a FileDescriptorProto, path: &[i32]) -> Option<&'a Location> {
     file.source_code_info.as_ref()?.location.iter().find(|location| location.path == path)
 }
 
-/// Returns the comments before and after an item.
+/// Returns an iterator over the comments before and after an item.
 pub(crate) fn comments(location: &Location) -> impl Iterator<Item = &str> {
     [&location.leading_comments, &location.trailing_comments].into_iter().flatten().map(String::as_str)
 }
 
-/// An index of all messages and enums by full name, with a leading dot: `.package.Outer.Inner`.
+/// Index of all messages and enums by full name with a leading dot, such as `.package.Outer.Inner`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Index<'a> {
-    /// The messages, including the hidden entry types of maps.
+    /// All messages, including the hidden entry types of maps.
     pub messages: BTreeMap<String, FoundDescriptor<'a, DescriptorProto>>,
     /// All enums, including those nested in messages.
     pub enums: BTreeMap<String, FoundDescriptor<'a, EnumDescriptorProto>>,
 }
 
-/// A descriptor with its file and its descriptor path.
+/// Descriptor of a message or enum, with the file and the descriptor path of its declaration.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FoundDescriptor<'a, T> {
-    /// The file that declares the type.
+    /// File that declares the type.
     pub file: &'a FileDescriptorProto,
-    /// The descriptor path in that file.
+    /// Descriptor path of the declaration within its file.
     pub path: Vec<i32>,
-    /// The descriptor of the message or enum.
+    /// Descriptor of the message or enum.
     pub proto: &'a T,
 }
 
@@ -213,23 +214,23 @@ impl<'a> Index<'a> {
         index
     }
 
-    /// Returns the entry type of a map field; `None` for other fields.
+    /// Returns the hidden entry type of a map field, or `None` for other fields.
     pub fn map_entry(&self, field: &FieldDescriptorProto) -> Option<&'a DescriptorProto> {
         self.messages.get(field.type_name()).map(|found| found.proto).filter(|proto| is_map_entry(proto))
     }
 
-    /// Returns the package of a message or enum.
+    /// Returns the package that declares a message or enum.
     pub fn package_of(&self, full_name: &str) -> Option<&'a str> {
         self.declared(full_name).map(|(file, _)| file.package())
     }
 
-    /// Returns the file that declares a message or enum, and the descriptor path.
+    /// Returns the file that declares a message or enum, and the descriptor path of the declaration.
     pub(crate) fn declared(&self, full_name: &str) -> Option<(&'a FileDescriptorProto, &[i32])> {
         let message = self.messages.get(full_name).map(|found| (found.file, &found.path[..]));
         message.or_else(|| self.enums.get(full_name).map(|found| (found.file, &found.path[..])))
     }
 
-    /// Returns an error that reports an unsupported message or enum at its position.
+    /// Creates an error at the position of a message or enum that is not supported.
     pub(crate) fn unsupported(&self, schema: &Schema, full_name: &str, text: String) -> Error {
         match self.declared(full_name) {
             Some((file, path)) => Error::unsupported(schema.position(file, path), text),
@@ -238,12 +239,12 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Returns `package.Name`, or `Name` without a package.
+/// Returns `package.Name`, or only `Name` if the package is empty.
 pub fn full_name(package: &str, name: &str) -> String {
     if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") }
 }
 
-/// Returns the full names of all types that the messages and methods of a file use.
+/// Returns the full names of all types that the messages and methods of a file refer to.
 pub(crate) fn type_names(file: &FileDescriptorProto) -> Vec<&str> {
     let mut names = Vec::new();
     walk(file, &mut |item, _, _| match item {
@@ -254,7 +255,7 @@ pub(crate) fn type_names(file: &FileDescriptorProto) -> Vec<&str> {
     names
 }
 
-/// Appends the field number `tag` and the index `at` to a descriptor path.
+/// Returns a descriptor path extended by the field number `tag` and the index `at`.
 pub fn within(path: &[i32], tag: i32, at: usize) -> Vec<i32> {
     let mut path = path.to_vec();
     path.extend([tag, i32::try_from(at).expect("descriptor index should fit in i32")]);

@@ -17,7 +17,7 @@ use crate::schema::Schema;
 use crate::schema::parse;
 use crate::schema::patterns::remarks;
 
-/// Methods that run the build with the chosen options.
+/// Methods that run the build with the configured options.
 impl Builder {
     /// Generates code for the files `protos` and their imports, and writes it to the output folder.
     ///
@@ -53,9 +53,8 @@ impl Builder {
         self.compile(&parse::adopt(fds)?)
     }
 
-    /// Generates code for the files `chosen` of a parsed schema and returns it without writing it. This is for programs
-    /// that write the files themselves, such as protoc plugins. The generated code is identical to that of a build
-    /// script.
+    /// Generates code for the files `chosen` of a parsed schema and returns it without writing it, for programs such as
+    /// protoc plugins that write the files themselves. The code is identical to that generated in a build script.
     ///
     /// # Errors
     ///
@@ -91,8 +90,8 @@ impl Builder {
         Ok(Output { files, warnings })
     }
 
-    /// Reads the files `protos` and their imports without generating code, and computes the wire layouts of the
-    /// services. Peers compare these to determine whether they are compatible.
+    /// Reads the files `protos` and their imports without generating code, and computes the wire layouts of their
+    /// services. Peers compare these layouts to determine whether they are compatible.
     ///
     /// # Errors
     ///
@@ -117,7 +116,7 @@ impl Builder {
         self.load(&parse_files(protos, includes)?)
     }
 
-    /// Reads a parsed schema like [`load_protos`](Self::load_protos).
+    /// Reads an already parsed schema, and otherwise works like [`load_protos`](Self::load_protos).
     ///
     /// # Errors
     ///
@@ -151,8 +150,8 @@ impl Builder {
         Checked::new(schema, &self.externs, &self.operations)
     }
 
-    /// Generates Rust code, or the code of the configured back end. `is_in_out_dir` is set if the output is cargo's
-    /// `OUT_DIR`.
+    /// Generates Rust code, or code of the configured back end. `is_in_out_dir` must be set if the output is written to
+    /// cargo's `OUT_DIR`.
     fn emit(
         &mut self,
         checked: &Checked<'_>,
@@ -166,7 +165,7 @@ impl Builder {
         generate::files(checked, prost, &self.externs, &self.services, include_file, is_in_out_dir, warn)
     }
 
-    /// Rejects contradictory options and passes shared options to the parts of the build.
+    /// Rejects contradictory options and passes shared options to the individual generators.
     fn prepare(&mut self, schema: &Schema) -> Result<(), Error> {
         let refused = |text: &str| Err(Error::new(ErrorKind::Option, text));
         let is_protobuf = self.externs.codec == Codec::Protobuf;

@@ -9,7 +9,7 @@
 /// assert_eq!([".shop.Item", "Order.note"].into_paths(), [".shop.Item", "Order.note"]);
 /// ```
 pub trait IntoPaths {
-    /// Converts the argument into a list of paths.
+    /// Converts the argument into a list of schema paths.
     fn into_paths(self) -> Vec<String>;
 }
 

@@ -13,11 +13,11 @@ use crate::generate::prost_code::marker;
 use crate::schema::Index;
 use crate::schema::externs::{Externs, Owner};
 
-/// The traits that prost-build derives only for some messages.
+/// Traits that prost-build derives only for messages whose fields all implement them.
 const CONDITIONAL: [&str; 3] = ["Copy", "Eq", "Hash"];
 
-/// Removes the conditional derives from each message that contains a user-defined type, and from its oneofs. A
-/// `type_attribute` can restore them.
+/// Removes the conditional derives from each message that contains a user-defined type, and from its oneofs. Users can
+/// restore them with `type_attribute`.
 pub(crate) fn remove_conditional(items: &mut [Item], index: &Index<'_>, externs: &Externs) {
     for item in items {
         let attributes = match item {
@@ -42,7 +42,7 @@ pub(crate) fn remove_conditional(items: &mut [Item], index: &Index<'_>, externs:
     }
 }
 
-/// Returns whether a message contains, directly or transitively, a type mapped by `extern_path`.
+/// Returns whether a message contains, directly or transitively, a type that `extern_path` maps to a user-defined type.
 fn contains_user_type<'a>(
     name: &'a str,
     index: &'a Index<'_>,
@@ -59,8 +59,8 @@ fn contains_user_type<'a>(
     })
 }
 
-/// Removes the traits in [`CONDITIONAL`] from a `#[derive]` attribute. Called for the first one of a type, which
-/// prost-build wrote.
+/// Removes the traits in [`CONDITIONAL`] from a `#[derive]` attribute. Must be applied to the first one on a type,
+/// which prost-build has generated.
 fn remove_from(derive: &mut Attribute) {
     let Ok(paths) = derive.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated) else { return };
     let kept = paths.into_iter().filter(|path| !CONDITIONAL.iter().any(|name| path.is_ident(name)));

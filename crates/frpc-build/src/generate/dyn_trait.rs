@@ -7,8 +7,8 @@ use syn::ext::IdentExt as _;
 
 use super::rpc::Rpc;
 
-/// Generates the trait `name`, implements it for every implementation of `of`, and implements `of` for `Arc<dyn name>`.
-/// `generic` is the name of a type parameter.
+/// Generates the dyn-compatible trait `name`, implements it for every type that implements `of`, and implements `of`
+/// for `Arc<dyn name>`. `generic` is the name to use for a type parameter.
 pub(crate) fn dyn_trait_tokens(name: &Ident, of: &Ident, generic: &Ident, rpcs: &[Rpc]) -> TokenStream {
     let doc = format!(
         " [`{of}`] for trait objects, with boxed futures. Every implementation of `{of}` implements it, and an \

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proc_macro2::Span;
 use syn::{Ident, Item};
 
-/// The names that generated items of a module must not use, because prost's output does.
+/// Names that prost-build uses in a module, so that other generated items must not use them.
 #[derive(Default)]
 pub(crate) struct ReservedNames {
     pub(crate) types: HashSet<String>,
@@ -13,7 +13,7 @@ pub(crate) struct ReservedNames {
 }
 
 impl ReservedNames {
-    /// Collects the names of the types and modules in prost's output.
+    /// Collects the names of all types and modules that prost-build has generated.
     pub(crate) fn by(items: &[Item]) -> Self {
         let types = items.iter().filter_map(|item| match item {
             Item::Struct(item) => Some(item.ident.to_string()),
@@ -25,7 +25,7 @@ impl ReservedNames {
     }
 }
 
-/// Returns `wanted`, made unique by trailing underscores. A leading digit is prefixed with an underscore.
+/// Returns the name `wanted`, made unique by trailing underscores. A leading digit is prefixed with an underscore.
 pub(crate) fn free_name(
     wanted: &str,
     reserved: &mut HashSet<String>,

@@ -19,7 +19,7 @@ use crate::schema::externs::{NULL_VALUE, has_json_form};
 use crate::schema::wire_order::oneof_of;
 use crate::schema::{Index, Schema, type_names};
 
-/// Generates the JSON mapping of a message.
+/// Generates the implementation of the JSON mapping for a message.
 pub(crate) fn json_impl(message: &Message<'_>) -> Result<Item, Error> {
     let Message { full_name, proto, ident, .. } = message;
     if let Some(name) = has_json_form(full_name) {
@@ -66,7 +66,7 @@ pub(crate) fn json_impl(message: &Message<'_>) -> Result<Item, Error> {
     })
 }
 
-/// Generates the JSON form of a well-known type, if this build generates the type.
+/// Generates the special JSON mapping of a well-known type, if this build generates the type.
 fn well_known_impl(message: &Message<'_>, name: &str) -> Result<Item, Error> {
     let Message { full_name, proto, ident, fields, .. } = message;
     let name = format_ident!("{name}");
@@ -97,7 +97,7 @@ fn field_lookup(message: &Message<'_>) -> (TokenStream, TokenStream) {
     (quote! { name }, quote! { Some(match name { #(#arms)* _ => return None }) })
 }
 
-/// Generates code that writes a field outside of oneofs.
+/// Generates code that writes a field to JSON, if it is not a member of a oneof.
 fn encode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<TokenStream, Error> {
     let (ident, key) = (&message.field(field)?.ident, key(field));
     Ok(match field_codec(message, field)? {
@@ -106,7 +106,7 @@ fn encode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<T
     })
 }
 
-/// Generates code that writes the current member of a oneof if it is one of `fields`.
+/// Generates code that writes the set member of a oneof to JSON if it is one of `fields`.
 fn encode_members(message: &Message<'_>, fields: &[FieldDescriptorProto]) -> Result<TokenStream, Error> {
     let mut arms = Vec::new();
     let mut oneof = None;
@@ -120,7 +120,7 @@ fn encode_members(message: &Message<'_>, fields: &[FieldDescriptorProto]) -> Res
     Ok(quote! { match &self.#oneof { #(#arms)* _ => Ok(()), } })
 }
 
-/// Generates code that reads the value of a field.
+/// Generates code that reads the value of a field from JSON.
 fn decode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<TokenStream, Error> {
     if oneof_of(field).is_some() {
         let OneofMember { field: member, variant, .. } = message.member(field)?;
@@ -135,7 +135,7 @@ fn decode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<T
     })
 }
 
-/// Returns the JSON codec of a field outside of oneofs.
+/// Returns the JSON codec of a field that is not a member of a oneof.
 fn field_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Option<TokenStream>, Error> {
     let ProstField { ty, enumeration, boxed, .. } = message.field(field)?;
     let value = map_value(field, message.index);
@@ -143,13 +143,14 @@ fn field_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Op
     Ok(codec.map(|codec| prost_code::field_codec(ty, codec)))
 }
 
-/// Returns the JSON codec of a oneof's member, with paths relative to the module of the message.
+/// Returns the JSON codec of a oneof member, with paths relative to the module of the message.
 fn member_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<TokenStream, Error> {
     let ProstField { enumeration, boxed, ty, .. } = message.member(field)?.variant;
     Ok(codec(field, enumeration.as_ref(), boxed, &ty).unwrap_or_else(|| quote! { #ty }))
 }
 
-/// Returns the codec of a value whose Rust type does not determine it: enums, and boxed values of type `ty`.
+/// Returns the codec of a value if its Rust type alone does not determine it, which is the case for enums and for boxed
+/// values of type `ty`.
 fn codec(field: &FieldDescriptorProto, enumeration: Option<&Path>, is_boxed: bool, ty: &Type) -> Option<TokenStream> {
     match enumeration {
         _ if field.type_name() == NULL_VALUE => Some(quote! { ::frpc::json::Null }),
@@ -159,12 +160,12 @@ fn codec(field: &FieldDescriptorProto, enumeration: Option<&Path>, is_boxed: boo
     }
 }
 
-/// Returns the JSON key of a field: the quoted name and a colon.
+/// Returns the JSON key of a field, which consists of its quoted name and a colon.
 fn key(field: &FieldDescriptorProto) -> String {
     format!("\"{}\":", escaped(field.json_name()))
 }
 
-/// Quotes and escapes a string as JSON.
+/// Quotes and escapes a string as a JSON string.
 pub(super) fn escaped(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len());
     for letter in name.chars() {
@@ -177,7 +178,7 @@ pub(super) fn escaped(name: &str) -> String {
     escaped
 }
 
-/// Returns whether a generated message or method uses `Any`.
+/// Returns whether any generated message or method uses `Any`.
 pub(super) fn has_any(schema: &Schema) -> bool {
     schema
         .files
@@ -187,8 +188,7 @@ pub(super) fn has_any(schema: &Schema) -> bool {
         .any(|name| name == ".google.protobuf.Any")
 }
 
-/// Adds the paths of all messages in prost's output that an `Any` may hold in JSON, relative to the module of the
-/// package.
+/// Adds the paths of all generated messages that an `Any` may contain in JSON, relative to the module of the package.
 pub(super) fn add_any_paths(items: &[Item], index: &Index<'_>, modules: &[Ident], paths: &mut Vec<Path>) {
     for item in items {
         match item {
@@ -208,7 +208,7 @@ pub(super) fn add_any_paths(items: &[Item], index: &Index<'_>, modules: &[Ident]
     }
 }
 
-/// Generates the list of messages that an `Any` may hold in JSON.
+/// Generates the list of message types that an `Any` may contain in JSON.
 pub(super) fn any_list(paths: &[Path], reserved: &mut ReservedNames, warn: &mut dyn FnMut(String)) -> ItemStatic {
     let name = free_name("ANY_TYPES", &mut reserved.values, "the list of types that an Any may hold", warn);
     syn::parse_quote! {

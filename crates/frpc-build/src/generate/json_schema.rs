@@ -15,13 +15,13 @@ use crate::schema::patterns::path_matches;
 use crate::schema::wire_order::oneof_of;
 use crate::schema::{FoundDescriptor, Index, comments, tag, within};
 
-/// Prefix of `$ref` references to the schemas of messages and enums within a document.
+/// Prefix of `$ref` references to the schemas of messages and enums within a JSON document.
 const DEFINITIONS: &str = "#/components/schemas/";
 
-/// Schema members of a 64-bit signed integer, which is a string in JSON.
+/// JSON Schema members for a 64-bit signed integer, which JSON represents as a string.
 const INTEGER_TEXT: &str = r#""type":"string","pattern":"^-?[0-9]+$""#;
 
-/// Schema members of a 64-bit unsigned integer, which is a string in JSON.
+/// JSON Schema members for a 64-bit unsigned integer, which JSON represents as a string.
 const UNSIGNED_TEXT: &str = r#""type":"string","pattern":"^[0-9]+$""#;
 
 const INT32: &str = r#""type":"integer","minimum":-2147483648,"maximum":2147483647"#;
@@ -29,11 +29,11 @@ const UINT32: &str = r#""type":"integer","minimum":0,"maximum":4294967295"#;
 const FLOAT: &str = r#""anyOf":[{"type":"number"},{"enum":["NaN","Infinity","-Infinity"]}]"#;
 const BYTES: &str = r#""type":"string","contentEncoding":"base64""#;
 
-/// Source of the comments and schemas embedded in generated services.
+/// Generator of the comments and JSON Schemas that are embedded in generated services.
 pub(super) struct JsonSchemas<'a> {
     index: &'a Index<'a>,
     externs: &'a Externs,
-    /// The option paths of items whose comments are omitted from the schemas.
+    /// Paths of items whose comments are omitted from the JSON Schemas.
     comments_off: &'a [String],
     /// Comments by file name and descriptor path.
     comments: HashMap<&'a str, HashMap<&'a [i32], String>>,
@@ -57,7 +57,7 @@ impl<'a> JsonSchemas<'a> {
         Self { index, externs, comments_off, comments: files.iter().map(comments_of).collect() }
     }
 
-    /// Returns the schemas of these messages and of all messages and enums that they use, by full name.
+    /// Returns the JSON Schemas of these messages and of all messages and enums that they use, by full name.
     pub(super) fn of_messages<'n>(&self, names: impl Iterator<Item = &'n str>) -> BTreeMap<String, String> {
         let mut open: Vec<String> = names.map(str::to_owned).collect();
         let mut schemas = BTreeMap::new();
@@ -76,7 +76,7 @@ impl<'a> JsonSchemas<'a> {
         schemas
     }
 
-    /// Returns the comment of the item at a descriptor path, or an empty string.
+    /// Returns the comment on the item at a descriptor path, or an empty string.
     pub(super) fn comment(&self, full_name: &str, file: &FileDescriptorProto, path: &[i32]) -> &str {
         let full_name = full_name.trim_start_matches('.');
         let is_off = self.comments_off.iter().any(|pattern| path_matches(pattern, full_name));
@@ -84,7 +84,7 @@ impl<'a> JsonSchemas<'a> {
         comment.filter(|_| !is_off).map_or("", String::as_str)
     }
 
-    /// Returns the schema members of a message, and adds the names of the types that it uses to `open`.
+    /// Returns the JSON Schema members of a message, and adds the names of the types that it uses to `open`.
     fn message(&self, full_name: &str, found: &FoundDescriptor<'_, DescriptorProto>, open: &mut Vec<String>) -> String {
         let FoundDescriptor { file, path, proto } = found;
         let comment = described(self.comment(full_name, file, path));
@@ -115,7 +115,7 @@ impl<'a> JsonSchemas<'a> {
         format!(r#""type":{forms},"properties":{{{properties}}},"additionalProperties":false{needed}{oneofs}{comment}"#)
     }
 
-    /// Returns the schema members of a field, including lists and maps.
+    /// Returns the JSON Schema members of a field, including those for lists and maps.
     fn field(&self, message: &str, field: &FieldDescriptorProto, open: &mut Vec<String>) -> String {
         if message == ".frpc.Tensor" && field.name() == "data" && self.externs.owner(message) == Some(Owner::Frpc) {
             return format!(r#""anyOf":[{{{BYTES}}},{{"type":"array"}}]"#);
@@ -134,7 +134,7 @@ impl<'a> JsonSchemas<'a> {
         if field.label() == Label::Repeated { format!(r#""type":"array","items":{{{value}}}"#) } else { value }
     }
 
-    /// Returns the schema members of a single value.
+    /// Returns the JSON Schema members of a single value, ignoring that the field may be a list.
     fn value(&self, field: &FieldDescriptorProto, open: &mut Vec<String>) -> String {
         let schema = match field.r#type() {
             ProtoType::Double | ProtoType::Float => FLOAT,
@@ -155,7 +155,7 @@ impl<'a> JsonSchemas<'a> {
         schema.to_owned()
     }
 
-    /// Returns the schema members of an enum: its names, or numbers without a name.
+    /// Returns the JSON Schema members of an enum, which accept its names, and numbers that have no name.
     fn enumeration(&self, full_name: &str, found: &FoundDescriptor<'_, EnumDescriptorProto>) -> String {
         let FoundDescriptor { file, path, proto } = found;
         let mut text = self.comment(full_name, file, path).to_owned();
@@ -173,7 +173,7 @@ impl<'a> JsonSchemas<'a> {
     }
 }
 
-/// Returns the schema members of a well-known type, given its name within `google.protobuf`.
+/// Returns the JSON Schema members of a well-known type, given its name within `google.protobuf`.
 fn well_known(name: &str) -> Option<&'static str> {
     Some(match name {
         "Any" => r#""type":"object","properties":{"@type":{"type":"string"}}"#,
@@ -195,8 +195,8 @@ fn well_known(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the fields that tool calls of agents must provide: numbers, strings and bytes without presence. Enums and
-/// flags are optional because their zero usually means absence.
+/// Returns an `x-required` member with the fields that an agent's tool call must contain: numbers, strings and bytes
+/// without presence. Enums and bools are optional, because their zero value usually means absence.
 fn needed(proto: &DescriptorProto) -> String {
     let is_needed = |field: &&FieldDescriptorProto| {
         let has_presence = field.proto3_optional() || field.oneof_index.is_some();
@@ -209,7 +209,7 @@ fn needed(proto: &DescriptorProto) -> String {
     if needed.is_empty() { String::new() } else { format!(r#","x-required":[{}]"#, needed.join(",")) }
 }
 
-/// Returns the constraint that at most one member of each oneof is present.
+/// Returns the JSON Schema constraint that at most one member of each oneof is present.
 fn one_of_each(proto: &DescriptorProto) -> String {
     let mut rules = Vec::new();
     for oneof in 0..proto.oneof_decl.len() {
@@ -224,12 +224,12 @@ fn one_of_each(proto: &DescriptorProto) -> String {
     if rules.is_empty() { String::new() } else { format!(r#","allOf":[{}]"#, rules.join(",")) }
 }
 
-/// Returns a comment as a further schema member, or an empty string.
+/// Returns a comment as a `description` member preceded by a comma, or an empty string.
 fn described(comment: &str) -> String {
     if comment.is_empty() { String::new() } else { format!(r#","description":"{}""#, escaped(comment)) }
 }
 
-/// Strips markup and surrounding spaces from a comment.
+/// Strips the markup and surrounding spaces from a comment.
 fn plain_text(comment: &str) -> String {
     let lines = comment.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()

@@ -8,7 +8,8 @@ use syn::{Attribute, Fields, ImplItem, Item, TraitItem, Visibility};
 /// Lints that generated code allows by default.
 const ALLOWED: &str = "clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub";
 
-/// Clippy lints that generated code may trigger. They replace whole groups in programs that forbid lints.
+/// Clippy lints that generated code may trigger. They are allowed one by one in programs that forbid lints, instead of
+/// whole groups.
 const CLIPPY: [&str; 11] = [
     "clippy::doc_markdown",            // Comments are those of the schema.
     "clippy::elidable_lifetime_names", // Views have one name for their lifetime.
@@ -23,7 +24,7 @@ const CLIPPY: [&str; 11] = [
     "clippy::used_underscore_items",
 ];
 
-/// Adds a comment to each public item that has none, for programs that deny `missing_docs`.
+/// Adds a doc comment to each public item that has none, for programs that deny `missing_docs`.
 pub(crate) fn document(items: &mut [Item]) {
     for item in items {
         match item {
@@ -89,8 +90,8 @@ fn add(attributes: &mut Vec<Attribute>, text: impl FnOnce() -> String) {
     }
 }
 
-/// Adds `#[allow]` to all items: every lint that partially used code may trigger, or only the necessary ones if the
-/// program forbids lints.
+/// Adds `#[allow]` attributes to all items: for every lint that partially used code may trigger or, in programs that
+/// forbid lints, only for the necessary ones.
 pub(crate) fn allow(items: &mut [Item], forbids: bool) {
     let lints = if forbids { CLIPPY.join(", ") } else { ALLOWED.to_owned() };
     let lints: TokenStream = lints.parse().expect("list of lints should parse as tokens");
@@ -130,7 +131,8 @@ fn filtered(tokens: TokenStream) -> TokenStream {
     remaining.into_iter().collect()
 }
 
-/// Returns whether a group is the content of `#[deprecated]`, or of `#[allow(deprecated)]`, which prost-build adds.
+/// Returns whether a token group is the content of `#[deprecated]`, or of the `#[allow(deprecated)]` that prost-build
+/// adds.
 fn is_deprecated(token: &TokenTree) -> bool {
     let TokenTree::Group(group) = token else { return false };
     let text = group.stream().to_string();

@@ -14,7 +14,7 @@ use crate::generate::messages::{Message, field_type, map_value};
 use crate::generate::prost_code::{ProstField, generics, is_named, unboxed};
 use crate::schema::wire_order::oneof_of;
 
-/// Generates `impl Protobuf` for a message.
+/// Generates `impl Protobuf` for a message, which computes its heap memory.
 pub(crate) fn memory_impl(message: &Message<'_>) -> Result<Item, Error> {
     let mut arms = Vec::new();
     for field in &message.proto.field {
@@ -39,7 +39,7 @@ pub(crate) fn memory_impl(message: &Message<'_>) -> Result<Item, Error> {
     })
 }
 
-/// Generates code that counts the heap memory of a field. Returns `None` if the field never allocates.
+/// Generates code that computes the heap memory of a field. Returns `None` if the field never allocates.
 fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Option<TokenStream>, Error> {
     let Message { index, externs, .. } = message;
     let path = quote! { ::frpc::codegen::Field };
@@ -79,7 +79,7 @@ fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<O
     Ok(Some(memory))
 }
 
-/// Generates code that counts the heap memory of a singular field.
+/// Generates code that computes the heap memory of a singular field.
 fn single_memory(field: &FieldDescriptorProto, ty: &Type, is_boxed: bool, is_counted: bool) -> Option<TokenStream> {
     let is_counted = is_counted && is_message(field);
     let of = is_counted.then(|| quote! { .of::<#ty>() });

@@ -19,47 +19,47 @@ use syn::{
 use crate::error::{Error, ErrorKind};
 use crate::schema::{Index, Schema};
 
-/// The name of the marker attribute, whose value is the full protobuf name of a type.
+/// Name of the marker attribute, whose value is the full protobuf name of the type.
 pub(crate) const MARKER: &str = "frpc_build_type";
 
-/// The Rust enum that prost generated for a oneof.
+/// A Rust enum that prost-build generated for a oneof.
 pub(crate) struct OneofEnum {
     pub(crate) variants: BTreeMap<i32, ProstField>,
 }
 
-/// A field of prost's struct for a message, or a variant of its enum for a oneof.
+/// A field of the struct that prost-build generated for a message, or a variant of the enum for a oneof.
 #[derive(Clone)]
 pub(crate) struct ProstField {
     pub(crate) ident: Ident,
-    /// The Rust enum, if the field or its map values are a protobuf enum. The path is relative to the struct, or to the
+    /// Rust enum, if the field or its map values are a protobuf enum. The path is relative to the struct, or to the
     /// module of the oneof's enum.
     pub(crate) enumeration: Option<Path>,
     pub(crate) boxed: bool,
     pub(crate) ty: Type,
 }
 
-/// The fields of prost's struct for a message.
+/// Fields of the struct that prost-build generated for a message.
 #[derive(Default)]
 pub(crate) struct StructFields {
-    /// Fields by field number.
+    /// Struct fields by protobuf field number.
     pub(crate) fields: HashMap<i32, ProstField>,
-    /// Oneofs by the field number of each member.
+    /// Oneofs by the field number of each of their members.
     pub(crate) oneofs: HashMap<i32, StructOneof>,
-    /// All field names in declaration order, in which `Debug` prints them.
+    /// All field names in declaration order, which is also the order of `Debug` output.
     pub(crate) order: Vec<Ident>,
-    /// Whether a field is a `BTreeMap`.
+    /// Whether any field is a `BTreeMap`.
     pub(crate) has_btree_map: bool,
 }
 
-/// A struct field that holds a oneof.
+/// A struct field that contains the enum of a oneof.
 #[derive(Clone)]
 pub(crate) struct StructOneof {
     pub(crate) ident: Ident,
-    /// The path of the oneof's enum, relative to the struct.
+    /// Path of the oneof's enum, relative to the struct.
     pub(crate) path: Path,
 }
 
-/// Returns the name and the literal of `name = "text"` in an attribute.
+/// Returns the name and the string literal if an attribute has the form `name = "text"`.
 pub(crate) fn text_of(meta: &Meta) -> Option<(String, &LitStr)> {
     let Meta::NameValue(MetaNameValue { path, value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. }) = meta
     else {
@@ -68,27 +68,27 @@ pub(crate) fn text_of(meta: &Meta) -> Option<(String, &LitStr)> {
     Some((path.get_ident()?.to_string(), text))
 }
 
-/// Returns the error for an item missing from prost's output.
+/// Returns the error for an item that prost-build should have generated but has not.
 pub(crate) fn missing(what: impl fmt::Display) -> Error {
     Error::new(ErrorKind::Unsupported, format!("prost-build generated nothing for {what}"))
 }
 
-/// Returns the full protobuf name of the type with these attributes. The name is the longest marker attribute, because
-/// prost-build also adds the markers of outer types to nested types.
+/// Returns the full protobuf name of the type with these attributes, from its longest marker attribute. Nested types
+/// also have the markers of their outer types, which prost-build adds.
 pub(crate) fn marker(attributes: &[Attribute]) -> Option<String> {
     let texts = attributes.iter().filter_map(|attribute| text_of(&attribute.meta));
     texts.filter(|(name, _)| name == MARKER).map(|(_, text)| text.value()).max_by_key(String::len)
 }
 
-/// Removes the marker from `attributes` and returns the full name of the type.
+/// Removes the marker attribute and returns the full protobuf name of the type.
 pub(crate) fn take_marker(attributes: &mut Vec<Attribute>) -> Option<String> {
     let name = marker(attributes);
     attributes.retain(|attribute| !attribute.path().is_ident(MARKER));
     name
 }
 
-/// Appends `_` to fields and variants that repeat an earlier name. Types cannot be renamed because other prost code
-/// refers to them.
+/// Appends `_` to the names of fields and variants that occur twice. Types cannot be renamed, because other code from
+/// prost-build refers to them.
 pub(crate) fn make_unique(
     items: &mut [Item],
     schema: &Schema,
@@ -130,8 +130,8 @@ pub(crate) fn make_unique(
     Ok(())
 }
 
-/// Appends `_` to field names whose field or accessor name is taken, and to keywords that name maps of enums, because
-/// prost's derive macro panics at their accessors.
+/// Appends `_` to field names whose field or accessor name is taken. Also renames maps of enums that are named like a
+/// keyword, because prost's derive macro panics on their accessors.
 fn unique<'a>(owner: &Ident, idents: impl Iterator<Item = (&'a mut Ident, Accessors)>, warn: &mut dyn FnMut(String)) {
     let (mut used, mut methods) = (HashSet::new(), HashSet::new());
     for (ident, accessors) in idents {
@@ -150,7 +150,7 @@ fn unique<'a>(owner: &Ident, idents: impl Iterator<Item = (&'a mut Ident, Access
     }
 }
 
-/// Reads the fields of a struct in prost's output.
+/// Reads the fields of a struct that prost-build has generated for a message.
 pub(crate) fn read_struct(item: &ItemStruct) -> Result<StructFields, Error> {
     let mut read = StructFields::default();
     for field in &item.fields {
@@ -169,7 +169,7 @@ pub(crate) fn read_struct(item: &ItemStruct) -> Result<StructFields, Error> {
     Ok(read)
 }
 
-/// Reads the variants of an enum for a oneof in prost's output.
+/// Reads the variants of an enum that prost-build has generated for a oneof.
 pub(crate) fn read_oneof(item: &ItemEnum) -> Result<OneofEnum, Error> {
     let mut variants = BTreeMap::new();
     for variant in &item.variants {
@@ -199,7 +199,7 @@ fn derives_copy(attributes: &[Attribute]) -> bool {
     derives.filter_map(|derive| paths(derive).ok()).flatten().any(|path| path.is_ident("Copy"))
 }
 
-/// Adds `#[prost(skip_debug)]` to the attributes of a type. Returns false if the attribute was present.
+/// Adds `#[prost(skip_debug)]` to the attributes of a type. Returns `false` if it is already present.
 pub(crate) fn skip_debug(attributes: &mut Vec<Attribute>) -> bool {
     let is_skip = |attribute: &Attribute| {
         attribute.path().is_ident("prost")
@@ -212,7 +212,7 @@ pub(crate) fn skip_debug(attributes: &mut Vec<Attribute>) -> bool {
     true
 }
 
-/// Returns the type arguments of a type.
+/// Returns the type arguments of a generic type.
 pub(crate) fn generics(ty: &Type) -> Vec<&Type> {
     let Type::Path(path) = ty else { return Vec::new() };
     let Some(PathArguments::AngleBracketed(arguments)) = path.path.segments.last().map(|last| &last.arguments) else {
@@ -225,7 +225,7 @@ pub(crate) fn generics(ty: &Type) -> Vec<&Type> {
     types.collect()
 }
 
-/// Removes `Option` and `Box` from a type.
+/// Strips `Option` and `Box` from a type.
 pub(crate) fn unboxed(ty: &Type) -> &Type {
     match generics(ty)[..] {
         [inner] if is_named(ty, "Option") || is_named(ty, "Box") => unboxed(inner),
@@ -233,13 +233,13 @@ pub(crate) fn unboxed(ty: &Type) -> &Type {
     }
 }
 
-/// Returns whether the last path segment of a type is `name`, ignoring its arguments.
+/// Returns whether the last path segment of a type is `name`, ignoring its type arguments.
 pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
     let Type::Path(path) = ty else { return false };
     path.path.segments.last().is_some_and(|last| last.ident == name)
 }
 
-/// Returns the codec of a field of type `ty`, an option, list or map, given the codec of its values.
+/// Returns the codec of a field whose type `ty` is an option, list or map, given the codec of its values.
 pub(crate) fn field_codec(ty: &Type, codec: TokenStream) -> TokenStream {
     match generics(ty)[..] {
         [key, _] if is_named(ty, "BTreeMap") => quote! { ::std::collections::BTreeMap<#key, #codec> },
@@ -256,7 +256,7 @@ fn is_boxed(ty: &Type) -> bool {
     is_named(ty, "Box") || (is_named(ty, "Option") && is_boxed(inner))
 }
 
-/// The `#[prost(…)]` attribute of a field.
+/// Parsed `#[prost(…)]` attribute of a field.
 #[derive(Default)]
 pub(crate) struct ProstAttribute {
     pub(crate) tags: Vec<i32>,
@@ -265,13 +265,14 @@ pub(crate) struct ProstAttribute {
     accessors: Accessors,
 }
 
-/// Prefixes of the accessor methods that prost derives for a field. Fields are renamed if the methods of two fields
-/// would have the same name.
+/// Prefixes of the accessor methods that prost derives for a field. A field is renamed if its methods would have the
+/// same names as those of another field.
 type Accessors = &'static [&'static str];
 const MAP: Accessors = &["get_", "insert_"];
 
 impl ProstAttribute {
-    /// Reads the `#[prost]` attribute that has the field number. Ignores further ones, which users may have added.
+    /// Parses the `#[prost]` attribute that contains the field number. Ignores further attributes, which users may have
+    /// added.
     pub(crate) fn read(attributes: &[Attribute]) -> Result<Option<Self>, Error> {
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("prost")) {
             let read = Self::parse(attribute).map_err(|error| {

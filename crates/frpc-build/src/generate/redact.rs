@@ -11,16 +11,17 @@ use crate::generate::prost_code::OneofEnum;
 use crate::schema::options::is_redacted;
 use crate::schema::wire_order::oneof_of;
 
-/// The text shown in place of a redacted value.
+/// Text shown in `Debug` output in place of a redacted value.
 const REDACTED: &str = "[redacted]";
 
-/// Returns the redacted fields of a struct. Members of oneofs are redacted by the `Debug` of their enum.
+/// Returns the redacted fields of a struct. Redacted members of oneofs are handled by the `Debug` implementation of
+/// their enum.
 pub(crate) fn redacted<'a>(message: &Message<'a>) -> Vec<&'a Ident> {
     let fields = message.proto.field.iter().filter(|field| oneof_of(field).is_none() && is_redacted(field));
     fields.filter_map(|field| Some(&message.fields.fields.get(&field.number())?.ident)).collect()
 }
 
-/// Returns whether a oneof has a redacted member.
+/// Returns whether any member of a oneof is redacted.
 pub(crate) fn redacts_member(proto: &DescriptorProto, oneof: usize) -> bool {
     proto.field.iter().any(|field| oneof_of(field) == Some(oneof) && is_redacted(field))
 }
@@ -43,7 +44,7 @@ pub(crate) fn struct_debug<'a>(
     debug(ident, generics, &quote! { f.debug_struct(#name) #(#lines)* .finish() })
 }
 
-/// Generates `impl Debug` for the enum of a oneof, either prost's or a view.
+/// Generates `impl Debug` for the enum of a oneof, which is either the message's or the view's.
 pub(crate) fn oneof_debug(
     ident: &Ident,
     generics: &Generics,

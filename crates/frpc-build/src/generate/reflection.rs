@@ -13,7 +13,8 @@ use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 use crate::schema::Schema;
 
-/// Generates the `SCHEMA` constant of a package with these files. Returns `None` if the package has no services.
+/// Generates the constant `SCHEMA` of a package that consists of these files. Returns `None` if the package has no
+/// services.
 pub(super) fn schema_item(
     schema: &Schema,
     files: &[&FileDescriptorProto],
@@ -31,8 +32,8 @@ pub(super) fn schema_item(
     }))
 }
 
-/// Returns the encoded `FileDescriptorSet` of the files with services and their imports, or `None` if no file has a
-/// service.
+/// Returns an encoded `FileDescriptorSet` with the files that declare services and their imports, or `None` if no file
+/// declares a service.
 pub(crate) fn service_files(schema: &Schema, files: &[&FileDescriptorProto]) -> Result<Option<Vec<u8>>, Error> {
     let mut wanted: BTreeSet<&str> = BTreeSet::new();
     let mut open: Vec<&str> = files.iter().filter(|file| !file.service.is_empty()).map(|file| file.name()).collect();
@@ -58,7 +59,7 @@ struct EncodedFiles {
     file: Vec<Vec<u8>>,
 }
 
-/// Returns the named files of an encoded `FileDescriptorSet`, unchanged and in their original order.
+/// Returns a `FileDescriptorSet` with only the named files of `encoded`, unchanged and in their original order.
 fn subset(encoded: &[u8], wanted: &BTreeSet<&str>) -> Result<Vec<u8>, DecodeError> {
     let mut set = EncodedFiles::decode(encoded)?;
     for file in std::mem::take(&mut set.file) {

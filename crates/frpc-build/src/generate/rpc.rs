@@ -17,36 +17,36 @@ use crate::schema::externs::is_value;
 use crate::schema::options::is_tool;
 use crate::schema::patterns::path_matches;
 
-/// The options of [`Builder`](crate::Builder) that affect the generated code of services.
+/// Options of the [`Builder`](crate::Builder) that affect the generated code of services.
 #[derive(Debug, Default)]
 pub(crate) struct ServiceOptions {
     pub(crate) without_client: bool,
     pub(crate) without_server: bool,
-    /// Whether to generate a dyn-compatible trait with boxed futures.
+    /// Whether to generate an additional dyn-compatible trait with boxed futures.
     pub(crate) dyn_traits: bool,
-    /// Whether to embed the schema in services.
+    /// Whether to embed the schema in generated services.
     pub(crate) reflection: bool,
-    /// Option paths of the methods whose handlers receive the encoded request instead of a decoded message.
+    /// Paths of the methods whose handlers receive the encoded request instead of a decoded message.
     pub(crate) undecoded_requests: Vec<String>,
-    /// Attributes added to generated clients, each with the option path that selects the services.
+    /// Attributes to add to generated clients, each with the path that selects the services.
     pub(crate) client_attributes: Vec<(String, String)>,
     pub(crate) server_attributes: Vec<(String, String)>,
     pub(crate) trait_attributes: Vec<(String, String)>,
-    /// Paths of items whose comments are omitted.
+    /// Paths of items whose comments are omitted from the generated code.
     pub(crate) comments_off: Vec<String>,
-    /// Whether to omit `#[allow]`, for programs that forbid lints.
+    /// Whether to omit `#[allow]` attributes, for programs that forbid lints.
     pub(crate) without_allows: bool,
 }
 
-/// A method of a service, with the names and types that generated code uses for it.
+/// A method of a service, with the names and types that the generated code uses for it.
 pub(crate) struct Rpc {
-    /// The method's name in the trait and in the client.
+    /// Name of the method in the generated trait and client.
     pub(crate) name: Ident,
     pub(crate) constant: Ident,
     pub(crate) proto_name: String,
     pub(crate) operation: u16,
     pub(crate) idempotency: IdempotencyLevel,
-    /// Whether the schema offers the method as a tool for agents.
+    /// Whether the schema offers the method as a tool for AI agents.
     pub(crate) is_tool: bool,
     pub(crate) is_raw: bool,
     pub(crate) is_deprecated: bool,
@@ -58,7 +58,7 @@ pub(crate) struct Rpc {
 }
 
 impl Rpc {
-    /// Returns the request and reply types of a handler.
+    /// Returns the request and response types of the method's handler.
     pub(crate) fn handled(&self) -> (TokenStream, TokenStream) {
         let Self { request, reply, .. } = self;
         let request = if self.is_raw {
@@ -80,8 +80,7 @@ impl Rpc {
         (quote! { ::frpc::Request<#request> }, result)
     }
 
-    /// Returns the name of the function that handles this kind of call, such as `unary`. It is the same in `Methods`
-    /// and `Channel`.
+    /// Returns the name of the function for this kind of call, such as `unary`, in both `Methods` and `Channel`.
     pub(crate) fn call(&self) -> Ident {
         match (self.streams_requests, self.streams_replies) {
             (false, false) => format_ident!("unary"),
@@ -92,7 +91,7 @@ impl Rpc {
     }
 }
 
-/// Returns the methods of `service` with the given `operations`.
+/// Returns the methods of `service`, which have these operation numbers.
 pub(crate) fn rpcs(
     service: &Service,
     full_name: &str,
@@ -142,7 +141,7 @@ pub(crate) fn rpcs(
     service.methods.iter().zip(operations).map(read).collect()
 }
 
-/// Returns a comment as doc attributes, or `fallback` if there is none.
+/// Returns a comment as doc attributes, using `fallback` if there is none.
 pub(crate) fn docs(
     comments: &Comments,
     full_name: &str,
@@ -161,7 +160,7 @@ pub(crate) fn docs(
     Ok(vec![syn::parse_quote! { #[doc = #line] }])
 }
 
-/// Returns the attributes whose path matches `full_name`.
+/// Returns the attributes whose path selects `full_name`.
 pub(crate) fn matching(attributes: &[(String, String)], full_name: &str) -> Result<Vec<Attribute>, Error> {
     let matching = attributes.iter().filter(|(pattern, _)| path_matches(pattern, full_name));
     let parsed: Vec<_> = matching.map(|(_, attribute)| parse_attributes(attribute)).collect::<Result<_, _>>()?;

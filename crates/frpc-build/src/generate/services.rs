@@ -19,12 +19,12 @@ use crate::plan::Layout;
 use crate::schema::externs::Externs;
 use crate::schema::{full_name, tag, within};
 
-/// Names of the package's generated constants to which the code of its services refers.
+/// Names of the package's generated constants that the code of its services refers to.
 pub(crate) struct ServiceConstants<'a> {
     pub(crate) layout: &'a Layout,
-    /// The constant with the encoded schema for reflection. `None` if reflection is not enabled.
+    /// Constant with the encoded schema for reflection. `None` if reflection is not enabled.
     pub(crate) schema: Option<&'a Ident>,
-    /// The constant with the list of types that an `Any` may hold.
+    /// Constant with the list of message types that an `Any` may contain.
     pub(crate) any_types: Option<&'a Ident>,
     pub(crate) file: &'a FileDescriptorProto,
     pub(crate) documents: &'a JsonSchemas<'a>,
@@ -32,7 +32,7 @@ pub(crate) struct ServiceConstants<'a> {
     pub(crate) options: &'a ServiceOptions,
 }
 
-/// Generates the code of `service`, whose methods have the given `operations`.
+/// Generates the client, server and trait of `service`, whose methods have these operation numbers.
 pub(crate) fn service_items(
     service: &Service,
     operations: &[u16],
@@ -92,7 +92,7 @@ fn layout_item(name: &Ident, layout: &Layout) -> TokenStream {
     }
 }
 
-/// Returns a fingerprint as a literal.
+/// Returns a fingerprint as a literal of generated code.
 pub(crate) fn fingerprint(fingerprint: &Fingerprint) -> Literal {
     let digits = fingerprint.to_string();
     let groups: Vec<_> = (0..digits.len()).step_by(4).filter_map(|at| digits.get(at..at + 4)).collect();
@@ -180,15 +180,15 @@ fn server_tokens(
             pub fn new(service: #generic) -> Self {
                 Self::from_arc(::std::sync::Arc::new(service))
             }
-            /// Wraps a shared `service`.
+            /// Creates a server from a shared `service`.
             pub fn from_arc(service: ::std::sync::Arc<#generic>) -> Self {
                 Self { service }
             }
-            /// Runs a middleware around the calls of this service.
+            /// Adds middleware around all calls of this service.
             pub fn with_middleware(self, middleware: impl ::frpc::Middleware) -> ::frpc::Layered<Self> {
                 ::frpc::Layered::new(self).with_middleware(middleware)
             }
-            /// Runs a middleware around the calls of one method, named as in the schema.
+            /// Adds middleware around the calls of one method, given by its name in the schema.
             pub fn with_method_middleware(
                 self,
                 method: impl ::core::convert::Into<::std::string::String>,
@@ -255,7 +255,7 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
     // A client without methods never reads its channel, which `dead_code` would report.
     let accessor = rpcs.is_empty().then(|| {
         quote! {
-            /// The channel of the client.
+            /// Returns the channel that the client sends its calls over.
             pub fn channel(&self) -> &::frpc::Channel {
                 &self.channel
             }
@@ -269,11 +269,11 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
             channel: ::frpc::Channel,
         }
         impl #name {
-            /// Creates a client that calls over `channel`.
+            /// Creates a client that sends its calls over `channel`.
             pub fn new(channel: ::frpc::Channel) -> Self {
                 Self { channel }
             }
-            /// Connects to a server at `host:port`, and creates a client.
+            /// Connects to a server at `host:port` and creates a client.
             pub async fn connect(address: impl ::std::string::ToString) -> ::core::result::Result<Self, ::frpc::Error> {
                 ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
             }

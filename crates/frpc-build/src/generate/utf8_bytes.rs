@@ -15,10 +15,10 @@ use crate::generate::prost_code::{ProstAttribute, is_named, marker, text_of};
 use crate::schema::patterns::path_matches;
 use crate::schema::{Index, full_name};
 
-/// Path of the module that replaces `prost` in types whose strings share the received buffer.
+/// Path of the module that replaces `prost` in types whose strings share the memory of the received buffer.
 const PROST: &str = "::frpc::codegen::utf8_bytes";
 
-/// Replaces the strings that match `paths`.
+/// Replaces `String` with `Utf8Bytes` in the fields selected by `paths`.
 pub(crate) fn share_strings(items: &mut [Item], index: &Index<'_>, paths: &[String]) -> Result<(), Error> {
     for item in items {
         let (attributes, fields): (_, Vec<_>) = match item {
@@ -61,13 +61,13 @@ pub(crate) fn share_strings(items: &mut [Item], index: &Index<'_>, paths: &[Stri
     Ok(())
 }
 
-/// Returns whether strings of the type with these attributes were replaced. prost cannot derive `Debug` for such a
-/// type.
+/// Returns whether strings of the type with these attributes were replaced with `Utf8Bytes`, in which case prost cannot
+/// derive `Debug`.
 pub(crate) fn shares_strings(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| prost_path(attribute).is_some_and(|path| path == PROST))
 }
 
-/// Returns the message of a struct, or the message that contains a oneof.
+/// Returns the message of a struct or, for the enum of a oneof, the message that contains it.
 fn message_of<'a>(attributes: &[Attribute], index: &'a Index<'_>) -> Option<(&'a str, &'a DescriptorProto)> {
     let name = marker(attributes)?;
     let outer = || name.rsplit_once('.').and_then(|(outer, _)| index.messages.get_key_value(outer));
@@ -75,7 +75,8 @@ fn message_of<'a>(attributes: &[Attribute], index: &'a Index<'_>) -> Option<(&'a
     Some((name, found.proto))
 }
 
-/// Replaces `String` within options, lists and map values. Returns false if there is none.
+/// Replaces `String` with `Utf8Bytes` within options, lists and map values. Returns `false` if the type contains no
+/// `String`.
 fn share(ty: &mut Type) -> bool {
     if is_named(ty, "String") {
         *ty = syn::parse_quote! { ::frpc::polyglot::Utf8Bytes };
@@ -92,8 +93,8 @@ fn share(ty: &mut Type) -> bool {
     inner.is_some_and(share)
 }
 
-/// Declares a string field to prost as bytes, because that code names no Rust type. Optional fields remain strings,
-/// because their getter returns `&str`.
+/// Declares a string field to prost as bytes, because the code derived for bytes names no Rust type. Optional fields
+/// remain strings, because their getter returns `&str`.
 fn declare(attribute: &mut Attribute) {
     if !attribute.path().is_ident("prost") {
         return;
@@ -115,7 +116,7 @@ fn declare(attribute: &mut Attribute) {
     *attribute = syn::parse_quote! { #[prost(#(#metas),*)] };
 }
 
-/// Returns the replacement of the `prost` module that this attribute sets.
+/// Returns the path that replaces the `prost` module, if this attribute sets it.
 fn prost_path(attribute: &Attribute) -> Option<String> {
     let meta: Meta = attribute.path().is_ident("prost").then(|| attribute.parse_args().ok())??;
     text_of(&meta).filter(|(name, _)| name == "prost_path").map(|(_, text)| text.value())

@@ -19,10 +19,10 @@ use crate::generate::redact::{oneof_debug, redacted, redacts_member, struct_debu
 use crate::schema::externs::{Externs, Owner};
 use crate::schema::wire_order::oneof_of;
 
-/// The names of all views, by the full name of the message or oneof.
+/// Names of all generated views, by the full name of the message or oneof.
 pub(crate) type ViewNames = HashMap<String, Ident>;
 
-/// Assigns view names to the types in `items`: `FooView`, or a similar name if that is taken.
+/// Assigns a view name to each type in `items`: `FooView`, or a similar name if that is taken.
 pub(crate) fn name_views(items: &[Item], names: &mut ViewNames, warn: &mut dyn FnMut(String)) {
     let (mut reserved, mut unnamed) = (HashSet::new(), Vec::new());
     for item in items {
@@ -46,18 +46,18 @@ pub(crate) fn name_views(items: &[Item], names: &mut ViewNames, warn: &mut dyn F
     }
 }
 
-/// Generates views, which are structs that borrow strings, bytes and messages from the received body.
+/// Generates views: structs that borrow strings, bytes and messages from the received body.
 #[derive(Clone, Copy)]
 pub(crate) struct Views<'a> {
     pub(crate) names: &'a ViewNames,
     pub(crate) externs: &'a Externs,
 }
 
-/// The type by which a view borrows a field, once as a single value and once as an element of a list or map.
+/// The type by which a view borrows a field, both as a single value and as an element of a list or map.
 struct Borrowed {
-    /// The type of a field or a member of a oneof.
+    /// Borrowed type of a field or a oneof member.
     single: TokenStream,
-    /// The type of an element of a list or map.
+    /// Borrowed type of an element in a list or map.
     element: TokenStream,
     is_wrapper: bool,
 }
@@ -65,18 +65,18 @@ struct Borrowed {
 /// Generated declarations and statements of a message's view, collected field by field in wire order.
 #[derive(Default)]
 struct Lines {
-    /// The types of the view's fields, by field name.
+    /// Types of the view's fields, by field name.
     declared: HashMap<Ident, TokenStream>,
     /// Decoding statements. Only messages with oneofs need them.
     decode: Vec<TokenStream>,
     /// Field initializers of the struct expression that the decoder returns.
     result: Vec<TokenStream>,
-    /// Indexes of the oneofs that were already added to the view, so that their other members do not add them again.
+    /// Indexes of the oneofs that are already part of the view, so that their other members do not add them again.
     oneofs: HashSet<usize>,
 }
 
 impl Views<'_> {
-    /// Generates the view of a message and its decoder.
+    /// Generates the view of a message and the view's decoder.
     pub(crate) fn of_message(&self, message: &Message<'_>) -> Result<Vec<Item>, Error> {
         let Message { full_name, proto, ident, fields, index, .. } = message;
         let view = self.names.get(*full_name).ok_or_else(|| missing_field(full_name))?;
@@ -133,7 +133,7 @@ impl Views<'_> {
         Ok(file.items)
     }
 
-    /// Adds the decoding statements of a oneof's member. The first member in wire order also adds the field that holds
+    /// Adds the decoding statements of a oneof member. The first member in wire order also adds the field that contains
     /// the oneof.
     fn member_lines(
         &self,
@@ -210,7 +210,7 @@ impl Views<'_> {
         Ok(())
     }
 
-    /// Generates the view of a oneof and its decoder.
+    /// Generates the view of a oneof and the view's decoder.
     pub(crate) fn of_oneof(
         &self,
         full_name: &str,
@@ -243,7 +243,7 @@ impl Views<'_> {
             .then(|| oneof_debug(view, &syn::parse_quote! { #lifetime }, proto, oneof, written));
         let derived = debug.is_none().then(|| quote! { , Debug });
         let file: syn::File = syn::parse_quote! {
-            /// A view of the oneof.
+            /// Borrowed view of the oneof.
             #[derive(Clone, Copy #derived)]
             pub enum #view #lifetime { #(#variants),* }
 
@@ -259,7 +259,7 @@ impl Views<'_> {
         Ok(file.items)
     }
 
-    /// Generates code that decodes a oneof's member at its position. `view` is the view of the oneof.
+    /// Generates code that decodes a oneof member at its position in the body. `view` is the view of the oneof.
     fn member(&self, field: &FieldDescriptorProto, variant: &ProstField, view: &Path, variable: &Ident) -> TokenStream {
         let (name, ProstField { ident, enumeration, .. }) = (field.name(), variant);
         if let Some(enumeration) = enumeration {
@@ -275,7 +275,7 @@ impl Views<'_> {
         quote! { #variable.view_member(from, #name, #view::#ident)?; }
     }
 
-    /// Returns whether a member of a oneof borrows.
+    /// Returns whether any member of a oneof borrows from the received body.
     fn borrows(&self, proto: &DescriptorProto, oneof: usize) -> bool {
         proto.field.iter().filter(|field| oneof_of(field) == Some(oneof)).any(|field| match field.r#type() {
             ProtoType::String | ProtoType::Bytes => true,
@@ -287,7 +287,7 @@ impl Views<'_> {
         })
     }
 
-    /// Returns the borrowed form of the type within the options, boxes, lists and maps of `ty`.
+    /// Returns the borrowed type for the value within the options, boxes, lists and maps of `ty`.
     fn borrowed(&self, field: &FieldDescriptorProto, ty: &Type, enumeration: Option<&Path>, boxed: bool) -> Borrowed {
         let plain = |single: TokenStream| Borrowed { element: single.clone(), single, is_wrapper: false };
         match field.r#type() {
@@ -334,7 +334,7 @@ impl Views<'_> {
     }
 }
 
-/// Replaces the last segment of `path`.
+/// Replaces the last segment of `path` with `last`.
 fn with_last(path: &Path, last: &Ident) -> Path {
     let mut path = path.clone();
     if let Some(segment) = path.segments.last_mut() {
@@ -348,7 +348,7 @@ fn innermost(ty: &Type) -> &Type {
     generics(ty).last().map_or(ty, |inner| innermost(inner))
 }
 
-/// Returns the borrowed form of a map's keys.
+/// Returns the borrowed type for the keys of a map.
 fn key_type(ty: &Type) -> TokenStream {
     let Some(key) = generics(ty).first().copied() else { return quote! { #ty } };
     if is_named(key, "String") {

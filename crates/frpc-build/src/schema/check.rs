@@ -17,7 +17,7 @@ use crate::schema::externs::Externs;
 use crate::schema::parse::MISSING_SYNTAX;
 use crate::schema::{Index, OPERATION_FIRST, Schema, is_map_entry, location, options, tag, within};
 
-/// Checks all generated files and the files whose types they use.
+/// Checks all files for which code is generated, and the files whose types they use.
 pub(crate) fn check(schema: &Schema, index: &Index<'_>, externs: &Externs) -> Result<(), Error> {
     let mut files = schema.files.iter().filter(|file| schema.is_used(file));
     files.try_for_each(|file| Checker { schema, index, externs, file }.file())
@@ -66,8 +66,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Returns the error for a syntax other than proto3. Descriptors do not record whether a proto2 file has a `syntax`
-    /// line, but source positions do.
+    /// Returns the error text for a syntax other than proto3. Descriptors do not record whether a proto2 file has a
+    /// `syntax` line, but source positions do.
     fn other_syntax(&self) -> String {
         let syntax = if self.file.syntax().is_empty() { "proto2" } else { self.file.syntax() };
         match &self.file.source_code_info {
@@ -229,8 +229,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Rejects extensions, which belong to proto2. In proto3 they only declare custom options, which do not affect the
-    /// wire.
+    /// Rejects extensions, which are a feature of proto2. In proto3 they only declare custom options, which do not
+    /// affect the wire format.
     fn extensions(
         &self,
         what: &str,
@@ -258,8 +258,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Returns the length of the part `tag` of the item at `path`, as written in the `.proto` file. Returns `None` if
-    /// it spans several lines.
+    /// Returns the length of part `tag` of the item at `path`, as written in the `.proto` file. Returns `None` if that
+    /// part spans several lines.
     fn written_length(&self, path: &[i32], tag: i32) -> Option<usize> {
         let path = [path, &[tag]].concat();
         match location(self.file, &path)?.span[..] {
@@ -280,7 +280,7 @@ impl Checker<'_> {
         self.schema.position(self.file, path)
     }
 
-    /// Returns the position of the type of the field at `path`.
+    /// Returns the source position of the type of the field at `path`.
     fn type_position(&self, path: &[i32]) -> SourcePosition {
         const TYPE_NAME: i32 = 6;
         let mut path = path.to_vec();
@@ -289,8 +289,8 @@ impl Checker<'_> {
     }
 }
 
-/// Returns prost-build's name of a variant. Used only to detect duplicates, at which prost-build panics. Generated code
-/// uses the names in prost's output.
+/// Returns the variant name that prost-build derives for an enum value. Only used to detect duplicates, on which
+/// prost-build panics. Generated code uses the names in prost-build's output.
 fn variant_name(of: &str, value: &str) -> String {
     let name = value.to_upper_camel_case();
     let short = name.strip_prefix(&of.to_upper_camel_case()).filter(|rest| rest.starts_with(char::is_uppercase));

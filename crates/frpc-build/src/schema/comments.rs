@@ -12,8 +12,8 @@ use prost_types::source_code_info::Location;
 
 use crate::schema::walk::walk;
 
-/// Cleans all comments of `file`. Also adds missing locations of items that can have comments, because prost-build
-/// expects a location for each and descriptor sets of other programs may lack them.
+/// Cleans all comments of `file`. Also adds missing source locations of items that can have comments, because
+/// prost-build expects a location for each and the descriptor sets of other programs may lack them.
 pub(crate) fn clean_file(file: &mut FileDescriptorProto) {
     let mut paths = Vec::new();
     walk(file, &mut |_, _, path| paths.push(path.to_vec()));
@@ -29,14 +29,14 @@ pub(crate) fn clean_file(file: &mut FileDescriptorProto) {
     info.location.extend(missing.map(|path| Location { path, ..Location::default() }));
 }
 
-/// The opening fence of a code block, which determines the fence that closes it.
+/// Opening fence of a code block, which determines the fence that closes it.
 #[derive(Clone, Copy)]
 struct Fence {
     mark: char,
     length: usize,
 }
 
-/// Cleans a comment. No code block in the result can run as a doctest.
+/// Cleans a comment so that no code block in it runs as a doctest.
 pub(crate) fn clean(comment: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut open: Option<Fence> = None;
@@ -84,8 +84,8 @@ pub(crate) fn clean(comment: &str) -> String {
     text
 }
 
-/// Removes control characters and bidirectional formatting characters, and replaces tabs by spaces. rustc rejects bare
-/// carriage returns and bidirectional characters in comments.
+/// Removes control characters and bidirectional formatting characters, and replaces tabs with spaces. rustc rejects
+/// bare carriage returns and bidirectional characters in comments.
 fn printable(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     for character in line.chars() {
@@ -116,10 +116,11 @@ fn closes(fence: Fence, line: &str) -> bool {
     line.len() >= fence.length && line.chars().all(|character| character == fence.mark)
 }
 
-/// Maximum indentation. Four spaces start a code block in markdown, and prost-build adds one to indented lines.
+/// Maximum indentation of a comment line. Four spaces start a code block in markdown, and prost-build adds one to
+/// indented lines.
 const INDENT_MAX: usize = 2;
 
-/// Splits a line into its indentation, list and quote markers, and its text. Removes spaces that would start a code
+/// Splits a line into its indentation with list and quote markers, and its text. Removes spaces that would start a code
 /// block.
 fn split_markers(line: &str) -> (String, &str) {
     let text = line.trim_start_matches(' ');
@@ -136,7 +137,7 @@ fn split_markers(line: &str) -> (String, &str) {
     (markers, text)
 }
 
-/// Returns the length of the list or quote marker at the start of `text`.
+/// Returns the length of the list or quote marker at the start of `text`, if there is one.
 fn marker_length(text: &str) -> Option<usize> {
     if text.starts_with('>') {
         return Some(1);
@@ -150,7 +151,7 @@ fn marker_length(text: &str) -> Option<usize> {
     text[length..].starts_with(' ').then_some(length)
 }
 
-/// Escapes HTML and brackets outside of code, except web links.
+/// Escapes HTML and brackets outside of inline code, except in web links.
 fn escaped(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut is_escaped = false;
@@ -177,8 +178,8 @@ fn escaped(text: &str) -> String {
     result
 }
 
-/// Returns the length of the inline code at the start of `text`, which starts with `ticks` backticks. If they are not
-/// closed on this line, returns the length of the backticks.
+/// Returns the length of the inline code at the start of `text`, which starts with `ticks` backticks. If the line does
+/// not close them, returns the length of the backticks.
 fn code_length(text: &str, ticks: usize) -> usize {
     let mut at = ticks;
     while let Some(next) = text[at..].find('`') {

@@ -7,10 +7,10 @@ use crate::codec::Codec;
 use crate::error::{Error, SourcePosition};
 use crate::schema::Schema;
 
-/// The package that prost-build maps to `prost-types`.
+/// Package whose types prost-build maps to `prost-types`.
 const WELL_KNOWN: &str = ".google.protobuf";
 
-/// Well-known types with codecs in polyglot, except wrappers.
+/// Well-known types with codecs in polyglot, except wrapper types.
 const STRUCTS: [&str; 10] = [
     "Any",
     "Duration",
@@ -27,60 +27,60 @@ const STRUCTS: [&str; 10] = [
 /// Well-known types with lists or maps, whose memory frpc computes.
 const COUNTED: [&str; 4] = ["FieldMask", "ListValue", "Struct", "Value"];
 
-/// frpc's file of tensor types.
+/// Name of the bundled file that declares tensor types.
 const TENSOR_FILE: &str = "frpc/tensor.proto";
 
-/// frpc's file of options for agents.
+/// Name of the bundled file that declares options for AI agents.
 pub(crate) const AGENT_FILE: &str = "frpc/agent.proto";
 
-/// The names and texts of frpc's own files. Programs can import them without a copy.
+/// Names and contents of the bundled files, which schemas can import without a copy on disk.
 pub(crate) const OWN_FILES: [(&str, &str); 2] = [
     (AGENT_FILE, include_str!("../../proto/frpc/agent.proto")),
     (TENSOR_FILE, include_str!("../../proto/frpc/tensor.proto")),
 ];
 
-/// The tensor messages that frpc implements by hand, with their Rust paths.
+/// Tensor messages that frpc implements by hand, with their Rust paths.
 const OWN: [(&str, &str); 2] = [(".frpc.Tensor", "::frpc::tensor::Tensor"), (".frpc.Image", "::frpc::tensor::Image")];
 
-/// The crate that defines a type that is not generated.
+/// The crate that defines a type for which no code is generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// A crate named by `extern_path`. It has to implement the codec.
+    /// A crate named by `extern_path`, which must implement the codec of the type.
     User,
-    /// prost-types, mapped by prost-build. polyglot implements the codecs.
+    /// prost-types, to which prost-build maps the type. polyglot implements its codec.
     ProstTypes,
     /// frpc-tensor, which frpc re-exports as `tensor`.
     Frpc,
 }
 
-/// The protobuf paths of types that are not generated, and the options that concern types.
+/// Protobuf paths of types for which no code is generated, and the options that concern types.
 #[derive(Debug, Default)]
 pub(crate) struct Externs {
-    /// Paths of `extern_path`, with a leading dot.
+    /// Paths passed to `extern_path`, with a leading dot.
     pub(crate) user: Vec<String>,
-    /// The codec of generated types.
+    /// Encoding for which codecs are generated.
     pub(crate) codec: Codec,
-    /// Paths of strings generated as `Utf8Bytes`.
+    /// Paths of strings that are generated as `Utf8Bytes`.
     pub(crate) utf8_bytes: Vec<String>,
-    /// Paths of messages with a constant for their layout.
+    /// Paths of messages for which a constant with their wire layout is generated.
     pub(crate) message_layouts: Vec<String>,
     /// Whether to generate views, which borrow from the received body instead of copying.
     pub(crate) views: bool,
     /// Whether to generate the protobuf JSON mapping of messages.
     pub(crate) json: bool,
-    /// Whether methods accept protobuf-encoded messages, regardless of the codec.
+    /// Whether methods also accept protobuf-encoded messages, regardless of the codec.
     pub(crate) protobuf: bool,
-    /// Whether to generate the well-known types.
+    /// Whether to generate code for the well-known types.
     pub(crate) compile_well_known_types: bool,
-    /// Well-known types that cannot be generated because descriptor.proto is proto2.
+    /// Well-known types that cannot be generated because descriptor.proto uses proto2.
     proto2: Vec<String>,
-    /// Full names of frpc's tensor types that map to hand-written Rust types. Empty unless the schema imports
+    /// Full names of the tensor types that map to hand-written Rust types. Empty unless the schema imports
     /// [`TENSOR_FILE`].
     own: Vec<&'static str>,
 }
 
 impl Externs {
-    /// Configures prost-build for frpc's own types and for `compile_well_known_types`.
+    /// Configures prost-build for hand-written tensor types and for `compile_well_known_types`.
     pub(crate) fn apply(&mut self, prost: &mut prost_build::Config, schema: &Schema) {
         if schema.files.iter().any(|file| file.name() == TENSOR_FILE && file.package() == "frpc") {
             for (path, rust) in OWN.into_iter().filter(|(path, _)| self.owner(path).is_none()).collect::<Vec<_>>() {
@@ -106,7 +106,7 @@ impl Externs {
         }
     }
 
-    /// Returns the crate that defines a type, or `None` if the type is generated. `full_name` has a leading dot.
+    /// Returns the crate that defines a type, or `None` if code is generated for it. `full_name` has a leading dot.
     pub(crate) fn owner(&self, full_name: &str) -> Option<Owner> {
         let is_under = |paths: &[String]| paths.iter().any(|path| covers(path, full_name));
         let by_prost = !self.compile_well_known_types && covers(WELL_KNOWN, full_name);
@@ -118,8 +118,8 @@ impl Externs {
         }
     }
 
-    /// Returns whether generated code can compute the heap memory of a message of this type. It cannot for the types of
-    /// `extern_path`.
+    /// Returns whether generated code can compute the heap memory of messages of this type, which it cannot for the
+    /// types of `extern_path`.
     pub(crate) fn counts_memory(&self, full_name: &str) -> bool {
         match self.owner(full_name) {
             None | Some(Owner::Frpc) => true,
@@ -128,8 +128,8 @@ impl Externs {
         }
     }
 
-    /// Rejects a field whose type has no codec. With protobuf, prost has codecs for all types, but not all have a JSON
-    /// mapping.
+    /// Rejects a field whose type has no codec. In the protobuf encoding, prost has codecs for all types, but some have
+    /// no JSON mapping.
     pub(crate) fn check_field(
         &self,
         full_name: &str,
@@ -139,7 +139,7 @@ impl Externs {
         if self.codec == Codec::Protobuf && !self.json { Ok(()) } else { self.check_use(full_name, what, position) }
     }
 
-    /// Rejects a type without a codec.
+    /// Rejects the use of a type that has no codec.
     pub(crate) fn check_use(
         &self,
         full_name: &str,
@@ -158,7 +158,7 @@ impl Externs {
         Err(Error::unsupported(position(), text))
     }
 
-    /// Returns the codec of a field with a wrapper type, for which prost uses the wrapped value.
+    /// Returns the codec of a field with a wrapper type, for which prost generates the wrapped value.
     pub(crate) fn field_codec(&self, full_name: &str, boxed: bool) -> Option<TokenStream> {
         if self.owner(full_name) != Some(Owner::ProstTypes) {
             return None;
@@ -173,33 +173,32 @@ impl Externs {
     }
 }
 
-/// The enum that is `null` in JSON, with a leading dot.
+/// Enum that JSON represents as `null`, with a leading dot.
 pub(crate) const NULL_VALUE: &str = ".google.protobuf.NullValue";
 
-/// Returns the name of a well-known type if it has a special JSON form.
+/// Returns the name of a well-known type within its package if it has a special JSON mapping.
 pub(crate) fn has_json_form(full_name: &str) -> Option<&str> {
     let is_plain = |name: &&str| ["NullValue", "SourceContext"].contains(name);
     well_known(full_name).filter(|name| (STRUCTS.contains(name) && !is_plain(name)) || wrapper(name).is_some())
 }
 
-/// Returns the name of a type within `google.protobuf`.
+/// Returns the name of a type within `google.protobuf`, or `None` for other packages.
 fn well_known(full_name: &str) -> Option<&str> {
     full_name.strip_prefix(WELL_KNOWN)?.strip_prefix('.')
 }
 
-/// Returns whether a type is a wrapper that prost-build replaces by the Rust type `rust`. `full_name` has a leading
-/// dot.
+/// Returns whether prost-build replaces a wrapper type with the Rust type `rust`. `full_name` has a leading dot.
 pub(crate) fn is_value(full_name: &str, rust: &str) -> bool {
     well_known(full_name).and_then(wrapper).is_some_and(|name| !rust.ends_with(name))
 }
 
-/// Returns the name of a wrapper, which is also the name of its codec.
+/// Returns the Rust name of a wrapper type, which is also the name of its codec.
 fn wrapper(name: &str) -> Option<&str> {
     const VALUES: [&str; 9] = ["Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes"];
     name.strip_suffix("Value").filter(|value| VALUES.contains(value)).map(|_| name)
 }
 
-/// Returns whether `path` equals or contains `full_name`.
+/// Returns whether `path` is `full_name` or one of its enclosing scopes.
 fn covers(path: &str, full_name: &str) -> bool {
     full_name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

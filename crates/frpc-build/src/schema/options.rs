@@ -9,13 +9,13 @@ use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto, Un
 
 use crate::schema::externs::AGENT_FILE;
 
-/// Name of the field option that marks values to be redacted in logs.
+/// Name of the standard field option that excludes a value from debugging output.
 const REDACT: &str = "debug_redact";
 
-/// The option that offers a method as a tool for agents.
+/// Name of the custom option that offers a method as a tool for AI agents.
 pub(crate) const TOOL: &str = "frpc.tool";
 
-/// The subset of `FileDescriptorSet` that contains the options.
+/// Parts of a `FileDescriptorSet` that contain the options read here.
 #[derive(Clone, PartialEq, prost::Message)]
 struct OptionSet {
     #[prost(message, repeated, tag = "1")]
@@ -66,24 +66,24 @@ struct MethodOptions {
     options: Option<ToolOption>,
 }
 
-/// The `frpc.tool` option of a method or a service. Both extensions use the same number.
+/// The option `frpc.tool` of a method or a service. Both extensions use the same number.
 #[derive(Clone, PartialEq, prost::Message)]
 struct ToolOption {
     #[prost(bool, optional, tag = "83210")]
     tool: Option<bool>,
 }
 
-/// Returns whether the schema hides the value of a field from debugging output.
+/// Returns whether the schema excludes the value of a field from debugging output.
 pub fn is_redacted(field: &FieldDescriptorProto) -> bool {
     field.options.as_ref().is_some_and(|options| has(&options.uninterpreted_option, REDACT))
 }
 
-/// Returns whether a method with these options is a tool for agents.
+/// Returns whether a method with these options is a tool for AI agents.
 pub(crate) fn is_tool(options: &prost_types::MethodOptions) -> bool {
     has(&options.uninterpreted_option, TOOL)
 }
 
-/// Copies the options from an encoded `FileDescriptorSet` to the fields and methods of the same `files`.
+/// Copies custom options from an encoded `FileDescriptorSet` to the fields and methods of the same `files`.
 pub(crate) fn keep_options(files: &mut [FileDescriptorProto], encoded: &[u8]) {
     let Ok(set) = OptionSet::decode(encoded) else { return };
     let by_name: HashMap<_, _> = set.file.iter().map(|file| (&*file.name, file)).collect();

@@ -15,10 +15,10 @@ use crate::schema::Schema;
 use crate::schema::externs::OWN_FILES;
 use crate::schema::options::keep_options;
 
-/// The byte order mark, which some editors write at the start of a file.
+/// Byte order mark, which some editors write at the start of a file.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Parses `protos` and their imports. Imports are searched in `includes` in order.
+/// Parses `protos` and their imports, which are searched in the folders `includes` in order.
 pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, Error> {
     if let Some(missing) =
         protos.iter().find(|path| !path.exists() && !includes.iter().any(|include| include.join(path).exists()))
@@ -57,7 +57,7 @@ fn hidden_by(proto: &Path, includes: &[PathBuf], path: impl Fn(&str) -> Option<P
     path(&name).filter(|read| fs::canonicalize(read).ok() != fs::canonicalize(proto).ok())
 }
 
-/// Resolves imports of frpc's own files.
+/// File resolver for imports of frpc's bundled files.
 struct BundledFiles;
 
 impl FileResolver for BundledFiles {
@@ -67,7 +67,7 @@ impl FileResolver for BundledFiles {
     }
 }
 
-/// Resolves imports in a folder. Removes byte order marks, which protox does not support.
+/// File resolver for imports in a folder. Removes byte order marks, which protox does not support.
 struct Include(PathBuf);
 
 impl FileResolver for Include {
@@ -84,8 +84,8 @@ impl FileResolver for Include {
     }
 }
 
-/// Converts a foreign descriptor set into a schema. Checks its consistency: all used types and imports are present, and
-/// all numbers and indexes are in range.
+/// Converts a descriptor set of another program into a schema. Checks that all used types and imports are present, and
+/// that all numbers and indexes are in range.
 pub(crate) fn adopt(set: FileDescriptorSet) -> Result<Schema, Error> {
     // prost-reflect panics on an unknown syntax.
     if let Some(file) = set.file.iter().find(|file| !matches!(file.syntax.as_deref(), None | Some("proto2" | "proto3")))
@@ -106,7 +106,7 @@ pub(crate) fn adopt(set: FileDescriptorSet) -> Result<Schema, Error> {
     Ok(Schema::new(files, HashMap::new(), encoded).with_imports(imports))
 }
 
-/// Extracts the position from an error of protox. Only its `Debug` text has it: `file:line:column: text`.
+/// Extracts the source position from a protox error. Only its `Debug` text contains it, as `file:line:column: text`.
 fn placed(file: Option<String>, debug: &str, includes: &[PathBuf]) -> Error {
     let Some(file) = file else { return Error::new(ErrorKind::Schema, debug) };
     let (line, column, text) = split_position(&file, debug).unwrap_or((0, 0, debug));
@@ -117,7 +117,7 @@ fn placed(file: Option<String>, debug: &str, includes: &[PathBuf]) -> Error {
     Error::at(kind, SourcePosition { file, line, column }, text)
 }
 
-/// Replaces or completes parser messages that do not name the cause.
+/// Replaces or completes messages of the parser that do not name the cause of an error.
 fn explained(text: &str, source: &str, includes: &[PathBuf]) -> (ErrorKind, String) {
     if text.contains("found 'edition'") {
         return (ErrorKind::Unsupported, NO_EDITIONS.to_owned());
@@ -135,15 +135,15 @@ fn explained(text: &str, source: &str, includes: &[PathBuf]) -> (ErrorKind, Stri
     (ErrorKind::Schema, text)
 }
 
-/// The error for a file that uses an edition.
+/// Error text for a file that uses an edition.
 const NO_EDITIONS: &str = "editions are not supported: frpc-build reads schemas with protox, which knows none, so the \
                            schema has to begin with `syntax = \"proto3\";` instead, without `features`";
 
-/// The error for a file without a `syntax` line.
+/// Error text for a file without a `syntax` line.
 pub(crate) const MISSING_SYNTAX: &str = "the file has no `syntax` line, which makes it proto2; it has to begin with \
                                          `syntax = \"proto3\";`";
 
-/// Returns whether a file starts with a `syntax` line, ignoring comments.
+/// Returns whether a file starts with a `syntax` line, apart from comments.
 fn has_syntax(source: &str) -> bool {
     let mut rest = source.trim_start_matches(BYTE_ORDER_MARK).trim_start();
     loop {

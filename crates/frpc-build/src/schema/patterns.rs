@@ -8,8 +8,8 @@ use prost_types::{DescriptorProto, FieldDescriptorProto};
 use crate::schema::walk::{Item, walk};
 use crate::schema::{Schema, full_name, is_map_entry};
 
-/// Matches a path by prost-build's rules: `.` matches everything, a path with a leading dot is a prefix, any other path
-/// is a suffix.
+/// Returns whether a path matches by prost-build's rules: `.` matches everything, a path with a leading dot is a
+/// prefix, and any other path is a suffix.
 pub(crate) fn path_matches(pattern: &str, full_name: &str) -> bool {
     match pattern.strip_prefix('.') {
         Some("") => true,
@@ -18,7 +18,7 @@ pub(crate) fn path_matches(pattern: &str, full_name: &str) -> bool {
     }
 }
 
-/// Kind of schema item to which a build option applies. A path that selects no such item causes a warning.
+/// Kind of schema item that a build option applies to. A path that selects no such item causes a warning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Target {
     /// Messages, enums and oneofs.
@@ -26,10 +26,10 @@ pub(crate) enum Target {
     Message,
     /// Enums and oneofs.
     Enum,
-    /// Fields, oneofs, members of oneofs and values of enums.
+    /// Fields, oneofs, oneof members and enum values.
     Field,
     BytesField,
-    /// Strings, and maps to strings.
+    /// String fields, and maps with string values.
     StringField,
     MapField,
     /// Fields that are not repeated.
@@ -58,7 +58,7 @@ impl Target {
     }
 }
 
-/// A path that the user passed to a build option, recorded to warn if it matches nothing.
+/// A path that was passed to a build option, recorded to warn if it matches nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct OptionPath {
     pub(crate) option: &'static str,
@@ -79,7 +79,7 @@ pub(crate) fn remarks(option_path: &[OptionPath], schema: &Schema) -> Vec<String
         .collect()
 }
 
-/// All schema items to which build options can apply, with their kinds and their paths without the leading dot.
+/// Names and kinds of all schema items that build options can select. Names have no leading dot.
 #[derive(Default)]
 struct Named(Vec<(Target, String)>);
 
@@ -114,8 +114,8 @@ impl Named {
         }
     }
 
-    /// Adds a field with prost-build's special cases: some options find a member of a oneof by its path within the
-    /// oneof, others by its path within the message, and the values of every map are named `value`.
+    /// Adds a field under all paths that prost-build accepts for it. Some options find a oneof member by its path
+    /// within the oneof and others by its path within the message, and the values of every map are named `value`.
     fn add_field(&mut self, name: &str, message: &DescriptorProto, field: &FieldDescriptorProto) {
         let owner = name.rsplit_once('.').map_or("", |(owner, _)| owner);
         let oneof = field.oneof_index.and_then(|at| message.oneof_decl.get(usize::try_from(at).ok()?));

@@ -6,10 +6,10 @@ use prost_types::{
 
 use crate::schema::{full_name, tag, within};
 
-/// A schema item visited by [`walk`].
+/// A schema item that [`walk`] visits.
 pub(crate) enum Item<'a> {
     Message(&'a DescriptorProto),
-    /// A field and its message, which may be the entry type of a map.
+    /// A field and its message, which may be the hidden entry type of a map.
     Field(&'a DescriptorProto, &'a FieldDescriptorProto),
     Oneof,
     Enum(&'a EnumDescriptorProto),
@@ -56,7 +56,7 @@ fn walk_enum<'a>(proto: &'a EnumDescriptorProto, scope: &str, path: &[i32], visi
     });
 }
 
-/// Calls `visit` with each item of a list and its descriptor path.
+/// Calls `visit` with each descriptor in a list and its descriptor path.
 fn each<'a, T>(list: &'a [T], path: &[i32], tag: i32, mut visit: impl FnMut(&'a T, &[i32])) {
     list.iter().enumerate().for_each(|(at, item)| visit(item, &within(path, tag, at)));
 }

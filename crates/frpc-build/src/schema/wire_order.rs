@@ -23,7 +23,7 @@ impl Index<'_> {
     }
 }
 
-/// Returns the index in `oneof_decl` of the oneof that contains `field`. Returns `None` for the synthetic oneof of an
+/// Returns the index in `oneof_decl` of the oneof that contains `field`, or `None` for the synthetic oneof of an
 /// `optional` field.
 pub fn oneof_of(field: &FieldDescriptorProto) -> Option<usize> {
     if field.proto3_optional() { None } else { field.oneof_index.and_then(|index| usize::try_from(index).ok()) }
