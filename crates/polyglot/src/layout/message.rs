@@ -47,8 +47,8 @@ impl MessageLayout {
 /// let mut body = Vec::new();
 /// MessageLayout::new(7, b"", "").put_mark(&mut body);
 /// body.push(0);
-/// let (fingerprint, rest) = split_mark(&body).expect("mark should be complete");
-/// assert_eq!(fingerprint.expect("body should have a mark").bytes()[15], 7);
+/// let (fingerprint, rest) = split_mark(&body).expect("layout mark should be complete");
+/// assert_eq!(fingerprint.expect("body should start with a layout mark").bytes()[15], 7);
 /// assert_eq!(rest, [0]);
 /// assert!(split_mark(&body[..9]).is_none());
 /// ```

@@ -53,7 +53,7 @@ impl Plan {
     /// let new = message(&[(3, Type::Bool), (1, Type::Int64)]);
     ///
     /// let plan = Plan::new(&old, &new, &[(0, 0)], Form::Extended)?;
-    /// let root = plan.root(0, 0).expect("types should be compatible").expect("layouts should differ");
+    /// let root = plan.root(0, 0).expect("field types should be compatible").expect("layouts should differ");
     /// let limits = Limits { body: 1000, nesting: Nesting::default() };
     /// let mut out = Vec::new();
     /// let translated = plan.translate(root, b"\x08\x00\x0c\x0e\x05\x0a\x03new", &mut out, limits)?;
