@@ -50,10 +50,10 @@ use crate::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind};
     note = "messages implement `polyglot::Fields`; other types need a codec and `field_as`"
 )]
 pub trait Codec {
-    /// The Rust type of the values.
+    /// Rust type of the encoded values.
     type Target: Default;
 
-    /// The kind of the values on the wire. [`Kind::Any`] for messages.
+    /// Kind byte of the values on the wire, which is [`Kind::Any`] for messages.
     const KIND: Kind;
 
     /// Writes one value.
@@ -63,15 +63,15 @@ pub trait Codec {
     /// If the value cannot be encoded.
     fn encode(value: &Self::Target, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
-    /// Reads one value. A nil message in a list or map becomes the default message.
+    /// Decodes one value. A nil message in a list or map is decoded as the default message.
     ///
     /// # Errors
     ///
     /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'_>) -> Result<Self::Target, DecodeError>;
 
-    /// Like [`decode`](Self::decode), but overwrites `value` and reuses its allocations. The content of `value` is
-    /// unspecified after an error.
+    /// Like [`decode`](Self::decode), but overwrites `value` and reuses its allocations. After an error, the content of
+    /// `value` is unspecified.
     ///
     /// # Errors
     ///
@@ -82,12 +82,12 @@ pub trait Codec {
         Ok(())
     }
 
-    /// Returns whether the flat form, which has no presence, encodes this value like an absent one. Always false for
-    /// messages and for negative zero.
+    /// Returns whether the flat encoding, which has no presence, encodes this value like an absent one. Always `false`
+    /// for messages and for negative zero.
     fn is_default(value: &Self::Target) -> bool;
 }
 
-/// A [`Codec`] whose values can be map keys: bool, integers and strings.
+/// A [`Codec`] whose values can be map keys: bools, integers and strings.
 pub trait Key: Codec<Target = Self> {}
 
 impl<C: Codec> Codec for Option<C> {
@@ -173,7 +173,7 @@ impl<C: Codec> Codec for Vec<C> {
     }
 }
 
-/// Implements [`Codec`] for a map type. The arguments are the bounds of its keys and an expression that creates an
+/// Implements [`Codec`] for a map type. The arguments are the bounds on its keys and an expression that creates an
 /// empty map with a capacity.
 macro_rules! map {
     ([$($bounds:tt)+] $map:ident, |$len:ident| $empty:expr) => {
@@ -192,7 +192,7 @@ macro_rules! map {
                 Ok(())
             }
 
-            /// Decodes the pairs in wire order. If a key occurs twice, its last value is used.
+            /// Decodes the pairs in wire order. If a key occurs several times, its last value is used.
             #[inline]
             fn decode(from: &mut Decoder<'_>) -> Result<$map<K, C::Target>, DecodeError> {
                 let $len = from.map(K::KIND, C::KIND)?;
@@ -218,7 +218,7 @@ macro_rules! map {
 map!([Eq + Hash] HashMap, |len| HashMap::with_capacity(len));
 map!([Ord] BTreeMap, |len| BTreeMap::new());
 
-/// Writes an absent value in the encoder's form.
+/// Writes an absent value in the current encoding, flat or extended.
 #[inline]
 fn encode_absent<C: Codec>(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     if to.form() == Form::Extended {
@@ -231,7 +231,8 @@ fn encode_absent<C: Codec>(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     encode_default::<C>(to)
 }
 
-/// Writes an absent value in the flat form, which has no presence: nil for a message, and the default value otherwise.
+/// Writes an absent value in the flat encoding, which has no presence: nil for a message, and the default value
+/// otherwise.
 #[inline]
 pub(crate) fn encode_default<C: Codec>(to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     if C::KIND == Kind::Any {

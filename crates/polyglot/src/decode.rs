@@ -30,12 +30,12 @@ use strings::{long_text, string, string_over};
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     rest: &'a [u8],
-    /// Length of the whole input, from which offsets in errors are computed. `rest` is its suffix.
+    /// Length of the whole input, used to compute offsets for errors. `rest` is a suffix of that input.
     end: usize,
     shared: Option<&'a Bytes>,
-    /// Whether any value was returned as a slice of `shared`, which then stays alive.
+    /// Whether any decoded value is a slice of `shared`, which keeps the whole input alive.
     has_sliced: bool,
-    /// Number of nesting levels that may still be entered.
+    /// Number of further nesting levels that messages may have.
     levels: u32,
     nesting: Nesting,
     container_memory: usize,
@@ -119,40 +119,42 @@ impl<'a> Decoder<'a> {
         Self { levels: nesting.levels(), nesting, ..self }
     }
 
-    /// Creates a decoder for input that has been decoded before. Its nesting limit is the maximum, so that it accepts
+    /// Creates a decoder for input that was already decoded once. Uses the largest nesting limit, so that it accepts
     /// everything that another decoder has accepted.
     #[inline]
     pub(crate) fn again(input: &'a [u8]) -> Self {
         Self::new(input).with_nesting(Nesting::DEEPEST)
     }
 
-    /// Returns the maximum nesting depth.
+    /// Returns the maximum nesting depth of messages.
     #[inline]
     pub(crate) fn nesting(&self) -> Nesting {
         self.nesting
     }
 
-    /// Returns whether long [`Bytes`] and [`Utf8Bytes`] are read as slices of the input.
+    /// Returns whether long [`Bytes`] and [`Utf8Bytes`] values are decoded as slices of the input.
     #[inline]
     pub(crate) fn is_shared(&self) -> bool {
         self.shared.is_some()
     }
 
-    /// Returns whether a value was read as a slice of the [shared](Self::shared) input, which it keeps alive.
+    /// Returns whether any value was decoded as a slice of the [shared](Self::shared) input, which keeps the input
+    /// alive.
     #[inline]
     #[must_use]
     pub fn has_sliced(&self) -> bool {
         self.has_sliced
     }
 
-    /// Returns the remaining [container memory](Self::with_container_memory) in bytes.
+    /// Returns the number of bytes that lists and maps may still use; see [container
+    /// memory](Self::with_container_memory).
     #[inline]
     #[must_use]
     pub fn container_memory(&self) -> usize {
         self.container_memory
     }
 
-    /// Returns the number of unread bytes.
+    /// Returns the number of input bytes that have not been read.
     #[inline]
     #[must_use]
     pub fn remaining(&self) -> usize {
@@ -280,7 +282,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a string without copying it.
+    /// Reads a string as a slice of the input, without copying it.
     ///
     /// # Errors
     ///
@@ -327,8 +329,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Like [`string`](Self::string), but overwrites `text` and reuses its allocation. The content of `text` is
-    /// unspecified after an error.
+    /// Like [`string`](Self::string), but overwrites `text` and reuses its allocation. After an error, the content of
+    /// `text` is unspecified.
     ///
     /// # Errors
     ///
@@ -343,7 +345,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Reads a bytes value without copying it.
+    /// Reads a bytes value as a slice of the input, without copying it.
     ///
     /// # Errors
     ///
@@ -361,7 +363,7 @@ impl<'a> Decoder<'a> {
         Ok(content)
     }
 
-    /// Reads a bytes value into `bytes`, replacing its content and reusing its allocation.
+    /// Reads a bytes value into `bytes`, replacing the previous content and reusing its allocation.
     #[inline]
     pub(crate) fn bytes_over(&mut self, bytes: &mut Vec<u8>) -> Result<(), DecodeError> {
         let content = self.slice()?;
@@ -370,8 +372,8 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Reads a bytes value. It is a slice of the input if the decoder is [shared](Self::shared) and the value has at
-    /// least [`BULK_MIN`] bytes. Otherwise it is copied.
+    /// Reads a bytes value. If the decoder is [shared](Self::shared) and the value has at least [`BULK_MIN`] bytes, it
+    /// becomes a slice of the input. Otherwise it is copied.
     ///
     /// # Errors
     ///
@@ -395,8 +397,8 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Reads a string. It is a slice of the input if the decoder is [shared](Self::shared) and the string has at least
-    /// [`BULK_MIN`] bytes. Otherwise it is copied.
+    /// Reads a string. If the decoder is [shared](Self::shared) and the string has at least [`BULK_MIN`] bytes, it
+    /// becomes a slice of the input. Otherwise it is copied.
     ///
     /// # Errors
     ///
@@ -413,7 +415,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Reads the text of an error, which can take the place of a root message.
+    /// Reads the text of an error, which a body may contain instead of a root message.
     ///
     /// # Errors
     ///
@@ -425,7 +427,7 @@ impl<'a> Decoder<'a> {
         Ok(text)
     }
 
-    /// Reads the header of a list with elements of kind `element`. Returns the number of elements.
+    /// Reads the header of a list whose elements have the kind `element`. Returns the number of elements.
     ///
     /// # Errors
     ///
@@ -441,7 +443,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads the header of a map with keys and values of these kinds. Returns the number of pairs, which is 0 for nil.
+    /// Reads the header of a map whose keys and values have these kinds. Returns the number of pairs, which is 0 for
+    /// nil.
     ///
     /// # Errors
     ///
@@ -465,8 +468,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Counts the memory of `count` values of type `T` against the limit for containers. Called before they are
-    /// allocated.
+    /// Charges the memory of `count` values of type `T` against the memory limit for containers. Must be called before
+    /// the values are allocated.
     #[inline]
     pub(crate) fn charge<T>(&mut self, count: usize) -> Result<(), DecodeError> {
         let needed = count.saturating_mul(size_of::<T>());
@@ -494,13 +497,13 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Returns the error for a missing or truncated value of kind `expected`.
+    /// Returns the error for a value of kind `expected` that is missing or truncated.
     #[inline(always)]
     fn unexpected(&self, expected: Kind) -> DecodeError {
         self.cursor().unexpected(expected)
     }
 
-    /// Reads a kind byte, which must be `kind`, and the `N` bytes after it.
+    /// Reads the kind byte, which must be `kind`, and the following `N` bytes.
     #[inline]
     fn fixed<const N: usize>(&mut self, kind: Kind) -> Result<[u8; N], DecodeError> {
         match self.rest.split_first() {
@@ -513,7 +516,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a kind byte, which must be `kind`, and the varint after it.
+    /// Reads the kind byte, which must be `kind`, and the following varint.
     #[inline]
     fn varint(&mut self, kind: Kind) -> Result<u64, DecodeError> {
         match self.rest {
@@ -529,7 +532,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Returns the content of a string or bytes value and the remaining input. Does not advance the position.
+    /// Returns the content of a string or bytes value and the input after it. Does not advance the decoder.
     #[inline]
     fn sized(&self, kind: Kind) -> Result<(&'a [u8], &'a [u8]), DecodeError> {
         if let [found, 0x0a, length, rest @ ..] = self.rest
@@ -542,7 +545,7 @@ impl<'a> Decoder<'a> {
         self.cursor().sized(kind)
     }
 
-    /// Reads the length in the header of a list or map. Returns an error if the remaining input cannot hold that many
+    /// Reads the length in the header of a list or map. Fails if the remaining input is too short for that many
     /// elements of at least `smallest` bytes.
     #[inline]
     fn container(&mut self, kind: Kind, length: &'a [u8], smallest: usize) -> Result<usize, DecodeError> {
@@ -556,8 +559,8 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Defines the methods that read numbers. The arguments are the type, the method that reads its bytes, the conversion,
-/// and an example.
+/// Defines the methods that read numbers. The arguments are the Rust type, the method that reads its bytes, the
+/// conversion, and a doc example.
 macro_rules! numbers {
     ($($what:literal $type:ident $kind:ident $read:ident $missing:literal |$read_value:ident| $value:expr, $bytes:literal $example:literal;)*) => {
         impl Decoder<'_> {$(

@@ -7,12 +7,12 @@ use bytes::Bytes;
 
 use crate::{DecodeError, Decoder, EncodeError, EncodeReason, Encoder, Kind, Root};
 
-/// An encoded message that was contained in a body and is not decoded yet.
+/// An encoded message that was embedded in a body and has not been decoded.
 #[derive(Clone, Debug)]
 pub enum RawMessage<'a> {
-    /// A slice that shares the memory of the input and keeps it alive.
+    /// Encoded message that shares the memory of the input and keeps it alive.
     Shared(Bytes),
-    /// A borrowed slice of the input.
+    /// Encoded message that is borrowed from the input.
     Slice(&'a [u8]),
 }
 
@@ -60,8 +60,8 @@ impl Encoder<'_> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Reads a body that contains an encoded message. If the decoder is [shared](Self::shared), long messages share the
-    /// memory of the input. Nil is an empty message. See [`Encoder::enclosed`] for an example.
+    /// Reads a body that contains an embedded encoded message. If the decoder is [shared](Self::shared), long messages
+    /// share the memory of the input. Nil is an empty message. See [`Encoder::enclosed`] for an example.
     ///
     /// # Errors
     ///

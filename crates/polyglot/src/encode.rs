@@ -33,7 +33,7 @@ pub struct Encoder<'a> {
     lost_presence: bool,
 }
 
-/// Function that copies a long value to shared memory, to be recorded by reference.
+/// Function that copies a long value to shared memory, so that it can be recorded by reference.
 type Copy = fn(&[u8]) -> Bytes;
 
 /// The encoding of presence: of `optional` fields and the members of oneofs.
@@ -58,25 +58,25 @@ type Copy = fn(&[u8]) -> Bytes;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// The encoding of the Go implementation, in which absent fields are encoded as their default values.
+    /// The encoding of the Go implementation, which encodes absent fields as their default values.
     #[default]
     Flat,
-    /// An encoding that preserves presence. An absent `optional` field is encoded as nil. A oneof is encoded at the
-    /// position of its first member, with the index of the set member.
+    /// An encoding that preserves field presence. An absent `optional` field is encoded as nil. A oneof is encoded at
+    /// the position of its first member, with the index of the set member.
     Extended,
 }
 
-/// A long value that an encoder has recorded by reference instead of copying it to the output.
+/// A long value that an encoder recorded by reference instead of copying it to the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bulk {
-    /// Offset in `out` at which the bytes belong. `out` itself lacks them: they go between `out[..at]` and `out[at..]`.
+    /// Offset at which the bytes must be inserted into the encoder's output, between `out[..at]` and `out[at..]`.
     pub at: usize,
     /// The recorded bytes.
     pub bytes: Bytes,
 }
 
 impl<'a> Encoder<'a> {
-    /// Creates an encoder that appends all values to `out`.
+    /// Creates an encoder that appends encoded values to `out`.
     #[inline]
     pub fn new(out: &'a mut Vec<u8>) -> Self {
         Self { out, bulk: None, copy: None, form: Form::Flat, depth: 0, lost_presence: false }
@@ -124,22 +124,22 @@ impl<'a> Encoder<'a> {
         Self { copy: Some(copy), ..self }
     }
 
-    /// Sets the form in which presence is encoded. Defaults to [`Form::Flat`].
+    /// Sets the encoding of field presence. Defaults to [`Form::Flat`].
     #[inline]
     #[must_use]
     pub fn with_form(self, form: Form) -> Self {
         Self { form, ..self }
     }
 
-    /// Returns the form in which presence is encoded.
+    /// Returns the encoding of field presence that is in use.
     #[inline]
     #[must_use]
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// Returns whether presence was lost in the flat form, due to an absent `optional` field or a oneof whose set
-    /// member has its default value. Always false in the extended form.
+    /// Returns whether the flat encoding lost presence, because of an absent `optional` field or a oneof whose set
+    /// member has its default value. Always `false` with the extended encoding.
     #[inline]
     #[must_use]
     pub fn lost_presence(&self) -> bool {
@@ -175,7 +175,7 @@ impl<'a> Encoder<'a> {
         self.sized(Kind::String, value.as_bytes())
     }
 
-    /// Writes a bytes value.
+    /// Writes a bytes value, copying it to the output.
     ///
     /// # Errors
     ///
@@ -212,7 +212,7 @@ impl<'a> Encoder<'a> {
         self.shared_as(Kind::String, value.as_bytes())
     }
 
-    /// Writes an error, which takes the place of a root message.
+    /// Writes an error, which a body may contain instead of a root message.
     ///
     /// # Errors
     ///
@@ -260,7 +260,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// Writes the header of a map. The caller must then write `len` pairs of a key and a value.
+    /// Writes the header of a map. The caller must then write `len` pairs, each consisting of a key and a value.
     ///
     /// # Errors
     ///
@@ -303,15 +303,15 @@ impl<'a> Encoder<'a> {
         self.out.extend_from_slice(values);
     }
 
-    /// Writes the header of a message. The caller must then write its fields. Does not count a nesting level, unlike
-    /// [`message`](Self::message).
+    /// Writes the header of a message. The caller must then write the fields. In contrast to
+    /// [`message`](Self::message), does not count a nesting level.
     #[inline]
     pub fn message_head(&mut self) {
         // The flags are reserved and must be 0.
         self.u8(0);
     }
 
-    /// Writes a message, calling `fields` to write its fields.
+    /// Writes a message, using `fields` to write its fields.
     ///
     /// # Errors
     ///
@@ -328,8 +328,8 @@ impl<'a> Encoder<'a> {
         result
     }
 
-    /// Writes the header of the root without checking the nesting limit. The caller must then write the fields and call
-    /// [`end_root`](Self::end_root).
+    /// Writes the header of the root message without checking the nesting limit. The caller must then write the fields
+    /// and call [`end_root`](Self::end_root).
     #[inline(always)]
     pub(crate) fn begin_root(&mut self) -> OutputMark {
         let mark = self.mark();
@@ -338,7 +338,7 @@ impl<'a> Encoder<'a> {
         mark
     }
 
-    /// Completes the root. If encoding its fields failed, removes everything written since the position `mark`.
+    /// Completes the root message. If encoding its fields failed, removes all output written since the position `mark`.
     #[inline(always)]
     pub(crate) fn end_root(
         &mut self,
@@ -356,7 +356,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Writes a field. `name` is only used in errors.
+    /// Writes a field of a message. `name` is only used in errors.
     ///
     /// # Errors
     ///
@@ -379,7 +379,7 @@ impl<'a> Encoder<'a> {
         self.field_as::<T>(name, value)
     }
 
-    /// Writes a field with an explicit [`Codec`], for types whose encoding is not determined by the Rust type. Enums
+    /// Writes a field with an explicit [`Codec`], for types whose encoding does not follow from the Rust type. Enums
     /// use [`Index`](crate::Index).
     ///
     /// # Errors
@@ -393,8 +393,8 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Records that the presence of a field was [lost](Self::lost_presence), because the flat form cannot express it.
-    /// Intended for codecs without generated code.
+    /// Records that the flat encoding [lost](Self::lost_presence) the presence of a field. Intended for hand-written
+    /// codecs.
     #[inline]
     pub fn note_lost_presence(&mut self) {
         self.lost_presence = true;
@@ -408,7 +408,7 @@ impl<'a> Encoder<'a> {
         varint::write(self.out, Kind::Any.byte(), u64::from(member));
     }
 
-    /// Returns the current position in the output, for [`rewind`](Self::rewind) after an error.
+    /// Returns the current position in the output, to which [`rewind`](Self::rewind) can return after an error.
     #[inline]
     pub(crate) fn mark(&self) -> OutputMark {
         OutputMark {
@@ -456,7 +456,8 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// Defines the methods that write scalars. The arguments are the type, the code that writes its bytes, and an example.
+/// Defines the methods that write scalars. The arguments are the Rust type, the code that writes its bytes, and a doc
+/// example.
 macro_rules! scalars {
     ($($what:literal $type:ident: |$out:ident, $value:ident| $write:expr, $example:literal $bytes:literal;)*) => {
         impl Encoder<'_> {$(
@@ -517,7 +518,7 @@ fn long_sized(
     Ok(())
 }
 
-/// Copies a long value to shared memory by `copy`, and records it by reference instead of appending it to the output.
+/// Records a long value by reference instead of appending it to the output. `copy` moves it to shared memory.
 #[cold]
 fn set_aside(
     out: &mut Vec<u8>,
@@ -540,7 +541,8 @@ fn truncate(out: &mut Vec<u8>, bulk: Option<&mut Vec<Bulk>>, mark: OutputMark) {
     }
 }
 
-/// Position in the output of an encoder, including the values recorded by reference. Used to undo partial output.
+/// Position in the output of an encoder, including the values recorded by reference. Used to discard partial output
+/// after an error.
 #[derive(Clone, Copy)]
 pub(crate) struct OutputMark {
     out: usize,
@@ -548,7 +550,7 @@ pub(crate) struct OutputMark {
     lost_presence: bool,
 }
 
-/// Appends the header of a string or bytes value of `len` bytes.
+/// Appends the header of a string or bytes value with `len` bytes.
 #[inline(always)] // Evaluated at compile time if the length is known to be small.
 fn head(out: &mut Vec<u8>, kind: Kind, len: usize) -> Result<(), EncodeError> {
     if len >= 0x80 {
@@ -566,7 +568,7 @@ fn long_head(out: &mut Vec<u8>, kind: Kind, len: usize) -> Result<(), EncodeErro
     Ok(())
 }
 
-/// Converts a length to the u32 of the wire format. Returns an error if it is too large.
+/// Converts a length to the `u32` of the wire format. Fails if the length is too large.
 #[inline]
 fn length(kind: Kind, length: usize) -> Result<u64, EncodeError> {
     match u32::try_from(length) {

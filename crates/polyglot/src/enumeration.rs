@@ -46,18 +46,18 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, EncodeReason
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Enumeration {
-    /// Full name of the enum for errors, like `package.Outer.Inner`.
+    /// Full name of the enum for use in errors, such as `package.Outer.Inner`.
     const NAME: &'static str;
 
-    /// Returns the zero-based index of a number in the declaration. An alias has the index of the first value with its
-    /// number.
+    /// Returns the zero-based index at which a number is declared. For an aliased number, this is the index of the
+    /// first value that has it.
     fn index(number: i32) -> Option<u32>;
 
-    /// Returns the number at an index of the declaration. An alias has an index of its own.
+    /// Returns the number declared at a zero-based index. Aliases have indexes of their own.
     fn number(index: u32) -> Option<i32>;
 }
 
-/// The [`Codec`] of an enum, whose values are its numbers.
+/// [`Codec`] of an enum whose Rust values are its numbers. Encodes them as their indexes in the declaration.
 #[derive(Debug)]
 pub struct Index<E>(PhantomData<E>);
 
@@ -92,12 +92,12 @@ impl<E: Enumeration> Codec for Index<E> {
     }
 }
 
-/// Number of unknown indices that the extended form preserves as indices. No description of a schema has more enum
+/// Number of unknown enum indexes that the extended encoding preserves. No description of a schema has more enum
 /// values.
 pub const KEPT_INDEXES: u32 = 1 << 16;
 
-/// Writes a number that the schema does not declare. In the flat form, only a number that represents an unknown index
-/// is valid.
+/// Writes a number that the enum does not declare. In the flat encoding, this fails unless the number represents an
+/// unknown index.
 #[cold]
 fn put_undeclared<E: Enumeration>(number: i32, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     let index = number.wrapping_sub(i32::MIN) as u32;
@@ -110,14 +110,14 @@ fn put_undeclared<E: Enumeration>(number: i32, to: &mut Encoder<'_>) -> Result<(
     Ok(())
 }
 
-/// Reads a number in place of an index. Writers encode a value as a number if their schema does not declare it. Returns
-/// `error` if the next value is not a number.
+/// Reads an enum value that was encoded as a number, which peers do for values that their schema does not declare.
+/// Returns `error` if the next value is not a number.
 #[cold]
 fn take_number(from: &mut Decoder<'_>, error: DecodeError) -> Result<i32, DecodeError> {
     if from.peek() == Some(Kind::I32) { from.i32() } else { Err(error) }
 }
 
-/// Returns the number that represents an unknown index.
+/// Returns the number that represents an index unknown to the enum.
 #[cold]
 fn keep<E: Enumeration>(index: u32, offset: usize) -> Result<i32, DecodeError> {
     let number = i32::MIN.wrapping_add_unsigned(index);

@@ -17,37 +17,37 @@ use crate::{Kind, NESTING_CEILING};
 /// ```
 pub type DecodeError = PathError<DecodeReason, usize>;
 
-/// Converts the reason to text, for codecs without generated code.
+/// Converts the reason of the error to text, for codecs without generated code.
 impl From<DecodeError> for PathError<String, usize> {
     fn from(error: DecodeError) -> Self {
         Self::new(error.reason().to_string(), error.offset())
     }
 }
 
-/// Reason why input cannot be decoded.
+/// Reason why an input cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeReason {
-    /// The input ends before or within a value.
+    /// The input ends before a value or within it.
     Truncated {
         /// Kind of the value.
         expected: Kind,
     },
-    /// A value has an unexpected kind.
+    /// A value has a different kind than expected.
     WrongKind {
         /// Expected kind.
         expected: Kind,
-        /// The byte in place of the kind. It may be an invalid kind.
+        /// Byte at the position of the kind byte, which may be invalid.
         found: u8,
     },
-    /// The elements of a list or map have an unexpected kind.
+    /// The elements of a list or map have a different kind than expected.
     WrongElementKind {
         /// Expected kind.
         expected: Kind,
-        /// The byte in place of the kind. It may be an invalid kind.
+        /// Byte at the position of the element's kind byte, which may be invalid.
         found: u8,
     },
-    /// A varint has more bytes than its kind permits.
+    /// A varint has more bytes than its type permits.
     VarintTooLong {
         /// Kind of the value.
         kind: Kind,
@@ -58,66 +58,67 @@ pub enum DecodeReason {
     Utf8,
     /// A string or bytes value is longer than the remaining input.
     LengthBeyondEnd {
-        /// [`Kind::String`], [`Kind::Error`] or [`Kind::Bytes`].
+        /// Kind of the value: [`Kind::String`], [`Kind::Error`] or [`Kind::Bytes`].
         kind: Kind,
-        /// Length in bytes that the value declares.
+        /// Declared length of the value in bytes.
         length: u32,
         /// Number of bytes left in the input.
         left: usize,
     },
     /// A list or map declares more elements than the remaining input can hold.
     TooManyElements {
-        /// [`Kind::List`] or [`Kind::Map`].
+        /// Kind of the container: [`Kind::List`] or [`Kind::Map`].
         kind: Kind,
-        /// Number of elements that the list or map declares.
+        /// Declared number of elements.
         length: u32,
         /// Number of bytes left in the input.
         left: usize,
     },
-    /// Lists, maps and boxed messages would take more memory than
+    /// Lists, maps and boxed messages would use more memory than
     /// [`Decoder::with_container_memory`](crate::Decoder::with_container_memory) permits.
     ContainerMemory {
-        /// Number of bytes that the containers of the message require.
+        /// Number of bytes that the message's containers need.
         needed: usize,
-        /// Number of bytes that the memory limit still permits.
+        /// Number of bytes left of the memory limit.
         left: usize,
     },
-    /// Messages exceed the [nesting limit](crate::Decoder::with_nesting).
+    /// Messages are nested more deeply than the [nesting limit](crate::Decoder::with_nesting) permits.
     NestingTooDeep {
-        /// Maximum number of nesting levels.
+        /// Maximum nesting depth of messages.
         max: u32,
     },
-    /// An error takes the place of a message that is not the root.
+    /// An error was found in place of a message that is not the root. Only the root may be an error.
     NestedError,
-    /// A oneof in the extended form contains a member that the reader's schema does not declare.
+    /// A oneof contains a member that the reader's schema does not declare. Only occurs in the extended encoding.
     UnknownMember {
-        /// One-based index of the member in the declaration.
+        /// One-based index of the unknown member in the oneof's declaration.
         member: u32,
     },
-    /// The message [contained](crate::Decoder::enclosed) in a body is invalid. Contains the error text of its codec.
+    /// The message [embedded](crate::Decoder::enclosed) in a body is invalid. Contains the error text of its codec.
     Content(String),
-    /// An enum index is unknown and cannot be represented as a number, because it is at least 2^31 or the number is
-    /// declared.
+    /// An enum index is unknown to the schema and cannot be represented as a number, because it is at least 2^31 or its
+    /// number is declared for another value.
     EnumIndex {
         /// Full name of the enum.
         enumeration: &'static str,
         /// The unknown index.
         index: u32,
     },
-    /// [Translation](crate::layout) found a value that is not a scalar, string, bytes, or a list or map of these.
+    /// During [translation](crate::layout), a value was found that is not a scalar, a string, bytes, or a list or map
+    /// of these.
     NotScalar {
-        /// The byte in place of the kind.
+        /// Byte at the position of the kind byte.
         found: u8,
     },
-    /// [Translation](crate::layout) found an enum number that the reader's schema lacks and that cannot be encoded for
-    /// it.
+    /// During [translation](crate::layout), an enum number was found that the reader's schema does not declare and that
+    /// cannot be encoded for it.
     EnumNumber(i32),
-    /// A [translated](crate::layout) body exceeds the maximum size.
+    /// A [translated](crate::layout) body would exceed the maximum size.
     TranslationTooLong {
         /// Maximum size of a translated body in bytes.
         max: usize,
     },
-    /// Reordering the fields of a body during [translation](crate::layout) would move too many bytes.
+    /// [Translating](crate::layout) a body would move too many bytes to reorder its fields.
     TooManyMoves {
         /// Maximum number of bytes that a translation may move.
         max: usize,
@@ -191,29 +192,30 @@ impl From<EncodeError> for PathError<String, ()> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncodeReason {
-    /// The length of a string, bytes value, list or map exceeds 2^32 - 1.
+    /// A string, bytes value, list or map is longer than 2^32 - 1.
     TooLong {
         /// Kind of the value.
         kind: Kind,
-        /// Length of the value.
+        /// Length of the value in bytes or elements.
         length: usize,
     },
-    /// Messages nest deeper than [`NESTING_CEILING`](crate::NESTING_CEILING).
+    /// Messages are nested more deeply than [`NESTING_CEILING`](crate::NESTING_CEILING) permits.
     NestingTooDeep,
     /// An [`Undecoded`](crate::Undecoded) body is invalid. Contains the text of the decoding error.
     Unreadable(String),
-    /// The length of an [embedded](crate::Encoder::enclosed) message differs from the announced one.
+    /// The length of an [embedded](crate::Encoder::enclosed) message differs from the length announced before it was
+    /// written.
     Content {
-        /// Number of bytes that was announced before the message was written.
+        /// Length in bytes that was announced before the message was written.
         announced: usize,
-        /// Number of bytes that the message actually takes.
+        /// Actual length of the written message in bytes.
         written: usize,
     },
-    /// The enum does not declare this number, nor does the number represent an unknown index.
+    /// An enum number is not declared and does not represent an unknown index.
     UnknownNumber {
         /// Full name of the enum.
         enumeration: &'static str,
-        /// The number that the enum does not declare.
+        /// The undeclared number.
         number: i32,
     },
 }
@@ -232,8 +234,8 @@ impl fmt::Display for EncodeReason {
     }
 }
 
-/// Displays an input byte that was found in place of a kind: by name if it is a valid kind, and otherwise in
-/// hexadecimal.
+/// Displays the byte that was found in place of a kind byte: its name if it is a valid kind, or else its hexadecimal
+/// value.
 struct UnexpectedByte(u8);
 
 impl fmt::Display for UnexpectedByte {

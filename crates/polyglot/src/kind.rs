@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Defines the kinds. The arguments are the byte, the name, and the minimum size of a list element or a map's key or
-/// value.
+/// Defines the kinds of values. The arguments are the kind byte, the name, and the minimum size of a list element or a
+/// map's key or value.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $byte:literal, $name:literal, $smallest:literal;)*) => {
         /// Kind of a value. Its byte is the first byte of each encoded value.
@@ -23,14 +23,14 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// Returns the byte that represents this kind.
+            /// Returns the byte that identifies this kind on the wire.
             #[inline]
             #[must_use]
             pub const fn byte(self) -> u8 {
                 self as u8
             }
 
-            /// Returns the kind that this byte represents, or `None` if it is invalid.
+            /// Returns the kind that a byte identifies, or `None` if the byte is invalid.
             #[must_use]
             pub const fn from_byte(byte: u8) -> Option<Self> {
                 match byte {
@@ -39,9 +39,10 @@ macro_rules! kinds {
                 }
             }
 
-            /// Returns the minimum size in bytes of an encoded element of a list or map, including its kind byte.
+            /// Returns the minimum size in bytes of a list element, map key or map value of this kind, including its
+            /// kind byte.
             ///
-            /// The size is never zero, so the remaining input bounds the number of elements.
+            /// The size is never zero, so the length of the remaining input bounds the number of elements.
             #[inline]
             #[must_use]
             pub const fn smallest(self) -> usize {
@@ -64,35 +65,36 @@ macro_rules! kinds {
 kinds! {
     /// An absent message, map or optional field.
     Nil = 0x00, "nil", 1;
-    /// A header with the kind of the elements and their number, followed by the elements.
+    /// A list, encoded as the kind and number of its elements, followed by the elements.
     List = 0x01, "list", 4;
-    /// A header with the kinds of keys and values and the number of pairs, followed by the pairs.
+    /// A map, encoded as the kinds of its keys and values and the number of pairs, followed by the pairs.
     Map = 0x02, "map", 5;
-    /// A message that may be nil, in the header of a list or map. The start of a oneof in the extended form otherwise.
+    /// In the header of a list or map, a message that may be nil. Elsewhere, the start of a oneof in the extended
+    /// encoding.
     Any = 0x03, "message", 1;
-    /// Bytes, preceded by their length.
+    /// A byte string, encoded with a length prefix.
     Bytes = 0x04, "bytes", 3;
-    /// UTF-8 text, preceded by its length in bytes.
+    /// A UTF-8 string, preceded by its length in bytes.
     String = 0x05, "string", 3;
-    /// The text of an error, in place of a message.
+    /// The text of an error, which a body may contain instead of a message.
     Error = 0x06, "error", 4;
-    /// A single byte, 0 or 1.
+    /// A boolean, encoded as a single byte that is 0 or 1.
     Bool = 0x07, "bool", 2;
-    /// A single byte. Every message starts with a u8 that contains its flags.
+    /// An unsigned byte. Every message starts with one that contains its flags.
     U8 = 0x08, "u8", 2;
-    /// A varint of at most 3 bytes.
+    /// An unsigned integer, encoded as a varint of at most 3 bytes.
     U16 = 0x09, "u16", 2;
-    /// A varint of at most 5 bytes.
+    /// An unsigned integer, encoded as a varint of at most 5 bytes.
     U32 = 0x0a, "u32", 2;
-    /// A varint of at most 10 bytes.
+    /// An unsigned integer, encoded as a varint of at most 10 bytes.
     U64 = 0x0b, "u64", 2;
-    /// A zigzag varint of at most 5 bytes.
+    /// A signed integer, encoded as a zigzag varint of at most 5 bytes.
     I32 = 0x0c, "i32", 2;
-    /// A zigzag varint of at most 10 bytes.
+    /// A signed integer, encoded as a zigzag varint of at most 10 bytes.
     I64 = 0x0d, "i64", 2;
-    /// Four bytes in IEEE 754 format, big-endian.
+    /// A single-precision number, encoded as four big-endian bytes in IEEE 754 format.
     F32 = 0x0e, "f32", 5;
-    /// Eight bytes in IEEE 754 format, big-endian.
+    /// A double-precision number, encoded as eight big-endian bytes in IEEE 754 format.
     F64 = 0x0f, "f64", 9;
 }
 

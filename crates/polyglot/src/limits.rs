@@ -31,10 +31,10 @@ pub struct Nesting(NonZeroU32); // Never zero, so that the root needs no check.
 impl Nesting {
     pub(crate) const DEFAULT: Self = Self::new(NESTING_MAX);
 
-    /// Largest nesting limit that can be set.
+    /// The largest nesting limit that can be configured.
     pub(crate) const DEEPEST: Self = Self::new(NESTING_CEILING);
 
-    /// Creates a limit of this many levels, including the root. The value is clamped to the range from 1 to
+    /// Creates a nesting limit of this many levels, including the root. The value is clamped to the range from 1 to
     /// [`NESTING_CEILING`].
     #[must_use]
     pub const fn new(levels: u32) -> Self {
@@ -45,7 +45,7 @@ impl Nesting {
         }
     }
 
-    /// Returns the number of levels.
+    /// Returns the maximum number of nesting levels.
     #[inline(always)]
     #[must_use]
     pub const fn levels(self) -> u32 {
@@ -54,7 +54,7 @@ impl Nesting {
 }
 
 impl Default for Nesting {
-    /// Returns the default depth, [`NESTING_MAX`].
+    /// Returns the default nesting limit, [`NESTING_MAX`].
     fn default() -> Self {
         Self::DEFAULT
     }

@@ -80,7 +80,7 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, For
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Oneof: Sized {
-    /// Writes the set member in the extended form. Must call [`Encoder::member`] with the one-based index of the member
+    /// Writes the set member in the extended encoding. Must call [`Encoder::member`] with the member's one-based index
     /// in the declaration.
     ///
     /// # Errors
@@ -88,8 +88,8 @@ pub trait Oneof: Sized {
     /// If the value of the member cannot be encoded.
     fn encode_member(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
-    /// Reads the value of the member with this one-based index in the declaration. Returns `None` without reading if
-    /// there is no such member.
+    /// Reads the value of the member with this one-based index in the declaration. Returns `None` without reading
+    /// anything if there is no such member.
     ///
     /// # Errors
     ///
@@ -98,8 +98,8 @@ pub trait Oneof: Sized {
 }
 
 impl Encoder<'_> {
-    /// Writes a oneof in the extended form. Must be called at the position of its first member. Does nothing in the
-    /// flat form.
+    /// Writes a oneof in the extended encoding. Must be called at the position of its first member. Does nothing in the
+    /// flat encoding.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Writes the set member of a oneof in the extended form. Must be called by [`Oneof::encode_member`].
+    /// Writes the set member of a oneof in the extended encoding. Must be called by [`Oneof::encode_member`].
     ///
     /// # Errors
     ///
@@ -129,8 +129,8 @@ impl Encoder<'_> {
         C::encode(value, self).map_err(|error| error.in_field(name))
     }
 
-    /// Writes a member of a oneof as a separate field in the flat form. `value` is `None` if another member or none is
-    /// set. Does nothing in the extended form.
+    /// Writes a oneof member as a separate field in the flat encoding. `value` is `None` unless this member is set.
+    /// Does nothing in the extended encoding.
     ///
     /// # Errors
     ///
@@ -151,8 +151,8 @@ impl Encoder<'_> {
 }
 
 impl Decoder<'_> {
-    /// Starts reading a oneof. Must be called at the position of its first member. Reads the whole oneof if it is in
-    /// the extended form.
+    /// Starts reading a oneof. Must be called at the position of its first member. In the extended encoding, reads the
+    /// whole oneof.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl Decoder<'_> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Starts reading a oneof, calling `decode_member` for the set member.
+    /// Starts reading a oneof, using `decode_member` to read the set member.
     #[inline]
     pub(crate) fn oneof_by<O>(
         &mut self,
@@ -185,7 +185,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// State of reading a oneof; see [`Decoder::oneof`].
+/// State of reading a oneof, returned by [`Decoder::oneof`].
 #[derive(Debug)]
 #[must_use]
 pub struct OneofDecoder<O> {
@@ -199,8 +199,8 @@ impl<O> OneofDecoder<O> {
         self.value = Some(value);
     }
 
-    /// Reads a member that is a separate field in the flat form. It becomes the set member unless it has its default
-    /// value. Does nothing in the extended form.
+    /// Reads a oneof member as a separate field in the flat encoding. Unless it has its default value, it becomes the
+    /// set member. Does nothing in the extended encoding.
     ///
     /// # Errors
     ///

@@ -52,7 +52,7 @@ impl<R> PathError<R, usize> {
 }
 
 impl<R> PathError<R, ()> {
-    /// Creates an encoding error.
+    /// Creates an encoding error, which has no offset.
     #[cold]
     #[inline(never)]
     #[doc(hidden)]
@@ -63,14 +63,14 @@ impl<R> PathError<R, ()> {
 }
 
 impl<R, Offset> PathError<R, Offset> {
-    /// Returns the reason of the error.
+    /// Returns the reason of the failure.
     #[must_use]
     pub fn reason(&self) -> &R {
         &self.0.reason
     }
 
-    /// Returns the path of fields to the value, such as `orders[3].customer.name` or `prices["apple"]`. Empty if the
-    /// value is not part of a field.
+    /// Returns the path of fields that leads to the value, such as `orders[3].customer.name` or `prices["apple"]`.
+    /// Empty if the value is not part of a field.
     #[must_use]
     pub fn field(&self) -> String {
         self.0.path.to_string()
@@ -82,21 +82,21 @@ impl<R, Offset> PathError<R, Offset> {
         self.0.path.message.as_deref()
     }
 
-    /// Adds an enclosing field to the path.
+    /// Prepends the name of an enclosing field to the path.
     #[doc(hidden)]
     #[must_use]
     pub fn in_field(self, name: impl Into<Cow<'static, str>>) -> Self {
         self.within(Step::Field(name.into()))
     }
 
-    /// Adds the index of an enclosing list to the path.
+    /// Prepends an index of an enclosing list to the path.
     #[doc(hidden)]
     #[must_use]
     pub fn in_element(self, index: usize) -> Self {
         self.within(Step::Element(index))
     }
 
-    /// Adds the key of an enclosing map to the path.
+    /// Prepends a key of an enclosing map to the path.
     #[doc(hidden)]
     #[must_use]
     pub fn in_entry(self, key: impl Into<String>) -> Self {
@@ -155,7 +155,8 @@ where
 {
 }
 
-/// The path to a value. Steps are stored innermost first, because they are added while an error propagates.
+/// Path of fields to a value. Steps are stored innermost first, because they are added while an error propagates
+/// outwards.
 #[derive(Default)]
 struct Path {
     steps: Vec<Step>,
@@ -168,7 +169,7 @@ enum Step {
     Entry(String),
 }
 
-/// Maximum number of steps displayed at each end of a long path.
+/// Maximum number of steps displayed at each end of a long field path.
 const SHOWN: usize = 6;
 
 impl Path {
@@ -185,7 +186,7 @@ impl Path {
         }
     }
 
-    /// Formats `count` steps, outermost first, after the first `skipped` ones.
+    /// Formats `count` steps of the path, outermost first, after skipping the first `skipped` ones.
     fn write_steps(&self, f: &mut fmt::Formatter<'_>, skipped: usize, count: usize) -> fmt::Result {
         for (position, step) in self.steps.iter().rev().enumerate().skip(skipped).take(count) {
             match step {
@@ -205,8 +206,8 @@ impl fmt::Display for Path {
     }
 }
 
-/// Displays a path without its middle if it is long. The path to a message that is nested too deeply has about 100
-/// steps.
+/// Displays a field path, omitting the middle of a long one. The path to a message that is nested too deeply has about
+/// 100 steps.
 struct ShortPath<'a>(&'a Path);
 
 impl fmt::Display for ShortPath<'_> {

@@ -28,7 +28,8 @@ use bytes::Bytes;
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Utf8Bytes(
-    /// Valid UTF-8. All constructors validate it or take it from a type that guarantees it, and it is never modified.
+    /// Valid UTF-8. Each constructor validates the bytes or takes them from a type that guarantees validity, and they
+    /// are never modified.
     Bytes,
 );
 
@@ -40,14 +41,14 @@ impl Utf8Bytes {
         Self(Bytes::new())
     }
 
-    /// Creates a string from a static one without copying it.
+    /// Creates a string from a static string without copying it.
     #[inline]
     #[must_use]
     pub const fn from_static(text: &'static str) -> Self {
         Self(Bytes::from_static(text.as_bytes()))
     }
 
-    /// Returns `part` as a string that shares the memory of `whole`.
+    /// Returns a string with the content of `part` that shares the memory of `whole`.
     ///
     /// # Panics
     ///
@@ -95,14 +96,14 @@ impl Utf8Bytes {
         unsafe { std::str::from_utf8_unchecked(&self.0) }
     }
 
-    /// Returns the text as bytes.
+    /// Returns the content of the string as bytes.
     #[inline]
     #[must_use]
     pub const fn as_bytes(&self) -> &Bytes {
         &self.0
     }
 
-    /// Clears the text and releases its memory.
+    /// Clears the string and releases its memory.
     #[inline]
     pub fn clear(&mut self) {
         *self = Self::new(); // `Bytes::clear` would keep the memory alive.
@@ -139,7 +140,7 @@ impl Borrow<str> for Utf8Bytes {
     }
 }
 
-/// Hashes like `str`, because `Utf8Bytes` implements `Borrow<str>`.
+/// Hashes the string like `str`, because `Utf8Bytes` implements `Borrow<str>`.
 impl Hash for Utf8Bytes {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -159,7 +160,7 @@ impl fmt::Display for Utf8Bytes {
     }
 }
 
-/// Does not copy the text.
+/// Converts the string without copying its content.
 impl From<String> for Utf8Bytes {
     #[inline]
     fn from(text: String) -> Self {
@@ -167,7 +168,7 @@ impl From<String> for Utf8Bytes {
     }
 }
 
-/// Copies the text. [`Utf8Bytes::from_static`] does not.
+/// Copies the content of the string, in contrast to [`Utf8Bytes::from_static`].
 impl From<&str> for Utf8Bytes {
     #[inline]
     fn from(text: &str) -> Self {
@@ -185,7 +186,7 @@ impl From<Cow<'_, str>> for Utf8Bytes {
     }
 }
 
-/// Does not copy the text.
+/// Converts the string to bytes without copying its content.
 impl From<Utf8Bytes> for Bytes {
     #[inline]
     fn from(text: Utf8Bytes) -> Self {
@@ -201,7 +202,7 @@ impl From<Utf8Bytes> for String {
     }
 }
 
-/// Does not copy the text.
+/// Validates that the bytes are UTF-8, without copying them.
 impl TryFrom<Bytes> for Utf8Bytes {
     type Error = Utf8Error;
 
@@ -233,7 +234,7 @@ macro_rules! equal {
 
 equal! { str &str String [u8] &[u8] }
 
-/// Serialized as a string.
+/// Support for serde, which serializes `Utf8Bytes` as a string.
 #[cfg(feature = "serde")]
 mod with_serde {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

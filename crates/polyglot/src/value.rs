@@ -4,8 +4,8 @@ use bytes::Bytes;
 
 use crate::{Codec, DecodeError, Decoder, EncodeError, Encoder, Key, Kind, Utf8Bytes};
 
-/// Implements [`Codec`] for a scalar type. The arguments are its kind, its method of encoder and decoder, the check for
-/// its default, and `Key` if it can be a map key.
+/// Implements [`Codec`] for a scalar type. The arguments are its kind, its encoder and decoder method, the check for
+/// its default value, and `Key` if it can be a map key.
 macro_rules! scalar {
     ($type:ty, $kind:ident, $method:ident, |$value:ident| $default:expr $(, $key:ident)?) => {
         impl Codec for $type {
@@ -43,8 +43,7 @@ scalar!(f32, F32, f32, |value| value.to_bits() == 0);
 scalar!(f64, F64, f64, |value| value.to_bits() == 0);
 
 /// Implements [`Codec`] for a string or bytes type, whose default is empty. The arguments are the type, its kind, the
-/// functions that write and read it, and optionally a function that reads it into an existing value to reuse its
-/// memory.
+/// functions that write and read it, and optionally a function that reads into an existing value to reuse its memory.
 macro_rules! text {
     ($type:ty, $kind:ident, $encode:expr, $decode:expr $(, $decode_over:expr)?) => {
         impl Codec for $type {

@@ -7,18 +7,18 @@ use crate::Kind;
 /// Reason why a varint cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VarintFault {
-    /// The input ends within the varint.
+    /// The input ends before the end of the varint.
     Truncated,
-    /// The varint has more bytes than its kind permits.
+    /// The varint has more bytes than its type permits.
     TooLong,
 }
 
-/// Mask of the continuation bits in a word of eight bytes.
+/// Mask of the continuation bits in a word of eight varint bytes.
 const MORE: u64 = 0x8080_8080_8080_8080;
-/// First value that needs more than eight bytes.
+/// Lowest value whose varint needs more than eight bytes.
 const WORD_END: u64 = 1 << 56;
 
-/// Returns the maximum length in bytes of a varint of this kind.
+/// Returns the maximum length in bytes of a varint for this kind of integer.
 pub(crate) const fn length_max(kind: Kind) -> u32 {
     match kind {
         Kind::U16 => 3,
@@ -27,7 +27,7 @@ pub(crate) const fn length_max(kind: Kind) -> u32 {
     }
 }
 
-/// Appends the byte `kind` and the shortest encoding of `value`.
+/// Appends the byte `kind` and the shortest varint encoding of `value`.
 #[inline]
 pub(crate) fn write(out: &mut Vec<u8>, kind: u8, value: u64) {
     if value < 0x80 {
@@ -39,8 +39,8 @@ pub(crate) fn write(out: &mut Vec<u8>, kind: u8, value: u64) {
     }
 }
 
-/// Decodes a varint of at most `max` bytes. Returns it with the remaining input. Like the Go implementation, discards
-/// excess high bits of the last byte and accepts overlong encodings.
+/// Decodes a varint of at most `max` bytes and returns it with the remaining input. Like the Go implementation,
+/// discards excess high bits of the last byte and accepts overlong encodings.
 #[inline]
 pub(crate) fn read(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {
     match input {
@@ -104,7 +104,7 @@ fn read_bytewise(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> {
     Err(VarintFault::TooLong)
 }
 
-/// Distributes the low 56 bits over eight bytes with seven bits each.
+/// Distributes the low 56 bits of `value` over eight bytes, seven bits in each.
 #[inline]
 fn spread(value: u64) -> u64 {
     let halves = value & 0x0000_0000_0fff_ffff | (value & 0x00ff_ffff_f000_0000) << 4;
@@ -112,7 +112,7 @@ fn spread(value: u64) -> u64 {
     quarters & 0x007f_007f_007f_007f | (quarters & 0x3f80_3f80_3f80_3f80) << 1
 }
 
-/// Reverses [`spread`]. Ignores the top bit of each byte.
+/// Reverses [`spread`], ignoring the top bit of each byte.
 #[inline]
 fn gather(word: u64) -> u64 {
     let quarters = word & 0x007f_007f_007f_007f | (word & 0x7f00_7f00_7f00_7f00) >> 1;
@@ -124,7 +124,7 @@ fn gather(word: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Encodes a varint with a simple loop, as a reference.
+    /// Encodes a varint with a simple loop, as the reference for tests.
     fn reference(mut value: u64) -> Vec<u8> {
         let mut out = vec![0xee];
         while value >= 0x80 {

@@ -10,12 +10,12 @@ use std::marker::PhantomData;
 
 use crate::{DecodeError, Decoder, Kind};
 
-/// A type that can be a field of a [`MessageView`].
+/// A type of field in a [`MessageView`].
 ///
 /// Implemented by scalars, `&str`, `&[u8]`, [`MessageView`]s, options of these, [`List`], [`Map`] and [`Nested`]. The
 /// result of `decode` must depend only on the bytes that it reads.
 pub trait View<'a>: Default {
-    /// The kind of the values on the wire. [`Kind::Any`] for messages.
+    /// Kind byte of the values on the wire, which is [`Kind::Any`] for messages.
     const KIND: Kind;
 
     /// Decodes one value.
@@ -25,8 +25,8 @@ pub trait View<'a>: Default {
     /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError>;
 
-    /// Returns whether the flat form, which has no presence, encodes this value like an absent one. Always false for
-    /// messages.
+    /// Returns whether the flat encoding, which has no presence, encodes this value like an absent one. Always `false`
+    /// for messages.
     #[inline]
     fn is_default(&self) -> bool {
         false
@@ -59,10 +59,10 @@ pub trait View<'a>: Default {
 /// # Ok::<(), DecodeError>(())
 /// ```
 pub trait MessageView<'a>: Default {
-    /// Full name of the message for errors, like `package.Outer.Inner`.
+    /// Full name of the message for use in errors, such as `package.Outer.Inner`.
     const NAME: &'static str;
 
-    /// Reads the fields that follow the header of the message.
+    /// Reads the fields of the message, after its header has been read.
     ///
     /// # Errors
     ///
@@ -73,8 +73,8 @@ pub trait MessageView<'a>: Default {
 impl<'a, V: MessageView<'a>> View<'a> for V {
     const KIND: Kind = Kind::Any;
 
-    /// Decodes a nil as the default message. This applies to lists and maps only, because single message fields are
-    /// options.
+    /// Decodes a nil as the default message. Only lists and maps contain such messages, because a single message field
+    /// is an `Option`.
     #[inline]
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         from.message(V::decode_fields).map(Option::unwrap_or_default)
@@ -121,17 +121,17 @@ impl<'a, V: View<'a>> View<'a> for Option<V> {
     }
 }
 
-/// A list that borrows from the input. Its elements are decoded on access.
+/// A list view that borrows from the input. Its elements are decoded on access.
 #[derive(Clone, Copy, Default)]
 pub struct List<'a, V> {
-    /// The validated elements, without the header of the list.
+    /// Encoded elements, which have been validated, without the header of the list.
     elements: &'a [u8],
     len: usize,
     element: PhantomData<V>,
 }
 
 impl<'a, V: View<'a>> List<'a, V> {
-    /// Returns the number of elements.
+    /// Returns the number of elements in the list.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -143,7 +143,7 @@ impl<'a, V: View<'a>> List<'a, V> {
         self.len == 0
     }
 
-    /// Reads and validates `len` elements.
+    /// Reads and validates `len` elements of a list.
     #[inline]
     fn of(len: usize, from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         let elements = walk(from, |from| {
@@ -152,7 +152,7 @@ impl<'a, V: View<'a>> List<'a, V> {
         Ok(Self { elements, len, element: PhantomData })
     }
 
-    /// Returns an iterator over the elements.
+    /// Returns an iterator that decodes the elements of the list.
     pub fn iter(&self) -> Items<'a, V> {
         Items { from: Decoder::again(self.elements), left: self.len, element: PhantomData }
     }
@@ -168,14 +168,14 @@ impl<'a, V: View<'a>> View<'a> for List<'a, V> {
     }
 }
 
-/// A map that borrows from the input. Contains the pairs in wire order, including those with duplicate keys.
+/// A map view that borrows from the input. Contains the pairs in wire order, including those with duplicate keys.
 #[derive(Clone, Copy, Default)]
 pub struct Map<'a, K, V> {
     pairs: List<'a, Pair<K, V>>,
 }
 
 impl<'a, K: View<'a>, V: View<'a>> Map<'a, K, V> {
-    /// Returns the number of pairs.
+    /// Returns the number of pairs, including those with duplicate keys.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pairs.len()
@@ -187,12 +187,12 @@ impl<'a, K: View<'a>, V: View<'a>> Map<'a, K, V> {
         self.pairs.is_empty()
     }
 
-    /// Returns an iterator over the pairs. If a key occurs twice, the last pair is the valid one.
+    /// Returns an iterator over the pairs. If a key occurs several times, only its last pair is valid.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (K, V)> + FusedIterator + use<'a, K, V> {
         self.pairs.iter().map(|Pair(key, value)| (key, value))
     }
 
-    /// Returns the value of a key. Searches all pairs.
+    /// Returns the value of a key. Takes linear time, because it searches all pairs.
     pub fn get(&self, key: &K) -> Option<V>
     where
         K: PartialEq,
@@ -211,7 +211,7 @@ impl<'a, K: View<'a>, V: View<'a>> View<'a> for Map<'a, K, V> {
     }
 }
 
-/// A key with its value, as encoded in a map.
+/// A key and its value in an encoded map.
 #[derive(Clone, Copy, Default)]
 struct Pair<K, V>(K, V);
 
@@ -224,16 +224,17 @@ impl<'a, K: View<'a>, V: View<'a>> View<'a> for Pair<K, V> {
     }
 }
 
-/// A nested message that is decoded on access. Used for recursive messages and for messages that are rarely accessed.
+/// A view of a nested message that is decoded on access. Used for recursive messages and for messages that are rarely
+/// accessed.
 #[derive(Clone, Copy, Default)]
 pub struct Nested<'a, V> {
-    /// The validated message, including its header. Empty for a default message.
+    /// Encoded message including its header, which has been validated. Empty for a default message.
     message: &'a [u8],
     view: PhantomData<V>,
 }
 
 impl<'a, V: MessageView<'a>> Nested<'a, V> {
-    /// Decodes the message.
+    /// Decodes the nested message.
     pub fn get(&self) -> V {
         // Cannot fail, because the same bytes were decoded before. An empty slice is the default message.
         V::decode(&mut Decoder::again(self.message)).unwrap_or_default()
@@ -292,7 +293,7 @@ impl<'a, V: View<'a>> IntoIterator for &List<'a, V> {
     }
 }
 
-/// Returns the bytes that `decode` reads.
+/// Calls `decode` and returns the bytes of the input that it has read.
 #[inline]
 fn walk<'a>(
     from: &mut Decoder<'a>,

@@ -11,9 +11,9 @@ use crate::{
     Fields, Index, Kind, Message, MessageView, Nesting, OneofDecoder, Root, View, view_root,
 };
 
-/// A message that has a view type. Implemented by generated code.
+/// A message that has a borrowed view type. Implemented by generated code.
 pub trait Viewed: Fields {
-    /// View of the message, which borrows from the input.
+    /// View type of the message, which borrows from the input.
     type View<'a>: MessageView<'a>;
 }
 
@@ -42,7 +42,7 @@ pub trait Viewed: Fields {
 /// # Ok::<(), DecodeError>(())
 /// ```
 pub struct Undecoded<M> {
-    /// The encoded message. Empty for a default message.
+    /// The encoded message as received. Empty for a default message.
     body: Bytes,
     nesting: Nesting,
     container_memory: usize,
@@ -50,7 +50,7 @@ pub struct Undecoded<M> {
 }
 
 impl<M: Fields> Undecoded<M> {
-    /// Encodes a message as a new body.
+    /// Encodes a message into a new body.
     ///
     /// # Errors
     ///
@@ -61,7 +61,7 @@ impl<M: Fields> Undecoded<M> {
         Ok(Self { body: body.into(), nesting: Nesting::DEEPEST, container_memory: usize::MAX, ..Self::default() })
     }
 
-    /// Decodes the message as a view that borrows from the body. The message is decoded again by each call.
+    /// Decodes the message as a view that borrows from the body. Each call decodes the message again.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl<M: Fields> Undecoded<M> {
         }
     }
 
-    /// Decodes the message. Long `Bytes` and `Utf8Bytes` share the memory of the body.
+    /// Decodes the message. Long `Bytes` and `Utf8Bytes` values share the memory of the body.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl<M: Fields> Undecoded<M> {
         }
     }
 
-    /// Returns the body, including any bytes after the message.
+    /// Returns the encoded body, including any bytes after the message.
     #[must_use]
     pub fn as_bytes(&self) -> &Bytes {
         &self.body
@@ -114,7 +114,7 @@ impl<M: Fields> Message for Undecoded<M> {
     const NAME: &'static str = <M as Fields>::NAME;
     const LAYOUT: Option<&'static MessageLayout> = <M as Fields>::LAYOUT;
 
-    /// Decodes the body and encodes it again, because the receiver may need the other encoding: flat or extended.
+    /// Decodes the body and encodes it again, because the receiver may require the other encoding: flat or extended.
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         let message = self.decode().map_err(|error| {
             EncodeError::new(EncodeReason::Unreadable(error.to_string())).in_message(<M as Fields>::NAME)
@@ -122,7 +122,7 @@ impl<M: Fields> Message for Undecoded<M> {
         message.encode_root(to)
     }
 
-    /// Stores the body without validating it. Errors are reported when the message is decoded.
+    /// Stores the encoded body without validating it. Errors are reported when the message is decoded.
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
         if from.peek() == Some(Kind::Error) {
             let text = from.error_text().map_err(|error| error.in_message(<M as Fields>::NAME))?;
@@ -160,14 +160,14 @@ impl<M> fmt::Debug for Undecoded<M> {
     }
 }
 
-/// An enum value in a list or map of a view. Single enum fields of a view are plain numbers.
+/// An enum value in a list or map of a view. Single enum fields of a view are plain `i32` numbers.
 pub struct Number<E> {
     number: i32,
     enumeration: PhantomData<fn() -> E>,
 }
 
 impl<E> Number<E> {
-    /// Returns the enum's number. See [`Enumeration`] for undeclared values.
+    /// Returns the number of the enum value. See [`Enumeration`] for numbers that are not declared.
     #[must_use]
     pub fn get(self) -> i32 {
         self.number
@@ -216,10 +216,10 @@ impl<E> fmt::Debug for Number<E> {
     }
 }
 
-/// The borrowed counterpart of [`Oneof`](crate::Oneof). Implemented by generated code.
+/// Borrowed counterpart of [`Oneof`](crate::Oneof). Implemented by generated code.
 pub trait OneofView<'a>: Sized {
-    /// Reads the value of the member with this one-based index in the declaration. Returns `None` without reading if
-    /// there is no such member.
+    /// Reads the value of the member with this one-based index in the declaration. Returns `None` without reading
+    /// anything if there is no such member.
     ///
     /// # Errors
     ///
@@ -228,7 +228,7 @@ pub trait OneofView<'a>: Sized {
 }
 
 impl<'a> Decoder<'a> {
-    /// Like [`oneof`](Self::oneof), but reads views.
+    /// Like [`oneof`](Self::oneof), but reads the set member as a view.
     ///
     /// # Errors
     ///
@@ -240,7 +240,7 @@ impl<'a> Decoder<'a> {
 }
 
 impl<O> OneofDecoder<O> {
-    /// Like [`member`](Self::member), but reads a view.
+    /// Like [`member`](Self::member), but reads the member as a view.
     ///
     /// # Errors
     ///

@@ -25,15 +25,15 @@ use crate::{
     Codec, DecodeError, Decoder, EncodeError, Encoder, Fields, Kind, Message, MessageView, Root, View, Viewed,
 };
 
-/// The [`Codec`] of a value that is the only field of a wrapper message.
+/// [`Codec`] of a wrapper message, such as `google.protobuf.Int32Value`, as its only field's value.
 #[derive(Debug)]
 pub struct Wrapped<T>(PhantomData<T>);
 
-/// The [`Codec`] of a boxed value. Used for fields with the build option `boxed` whose type is not a message.
+/// [`Codec`] of a boxed value. Used for fields with the build option `boxed` whose type is not a message.
 #[derive(Debug)]
 pub struct Boxed<C>(PhantomData<C>);
 
-/// The [`View`] of a wrapper message, with its value.
+/// [`View`] of a wrapper message as its only field's value.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub struct Unwrapped<V>(pub V);
 
@@ -93,13 +93,13 @@ impl<'a, V: View<'a>> View<'a> for Unwrapped<V> {
     }
 }
 
-/// Defines the wrappers. The arguments are the name of the message and the Rust type.
+/// Defines the wrapper messages. The arguments are the name of each message and its Rust type.
 macro_rules! wrappers {
     ($($name:ident $type:ty;)*) => {$(
         #[doc = concat!("The codec of `google.protobuf.", stringify!($name), "`.")]
         pub type $name = Wrapped<$type>;
 
-        /// A request or reply consists of a wrapper message that contains the value.
+        /// Encodes the value as a wrapper message, for methods whose request or reply is one.
         impl Message for $type {
             const NAME: &'static str = concat!("google.protobuf.", stringify!($name));
 
@@ -129,7 +129,7 @@ wrappers! {
     SharedBytesValue Bytes;
 }
 
-/// The message `google.protobuf.Empty`.
+/// Encodes `()` as the message `google.protobuf.Empty`.
 impl Fields for () {
     const NAME: &'static str = "google.protobuf.Empty";
 
@@ -169,7 +169,7 @@ mod structs {
 
     use crate::{DecodeError, Decoder, EncodeError, Encoder, Enumeration, Fields, Index, Oneof};
 
-    /// Implements [`Fields`] for a message whose fields are given in wire order.
+    /// Implements [`Fields`] for a message whose fields are listed in wire order.
     macro_rules! message {
         ($type:ident: $($field:ident),*) => {
             impl Fields for $type {
@@ -277,7 +277,7 @@ mod views {
 
     use crate::{DecodeError, Decoder, Fields, Index, List, Map, MessageView, OneofView, Viewed};
 
-    /// Defines the view of a message whose fields are given in wire order.
+    /// Defines the view of a message whose fields are listed in wire order.
     macro_rules! view {
         ($view:ident of $type:ident: $($field:ident $field_type:ty),*) => {
             #[doc = concat!("A view of a `google.protobuf.", stringify!($type), "`.")]
@@ -307,7 +307,7 @@ mod views {
     view!(SourceContextView of SourceContext: file_name &'a str);
     view!(StructView of Struct: fields Map<'a, &'a str, ValueView<'a>>);
 
-    /// Implements [`MessageView`] for messages that borrow nothing.
+    /// Implements [`MessageView`] for messages that contain nothing to borrow.
     macro_rules! own_view {
         ($($type:ident)*) => {$(
             impl<'a> MessageView<'a> for $type {
@@ -326,14 +326,14 @@ mod views {
 
     own_view!(Duration Timestamp);
 
-    /// A view of a `google.protobuf.Value`.
+    /// A borrowed view of a `google.protobuf.Value`.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct ValueView<'a> {
         /// The set variant.
         pub kind: Option<ValueKindView<'a>>,
     }
 
-    /// Borrowed variant of a `google.protobuf.Value`.
+    /// The kind of a [`ValueView`] with its borrowed content.
     #[derive(Clone, Copy, Debug)]
     #[allow(missing_docs)] // The schema's own members.
     pub enum ValueKindView<'a> {

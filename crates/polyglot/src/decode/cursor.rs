@@ -7,14 +7,14 @@ use super::Decoder;
 use crate::varint::{self, VarintFault};
 use crate::{DecodeError, DecodeReason, Kind};
 
-/// Position of a [`Decoder`] in its input.
+/// Read position of a [`Decoder`] within its input.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     pub(super) rest: &'a [u8],
     pub(super) end: usize,
 }
 
-/// Leading part of the input, and the rest that follows it.
+/// A value read from the start of the input, and the input that follows it.
 type Split<'a, T> = Result<(T, &'a [u8]), DecodeError>;
 
 impl<'a> Decoder<'a> {
@@ -23,7 +23,7 @@ impl<'a> Decoder<'a> {
         Cursor { rest: self.rest, end: self.end }
     }
 
-    /// Creates an error at the current position.
+    /// Creates a decoding error at the current position.
     #[inline(always)]
     pub(crate) fn error(&self, reason: DecodeReason) -> DecodeError {
         DecodeError::new(reason, self.position())
@@ -31,7 +31,7 @@ impl<'a> Decoder<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Returns the number of bytes read.
+    /// Returns the number of input bytes that have been read.
     #[inline]
     pub(super) fn position(self) -> usize {
         self.end.wrapping_sub(self.rest.len()) // `rest` is a suffix of the input.
@@ -42,7 +42,7 @@ impl<'a> Cursor<'a> {
         DecodeError::new(reason, self.position())
     }
 
-    /// Returns the error for a missing or truncated value of kind `expected`.
+    /// Returns the error for a value of kind `expected` that is missing or truncated.
     #[cold]
     #[inline(never)]
     pub(super) fn unexpected(self, expected: Kind) -> DecodeError {
@@ -54,7 +54,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Reads a kind byte, which must be `kind`, and the varint after it.
+    /// Reads the kind byte, which must be `kind`, and the following varint.
     #[inline(never)]
     pub(super) fn varint(self, kind: Kind, max: u32) -> Split<'a, u64> {
         match self.rest {
@@ -77,7 +77,7 @@ impl<'a> Cursor<'a> {
         rest.split_at_checked(length as usize).ok_or_else(beyond_end)
     }
 
-    /// Reads the text of an error.
+    /// Reads the text of an error that the body contains instead of a message.
     #[cold]
     #[inline(never)]
     pub(super) fn error_text(self) -> Split<'a, &'a str> {
@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
         Ok((text, decoder.rest))
     }
 
-    /// Reads a body that consists of a nil or an error instead of a message. Returns the text of the error.
+    /// Reads a body that contains nil or an error instead of a message. Returns the error's text, or `None` for nil.
     #[cold]
     #[inline(never)]
     pub(super) fn no_root(self) -> Split<'a, Option<String>> {
@@ -98,8 +98,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the length of a value from the start of `input`, which is a suffix of `rest`. `kind` is the kind of the
-    /// value.
+    /// Reads the length of a value of kind `kind` from the start of `input`, which must be a suffix of `rest`.
     #[inline]
     pub(super) fn length(self, kind: Kind, input: &'a [u8]) -> Split<'a, u32> {
         let [0x0a, varint @ ..] = input else {

@@ -4,7 +4,7 @@ use super::Decoder;
 use crate::{Codec, DecodeError, DecodeReason, Kind, View};
 
 impl<'a> Decoder<'a> {
-    /// Reads a message, calling `fields` to read its fields. Returns `None` if the message is nil.
+    /// Reads a message, using `fields` to read its fields. Returns `None` if the message is nil.
     ///
     /// # Errors
     ///
@@ -27,8 +27,8 @@ impl<'a> Decoder<'a> {
         message.map(Some)
     }
 
-    /// Reads the header of the root if it is a message, and returns whether it is. The caller must then read the fields
-    /// and call [`end_root`](Self::end_root).
+    /// Reads the header of the root message. Returns `false` without reading if the body contains nil or an error.
+    /// Otherwise the caller must read the fields and call [`end_root`](Self::end_root).
     #[inline(always)]
     pub(crate) fn begin_root(&mut self) -> bool {
         let [0x08, _flags, rest @ ..] = self.rest else { return false };
@@ -42,7 +42,8 @@ impl<'a> Decoder<'a> {
         self.levels = self.nesting.levels();
     }
 
-    /// Reads a nil or an error in place of the root message. Returns the text of the error.
+    /// Reads the nil or error that a body contains instead of a root message. Returns the error's text, or `None` for
+    /// nil.
     #[inline(always)]
     pub(crate) fn no_root(&mut self) -> Result<Option<String>, DecodeError> {
         let (error, rest) = self.cursor().no_root()?;
@@ -50,7 +51,7 @@ impl<'a> Decoder<'a> {
         Ok(error)
     }
 
-    /// Reads a nil in place of a message. Returns an error for any other value.
+    /// Reads a nil in place of a message. Fails if there is any other value.
     #[inline]
     fn no_message<T>(&mut self) -> Result<Option<T>, DecodeError> {
         match self.rest {
@@ -63,7 +64,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a field. `name` is only used in errors.
+    /// Reads a field of a message. `name` is only used in errors.
     ///
     /// # Errors
     ///
@@ -81,8 +82,8 @@ impl<'a> Decoder<'a> {
         self.field_as::<T>(name)
     }
 
-    /// Like [`field`](Self::field), but overwrites `value` and reuses its allocations. The content of `value` is
-    /// unspecified after an error.
+    /// Like [`field`](Self::field), but overwrites `value` and reuses its allocations. After an error, the content of
+    /// `value` is unspecified.
     ///
     /// # Errors
     ///
@@ -99,7 +100,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a field with an explicit [`Codec`], for types whose encoding is not determined by the Rust type. Enums use
+    /// Reads a field with an explicit [`Codec`], for types whose encoding does not follow from the Rust type. Enums use
     /// [`Index`](crate::Index).
     ///
     /// # Errors
@@ -114,7 +115,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a field as a view that borrows from the input.
+    /// Reads a field as a view that borrows from the input. `name` is only used in errors.
     ///
     /// # Errors
     ///

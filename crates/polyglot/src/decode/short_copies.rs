@@ -3,23 +3,24 @@
 use bytes::{Bytes, BytesMut};
 use std::cell::Cell;
 
-/// Size in bytes of a block that several copies share. It is small, about the size of a handler's task, because a
-/// single live copy keeps the whole block alive.
+/// Size in bytes of a block of memory shared by several short copies. Kept small, about the size of a handler's task,
+/// because a single live copy keeps the whole block alive.
 const SHARED: usize = 2 << 10;
 
-/// Maximum length in bytes of a copy in a shared block. Longer values have an allocation of their own.
+/// Maximum length in bytes of a value that is copied to a shared block. Longer values have their own allocations.
 const SHORT_MAX: usize = SHARED / 2;
 
 thread_local! {
     static ROOM: Cell<BytesMut> = Cell::default();
 }
 
-/// Returns the amount of additional memory that a copy of `length` bytes can keep alive.
+/// Returns how much more memory than `length` a copy of that many bytes can keep alive.
 pub(super) fn surplus(length: usize) -> usize {
     if length > SHORT_MAX { 0 } else { SHARED.saturating_sub(length) }
 }
 
-/// Copies bytes. Short-lived copies need no allocation, because their block is reused.
+/// Copies bytes into a shared block if they are short. Short-lived copies need no allocation, because the block is
+/// reused.
 pub(super) fn copy(bytes: &[u8]) -> Bytes {
     if bytes.len() > SHORT_MAX {
         return Bytes::copy_from_slice(bytes);

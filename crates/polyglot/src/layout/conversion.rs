@@ -5,29 +5,29 @@ use super::description::{Description, Field, Shape, Type, TypeLayout};
 use crate::Kind;
 use std::fmt;
 
-/// How a single value of the writer's type is converted to the reader's type.
+/// How a value in the writer's layout is converted to the reader's layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conversion {
-    /// Copies the value, because both types have the same encoding.
+    /// Copies the value unchanged, because both types have the same encoding.
     Copy,
-    /// Converts between numbers of these encodings, like a cast in C++.
+    /// Converts a number from one encoding to another, like a cast in C++.
     Number(Number, Number),
-    /// Converts between enums. Contains the indices of the writer's and the reader's type.
+    /// Converts an enum value. Contains the type indexes of the writer's and the reader's enum.
     Enum(u16, u16),
-    /// Converts an enum of the writer, given by its type index, to a number.
+    /// Converts a value of the writer's enum, given by its type index, to a number.
     EnumToNumber(u16, Number),
-    /// Converts a number to an enum of the reader, given by its type index.
+    /// Converts a number to a value of the reader's enum, given by its type index.
     NumberToEnum(Number, u16),
     /// Converts bytes to a string. Fails if they are not valid UTF-8.
     BytesToString,
-    /// Converts a string to bytes.
+    /// Converts a string to bytes, which never fails.
     StringToBytes,
-    /// Translates a message. Contains the writer's type index and the reader's, which is later replaced by the index of
-    /// the pair of types.
+    /// Translates a message. Contains the type indexes of the writer's and the reader's message, which are later
+    /// replaced by the index of the pair.
     Message(u32, u32),
 }
 
-/// Encoding of a number. Numbers that protobuf allows to change into each other share a varint or bit pattern.
+/// Encoding of a number. Fields whose type protobuf allows to be changed share a varint or bit pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Number {
@@ -36,9 +36,9 @@ pub(super) enum Number {
     I64,
     U32,
     U64,
-    /// `sint32`. Only converts to and from `sint64`, whose varint is the same in protobuf.
+    /// `sint32`, which only converts to and from `sint64`, because only these use the same varints in protobuf.
     Zigzag32,
-    /// `sint64`. Only converts to and from `sint32`; see `Zigzag32`.
+    /// `sint64`, which only converts to and from `sint32`; see `Zigzag32`.
     Zigzag64,
 }
 
@@ -67,7 +67,7 @@ impl Number {
     }
 }
 
-/// Returns the group of a number type. Protobuf permits changing a field to another type of the same group.
+/// Returns the compatibility group of a number type. Protobuf allows a field's type to change within its group.
 fn group(of: Type) -> u8 {
     match of {
         Type::Bool | Type::Int32 | Type::Int64 | Type::Uint32 | Type::Uint64 | Type::Enum(_) => 0,
@@ -78,7 +78,7 @@ fn group(of: Type) -> u8 {
     }
 }
 
-/// Returns the conversion between two types, or `None` if they are incompatible.
+/// Returns how to convert a value between two types, or `None` if they are incompatible.
 pub(super) fn conversion(from: Type, to: Type) -> Option<Conversion> {
     match (from, to) {
         (Type::Message(from), Type::Message(to)) => Some(Conversion::Message(from, to)),
@@ -96,7 +96,7 @@ pub(super) fn conversion(from: Type, to: Type) -> Option<Conversion> {
     }
 }
 
-/// The error of translating between two fields with the same number and incompatible types.
+/// Two fields with the same number and incompatible types, between which messages cannot be translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     pub(super) types: [u32; 2],
@@ -104,13 +104,13 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Returns the number of the field.
+    /// Returns the number of the incompatible field.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.fields[0].number
     }
 
-    /// Returns a description of the field and its type at both peers.
+    /// Returns a text with the name of the incompatible field and its types at both peers.
     ///
     /// `own` is the local description, and `names` contains the names of its types and fields. `own_writes` must be
     /// true if the plan translates from the local layout.
@@ -143,7 +143,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Returns whether a field holds a single value rather than a list or map.
+/// Returns whether a field contains a single value rather than a list or map.
 pub(super) fn is_single(field: &Field) -> bool {
     !matches!(field.shape, Shape::Repeated | Shape::Map(_))
 }

@@ -22,84 +22,85 @@ use std::fmt;
 /// number of the type in protobuf's descriptors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
-    /// Full name of the service, or of the message if there are no methods.
+    /// Full name of the described service or, if there are no methods, of the described message.
     pub name: String,
-    /// The messages and enums, in the order of their first use.
+    /// Layouts of all messages and enums, in the order of their first use.
     pub types: Vec<TypeLayout>,
-    /// The methods, in the order of their operations.
+    /// Methods of the service, in the order of their operation numbers.
     pub methods: Vec<Method>,
 }
 
-/// The layout of a message or an enum.
+/// Layout of a message or an enum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeLayout {
-    /// A message, with its fields in wire order.
+    /// Fields of a message in wire order.
     Message(Vec<Field>),
-    /// An enum, with its numbers in the order of declaration.
+    /// Numbers of an enum's values in the order of declaration.
     Enum(Vec<i32>),
 }
 
-/// A field of a message.
+/// A field in the layout of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Field number in the schema.
     pub number: u32,
-    /// Presence and cardinality.
+    /// Whether the field is optional, repeated, a map or a oneof member.
     pub shape: Shape,
-    /// Type of the value. For lists and maps, the type of the elements or values.
+    /// Type of the field's value. For lists and maps, the type of the elements or values.
     pub of: Type,
 }
 
-/// Presence and cardinality of a field.
+/// Presence and cardinality of a message field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A single value without presence.
+    /// A single value whose presence is not encoded.
     Implicit,
-    /// A single value that may be absent: an `optional` field or a message.
+    /// A single value that may be absent, as in an `optional` field or a message field.
     Optional,
     /// A list.
     Repeated,
-    /// A map with keys of this type.
+    /// A map with this key type.
     Map(Type),
-    /// A member of a oneof.
+    /// A oneof member.
     Member {
-        /// Index of the oneof within the message, in the order of the first members on the wire.
+        /// Index of the oneof within its message, counted in the wire order of their first members.
         oneof: u16,
         /// One-based index of the member in the declaration of the oneof.
         member: u16,
     },
 }
 
-/// A method of a service.
+/// A method in the layout of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Method {
-    /// Name of the method, without the name of the service.
+    /// Name of the method without its service.
     pub name: String,
     /// Whether the client sends a stream of requests.
     pub client_streams: bool,
     /// Whether the server sends a stream of replies.
     pub server_streams: bool,
-    /// Index of the request type in [`Description::types`].
+    /// Index of the request message in [`Description::types`].
     pub request: u32,
-    /// Index of the reply type in [`Description::types`].
+    /// Index of the reply message in [`Description::types`].
     pub reply: u32,
 }
 
-/// Defines the types. The arguments are the name in Rust, the number and name in protobuf, and the kind on the wire.
+/// Defines the field types. The arguments are the Rust name, the protobuf number and name, and the kind byte on the
+/// wire.
 macro_rules! types {
     ($($name:ident = $code:literal, $text:literal, $kind:ident;)*) => {
-        /// The type of a value, with the distinctions that protobuf makes.
+        /// Type of a field's value, with the same distinctions as in protobuf.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Type {
             $(#[doc = concat!("`", $text, "`.")] $name,)*
-            /// A message, given by its index in [`Description::types`].
+            /// A message type, given by its index in [`Description::types`].
             Message(u32),
-            /// An enum, given by its index in [`Description::types`].
+            /// An enum type, given by its index in [`Description::types`].
             Enum(u32),
         }
 
         impl Type {
-            /// Returns the number of the type in protobuf's descriptors.
+            /// Returns the number that protobuf descriptors use for this type.
             pub(super) const fn code(self) -> u8 {
                 match self {
                     $(Self::$name => $code,)*
@@ -108,8 +109,8 @@ macro_rules! types {
                 }
             }
 
-            /// Returns the type with a number in protobuf's descriptors. Messages and enums have the index 0 until it
-            /// is set.
+            /// Returns the type with this number in protobuf descriptors. Messages and enums get the index 0 until the
+            /// actual index is set.
             pub(super) const fn from_code(code: u8) -> Option<Self> {
                 match code {
                     $($code => Some(Self::$name),)*
@@ -119,7 +120,7 @@ macro_rules! types {
                 }
             }
 
-            /// Returns the kind of the type's values on the wire.
+            /// Returns the kind byte of the type's values on the wire.
             pub(super) const fn kind(self) -> Kind {
                 match self {
                     $(Self::$name => Kind::$kind,)*
@@ -160,7 +161,7 @@ types! {
 }
 
 impl Type {
-    /// Returns the index of a message or enum type, or `None` for other types.
+    /// Returns the type index of a message or enum, or `None` for other types.
     pub(super) const fn index(self) -> Option<u32> {
         match self {
             Self::Message(index) | Self::Enum(index) => Some(index),
@@ -168,12 +169,12 @@ impl Type {
         }
     }
 
-    /// Returns whether the type is valid for map keys.
+    /// Returns whether protobuf allows map keys of this type.
     pub(super) const fn is_key(self) -> bool {
         !matches!(self, Self::Double | Self::Float | Self::Bytes | Self::Message(_) | Self::Enum(_))
     }
 
-    /// Replaces the index of a message or enum type. Returns other types unchanged.
+    /// Sets the type index of a message or enum. Returns other types unchanged.
     pub(super) const fn with_index(self, index: u32) -> Self {
         match self {
             Self::Message(_) => Self::Message(index),
@@ -184,8 +185,8 @@ impl Type {
 }
 
 impl Field {
-    /// Returns the group of a field, which determines the wire order: single values first, then lists, then messages
-    /// and maps.
+    /// Returns the group of a field, by which fields are ordered on the wire: single values first, then lists, then
+    /// messages and maps.
     pub(super) const fn group(&self) -> u8 {
         match (self.shape, self.of) {
             (Shape::Map(_), _) => 2,
@@ -254,7 +255,7 @@ impl Description {
         out
     }
 
-    /// Returns the fingerprint of the encoded description.
+    /// Returns the fingerprint of the description's encoding.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.encode())

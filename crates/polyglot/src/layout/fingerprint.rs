@@ -18,20 +18,20 @@ use std::fmt;
 pub struct Fingerprint([u8; 16]);
 
 impl Fingerprint {
-    /// Creates a fingerprint from its bytes.
+    /// Creates a fingerprint from its 16 bytes.
     #[must_use]
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// Computes the fingerprint of an encoded description.
+    /// Computes the fingerprint of an encoded layout description.
     #[must_use]
     pub fn of(description: &[u8]) -> Self {
         let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ..] = hmac_sha256::Hash::hash(description);
         Self([a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p])
     }
 
-    /// Returns the bytes of the fingerprint.
+    /// Returns the 16 bytes of the fingerprint.
     #[must_use]
     pub const fn bytes(self) -> [u8; 16] {
         self.0

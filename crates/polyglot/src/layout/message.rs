@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// First byte of a body that names its layout. A fingerprint of 16 bytes and the message follow.
+/// First byte of a stored body that starts with a layout fingerprint. The 16 bytes of the fingerprint and the message
+/// follow.
 const MARK: u8 = 0x12;
 
 /// Wire layout of a message type. Created by generated code; see [`Message::LAYOUT`].
@@ -18,20 +19,19 @@ pub struct MessageLayout {
 }
 
 impl MessageLayout {
-    /// Creates a layout from the fingerprint of an encoded [`Description`], that encoding, and the names of its types and
-    /// fields.
+    /// Creates a layout from an encoded [`Description`], its fingerprint, and the names of its types and fields.
     #[must_use]
     pub const fn new(fingerprint: u128, description: &'static [u8], names: &'static str) -> Self {
         Self { fingerprint: Fingerprint::new(fingerprint.to_be_bytes()), description, names }
     }
 
-    /// Returns the fingerprint of the description.
+    /// Returns the fingerprint of the message's layout.
     #[must_use]
     pub const fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 
-    /// Writes the layout mark (a marker byte and the fingerprint of this layout) that precedes a body.
+    /// Writes the mark that precedes a stored body: a marker byte and the fingerprint of this layout.
     pub fn put_mark(&self, body: &mut Vec<u8>) {
         body.push(MARK);
         body.extend_from_slice(&self.fingerprint.bytes());
@@ -59,16 +59,16 @@ pub fn split_mark(body: &[u8]) -> Option<(Option<Fingerprint>, &[u8])> {
     Some((Some(Fingerprint::new(*fingerprint)), rest))
 }
 
-/// Translates stored bodies of other versions of a message to the layout of `M`.
+/// Translates stored bodies of other versions of a message to the layout of the current version `M`.
 #[derive(Clone, Debug, Default)]
 pub struct MessageReader {
     others: Vec<(Fingerprint, Arc<VersionPlan>)>,
 }
 
-/// Plan for translating messages of another version, or the reason why it is impossible.
+/// Plan for translating messages of another version, or the reason why they cannot be translated.
 type VersionPlan = Result<(Plan, Option<Root>), String>;
 
-/// The error of reading a stored body: it is malformed, or of a version that cannot be translated.
+/// Error of reading a stored body that is malformed or whose version cannot be translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredError(String);
 
@@ -81,8 +81,7 @@ impl fmt::Display for StoredError {
 impl std::error::Error for StoredError {}
 
 impl MessageReader {
-    /// Adds the version `Old` of the message `M`. Bodies of a version with an incompatible field are refused when they
-    /// are read.
+    /// Adds the version `Old` of the message `M`. If the version has an incompatible field, reading its bodies fails.
     ///
     /// Fails to compile unless both types have a [`LAYOUT`](Message::LAYOUT).
     pub fn add<M: Message, Old: Message>(&mut self) {
@@ -92,7 +91,7 @@ impl MessageReader {
         }
     }
 
-    /// Returns a body of `M` without the fingerprint of its layout, translated if it is of an added version.
+    /// Returns a body of `M` without the fingerprint of its layout. Bodies of an added version are translated.
     ///
     /// # Errors
     ///
@@ -123,7 +122,7 @@ impl MessageReader {
     }
 }
 
-/// Creates the plan for bodies of another version.
+/// Creates the plan for translating bodies of another version.
 fn plan(old: &MessageLayout, own: &MessageLayout) -> VersionPlan {
     let parse = |layout: &MessageLayout| Description::parse(layout.description).map_err(|error| error.to_string());
     let (from, to) = (parse(old)?, parse(own)?);

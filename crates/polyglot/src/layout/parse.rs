@@ -4,14 +4,15 @@ use super::description::{Description, Field, Method, Shape, Type, TypeLayout};
 use std::collections::HashSet;
 use std::fmt;
 
-/// Maximum length of a description in bytes, equal to the maximum size of an extension packet. A schema with 50
+/// Maximum length of a layout description in bytes, equal to the maximum size of an extension packet. A schema with 50
 /// messages of 12 fields takes 2 kB.
 pub const DESCRIPTION_MAX: usize = 64 << 10;
 
-/// Maximum number of types in a description. Each takes at least two bytes on the wire and about 100 bytes in a plan.
+/// Maximum number of types in a layout description. Each takes at least two bytes on the wire and about 100 bytes in a
+/// plan.
 pub const TYPES_MAX: usize = 4096;
 
-/// Maximum total number of fields and enum values in a description.
+/// Maximum total number of fields and enum values in a layout description.
 pub const PARTS_MAX: usize = 20_000;
 
 /// The error of parsing an invalid description: it is not canonical or exceeds a limit.
@@ -37,7 +38,7 @@ impl fmt::Display for DescriptionError {
 impl std::error::Error for DescriptionError {}
 
 impl Description {
-    /// Parses a description. Encoding the result yields the same bytes.
+    /// Parses an encoded layout description. Encoding the result again yields the same bytes.
     ///
     /// # Errors
     ///
@@ -57,7 +58,7 @@ type Result<T, E = &'static str> = std::result::Result<T, E>;
 struct Parser<'a> {
     rest: &'a [u8],
     length: usize,
-    /// Number of fields and enum values that may still be parsed before the description is rejected.
+    /// Number of further fields and enum values that are accepted before the description is rejected.
     parts: usize,
 }
 
@@ -166,7 +167,7 @@ impl<'a> Parser<'a> {
         Ok(numbers)
     }
 
-    /// Reads the number of fields or enum values of a type, and deducts it from the permitted total.
+    /// Reads the number of fields or enum values of a type and deducts it from the remaining total.
     fn parts(&mut self) -> Result<usize> {
         let count = self.number(self.parts, "more than 20000 fields and values")?;
         self.parts = self.parts.wrapping_sub(count); // At most `self.parts`.
@@ -194,7 +195,7 @@ impl<'a> Parser<'a> {
         usize::try_from(self.varint()?).ok().filter(|number| *number <= max).ok_or(reason)
     }
 
-    /// Reads a varint, which must be in its shortest form.
+    /// Reads a varint, which must be encoded in its shortest form.
     fn varint(&mut self) -> Result<u64> {
         let mut value = 0_u64;
         for shift in (0..63).step_by(7) {
@@ -208,8 +209,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Checks that types are numbered in the order of their first use, and that each reference is to a message or enum as
-/// stated.
+/// Checks that types are numbered in the order of their first use, and that each reference has the stated type, message
+/// or enum.
 fn check_uses(types: &[TypeLayout], methods: &[Method]) -> Result<()> {
     let mut next = 0_u32;
     let check = |next: &mut u32, of: Type| {

@@ -9,30 +9,31 @@ use crate::{Form, Kind};
 use std::collections::HashMap;
 use std::fmt;
 
-/// Maximum total number of fields in all pairs of types of a plan, counted for both peers. The plan has about as many
-/// operations, of 8 bytes each.
+/// Maximum total number of fields in all type pairs of a plan, counted for both peers. The plan has about as many
+/// operations of 8 bytes each.
 const PARTS_MAX: usize = 65_536;
 
 /// A compiled translation of bodies from a writer's layout to a reader's layout.
 ///
-/// A plan accepts bodies in both forms and writes one form. See [`Plan::translate`] for an example.
+/// A plan accepts bodies in the flat and the extended encoding and writes one of them. See [`Plan::translate`] for an
+/// example.
 #[derive(Debug)]
 pub struct Plan {
     pub(super) extended: Program,
-    /// Program for input in the flat form. `None` if the layout has no oneofs, so that both forms are read alike.
-    /// Whether a body is in the flat form is found out at its first oneof.
+    /// Program for input in the flat encoding. `None` if the layout has no oneofs, because both encodings are then read
+    /// alike. The encoding of a body is detected at its first oneof.
     pub(super) flat: Option<Program>,
     roots: HashMap<(u32, u32), Result<Option<Root>, Refusal>>,
 }
 
-/// Entry points of a [`Plan`] for translating one request or reply type.
+/// Entry point of a [`Plan`] for translating one request or reply type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root {
     pub(super) extended: u32,
     pub(super) flat: u32,
 }
 
-/// Reason why a plan cannot be created: it would exceed a limit.
+/// Limit that a plan would exceed, so that it cannot be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlanError {
@@ -53,21 +54,21 @@ impl fmt::Display for PlanError {
 
 impl std::error::Error for PlanError {}
 
-/// Compiled operations that translate messages between two layouts. They accept input in either the flat or the
-/// extended form.
+/// Compiled operations that translate messages between two layouts, for input in either the flat or the extended
+/// encoding.
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) ops: Vec<Op>,
-    /// Ranges of operations. A block for each type of the writer, which copies messages, is followed by a block for
-    /// each pair of types, which translates them.
+    /// Range of operations of each block. Each type of the writer has a block that copies its messages, and each pair
+    /// of types has a block that translates them. The blocks of the types come first.
     pub(super) blocks: Vec<(u32, u32)>,
-    /// Encoded default values, which operations write for fields that the writer does not have.
+    /// Encoded default values, which are written for fields that the writer's layout does not have.
     pub(super) bytes: Vec<u8>,
     pub(super) oneofs: Vec<Vec<Member>>,
     pub(super) orders: Vec<Order>,
-    /// Declared numbers of each enum of the writer, by which its indices are converted.
+    /// Declared numbers of each enum of the writer, indexed by the encoded values.
     pub(super) numbers: Vec<Vec<i32>>,
-    /// Lookup tables for the enums of the reader, from number to index.
+    /// Lookup tables from number to index for each enum of the reader.
     pub(super) indices: Vec<Indices>,
     pub(super) output: Form,
 }
@@ -84,78 +85,78 @@ impl Program {
     }
 }
 
-/// Lookup table from the numbers of a reader's enum to their indices.
+/// Lookup table from the numbers of a reader's enum to their indexes.
 #[derive(Debug)]
 pub(super) struct Indices {
-    /// Declared numbers, sorted, each with the index of the first value that has it.
+    /// Declared numbers in ascending order, each with the index of the first value that has it.
     pub(super) sorted: Vec<(i32, u32)>,
-    /// Number of values that the enum declares, aliases included.
+    /// Number of values that the enum declares, including aliases.
     pub(super) count: u32,
 }
 
-/// Operation of a compiled [`Program`].
+/// An operation of a compiled [`Program`].
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Op {
-    /// Copies this many values that can be delimited without knowledge of their layout.
+    /// Copies this many values whose length can be found without their layout.
     Copy(u32),
-    /// Copies a message, or a list or map of messages, by using a block of the writer's type to find its end.
+    /// Copies a message, or a list or map of messages, using a block for the writer's type to find its end.
     CopyTree {
         container: Container,
         block: u32,
     },
-    /// Copies a oneof of the writer unchanged. Contains the index of its table.
+    /// Copies a oneof of the writer unchanged. Contains the index of its member table.
     CopyOneof(u32),
-    /// Skips this many values that can be delimited without knowledge of their layout.
+    /// Skips this many values whose length can be found without their layout.
     Skip(u32),
     SkipTree {
         container: Container,
         block: u32,
     },
     SkipOneof(u32),
-    /// Writes a default value: a range of [`Program::bytes`].
+    /// Writes a default value, given by a range of [`Program::bytes`].
     Fill {
         length: u16,
         at: u32,
     },
-    /// Converts a value. Writes it as a member of a oneof unless `member` is 0.
+    /// Converts a value and writes it. Unless `member` is 0, writes it as a oneof member.
     Value {
         how: How,
         member: u16,
         arg: u32,
     },
-    /// Like `Value`, but only if the value is present. The next operation is executed otherwise.
+    /// Like `Value`, but only for a value that is present. If it is absent, executes the next operation instead.
     Present {
         how: How,
         member: u16,
         arg: u32,
     },
-    /// Like `Value`, but only if the value differs from its default. The next operation is executed otherwise.
+    /// Like `Value`, but only for a value that differs from its default. Otherwise executes the next operation instead.
     NonDefault {
         how: How,
         member: u16,
         arg: u32,
     },
-    /// Translates a oneof. The next operation is executed if no member is set that the reader has.
+    /// Translates a oneof. If no member is set that the reader's layout has, executes the next operation instead.
     Oneof(u32),
     List {
         how: How,
         kind: Kind,
         arg: u32,
     },
-    /// Translates a list or map to a list or map with these `kinds`. The next operation is executed for a nil message
-    /// and writes the default entry.
+    /// Translates a list or map to a list or map whose elements have these `kinds`. For a nil message, the next
+    /// operation writes the default entry.
     Entries {
         change: Entries,
         kinds: u8,
         block: u32,
     },
-    /// Starts a segment of the output, which holds a value for a place. If several segments are for the same place or
-    /// oneof, the one with the highest rank is used.
+    /// Starts an output segment with the value for a place in the reader's message. Of several segments for the same
+    /// place or oneof, the one with the highest rank is used.
     Segment {
         place: u16,
         rank: u32,
     },
-    /// Replaces the segments of a message by their contents in the reader's order.
+    /// Replaces the segments of a message with their contents in the reader's field order.
     Assemble(u32),
 }
 
@@ -175,11 +176,11 @@ pub(super) enum Entries {
     ListToMap,
 }
 
-/// How to convert a value: a [`Conversion`] whose types are in the operation's argument.
+/// How to convert a value, which is a [`Conversion`] whose types are in the operation's argument.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How {
     Copy,
-    /// Copies a message unchanged, delimited by the block for the writer's type.
+    /// Copies a message unchanged, using the block for the writer's type to find its end.
     Tree,
     Number,
     Enum,
@@ -190,10 +191,10 @@ pub(super) enum How {
     Message,
 }
 
-/// A member that the writer may have set in a oneof, and how it is translated.
+/// A member that may be set in the writer's oneof, and how it is translated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
-    /// Block of the member's type, if that is a message.
+    /// Block for the member's type, if the member is a message.
     pub(super) tree: Option<u32>,
     pub(super) target: Option<Target>,
 }
@@ -203,11 +204,11 @@ pub(super) struct Target {
     pub(super) how: How,
     pub(super) arg: u32,
     pub(super) member: u16,
-    /// Place and rank of the segment that the member starts, if the output has segments.
+    /// Place and rank of the segment that the member starts, if the output consists of segments.
     pub(super) segment: Option<(u16, u32)>,
 }
 
-/// Order in which the fields of a message must be written for the reader.
+/// Order in which the fields of a message are written for the reader.
 #[derive(Debug)]
 pub(super) struct Order {
     pub(super) places: Vec<OrderPlace>,
@@ -218,18 +219,19 @@ pub(super) struct Order {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OrderPlace {
-    /// Length and offset in [`Program::bytes`] of the default that is used if the place has no segment.
+    /// Length and offset in [`Program::bytes`] of the default value that is written if the place has no segment.
     pub(super) length: u16,
     pub(super) at: u32,
-    /// Group of mutually exclusive places, or 0 for none. The members of a oneof in the flat form are a group.
+    /// Group of mutually exclusive places, or 0 for none. The members of a oneof in the flat encoding form such a
+    /// group.
     pub(super) group: u16,
-    /// Index of the input segment that is written at this place, if the order has no groups.
+    /// Index of the input segment that is written at this place, if there are no groups of mutually exclusive places.
     pub(super) source: u16,
 }
 
 impl Plan {
-    /// Creates a plan for messages. `roots` contains pairs of a type index of `from` and one of `to`. `output` is the
-    /// form to write.
+    /// Creates a plan for translating messages. Each of `roots` is a pair of a type index in `from` and one in `to`.
+    /// `output` is the encoding to write.
     ///
     /// # Errors
     ///
@@ -258,7 +260,8 @@ impl Plan {
         Ok(Self { extended, flat, roots: roots.iter().copied().zip(found).collect() })
     }
 
-    /// Returns the fields that cannot be translated in either direction, of two messages without those in their fields.
+    /// Returns the fields of two messages that cannot be translated in either direction, excluding those of nested
+    /// messages.
     ///
     /// # Errors
     ///
@@ -269,15 +272,15 @@ impl Plan {
         Ok(builder.edges(root.0, root.1)?.1)
     }
 
-    /// Returns the approximate memory of the plan in bytes.
+    /// Returns the approximate memory used by the plan in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         let programs = std::iter::once(&self.extended).chain(&self.flat).map(Program::memory);
         programs.sum::<usize>().wrapping_add(self.roots.len().wrapping_mul(size_of::<Refusal>()))
     }
 
-    /// Returns the translation of a message for which the plan was created. Returns `None` if its bodies need no
-    /// translation.
+    /// Returns the entry point for translating a message for which the plan was created. Returns `None` if its bodies
+    /// need no translation.
     ///
     /// # Errors
     ///
@@ -287,27 +290,27 @@ impl Plan {
     }
 }
 
-/// A type of the writer and a type of the reader, between which messages are translated.
+/// A type of the writer and the type of the reader to which its messages are translated.
 pub(super) struct Pair {
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) edges: Vec<Edge>,
-    /// Indices of the pairs whose messages contain this pair's message.
+    /// Indexes of the type pairs whose messages contain messages of this pair.
     users: Vec<usize>,
-    /// Whether both types have the same encoding, including nested messages.
+    /// Whether both types have the same encoding, including their nested messages.
     pub(super) is_same: bool,
     refusals: Vec<Refusal>,
 }
 
-/// Pairs a field of the writer with the reader's field of the same number, to which it is translated.
+/// A field of the writer and the reader's field with the same number, to which it is translated.
 #[derive(Clone, Copy)]
 pub(super) struct Edge {
-    /// Index of the writer's item that contains the field. If the item is a oneof, `member` is the one-based index of
-    /// the field in it, and 0 otherwise.
+    /// Index of the writer's item that contains the field. If the item is a oneof, `member` is the field's one-based
+    /// index in it, and 0 otherwise.
     pub(super) item: usize,
     pub(super) member: u16,
-    /// Index of the reader's item that contains the field. If the item is a oneof, `into` is the one-based index of the
-    /// field in it, and 0 otherwise.
+    /// Index of the reader's item that contains the field. If the item is a oneof, `into` is the field's one-based
+    /// index in it, and 0 otherwise.
     pub(super) slot: usize,
     pub(super) into: u16,
     pub(super) number: u32,
@@ -327,7 +330,7 @@ struct Builder {
     pairs: Vec<Pair>,
     index: HashMap<(u32, u32), u32>,
     same_enums: HashMap<(u16, u16), bool>,
-    /// Number of fields that pairs may still have in total before the plan exceeds its limit.
+    /// Number of further fields that type pairs may have before the plan exceeds its limit.
     parts: usize,
     program: Program,
 }
@@ -339,7 +342,7 @@ impl Builder {
         Self { from, to, pairs, index, same_enums, parts: PARTS_MAX, program }
     }
 
-    /// Collects all pairs of types that are reachable from the roots.
+    /// Collects all type pairs that are reachable from the roots.
     fn discover(&mut self, roots: &[(u32, u32)]) -> Result<(), PlanError> {
         for (from, to) in roots {
             self.pair(*from, *to)?;
@@ -388,7 +391,7 @@ impl Builder {
         Ok(pair)
     }
 
-    /// Returns an edge for each field that both types have, and the pairs of fields with incompatible types.
+    /// Returns an edge for each field that both types have, and the pairs of fields whose types are incompatible.
     fn edges(&mut self, from: u32, to: u32) -> Result<(Vec<Edge>, Vec<Refusal>), PlanError> {
         let fields = |side: &Side, node| side.items(node).iter().map(|item| item.fields.len()).sum::<usize>();
         let parts = fields(&self.from, from).saturating_add(fields(&self.to, to));
@@ -421,7 +424,7 @@ impl Builder {
         Ok((edges, refusals))
     }
 
-    /// Returns how to convert between two fields, or `None` if they are incompatible.
+    /// Returns how to convert one field to another, or `None` if they are incompatible.
     fn change(&mut self, from: (&Field, Place), to: (&Field, Place)) -> Result<Option<Change>, PlanError> {
         let ((from, from_place), (to, to_place)) = (from, to);
         let (change, of, into) = match (from_place, to_place) {
@@ -460,7 +463,7 @@ impl Builder {
         Ok(Some(Change::Entries(change, self.pair(of, into)?)))
     }
 
-    /// Returns whether enum values can be copied, because both enums have the same numbers in the same order.
+    /// Returns whether enum values can be copied, because both enums declare the same numbers in the same order.
     fn is_same_enum(&mut self, from: u16, to: u16) -> bool {
         let (numbers, others) = (self.from.numbers(from), self.to.numbers(to));
         // The flat form requires a conversion nevertheless, because the input may contain numbers in place of indices.
@@ -468,7 +471,7 @@ impl Builder {
         *self.same_enums.entry((from, to)).or_insert_with(is_same)
     }
 
-    /// Returns the block of a root, or the first refusal of a field in its messages.
+    /// Returns the block that translates a root, or the first incompatible field in its messages.
     fn root(&self, root: (u32, u32)) -> Result<RootBlock, Refusal> {
         let pair = self.index.get(&root).copied().unwrap_or_default();
         let mut is_seen = vec![false; self.pairs.len()];
@@ -506,7 +509,7 @@ impl Builder {
         from.len() == to.len() && are_same_items(&self.from, &self.to, pair, to.len())
     }
 
-    /// Compiles the blocks of the writer's types and of all pairs of types.
+    /// Compiles the blocks for the writer's types and for all type pairs.
     fn program(self) -> Program {
         let Self { mut from, to, pairs, mut program, .. } = self;
         let mut emitter = Emitter { from: &from, to: &to, pairs: &pairs, program: &mut program, start: 0 };
@@ -530,8 +533,7 @@ impl Builder {
     }
 }
 
-/// Returns whether the first `count` items of both types have the same encoding. Assumes that the encodings of nested
-/// pairs do not differ.
+/// Returns whether the first `count` items of both types have the same encoding, assuming that nested messages do.
 fn are_same_items(from: &Side, to: &Side, pair: &Pair, count: usize) -> bool {
     let mut edges = pair.edges.iter().peekable();
     let (items, slots) = (from.items(pair.from), to.items(pair.to));
@@ -556,8 +558,7 @@ impl Edge {
         }
     }
 
-    /// Returns whether the value has the same encoding at both peers. Assumes that the encodings of a nested pair do
-    /// not differ.
+    /// Returns whether the field has the same encoding at both peers, assuming that a nested message has.
     pub(super) fn is_same(&self, item: &Item, slot: &Item, output: Form) -> bool {
         let is_message = matches!(self.change, Change::Single(Conversion::Message(..)));
         let is_same_place = match (item.place, slot.place) {
@@ -578,7 +579,7 @@ impl Edge {
     }
 }
 
-/// The block that translates a root, and whether bodies of the writer can be used unchanged.
+/// The block that translates a root message, and whether the writer's bodies can be used unchanged.
 #[derive(Clone)]
 struct RootBlock {
     block: u32,

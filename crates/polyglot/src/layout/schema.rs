@@ -8,7 +8,7 @@ use prost_types::{
 use std::collections::HashMap;
 use std::fmt;
 
-/// The messages and enums of a schema, by their full names.
+/// Messages and enums of a protobuf schema, indexed by full name.
 #[derive(Debug, Default)]
 pub struct Schema<'a> {
     declared: HashMap<String, Declaration<'a>>,
@@ -16,22 +16,22 @@ pub struct Schema<'a> {
 
 #[derive(Clone, Copy, Debug)]
 enum Declaration<'a> {
-    /// A message, and whether its fields have explicit presence by default, like in proto2.
+    /// A message, and whether its fields have explicit presence by default as in proto2.
     Message(&'a DescriptorProto, bool),
     Enum(&'a EnumDescriptorProto),
 }
 
-/// A description, together with the names of its types and fields.
+/// A layout description, with the names of its types and fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
-    /// Encoded fields and types of the message or service, without names.
+    /// Layout of the fields and types of a message or service, without names.
     pub description: Description,
-    /// One line for each type: its full name. The line of a message also contains the names of its fields in wire
-    /// order.
+    /// Names of the description's types, one per line. The line of a message also contains the names of its fields in
+    /// wire order.
     pub names: String,
 }
 
-/// The error of describing a type that the schema lacks or that has no layout.
+/// Error of describing a type that is missing in the schema or that has no layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError(String);
 
@@ -44,7 +44,8 @@ impl fmt::Display for SchemaError {
 impl std::error::Error for SchemaError {}
 
 impl<'a> Schema<'a> {
-    /// Collects the types of `files`. Type references must be full names with a leading dot, as compilers produce them.
+    /// Collects the messages and enums of `files`. Type references must be full names with a leading dot, as protobuf
+    /// compilers produce them.
     #[must_use]
     pub fn new(files: impl IntoIterator<Item = &'a FileDescriptorProto>) -> Self {
         let mut schema = Self::default();
@@ -69,7 +70,8 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// Describes the service with this full name. The methods must be in the order of their operations.
+    /// Describes the layout of the service with this full name. Its methods must be given in the order of their
+    /// operation numbers.
     ///
     /// # Errors
     ///
@@ -93,7 +95,7 @@ impl<'a> Schema<'a> {
         types.describe(name, found)
     }
 
-    /// Describes the message with this full name.
+    /// Describes the layout of the message with this full name.
     ///
     /// # Errors
     ///
@@ -124,7 +126,7 @@ impl<'a> Schema<'a> {
 /// Types of a description that is being built, in the order of their first use.
 struct Types<'s, 'a> {
     schema: &'s Schema<'a>,
-    /// Full names with a leading dot.
+    /// Full names of the types, with a leading dot.
     names: Vec<String>,
     indices: HashMap<String, u32>,
 }
@@ -147,7 +149,7 @@ impl<'a> Types<'_, 'a> {
         }
     }
 
-    /// Describes the types collected so far and all types that they contain.
+    /// Describes the types collected so far and all types that they refer to.
     fn describe(mut self, name: &str, methods: Vec<Method>) -> Result<Described, SchemaError> {
         let mut types = Vec::new();
         let mut names = String::new();
@@ -179,7 +181,8 @@ impl<'a> Types<'_, 'a> {
         Ok(Described { description: Description { name: name.to_owned(), types, methods }, names })
     }
 
-    /// Returns the fields in the order of declaration. The indices of messages and enums are assigned later.
+    /// Returns the layout of the fields in the order of declaration, with their names. The indexes of message and enum
+    /// types are assigned later.
     fn fields(&self, message: &'a DescriptorProto, has_presence: bool) -> Result<Vec<(Field, &'a str)>, SchemaError> {
         let mut members: HashMap<i32, u16> = HashMap::new();
         let fields = message.field.iter().map(|declared| {
@@ -205,7 +208,7 @@ impl<'a> Types<'_, 'a> {
         fields.collect()
     }
 
-    /// Returns the key and value fields of a map, or `None` if the field is not a map.
+    /// Returns the key and value fields of a map field, or `None` for other fields.
     fn entry(&self, field: &FieldDescriptorProto) -> Result<Option<[&'a FieldDescriptorProto; 2]>, SchemaError> {
         if field.r#type() != Declared::Message || field.label() != Label::Repeated {
             return Ok(None);

@@ -4,21 +4,21 @@
 use super::description::{Description, Field, Shape, Type, TypeLayout};
 use crate::Form;
 
-/// Types of a plan's writer or reader, arranged as on the wire.
+/// Types of the writer or the reader of a plan, with their fields as arranged on the wire.
 pub(super) struct Side {
-    /// Items of each type of the description, followed by those of the map entries. Enums have no items.
+    /// Items of each type in the description, followed by those of the map entries. Enums have no items.
     pub(super) nodes: Vec<Vec<Item>>,
-    /// Numbers of each enum of the description, by type index.
+    /// Declared numbers of each enum in the description, by type index.
     pub(super) enums: Vec<Vec<i32>>,
     pub(super) form: Form,
 }
 
-/// A field as encoded on the wire. In the extended form, a whole oneof is one item.
+/// A field as encoded on the wire. In the extended encoding, a whole oneof is a single item.
 pub(super) struct Item {
     pub(super) place: Place,
-    /// The field itself. For a oneof, its members in the order of their indices.
+    /// The field itself or, for a oneof, its members in the order of their indexes.
     pub(super) fields: Vec<Field>,
-    /// Index of the oneof, if the item is a oneof or a member of one.
+    /// Index of the oneof, if the item is a oneof or a oneof member.
     pub(super) oneof: Option<u16>,
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Place {
     Implicit,
     Optional,
     List,
-    /// A map. Contains the index of the type of its entries.
+    /// A map. Contains the type index of its entries.
     Map(u32),
     Oneof,
 }
@@ -123,7 +123,7 @@ impl Side {
         }
     }
 
-    /// Returns the kinds of keys and values in the header of a map.
+    /// Returns the kind bytes for the keys and values in the header of a map.
     pub(super) fn entry_kinds(&self, entry: u32) -> [u8; 2] {
         let kind =
             |item: Option<&Item>| item.and_then(|item| item.fields.first()).map_or(0, |field| field.of.kind().byte());
@@ -132,7 +132,7 @@ impl Side {
     }
 }
 
-/// Returns the items of a map entry. Key and value have the field numbers 1 and 2, like in protobuf.
+/// Returns the items of a map entry. As in protobuf, the key has field number 1 and the value has 2.
 fn entry_of(key: Type, value: Type) -> Vec<Item> {
     let item = |number, place, of| {
         let shape = if place == Place::Optional { Shape::Optional } else { Shape::Implicit };

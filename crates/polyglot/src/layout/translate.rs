@@ -7,26 +7,26 @@ use super::plan::{Entries, How, Indices, Op, Order, OrderPlace, Plan, Program, R
 use crate::{DecodeError, DecodeReason, Form, Kind, Nesting, varint};
 use std::ops::Range;
 
-/// Maximum number of bytes moved to reorder fields, as a multiple of the maximum body size. A nested message is moved
-/// once for each enclosing message that is reordered.
+/// Maximum number of bytes that are moved to reorder fields, as a multiple of the maximum body size. A nested message
+/// is moved once for each enclosing message that is reordered.
 const MOVES: usize = 8;
 
-/// Limits on the resources of a translation.
+/// Resource limits of a translation.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Maximum size of the output in bytes, which should be the reader's maximum body size. The output can be much
-    /// larger than the input, because missing fields are filled with defaults.
+    /// larger than the input, because missing fields are filled with default values.
     pub body: usize,
     /// Maximum nesting depth of messages.
     pub nesting: Nesting,
 }
 
-/// Result of a translation, for metrics.
+/// Statistics about a completed translation, for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Translated {
-    /// Number of fields that the writer has set and the reader does not know. Their values are lost.
+    /// Number of fields that the writer has set and that the reader's layout does not have. Their values are lost.
     pub skipped: u64,
-    /// Number of operations and elements, at most 16 per byte of input and output.
+    /// Number of executed operations and elements, at most 16 per byte of input and output.
     #[doc(hidden)]
     pub steps: u64,
 }
@@ -34,7 +34,7 @@ pub struct Translated {
 impl Plan {
     /// Translates `body` and appends the result to `out`. Appends nothing if the translation fails.
     ///
-    /// A body that is nil or an error is copied.
+    /// A body that contains nil or an error is copied unchanged.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Plan {
 }
 
 pub(super) enum Fault {
-    /// A oneof was expected in the extended form. The body may be in the flat form.
+    /// A oneof does not have the extended encoding. The body may have the flat one.
     Flat(DecodeError),
     Error(DecodeError),
 }
@@ -98,8 +98,8 @@ impl From<DecodeError> for Fault {
 
 pub(super) type Result<T, E = Fault> = std::result::Result<T, E>;
 
-/// A part of the output that holds the translated value of one field or oneof, until `Assemble` reorders the parts. It
-/// ends where the next segment starts.
+/// A part of the output with the translated value of one field or oneof, until `Assemble` reorders the parts. It ends
+/// where the next segment starts.
 #[derive(Clone, Copy)]
 struct Segment {
     place: u16,
@@ -109,13 +109,14 @@ struct Segment {
 
 pub(super) struct Run<'p, 'i, 'o> {
     pub(super) program: &'p Program,
-    /// Input that has not been read.
+    /// Input that has not been read yet.
     pub(super) rest: &'i [u8],
-    /// Input that was not copied to the output yet, with `rest` as its suffix. Adjacent values are copied together.
+    /// Input that has not been copied to the output yet, with `rest` as its suffix. Adjacent values are copied
+    /// together.
     run: &'i [u8],
     length: usize,
     out: &'o mut Vec<u8>,
-    /// Number of bytes that may still be appended before the output exceeds its maximum size.
+    /// Number of bytes that can be appended before the output exceeds its maximum size.
     room: usize,
     pub(super) limits: Limits,
     pub(super) levels: u32,
@@ -165,7 +166,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         })
     }
 
-    /// Appends the input that was read but not yet copied.
+    /// Copies the input that has been read but not yet copied to the output.
     #[inline]
     fn flush(&mut self) -> Result<()> {
         let length = self.run.len().wrapping_sub(self.rest.len()); // `rest` is a suffix of `run`.
@@ -186,7 +187,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Appends a kind byte and a varint.
+    /// Appends a kind byte and a varint to the output.
     fn put_varint(&mut self, kind: Kind, value: u64) -> Result<()> {
         let before = self.out.len();
         varint::write(self.out, kind.byte(), value);
@@ -204,12 +205,12 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         self.put(bytes.unwrap_or_default())
     }
 
-    /// Discards the input that was read since the last flush.
+    /// Discards the input that has been read since the last flush.
     fn drop_run(&mut self) {
         self.run = self.rest;
     }
 
-    /// Translates a message, which may be nil.
+    /// Translates a message, which may be nil, with the given block.
     fn message(&mut self, block: u32) -> Result<()> {
         if self.enter()? {
             self.fields(block)?;
@@ -218,7 +219,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Translates the fields of a message or map entry.
+    /// Translates the fields of a message or of a map entry.
     fn fields(&mut self, block: u32) -> Result<()> {
         let base = self.segments.len();
         let mut ops = self.ops(block).iter();
@@ -294,7 +295,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Translates a oneof. Returns whether a member is set that the reader has.
+    /// Translates a oneof. Returns whether a member is set that the reader's layout has.
     fn oneof(&mut self, table: u32) -> Result<bool> {
         self.flush()?;
         let before = self.rest;
@@ -318,7 +319,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(true)
     }
 
-    /// Converts a value. If `member` is not 0, first writes the header of the oneof.
+    /// Converts a value. Unless `member` is 0, first writes the header of a oneof.
     #[inline]
     fn member(&mut self, how: How, member: u16, arg: u32) -> Result<()> {
         if member > 0 {
@@ -364,7 +365,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Reads a string or bytes value and copies it with another kind. Returns its content.
+    /// Reads a string or bytes value and writes it with another kind. Returns its content.
     fn sized(&mut self, from: Kind, to: Kind) -> Result<&'i [u8]> {
         self.flush()?;
         let [kind, sized @ ..] = self.rest else { return Err(self.unexpected(from)) };
@@ -381,7 +382,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(content.get(..content.len().wrapping_sub(self.rest.len())).unwrap_or_default())
     }
 
-    /// Reads a number as the 64-bit value that protobuf's varint would have.
+    /// Reads a number as the 64-bit value that protobuf would encode as a varint.
     fn number(&mut self, of: Number) -> Result<u64> {
         self.flush()?;
         if of == Number::Bool {
@@ -418,8 +419,8 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         }
     }
 
-    /// Reads a value of the writer's enum as a number. Accepts both an index and a number, which the writer uses if its
-    /// schema lacks the value.
+    /// Reads a value of the writer's enum as a number. The value may be encoded as an index or as a number. Writers
+    /// encode a number if their schema does not declare it.
     fn enum_number(&mut self, of: u32) -> Result<i32> {
         if self.rest.first() == Some(&Kind::I32.byte()) {
             return Ok(self.number(Number::I32)? as i32);
@@ -451,7 +452,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Err(self.error(DecodeReason::EnumNumber(number)))
     }
 
-    /// Returns whether the next value is the default of its type.
+    /// Returns whether the next value is the default of its type, without reading it.
     fn is_default(&self, how: How, arg: u32) -> bool {
         if let (How::Enum | How::EnumToNumber, [0x0a, index, ..]) = (how, self.rest) {
             let numbers = self.program.numbers.get(arg as usize >> 16);
@@ -488,7 +489,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Translates between lists and maps of entries. `nil` writes the default entry.
+    /// Translates between lists and maps of entries. For a nil entry, `nil` writes the default entry.
     fn entries(&mut self, change: Entries, kinds: u8, block: u32, nil: Option<&Op>) -> Result<()> {
         self.flush()?;
         let count = if change == Entries::ListToMap { self.list_head()? } else { self.map_head()? };
@@ -523,7 +524,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(())
     }
 
-    /// Reorders the segments of a message, which start at index `base`, into the reader's order.
+    /// Reorders the segments of a message, which start at index `base`, into the reader's field order.
     fn assemble(&mut self, order: u32, base: usize) -> Result<()> {
         self.flush()?;
         let program = self.program;
@@ -573,8 +574,8 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
     }
 }
 
-/// Selects a segment for each place: the non-empty one of the highest rank. At most one place of each group has a
-/// segment.
+/// Selects the segment for each place, which is the non-empty one with the highest rank. At most one place of each
+/// group gets a segment.
 fn choose(segments: &[Segment], places: &[OrderPlace], groups: u16, end: usize) -> Vec<Option<Range<usize>>> {
     let mut chosen: Vec<Option<(Range<usize>, u32)>> = vec![None; places.len()];
     let mut winners: Vec<Option<usize>> = vec![None; usize::from(groups).wrapping_add(1)];

@@ -35,7 +35,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         ops
     }
 
-    /// Reads `count` values whose end can be found without a layout.
+    /// Reads `count` values whose length can be found without a layout.
     #[inline]
     pub(super) fn values(&mut self, count: u32) -> Result<()> {
         let mut rest = self.rest;
@@ -46,20 +46,20 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(())
     }
 
-    /// Reads one value whose end can be found without a layout.
+    /// Reads one value whose length can be found without a layout.
     #[inline]
     pub(super) fn value(&mut self) -> Result<()> {
         self.values(1)
     }
 
-    /// Reads a scalar, a string, bytes or a nil.
+    /// Reads a scalar, string, bytes value or nil.
     #[inline]
     pub(super) fn scalar(&mut self) -> Result<()> {
         self.rest = if let Some(rest) = skip_short(self.rest) { rest } else { self.long_scalar(self.rest)? };
         Ok(())
     }
 
-    /// Reads a value at the start of `rest` that has no fast path. Returns the remaining input.
+    /// Slow path: reads any value at the start of `rest`. Returns the remaining input.
     #[inline(never)]
     fn long_value(&mut self, rest: &'i [u8]) -> Result<&'i [u8]> {
         match rest {
@@ -77,7 +77,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         }
     }
 
-    /// Reads `count` elements, or pairs of a key and a value, of these kinds. Returns the remaining input.
+    /// Reads `count` list elements, or `count` pairs of a key and a value, of these kinds. Returns the remaining input.
     fn elements(&mut self, kinds: &[u8], count: u64) -> Result<&'i [u8]> {
         let size = |kind: &u8| match kind {
             0x07 => Some(2_u64),
@@ -101,7 +101,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(rest)
     }
 
-    /// Reads a scalar, string or bytes value at the start of `rest` that has no fast path. Returns the remaining input.
+    /// Slow path: reads a scalar, string or bytes value at the start of `rest`. Returns the remaining input.
     #[inline(never)]
     fn long_scalar(&mut self, rest: &'i [u8]) -> Result<&'i [u8]> {
         self.rest = rest;
@@ -130,7 +130,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         })
     }
 
-    /// Reads the length of a value or the number of its elements.
+    /// Reads the length of a string or bytes value, or the number of elements of a container.
     #[inline]
     pub(super) fn length(&mut self) -> Result<u64> {
         let [0x0a, length @ ..] = self.rest else { return Err(self.unexpected(Kind::U32)) };
@@ -139,7 +139,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(length & u64::from(u32::MAX)) // Discard excess bits, like decoders do.
     }
 
-    /// Reads past a message, or a list or map of messages, with the block of the writer's type.
+    /// Skips a message, or a list or map of messages, using the block for the writer's type to find its end.
     pub(super) fn tree(&mut self, container: Container, block: u32) -> Result<()> {
         let count = match container {
             Container::Single => return self.walk_message(block),
@@ -156,14 +156,15 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(())
     }
 
-    /// Reads the header of a list with elements of any kind. Returns their number.
+    /// Reads the header of a list whose elements may have any kind. Returns the number of elements.
     pub(super) fn list_head(&mut self) -> Result<u64> {
         let [0x01, _, length @ ..] = self.rest else { return Err(self.unexpected(Kind::List)) };
         self.rest = length;
         self.length()
     }
 
-    /// Reads the header of a map with keys and values of any kind. Returns the number of pairs, which is 0 for nil.
+    /// Reads the header of a map whose keys and values may have any kind. Returns the number of pairs, which is 0 for
+    /// nil.
     pub(super) fn map_head(&mut self) -> Result<u64> {
         match self.rest {
             [0x00, rest @ ..] => {
@@ -186,7 +187,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(())
     }
 
-    /// Reads the fields of a message with the block of its type.
+    /// Skips the fields of a message, using the block for its type.
     pub(super) fn walk(&mut self, block: u32) -> Result<()> {
         for op in self.ops(block) {
             match *op {
@@ -201,7 +202,8 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(())
     }
 
-    /// Reads the header of a oneof in the extended form. Returns the one-based index of the set member, or 0 for none.
+    /// Reads the header of a oneof in the extended encoding. Returns the one-based index of the set member, or 0 for
+    /// none.
     pub(super) fn oneof_head(&mut self) -> Result<u64> {
         let [0x03, member @ ..] = self.rest else {
             return Err(match self.unexpected(Kind::Any) {
@@ -213,7 +215,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(member)
     }
 
-    /// Returns the member of a oneof with this one-based index, or an error if the oneof has none.
+    /// Returns the oneof member with this one-based index, or an error if the oneof has no such member.
     pub(super) fn member_of(&self, table: u32, member: u64) -> Result<Member> {
         let index = usize::try_from(member).ok().and_then(|member| member.checked_sub(1));
         let members = self.program.oneofs.get(table as usize);
@@ -221,7 +223,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         found.ok_or_else(|| self.error(DecodeReason::UnknownMember { member: member as u32 }))
     }
 
-    /// Reads a oneof. Returns whether a member is set.
+    /// Skips a oneof. Returns whether a member is set.
     pub(super) fn walk_oneof(&mut self, table: u32) -> Result<bool> {
         let member = self.oneof_head()?;
         if member == 0 {

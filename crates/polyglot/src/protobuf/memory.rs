@@ -8,21 +8,22 @@ use bytes::{Buf, BufMut};
 use prost::encoding::{self, DecodeContext, WireType};
 use prost::{DecodeError, Message};
 
-/// A message that uses the protobuf codec.
+/// A protobuf-encoded message whose decoded memory can be computed in advance.
 pub trait Protobuf {
-    /// Returns the memory of the field with this number. Unknown fields take none.
+    /// Returns how the field with this number uses memory. Unknown fields use none.
     fn field(_number: u32) -> Field {
         Field::PLAIN
     }
 }
 
-/// Memory of a field outside of the message's struct. Text is not counted, because its length on the wire bounds it.
+/// Heap memory of a field, excluding the message's struct. Text is not counted, because its encoded length bounds it.
 /// Unused capacity of lists is not counted either.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// Memory of the first element in bytes. It is larger, because containers initially allocate several slots.
+    /// Memory in bytes for the first element. It is larger than for later ones, because containers initially allocate
+    /// several slots.
     first: usize,
-    /// Memory in bytes of each list element or map entry after the first.
+    /// Memory in bytes for each list element or map entry after the first.
     each: usize,
     values: Values,
 }
@@ -30,19 +31,19 @@ pub struct Field {
 /// Type of a field's values, which determines how their memory is computed from the encoded bytes.
 #[derive(Clone, Copy, Debug)]
 enum Values {
-    /// Values that take no memory outside of the struct or list element.
+    /// Values that use no memory outside of the struct or list element.
     Plain,
     /// Numbers encoded as varints, possibly packed.
     Varints,
-    /// Numbers of this fixed size in bytes, possibly packed.
+    /// Numbers of this encoded size in bytes, possibly packed.
     Fixed(usize),
     Messages(fn(u32) -> Field),
-    /// Map entries. If the values are messages, contains the function that returns the value's fields by number.
+    /// Map entries. If their values are messages, contains the function that returns the fields of these by number.
     Entries(Option<fn(u32) -> Field>),
 }
 
 impl Field {
-    /// A field without memory outside of the message's struct.
+    /// Memory of a field that uses none outside of the message's struct.
     pub const PLAIN: Self = Self { first: 0, each: 0, values: Values::Plain };
 
     /// A `Vec<T>`.
@@ -57,19 +58,19 @@ impl Field {
         Self { first: size_of::<T>().saturating_mul(slots), each: size_of::<T>(), values: Values::Plain }
     }
 
-    /// A `Vec<T>` of numbers that are encoded as varints.
+    /// Returns the memory of a `Vec<T>` of numbers that are encoded as varints.
     #[must_use]
     pub const fn varints<T>() -> Self {
         Self { values: Values::Varints, ..Self::list::<T>() }
     }
 
-    /// A `Vec<T>` of numbers that have the same size on the wire and in memory.
+    /// Returns the memory of a `Vec<T>` of numbers that have the same size on the wire and in memory.
     #[must_use]
     pub const fn fixed<T>() -> Self {
         Self { values: Values::Fixed(size_of::<T>()), ..Self::list::<T>() }
     }
 
-    /// `Box<T>` or `Option<Box<T>>`.
+    /// Returns the memory of a `Box<T>` or `Option<Box<T>>`.
     #[must_use]
     pub const fn boxed<T>() -> Self {
         Self { first: size_of::<T>(), each: size_of::<T>(), values: Values::Plain }
@@ -78,9 +79,9 @@ impl Field {
     /// A `HashMap<K, V>`.
     #[must_use]
     pub const fn map<K, V>() -> Self {
-        /// Number of slots in the smallest hash table.
+        /// Number of slots in the smallest hash table that is allocated.
         const SLOTS: usize = 4;
-        /// Number of control bytes: one per slot, and a trailing group.
+        /// Number of control bytes in the smallest hash table: one per slot, and a trailing group.
         const CONTROL: usize = 20;
         let each = size_of::<(K, V)>();
         Self {
@@ -93,7 +94,7 @@ impl Field {
     /// A `BTreeMap<K, V>`.
     #[must_use]
     pub const fn btree_map<K, V>() -> Self {
-        /// Number of slots in a tree node.
+        /// Number of slots in a node of a B-tree map.
         const SLOTS: usize = 11;
         let each = size_of::<(K, V)>();
         Self { first: each.saturating_mul(SLOTS), each, values: Values::Entries(None) }
@@ -105,7 +106,7 @@ impl Field {
         Self { values: Values::Messages(M::field), ..self }
     }
 
-    /// Sets the message type of a map's values.
+    /// Sets the message type of a map field's values.
     #[must_use]
     pub const fn to<M: Protobuf>(self) -> Self {
         Self { values: Values::Entries(Some(M::field)), ..self }
@@ -133,20 +134,20 @@ pub fn memory_of<M: Protobuf>(message: &[u8]) -> Result<usize, DecodeError> {
     Ok(walk.memory)
 }
 
-/// A prost message that only sums up the memory of the fields merged into it.
+/// A prost message that discards the fields merged into it and only sums up their memory.
 struct MemoryWalk {
     fields: Fields,
-    /// Bit set of the containers seen so far. Fields whose numbers differ by a multiple of 64 share a bit, due to which
-    /// only some unused slots are not counted.
+    /// Bit set of the fields seen so far. Fields whose numbers differ by a multiple of 64 share a bit, so the initial
+    /// slots of such fields are counted only once.
     seen: u64,
     memory: usize,
 }
 
-/// The fields of a message or map entry.
+/// Describes the fields of a message or of a map entry.
 #[derive(Clone, Copy)]
 enum Fields {
     Message(fn(u32) -> Field),
-    /// A map entry, whose value may be a message.
+    /// Fields of a map entry, whose value may be a message.
     Entry(Option<fn(u32) -> Field>),
 }
 
@@ -165,7 +166,7 @@ impl MemoryWalk {
         }
     }
 
-    /// Adds the memory of `elements` elements of a field.
+    /// Adds the memory for `elements` values of a field.
     fn count(&mut self, number: u32, field: Field, elements: usize) {
         if elements == 0 || field.each == 0 {
             return; // Return before a bit is set, which may belong to another field.
@@ -227,7 +228,7 @@ impl Message for MemoryWalk {
     }
 }
 
-/// Implements [`Protobuf`] for types. The arguments are the fields that take memory.
+/// Implements [`Protobuf`] for message types. The arguments are the fields that use heap memory.
 macro_rules! fields {
     ($($type:ty { $($number:literal => $field:expr,)* })*) => {$(
         impl Protobuf for $type {

@@ -24,9 +24,9 @@ pub mod encoding {
             string as strings,
         };
 
-        /// A type that represents a string or bytes field.
+        /// A Rust type that represents a string or bytes field.
         pub trait Text: AsRef<[u8]> + Default {
-            /// Reads the value of a field.
+            /// Decodes the value of a string or bytes field into `value`.
             ///
             /// # Errors
             /// If the value is malformed.
@@ -60,7 +60,8 @@ pub mod encoding {
         }
 
         impl Text for Utf8Bytes {
-            /// Reads a slice of the input if that is shared, like [`Decoder::utf8_bytes`](crate::Decoder::utf8_bytes).
+            /// Decodes the string as a slice of the input if the input is shared, like
+            /// [`Decoder::utf8_bytes`](crate::Decoder::utf8_bytes).
             fn merge(
                 wire_type: WireType,
                 value: &mut Self,
@@ -77,8 +78,8 @@ pub mod encoding {
             }
         }
 
-        /// Returns prost's error for invalid UTF-8. It is obtained by decoding an invalid string, because prost has no
-        /// public constructor for it.
+        /// Returns prost's error for invalid UTF-8, obtained by decoding an invalid string because prost has no public
+        /// constructor for it.
         fn not_utf8() -> DecodeError {
             let content = [1, 0xff];
             let read = strings::merge(
@@ -90,14 +91,14 @@ pub mod encoding {
             read.expect_err("0xff should not be valid UTF-8")
         }
 
-        /// Writes a field with its key.
+        /// Encodes a string or bytes field with its key.
         pub fn encode<T: Text>(tag: u32, value: &T, to: &mut impl BufMut) {
             encode_key(tag, WireType::LengthDelimited, to);
             encode_varint(value.as_ref().len() as u64, to);
             to.put_slice(value.as_ref());
         }
 
-        /// Writes a field with its key for each element of a list.
+        /// Encodes a repeated string or bytes field, writing the key before each element.
         pub fn encode_repeated<T: Text>(tag: u32, values: &[T], to: &mut impl BufMut) {
             values.iter().for_each(|value| encode(tag, value, to));
         }
@@ -108,12 +109,12 @@ pub mod encoding {
             key_len(tag).saturating_add(encoded_len_varint(length as u64)).saturating_add(length)
         }
 
-        /// Returns the encoded length of a repeated field, including its keys.
+        /// Returns the encoded length of a repeated field, including the key of each element.
         pub fn encoded_len_repeated<T: Text>(tag: u32, values: &[T]) -> usize {
             values.iter().map(|value| encoded_len(tag, value)).sum()
         }
 
-        /// Reads the value of a field.
+        /// Decodes the value of a string or bytes field into `value`.
         ///
         /// # Errors
         /// If the value is malformed.
@@ -126,7 +127,7 @@ pub mod encoding {
             T::merge(wire_type, value, from, context)
         }
 
-        /// Reads the value of a field and appends it to a list.
+        /// Decodes one element of a repeated field and appends it to `values`.
         ///
         /// # Errors
         /// If the value is malformed.
