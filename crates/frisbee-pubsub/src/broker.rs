@@ -25,56 +25,55 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Default maximum size of a subscriber's queue in bytes. This is three messages of the maximum size, or an eighth of a
-/// second at 1 Gbit/s.
+/// Default maximum size of a subscriber's queue in bytes: three messages of the maximum size, or an eighth of a second
+/// at 1 Gbit/s.
 const QUEUE_MAX: usize = 16 * 1024 * 1024;
 
-/// Default maximum size of the queues of all subscribers in bytes. This is enough for 64 full queues. Shared messages
-/// count once per subscriber, so that the actual memory use is usually lower.
+/// Default maximum size of the queues of all subscribers in bytes, enough for 64 full queues. Messages shared by
+/// several subscribers count once for each, so the actual memory use is usually lower.
 const MEMORY_MAX: usize = 1024 * 1024 * 1024;
 
 /// Default maximum number of subscriptions per connection. Programs typically use tens. Each matching subscription adds
-/// to the cost of a published message: 1024 matching ones cost 0.15 ms on a Zen 5.
+/// to the cost of publishing a message: 1024 matching ones cost 0.15 ms on a Zen 5.
 const PER_CONNECTION_MAX: usize = 1024;
 
-/// Default maximum number of subscriptions of all connections, which is one for each of a million topics. They occupy
+/// Default maximum number of subscriptions of all connections, enough for one on each of a million topics. They occupy
 /// about 300 MB.
 const TOTAL_MAX: usize = 1024 * 1024;
 
-/// Maximum number of tree nodes per permitted subscription. A pattern has up to 16 nodes but usually shares all but one
-/// with other patterns. The limit bounds the memory of patterns that are chosen to share none.
+/// Maximum number of subscription tree nodes per permitted subscription. A pattern has up to 16 nodes but usually
+/// shares all but one with other patterns. The limit bounds the memory of patterns that are chosen to share none.
 const NODES_PER_SUBSCRIPTION: usize = 4;
 
-/// Memory of a subscription in bytes, excluding its nodes and the two copies of its pattern.
+/// Memory of a subscription in bytes, excluding its tree nodes and the two copies of its pattern.
 const SUBSCRIPTION_COST: usize = 256;
 
-/// Maximum memory of a tree node in bytes, excluding its token. This includes the node itself and its entry in a table
-/// of two.
+/// Maximum memory of a subscription tree node in bytes, excluding its token. Includes its entry in a table of two.
 const NODE_COST: usize = 320;
 
-/// Maximum number of subscriptions of a closed connection that are removed at once. A batch takes about ten
+/// Maximum number of subscriptions of a closed connection that are removed at once. Removing a batch takes about ten
 /// microseconds, which bounds the delay of topic lookups and of other tasks on the thread.
 const REMOVED_AT_ONCE: usize = 16;
 
-/// Policy for subscribers that read more slowly than messages arrive.
+/// Policy for subscribers that read messages more slowly than they arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum SlowSubscriberPolicy {
-    /// Drops the oldest messages of the queue, in the batches in which they were published. The subscriber is notified
-    /// of their number by [`RecvError::Lagged`](super::RecvError::Lagged).
+    /// Drops the oldest messages of the subscriber's queue, in the batches in which they were published. The subscriber
+    /// is notified of their number by [`RecvError::Lagged`](super::RecvError::Lagged).
     #[default]
     DropOldest,
     /// Closes the subscriber's connection.
     Disconnect,
 }
 
-/// Use of a topic for which a connection needs permission; see [`BrokerBuilder::permit`].
+/// Use of a topic for which a connection needs a permission; see [`BrokerBuilder::permit`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TopicUse<'a> {
-    /// Publishing to this topic.
+    /// The connection publishes to this topic.
     Publish(&'a str),
-    /// Subscribing to this pattern.
+    /// The connection subscribes to this pattern.
     Subscribe(&'a str),
 }
 
@@ -143,18 +142,18 @@ pub struct BrokerBuilder {
 /// State of a [`Broker`] that all of its connections share.
 #[derive(Debug)]
 pub(super) struct BrokerShared {
-    /// Subscriptions by connection number and id. Read when the cache of a publisher misses, written when subscriptions
-    /// change.
+    /// Subscriptions by connection number and id. Read when a topic is not in the cache of its publisher, and written
+    /// when subscriptions change.
     pub(super) subscriptions: RwLock<Trie<(u64, u16), Target>>,
-    /// Memory charges for the nodes of the subscription tree. Changed only while the lock of `subscriptions` is held.
+    /// Memory charges for the nodes of the subscription tree. Changed only while the lock on `subscriptions` is held.
     node_charges: Mutex<NodeCharges>,
-    /// Incremented after each change of the subscriptions. A change invalidates the caches of publishers.
+    /// Number of changes of the subscriptions. Publishers discard their cached routes when it has changed.
     pub(super) version: AtomicU64,
-    /// Member with which the next publisher begins its rotation over a queue group.
+    /// Index of the group member to which the next publisher sends its first message.
     pub(super) next_member: AtomicUsize,
     next_connection: AtomicU64,
     pub(super) operations: Operations,
-    /// Number of messages that were published.
+    /// Number of messages published since the broker was created.
     pub(super) published: AtomicU64,
     bounds: Arc<QueueBounds>,
     settings: BrokerBuilder,
@@ -167,20 +166,21 @@ pub(super) struct BrokerShared {
 /// Memory charges for the nodes of the subscription tree.
 #[derive(Debug, Default)]
 struct NodeCharges {
-    /// Number of tree nodes whose memory is part of the charge of an existing subscription.
+    /// Number of tree nodes whose memory is charged to an existing subscription.
     owned: usize,
-    /// Charge for nodes whose first subscription has ended, and that later subscriptions keep alive.
+    /// Memory charge for nodes whose first subscription has ended but that other subscriptions still use.
     orphans: Option<MemoryCharge>,
 }
 
-/// Value of the subscription tree: a subscriber of a pattern, and its queue group if it is in one.
+/// Entry of the subscription tree: a subscriber of a pattern, with its queue group if it is in one.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) subscriber: Arc<Subscriber>,
     pub(super) group: Option<Arc<str>>,
-    /// Whether the subscription observes the presence of a topic.
+    /// Whether the subscription observes the subscribers of a topic (its presence) instead of its messages.
     pub(super) watches: bool,
-    /// Whether the subscriber detects missing messages by positions, so that it needs no counts of lost messages.
+    /// Whether the subscriber detects missing messages by their positions, so that the broker need not report lost
+    /// messages.
     pub(super) is_exact: bool,
 }
 
@@ -209,29 +209,29 @@ impl Broker {
         }
     }
 
-    /// Returns the number of bytes that wait in the queues of subscribers. Bytes shared by several subscribers count
-    /// once for each.
+    /// Returns the number of bytes in the queues of all subscribers. Bytes shared by several subscribers count once for
+    /// each.
     pub fn waiting(&self) -> usize {
         self.0.bounds.waiting.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of messages that were published, with or without subscribers.
+    /// Returns the number of messages that were published, including those without subscribers.
     pub fn published(&self) -> u64 {
         self.0.published.load(Ordering::Relaxed)
     }
 
     /// Returns the number of messages that were lost because a subscriber was too slow or does not accept messages of
-    /// their size. A message counts once for each subscriber that has lost it.
+    /// their size. A message counts once for each subscriber that lost it.
     pub fn lost(&self) -> u64 {
         self.0.bounds.lost.load(Ordering::Relaxed)
     }
 
-    /// Returns the memory of all histories in bytes; see [`BrokerBuilder::history`].
+    /// Returns the memory of all topic histories in bytes; see [`BrokerBuilder::history`].
     pub fn history_memory(&self) -> usize {
         self.0.histories.bytes()
     }
 
-    /// Returns the number of subscriptions.
+    /// Returns the number of subscriptions of all connections.
     pub fn subscriptions(&self) -> usize {
         self.0.subscriptions.read().len()
     }
@@ -245,7 +245,7 @@ impl Default for Broker {
 
 #[cfg(test)]
 impl BrokerShared {
-    /// Returns the maximum queue size of one subscriber and of all subscribers, in bytes.
+    /// Returns the maximum queue size of one subscriber, and of all subscribers together, in bytes.
     pub(super) fn bounds(&self) -> (usize, usize) {
         (self.bounds.queue_max, self.bounds.memory_max)
     }
@@ -380,13 +380,13 @@ impl Protocol for Broker {
     }
 }
 
-/// A subscription request that has been validated.
+/// A subscription request that has passed validation.
 struct Requested<'a> {
     pattern: &'a str,
     group: Option<Arc<str>>,
-    /// Whether the subscription observes the presence of a topic.
+    /// Whether the subscription observes the subscribers of a topic (its presence) instead of its messages.
     watches: bool,
-    /// Name of the subscriber in the presence of the topic.
+    /// Name under which the subscriber is listed in the presence of the topic, if it is.
     name: Option<Arc<str>>,
 }
 
@@ -397,8 +397,8 @@ fn cut_off(packet: &Packet) -> Routed {
 }
 
 impl BrokerShared {
-    /// Validates a subscription request. Must be called without holding a lock, because it runs user callbacks, which
-    /// may use the broker.
+    /// Validates a subscription request. No lock may be held during this call, because user callbacks run that may use
+    /// the broker.
     fn check_subscription<'a>(
         &self,
         connection: &Connection,
@@ -424,7 +424,7 @@ impl BrokerShared {
         Ok(Requested { pattern, group, watches, name: self.presences.name(pattern, connection) })
     }
 
-    /// Adds a subscription and returns whether it is active. If it is not, the connection is notified on activation,
+    /// Adds a subscription and returns whether it is active. If it is not, the connection is notified once it is,
     /// unless the subscription has a history (`follows`).
     fn subscribe(
         &self,
@@ -481,7 +481,7 @@ impl BrokerShared {
         Ok(is_active)
     }
 
-    /// Adds a subscription with a history. Queues the reply and the initial messages for the connection.
+    /// Adds a subscription with a history. Queues the reply and the replayed messages for the connection.
     fn follow(
         &self,
         session: &mut BrokerSession,
@@ -511,7 +511,8 @@ impl BrokerShared {
         Ok(())
     }
 
-    /// Sends the list of subscribers to a subscription that observes presence. Called after its reply was queued.
+    /// Sends the list of a topic's subscribers to a subscription that observes its presence. Called after the reply to
+    /// the subscription was queued.
     fn send_list(&self, session: &BrokerSession, id: PacketId) {
         if let Some(Subscribed { pattern, .. }) = session.patterns.get(&id.0)
             && self.presences.reserves(pattern)
@@ -547,8 +548,8 @@ impl BrokerShared {
         }
     }
 
-    /// Starts a new epoch of all histories and notifies their subscribers. Called when an unknown number of messages of
-    /// other brokers may be missing.
+    /// Starts a new epoch of all histories and notifies their subscribers. Called when an unknown number of messages
+    /// from other brokers may be missing.
     pub(super) fn begin_epoch(&self) {
         let Some(bus) = self.bus.as_ref().filter(|_| !self.histories.is_empty()) else { return };
         let mut records = self.histories.lock();
@@ -565,7 +566,7 @@ impl BrokerShared {
         }
     }
 
-    /// Records that `missed` messages of another broker were lost. They were published to a topic with a history.
+    /// Records that `missed` messages of another broker were lost before they reached a topic with a history.
     pub(super) fn record_gap(&self, from: &Interest, topic: &str, missed: u64) {
         let Some(history) = self.histories.of(topic) else { return };
         let mut records = self.histories.lock();
@@ -596,7 +597,8 @@ impl BrokerShared {
         }
     }
 
-    /// Stops forwarding from other brokers for a subscription that ends, and removes it from the presence of its topic.
+    /// Ends the forwarding from other brokers for a subscription that ends, and removes the subscriber from the
+    /// presence of its topic.
     fn leave(&self, subscriber: &Subscriber, id: u16, subscribed: &Subscribed) {
         if let (Some(bus), Some(interest)) = (&self.bus, &subscribed.interest) {
             bus.leave(interest, subscriber.number, id);
@@ -606,7 +608,7 @@ impl BrokerShared {
         }
     }
 
-    /// Removes a subscription. Unknown ids are ignored, because the subscription may have been rejected.
+    /// Removes a subscription. Ignores unknown ids, because the subscription may have been rejected.
     fn unsubscribe(&self, session: &mut BrokerSession, id: PacketId) {
         let Some(subscribed) = session.patterns.remove(&id.0) else { return };
         shrink(&mut session.patterns);
@@ -619,8 +621,8 @@ impl BrokerShared {
         debug_assert!(removed.is_some(), "a session knows its subscriptions");
     }
 
-    /// Charges for nodes that outlive the subscriptions they were charged to. `all` is the number of remaining nodes,
-    /// and `owned` is the number that was charged to the removed subscriptions.
+    /// Charges for tree nodes that outlive the subscriptions they were charged to. `all` is the number of remaining
+    /// nodes, and `owned` is the number that was charged to the removed subscriptions.
     fn disown_nodes(&self, owned: usize, all: usize, subscriber: &Subscriber) {
         let charges = &mut *self.node_charges.lock();
         charges.owned -= owned;
@@ -631,7 +633,7 @@ impl BrokerShared {
     }
 }
 
-/// Shrinks a table that is filled to less than an eighth of its capacity. Half of the new capacity stays free, so that
+/// Shrinks a table that uses less than an eighth of its capacity. Half of the new capacity stays free, so that
 /// reallocations are amortized over many removals.
 fn shrink(table: &mut HashMap<u16, Subscribed>) {
     if table.capacity() > 8 * table.len() {
@@ -639,7 +641,7 @@ fn shrink(table: &mut HashMap<u16, Subscribed>) {
     }
 }
 
-/// Subscriptions of a closed connection that remain to be removed.
+/// Subscriptions of a closed connection that have not been removed yet.
 struct RemovedSubscriptions {
     broker: Arc<BrokerShared>,
     subscriber: Arc<Subscriber>,
@@ -647,8 +649,8 @@ struct RemovedSubscriptions {
 }
 
 impl RemovedSubscriptions {
-    /// Removes the first batch at once and the remaining ones in a task that yields between batches. From this call on,
-    /// none of them matches.
+    /// Removes the first batch of subscriptions immediately, and the others in a task that yields between batches. From
+    /// this call on, none of them matches a topic.
     fn begin(broker: Arc<BrokerShared>, subscriber: Arc<Subscriber>, subscriptions: HashMap<u16, Subscribed>) {
         let runtime = subscriber.connection().runtime_handle().clone();
         let mut leaving = Self { broker, subscriber, subscriptions: subscriptions.into_iter().collect() };

@@ -39,7 +39,7 @@ use std::time::Instant;
 ///
 /// [`MemoryBus`] is a backplane for the brokers of one process.
 pub trait Backplane: fmt::Debug + Send + Sync + 'static {
-    /// Attaches a broker to this backplane. Messages for the broker are delivered to `node`.
+    /// Attaches a broker to this backplane, which delivers messages for the broker to `node`.
     ///
     /// # Panics
     /// If a broker is already attached.
@@ -52,20 +52,20 @@ pub trait Backplane: fmt::Debug + Send + Sync + 'static {
     /// The implementation drops `joined` once the subscription is in effect, or if it cannot be made at present.
     fn join(&self, interest: &Arc<Interest>, joined: PendingInterest);
 
-    /// Cancels a subscription made by [`join`](Self::join).
+    /// Cancels a subscription that was made by [`join`](Self::join).
     fn leave(&self, interest: &Arc<Interest>);
 
-    /// Sends a frame to all brokers with subscriptions that match the topic. Frames of one topic stay in order.
+    /// Sends a frame to all brokers with subscriptions that match the topic. Frames with the same topic stay in order.
     ///
     /// # Errors
     /// If the frame cannot leave this process.
     fn publish(&self, topic: &str, frame: Bytes) -> Result<(), BackplaneError>;
 
-    /// Sends a frame to [`Node::control`] of all other brokers.
+    /// Sends a control frame to all other brokers, which receive it through [`Node::control`].
     fn control(&self, frame: Bytes);
 }
 
-/// Error returned by a [`Backplane`] when it rejects a frame.
+/// Error returned when a [`Backplane`] rejects a frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum BackplaneError {
@@ -105,7 +105,7 @@ pub enum OutagePolicy {
     Refuse,
 }
 
-/// Handle through which a backplane delivers messages to its broker. It does not keep the broker alive.
+/// Handle by which a backplane delivers messages to its broker. It does not keep the broker alive.
 #[derive(Clone, Debug)]
 pub struct Node(Weak<BrokerShared>);
 
@@ -114,31 +114,33 @@ pub struct Node(Weak<BrokerShared>);
 pub(super) struct Bus {
     backplane: Arc<dyn Backplane>,
     when_away: OutagePolicy,
-    /// Random id of this broker on the bus.
+    /// Random id that identifies this broker on the bus.
     origin: u64,
     sent: Mutex<SentCounts>,
-    /// Backplane registrations of subscriptions outside queue groups, by pattern. Subscriptions with equal patterns
-    /// share one.
+    /// Interests registered at the backplane for subscriptions outside queue groups, by pattern. Subscriptions with
+    /// equal patterns share one.
     interests: Mutex<HashMap<Box<str>, Arc<Interest>>>,
-    /// Backplane registrations for topics with a history. They are created by the first connection and kept until the
-    /// broker is dropped.
+    /// Interests registered at the backplane for topics with a history. They are created by the first connection and
+    /// kept until the broker is dropped.
     histories: OnceLock<Vec<Arc<Interest>>>,
     next_interest: AtomicU64,
-    /// Whether subscribers of other brokers may have missed messages, so that marks must be sent.
+    /// Whether subscribers of other brokers may have missed messages. If so, the message count of each topic must be
+    /// sent to them.
     marks_due: AtomicBool,
-    /// Version of the local subscriptions when cached references to disconnected subscribers were last released.
+    /// Version of the local subscriptions at the time when cached references to disconnected subscribers were last
+    /// released.
     refreshed: AtomicU64,
-    /// Number of message sequences whose last position is remembered, over all interests. Each interest consults it
-    /// before it remembers another sequence.
+    /// Number of message sequences remembered by all interests. Each interest checks it before it remembers another
+    /// one.
     remembered: Arc<AtomicUsize>,
 }
 
-/// Outcome of passing a published message to the backplane.
+/// Outcome of sending a published message to the backplane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PublishOutcome {
-    /// The message was sent to all brokers, including the groups of this one.
+    /// The message was sent to all brokers, including this one for its queue groups.
     On,
-    /// The message was not sent. This broker delivers it locally.
+    /// The message was not sent, so this broker delivers it to its own subscribers only.
     Local,
 }
 
@@ -162,7 +164,7 @@ impl Bus {
         self.backplane.attach(Node(Arc::downgrade(broker)));
     }
 
-    /// Sends a message, whose body starts with its topic, to the other brokers.
+    /// Sends a message to the other brokers. The body starts with the topic.
     pub(super) fn publish(&self, topic: &str, body: &Bytes) -> Result<PublishOutcome, BackplaneError> {
         // The lock is held while sending, so that frames are sent in the order of their counts.
         let mut sent = self.sent.lock();
@@ -181,7 +183,7 @@ impl Bus {
         }
     }
 
-    /// Subscribes to all topics with a history, independently of the subscribers of this broker.
+    /// Subscribes to all topics with a history at the backplane, regardless of this broker's subscribers.
     pub(super) fn join_histories(&self, broker: &Arc<BrokerShared>, budget: &MemoryBudget) {
         self.histories.get_or_init(|| {
             let patterns = broker.histories.patterns().enumerate();
@@ -197,12 +199,12 @@ impl Bus {
         });
     }
 
-    /// Returns the interests in topics with a history.
+    /// Returns the interests of this broker in topics with a history.
     pub(super) fn histories(&self) -> &[Arc<Interest>] {
         self.histories.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Adds a subscription to the interests of this broker. `follows` is whether the subscription has a history.
+    /// Adds a subscription to the interests of this broker. `follows` states whether the subscription has a history.
     pub(super) fn join(
         &self,
         subscriber: &Arc<Subscriber>,
@@ -236,8 +238,8 @@ impl Bus {
         interest
     }
 
-    /// Removes a subscription. After the last subscription to a pattern, this broker no longer receives the messages of
-    /// the pattern, unless it has a history.
+    /// Removes a subscription from its interest. Without other subscriptions, this broker no longer receives messages
+    /// of the pattern, unless it has a history.
     pub(super) fn leave(&self, interest: &Arc<Interest>, subscriber: u64, id: u16) {
         let mut interests = self.interests.lock();
         if interest.exit(subscriber, id) && !interest.has_history() {
@@ -248,8 +250,8 @@ impl Bus {
         }
     }
 
-    /// Sends the message count of each topic of this broker to the interested brokers, which detect lost messages by
-    /// it.
+    /// Sends the message count of each topic of this broker to the interested brokers, so that they can detect lost
+    /// messages.
     fn mark(&self) {
         let portions = self.sent.lock().topics();
         for topics in portions {
@@ -266,7 +268,7 @@ impl Bus {
 }
 
 impl Node {
-    /// Delivers messages to an interest in the given order. Each message is a pair of topic and frame.
+    /// Delivers messages to an interest in the given order. Each message is a topic and a frame.
     ///
     /// Malformed frames are dropped.
     pub fn deliver<T: AsRef<str>>(&self, interest: &Arc<Interest>, messages: impl IntoIterator<Item = (T, Bytes)>) {
@@ -282,7 +284,7 @@ impl Node {
         }
     }
 
-    /// Handles a frame that another broker has sent with [`Backplane::control`].
+    /// Handles a control frame that another broker has sent with [`Backplane::control`].
     pub fn control(&self, frame: &[u8]) {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };
@@ -294,9 +296,9 @@ impl Node {
         }
     }
 
-    /// Reports that the backplane is connected and all interests are in effect, or that it may have lost frames.
+    /// Reports that the backplane is connected and all interests are active, or that it may have lost frames.
     ///
-    /// The other brokers are then queried for missed messages.
+    /// The broker then asks the other brokers whether it has missed messages.
     pub fn linked(&self) {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };
@@ -305,7 +307,8 @@ impl Node {
         bus.backplane.control(frame::hello());
     }
 
-    /// Sends pending replies to brokers that query their losses. Must be called several times per second.
+    /// Sends pending replies to brokers that ask whether they have missed messages. Must be called several times per
+    /// second.
     pub fn tick(&self) {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };

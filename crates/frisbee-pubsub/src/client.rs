@@ -24,18 +24,18 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::ToSocketAddrs;
 use tokio::sync::oneshot;
 
-/// Maximum number of unread bytes per subscription. Equal to the default queue size of the broker.
+/// Maximum number of unread bytes per subscription, equal to the default queue size of the broker.
 const INBOX_MAX: usize = 16 * 1024 * 1024;
 
 /// Timeout for replies of the broker. A live broker replies within microseconds, whereas a peer that is not a broker
 /// may never reply.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Maximum number of outstanding replies to [`Client::sync`], including those of cancelled callers. Equal to the
-/// maximum number of fRPC calls in flight.
+/// Maximum number of outstanding replies to [`Client::sync`], including those of cancelled calls. Equal to the maximum
+/// number of fRPC calls in flight.
 const SYNCS_MAX: usize = 16 * 1024;
 
-/// Error of publishing or subscribing.
+/// Error returned when publishing or subscribing fails.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum PubSubError {
@@ -43,16 +43,16 @@ pub enum PubSubError {
     Topic(TopicError),
     /// The message could not be sent, or the connection is closed.
     Send(SendError),
-    /// The broker has rejected the request for this reason.
+    /// The broker rejected the request for this reason.
     Refused(String),
-    /// The broker has not replied for 10 s, or 16 384 replies to [`Client::sync`] are outstanding. The peer may not be
-    /// a broker.
+    /// The broker has not replied within 10 s, or 16 384 replies to [`Client::sync`] are outstanding. The peer may not
+    /// be a broker.
     NoAnswer,
     /// All 65 535 subscription ids of this connection are in use.
     TooMany,
-    /// The peer is not native. Typed messages require a native peer.
+    /// The peer does not support the protocol extension, which typed messages require.
     NotNative,
-    /// The message of a typed topic cannot be encoded for this reason.
+    /// The message of a typed topic could not be encoded for this reason.
     Encoding(String),
 }
 
@@ -104,7 +104,7 @@ impl From<SendError> for PubSubError {
 #[derive(Clone, Debug)]
 pub struct Client(pub(super) Arc<ClientShared>, pub(super) Option<Arc<OwnedConnection>>);
 
-/// A connection that the client has opened itself. It is kept open as long as it is in use.
+/// A connection that the client itself has opened. It is kept open as long as it is in use.
 #[derive(Debug)]
 pub(super) struct OwnedConnection(Mutex<Connection>);
 
@@ -129,60 +129,60 @@ impl Drop for OwnedConnection {
 pub(super) struct ClientShared {
     pub(super) operations: Operations,
     pub(super) inbox_max: usize,
-    /// The connection on which packets are sent. Replaced after a reconnect; `None` before the first connection.
+    /// Connection on which packets are sent. Replaced after a reconnect; `None` before the first connection.
     connection: Mutex<Option<Connection>>,
-    /// Whether the client reconnects after it has lost its connection.
+    /// Whether the client reconnects after its connection is lost.
     is_persistent: AtomicBool,
-    /// Incremented when a subscription is added or removed, so that the router discards its cached routes.
+    /// Number of changes of the subscriptions. The router discards its cached routes when it has changed.
     pub(super) version: AtomicU64,
     inner: Mutex<ClientState>,
 }
 
-/// Callers awaiting the reply to a subscription, by its id.
+/// Callers that are waiting for the reply to a subscription request, by subscription id.
 type PendingAnswers = BTreeMap<u16, oneshot::Sender<Result<(), String>>>;
 
 #[derive(Debug, Default)]
 struct ClientState {
-    /// All subscriptions by id. Losses and closure are reported in this order.
+    /// All subscriptions by id. Lost messages and the end of the connection are reported in this order.
     inboxes: BTreeMap<u16, RegisteredSubscription>,
-    /// Subscriptions outside queue groups, by pattern.
+    /// Subscriptions that are not in queue groups, by pattern.
     by_pattern: Trie<u16, Arc<Inbox>>,
-    /// Last assigned id. An id is reused only after all others, when no packet for the old subscription can be in
-    /// transit.
+    /// Last assigned subscription id. An id is reused only after all others, when no packet for the old subscription
+    /// can be in transit.
     last_id: u16,
     pending: PendingAnswers,
-    /// Callers awaiting the reply to a SYNC, in the order of their requests.
+    /// Callers that are waiting for the reply to a SYNC, in the order of their requests.
     syncs: VecDeque<oneshot::Sender<Result<(), String>>>,
-    /// Reason for which the first message since the last SYNC was rejected.
+    /// Reason why the first message since the last SYNC was rejected.
     refused: Option<String>,
-    /// Reason for which the last connection was lost.
+    /// Reason why the last connection was lost.
     disconnect_reason: Option<CloseReason>,
-    /// Positions of the live messages when the last connection closed, from which subscriptions resume. The flag is set
-    /// if the client had to discard some of them.
+    /// Position of each topic when the last connection closed, from which subscriptions resume. The flag is set if the
+    /// client had to discard some of them.
     stream: (Stream, bool),
-    /// Reason for which the client is closed.
+    /// Reason why the client is closed.
     closed: Option<CloseReason>,
 }
 
-/// Entry of the client's subscription table.
+/// A subscription in the client's table.
 #[derive(Debug)]
 struct RegisteredSubscription {
     inbox: Arc<Inbox>,
     pattern: Box<str>,
     group: Box<str>,
-    /// Whether the subscription must be renewed on the next connection.
+    /// Whether the subscription must be requested again on the next connection.
     is_disconnected: bool,
     follow: Option<Box<Follow>>,
 }
 
 impl RegisteredSubscription {
-    /// Returns whether the subscription detects missing messages by their positions, so that reported losses are
-    /// ignored.
+    /// Returns whether the subscription detects missing messages by their positions, so that lost messages reported by
+    /// the broker are ignored.
     fn is_exact(&self) -> bool {
         self.follow.as_ref().is_some_and(|follow| follow.is_exact())
     }
 
-    /// Returns the request that renews the subscription, and registers its pending reply.
+    /// Returns the request that renews the subscription on a new connection, and registers its pending reply.
     fn again(&mut self, id: u16, pending: &mut PendingAnswers) -> Resubscription {
         let (answer, answered) = oneshot::channel();
         pending.insert(id, answer);
@@ -400,7 +400,7 @@ impl Client {
         self.publisher(topic)?.publish(payload).await
     }
 
-    /// Creates a publisher for one topic, which is validated once.
+    /// Creates a publisher for one topic, which is validated only once.
     ///
     /// # Errors
     /// If the topic is invalid, or there is no connection yet.
@@ -439,7 +439,7 @@ impl Client {
         self.answer(answered).await?.map_err(PubSubError::Refused)
     }
 
-    /// Returns the current connection, or the lost one until it is replaced.
+    /// Returns the current connection. While the client reconnects, returns the lost one.
     ///
     /// # Errors
     /// If the [router](ClientRouter) has not been connected yet.
@@ -457,14 +457,14 @@ impl Client {
     }
 }
 
-/// Publishes messages to one topic.
+/// Publishes messages to a single topic.
 #[derive(Clone, Debug)]
 pub struct Publisher {
-    /// Connection that was in use when the publisher was created.
+    /// Connection that the client used when the publisher was created.
     connection: Connection,
     shared: Arc<ClientShared>,
     _own: Option<Arc<OwnedConnection>>,
-    /// Topic with its length prefix.
+    /// Name of the topic with its length prefix, as it is sent.
     head: Bytes,
     operations: Operations,
 }
@@ -491,8 +491,8 @@ impl Publisher {
             .map_err(|error| SendError::TooLong(error).into())
     }
 
-    /// Calls `write` once the connection has capacity, to append a payload to the packet and finish it. Intended for
-    /// encoders.
+    /// Calls `write` once the connection has capacity. `write` appends the payload to the packet and finishes it.
+    /// Intended for encoders.
     ///
     /// # Errors
     /// If the connection is closed.
@@ -547,8 +547,8 @@ mod tests {
     use frisbee::testing::DetachedConnection;
     use tokio::runtime::Handle;
 
-    /// Regression: messages of a dropped subscription reached its successor, which then missed messages before its own
-    /// start.
+    /// Regression: messages for a dropped subscription reached the next one with the same id, which then missed
+    /// messages before its own start.
     #[test]
     fn subscription_gets_messages_only_after_its_answer() {
         let shared = Arc::new(ClientShared::new(FIRST_OPERATION));
@@ -565,7 +565,7 @@ mod tests {
         assert_ne!(shared.version.load(Ordering::Acquire), version, "cached matches should be looked up again");
     }
 
-    /// Regression: a queue group member lost its queued messages when it left.
+    /// Regression: when a member left its queue group, its queued messages were lost.
     #[tokio::test]
     async fn drained_member_of_a_group_keeps_its_messages() {
         let acceptor = frisbee::Server::builder().build(Broker::new()).expect("default settings should be valid");

@@ -22,19 +22,19 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Maximum number of cached topics and subscribers of a connection, counted together. Publishers usually have few
-/// topics. A publisher with more topics repeats lookups.
+/// Maximum number of topics and subscribers in the route cache of a connection, counted together. Publishers usually
+/// have few topics. A publisher with more topics repeats lookups.
 const REMEMBERED_MAX: usize = 16 * 1024;
 
-/// Memory of a cached topic in bytes, excluding its name, and of each of its subscribers.
+/// Memory of a cached topic in bytes, excluding its name, and also that of each of its subscribers.
 const ROUTE_COST: usize = 320;
 const SUBSCRIBER_COST: usize = 32;
 
-/// Maximum number of deliveries that are collected in a batch, one per subscriber and run. Further deliveries flush the
-/// batch early.
+/// Maximum number of deliveries that are collected in a batch: one per subscriber and run of messages. Further
+/// deliveries flush the batch early.
 const DELIVERIES_MAX: usize = 16 * 1024;
 
-/// Messages of at least this size form a separate run, so that their body is shared instead of copied.
+/// Minimum size in bytes of a message that forms a separate run, so that its body is shared instead of copied.
 const LARGE: usize = 4 * 1024;
 
 /// Bodies of these sizes are copied once before they are shared. They may be slices of a read buffer of 128 KiB, which
@@ -42,55 +42,56 @@ const LARGE: usize = 4 * 1024;
 /// longer ones occupy most of their buffer.
 const COPIED_ONCE: RangeInclusive<usize> = SHARED_MIN..=64 * 1024;
 
-/// Minimum size of bodies that an outbox shares instead of copying them.
+/// Minimum size in bytes of a body that an outbox shares instead of copying it.
 pub(super) const SHARED_MIN: usize = 16 * 1024;
 
-/// Maximum number of free runs kept per thread. A publisher that alternates between topics needs one for each change.
+/// Maximum number of unused runs kept per thread. A publisher that alternates between topics needs one for each change
+/// of the topic.
 const RUNS_KEPT: usize = 64;
 
 thread_local! {
-    /// Free runs. All connections of the thread share them, so that idle connections hold none.
+    /// Unused runs, which are reused by all connections of the thread so that idle connections hold none.
     static RUNS: Cell<Vec<RouteBatch>> = const { Cell::new(Vec::new()) };
 }
 
 /// State for publishing the messages of one connection: cached routes, and the messages of the current batch.
 #[derive(Debug, Default)]
 pub(super) struct Fanout {
-    /// Version of the broker's subscriptions when the routes were cached. They are discarded if it has changed.
+    /// Version of the broker's subscriptions when the routes were cached. The routes are discarded if it has changed.
     version: u64,
     by_topic: HashMap<Arc<[u8]>, usize>,
     routes: Vec<Route>,
     remembered: usize,
-    /// Memory of the cached routes in bytes, which the session charges to the server.
+    /// Memory of the cached routes in bytes, which is charged to the server.
     memory: usize,
     /// Index of the last used route, which is likely to be the next one.
     last: usize,
     /// Collected messages of this batch, in runs of consecutive messages with the same route. Runs from index `used` on
-    /// are free.
+    /// are unused.
     runs: Vec<RouteBatch>,
     used: usize,
     deliveries: usize,
-    /// Number of messages of this batch that are not yet included in the count of the broker.
+    /// Number of messages of this batch that have not been added to the broker's count.
     published: u64,
-    /// Whether the batch contains messages that must be recorded in a history.
+    /// Whether any message of the batch must be recorded in a history.
     records: bool,
     directed: Vec<GroupMessage>,
-    /// Reason for which the last message was rejected.
+    /// Reason why the last rejected message was rejected.
     refusal: String,
 }
 
-/// Origin of messages, which is a connection of this broker or the bus.
+/// Origin of published messages: a connection of this broker, or another broker.
 pub(super) trait Source {
-    /// Whether messages of this origin count as published and are forwarded to the bus.
+    /// Whether messages of this origin count as published and are forwarded to other brokers.
     const PUBLISHES: bool;
 
-    /// Number of the publishing connection, which need not be woken.
+    /// Returns the number of the publishing connection, whose own task need not be woken.
     fn number(&self) -> u64;
 
     /// Returns the memory budget to which bodies shared by several subscribers are charged.
     fn budget(&self) -> &MemoryBudget;
 
-    /// Returns the address of the publisher if it is known. For IPv6 this is the /64 network, because a host can use
+    /// Returns the address of the publisher, if it is known. For IPv6 this is the /64 network, because a host can use
     /// any address of its network.
     fn publisher(&self) -> Option<IpAddr> {
         None
@@ -123,31 +124,31 @@ impl Source for Subscriber {
     }
 }
 
-/// Receivers of a topic's messages: subscribers, queue groups, the history and the bus.
+/// Receivers of a topic's messages: subscribers, queue groups, the history and other brokers.
 #[derive(Debug)]
 pub(super) struct Route {
     topic: Arc<[u8]>,
     everybody: Vec<Arc<Subscriber>>,
-    /// Number of subscribers, plus one for a history, because messages without subscribers are recorded as well.
+    /// Number of subscribers, plus one for a history, because messages without subscribers are also recorded.
     takers: usize,
     groups: Vec<Group>,
-    /// Whether the message is forwarded to other brokers, which may have subscribers.
+    /// Whether messages are forwarded to other brokers, which may have subscribers.
     is_for_bus: bool,
     /// Whether the route has groups, a history or a bus, so that the fast path does not apply.
     is_special: bool,
     history: Option<History>,
-    /// History of the topic, cached so that recording further messages needs no lookup. It may have been evicted since.
+    /// History of the topic, cached so that recording needs no lookup. It may have been evicted since.
     ring: Option<Arc<Ring>>,
 }
 
-/// Members of a queue group, with the index of the next one.
+/// Members of a queue group, with the index of the member that receives the next message.
 #[derive(Debug)]
 pub(super) struct Group {
     members: Vec<(Arc<Subscriber>, u16)>,
     next: usize,
 }
 
-/// A run of consecutive packets with the same route.
+/// A run of consecutive messages with the same route.
 #[derive(Debug)]
 struct RouteBatch {
     route: usize,
@@ -155,7 +156,7 @@ struct RouteBatch {
     recording: Option<Recording>,
 }
 
-/// A collected message for a queue group, which is delivered to one member.
+/// A message for a queue group, with the member to which it will be delivered.
 #[derive(Debug)]
 struct GroupMessage {
     subscriber: Arc<Subscriber>,
@@ -163,21 +164,22 @@ struct GroupMessage {
     body: Bytes,
 }
 
-/// Maximum number of groups for which publishing is not considered slow.
+/// Maximum number of matching queue groups for which publishing does not count as slow.
 const GROUPS_AT_ONCE: usize = 64;
 
 /// Outcome of publishing a message, which tells the caller whether to yield to other tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Published {
     AsUsual,
-    /// The topic had to be looked up, or it has many groups. Both may take a thousand times as long.
+    /// Publishing took long, up to a thousand times the usual time, because the topic had to be looked up or has many
+    /// groups.
     Slowly,
-    /// The backplane rejected the message, so it is not delivered. See [`Fanout::refusal`].
+    /// The backplane rejected the message, so it is not delivered. [`Fanout::refusal`] returns the reason.
     Refused,
 }
 
 impl Fanout {
-    /// Publishes a message. `topic` is the topic of `body`, which is sent unchanged.
+    /// Publishes a message. `topic` is the topic that is contained in `body`, which is sent unchanged.
     pub(super) fn publish<S: Source>(
         &mut self,
         broker: &BrokerShared,
@@ -259,8 +261,8 @@ impl Fanout {
         &mut self.runs[self.used - 1].packets
     }
 
-    /// Records the messages of topics with a history. While the returned guard is held, no subscription with a history
-    /// can start, because the messages have not been queued for any subscriber.
+    /// Records the collected messages of topics with a history. While the returned guard is held, no subscription with
+    /// a history can start, because the messages have not been queued for any subscriber.
     #[cold]
     fn record<'a>(&mut self, broker: &'a BrokerShared, from: &impl Source) -> MutexGuard<'a, Records> {
         let mut records = broker.histories.lock();
@@ -279,7 +281,7 @@ impl Fanout {
         records
     }
 
-    /// Ends a batch by delivering the collected packets.
+    /// Ends a batch by delivering the collected messages to their subscribers.
     pub(super) fn flush(&mut self, broker: &BrokerShared, from: &impl Source) {
         if self.published > 0 {
             broker.published.fetch_add(std::mem::take(&mut self.published), Ordering::Relaxed);
@@ -324,19 +326,19 @@ impl Fanout {
         RUNS.set(std::mem::take(&mut self.runs));
     }
 
-    /// Clears the cache if subscriptions have changed, so that it does not keep closed subscribers alive.
+    /// Clears the route cache if subscriptions have changed, so that it does not keep closed subscribers alive.
     pub(super) fn refresh(&mut self, broker: &BrokerShared) {
         if !self.routes.is_empty() && self.version != broker.version.load(Ordering::Acquire) {
             self.forget(broker);
         }
     }
 
-    /// Returns the memory of the cache in bytes.
+    /// Returns the memory of the route cache in bytes.
     pub(super) fn memory(&self) -> usize {
         self.memory
     }
 
-    /// Returns the reason for which the last rejected message was rejected.
+    /// Returns the reason why the last rejected message was rejected.
     pub(super) fn refusal(&self) -> &str {
         &self.refusal
     }
@@ -346,7 +348,7 @@ impl Fanout {
         self.by_topic.len()
     }
 
-    /// Frees the cache of a connection that is not publishing at present.
+    /// Frees the route cache of a connection that has stopped publishing.
     pub(super) fn release(&mut self, broker: &BrokerShared) {
         if self.used == 0 {
             self.forget(broker);
@@ -363,7 +365,7 @@ impl Fanout {
         self.version = broker.version.load(Ordering::Acquire);
     }
 
-    /// Returns the index of a topic's route, either from the cache or from the tree of the broker.
+    /// Returns the index of a topic's route, from the cache or after a lookup in the broker's subscription tree.
     fn find(&mut self, broker: &BrokerShared, from: &impl Source, topic: &[u8]) -> Result<usize, TopicError> {
         if let Some(route) = self.by_topic.get(topic) {
             return Ok(*route);
@@ -386,7 +388,7 @@ impl Fanout {
     }
 }
 
-/// Forwards a message to other brokers.
+/// Forwards a message to other brokers through the backplane.
 #[cold]
 fn pass_on(broker: &BrokerShared, route: &Route, body: &Bytes) -> Result<PublishOutcome, String> {
     let (Some(bus), Ok(topic)) = (&broker.bus, std::str::from_utf8(&route.topic)) else {
@@ -395,7 +397,7 @@ fn pass_on(broker: &BrokerShared, route: &Route, body: &Bytes) -> Result<Publish
     bus.publish(topic, body).map_err(|unsent| unsent.to_string())
 }
 
-/// Delivers several runs, so that each subscriber receives all of its packets at once and in order.
+/// Delivers several runs of messages, so that each subscriber receives all of its messages at once and in order.
 fn deliver_runs(runs: &[RouteBatch], routes: &[Route], broker: &BrokerShared, from: &impl Source) {
     let everybody = |run: &RouteBatch| routes[run.route].everybody.iter();
     let entries = runs.iter().enumerate().flat_map(|(at, run)| everybody(run).map(move |one| (one.number, at, one)));
@@ -410,7 +412,7 @@ fn deliver_runs(runs: &[RouteBatch], routes: &[Route], broker: &BrokerShared, fr
 }
 
 impl RouteBatch {
-    /// Adds the packets to a subscriber's queue.
+    /// Adds the messages of the run to a subscriber's queue.
     #[inline(always)]
     fn share(&self, queue: &mut QueueDelivery<'_>, broker: &BrokerShared) {
         match &self.recording {
@@ -432,8 +434,8 @@ impl RouteBatch {
 }
 
 impl Route {
-    /// Looks up a topic. A connection with several matching subscriptions is listed once. Members of groups with the
-    /// same name are merged, even if their patterns differ.
+    /// Looks up the receivers of a topic. A connection with several matching subscriptions is listed once. Members of
+    /// groups with the same name are merged, even if their patterns differ.
     fn find(broker: &BrokerShared, topic: &str) -> Self {
         let mut everybody = Vec::new();
         // Sorted because each group takes the next number below. This keeps simulation runs deterministic.
@@ -459,7 +461,7 @@ impl Route {
         route
     }
 
-    /// Returns the route for a message of another broker to a topic with a history. It consists of all subscribers and
+    /// Returns the route for another broker's messages to a topic with a history, which consists of all subscribers and
     /// the history.
     pub(super) fn of_history(broker: &BrokerShared, topic: &str) -> Self {
         let found = Self::find(broker, topic);
@@ -486,12 +488,13 @@ impl Route {
 }
 
 impl Group {
-    /// Creates a group with a single member, for a subscription that receives all messages.
+    /// Creates a group whose single member receives all messages.
     pub(super) fn of_one(subscriber: &Arc<Subscriber>, id: u16) -> Self {
         Self { members: vec![(subscriber.clone(), id)], next: 0 }
     }
 
-    /// Selects the member for the next message round-robin. Members with a backlog are skipped if another has none.
+    /// Selects the member for the next message in round-robin order. Skips members with a backlog if another member has
+    /// none.
     fn choose(&mut self) -> (&Arc<Subscriber>, u16) {
         let count = self.members.len();
         let first = self.next;

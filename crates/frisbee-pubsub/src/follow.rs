@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-/// Maximum number of topics whose positions are restated to a slow subscriber. Beyond it, the subscriber is
+/// Maximum number of topics whose positions are sent again to a slow subscriber. With more, the subscriber is
 /// disconnected.
 const RESTATED_MAX: usize = 1024;
 
-/// Start of a subscription on topics for which the request contains no position.
+/// Start of a subscription for topics that have no position in the request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum StartPosition {
     Now = 0,
@@ -30,21 +30,21 @@ impl StartPosition {
     }
 }
 
-/// Offset of the next message of a topic.
+/// Offset of the next message of a topic, with the epoch of its history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct NextOffset {
     pub(super) epoch: u64,
     pub(super) offset: u64,
 }
 
-/// Body of FOLLOW after the pattern.
+/// Body of a FOLLOW packet, excluding the pattern.
 #[derive(Debug)]
 pub(super) struct Request<'a> {
     pub(super) opening: StartPosition,
     pub(super) positions: HashMap<&'a [u8], NextOffset>,
 }
 
-/// Reason for which a request is malformed.
+/// Reason why a FOLLOW request is malformed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RequestDefect {
     Opening,
@@ -53,7 +53,7 @@ pub(super) enum RequestDefect {
 }
 
 impl<'a> Request<'a> {
-    /// Parses a request with at most `positions_max` positions.
+    /// Parses a FOLLOW request with at most `positions_max` positions.
     pub(super) fn parse(body: &'a [u8], positions_max: usize) -> Result<Self, RequestDefect> {
         let (opening, rest) = body.split_first().ok_or(RequestDefect::CutOff)?;
         let opening = match opening {
@@ -73,7 +73,7 @@ impl<'a> Request<'a> {
         Ok(Self { opening, positions })
     }
 
-    /// Returns the point at which the subscription starts in a ring.
+    /// Returns the point in a topic's history at which the subscription starts.
     pub(super) fn begin(&self, ring: &Ring) -> StartPoint {
         match self.positions.get(ring.topic.as_bytes()) {
             Some(next) if next.epoch == ring.epoch => StartPoint::At(next.offset),
@@ -82,7 +82,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Iterator over the positions in a body. Yields `None` as the last item if the body is truncated.
+/// Iterator over the topic positions in a packet body. Yields `None` as the last item if the body is truncated.
 pub(super) struct Positions<'a>(pub(super) &'a [u8]);
 
 impl<'a> Iterator for Positions<'a> {
@@ -116,10 +116,10 @@ pub(super) fn put_position(body: &mut Vec<u8>, topic: &str, next: NextOffset) {
     tlv::put_varint(body, next.offset);
 }
 
-/// State of the broker's history when a subscription starts.
+/// State of the broker's history at the start of a subscription.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Answer {
-    /// Whether all topics of the pattern have a history.
+    /// Whether all topics that match the pattern have a history.
     pub(super) is_covered: bool,
     pub(super) epoch: u64,
     pub(super) topics: u64,
@@ -142,14 +142,14 @@ impl Answer {
     }
 }
 
-/// A reply or position that is sent again if its part of the queue is dropped.
+/// A reply or a topic position that must be sent again if its segment of the queue is dropped.
 #[derive(Clone)]
 pub(super) enum ReplayMark {
     Answer {
         id: PacketId,
         body: Bytes,
     },
-    /// Messages of a topic in this part of the queue. `next` is the offset after the last one.
+    /// Messages of a topic in this segment of the queue. `next` is the offset after the last message.
     Messages {
         id: PacketId,
         ring: Arc<Ring>,
@@ -158,7 +158,7 @@ pub(super) enum ReplayMark {
 }
 
 impl ReplayMark {
-    /// Merges a later mark into this one if both refer to the same messages.
+    /// Merges a later mark into this one if both refer to the same subscription and topic. Returns whether it did.
     pub(super) fn extend(&mut self, later: &Self) -> bool {
         match (self, later) {
             (Self::Messages { id, ring, next }, Self::Messages { id: id_2, ring: ring_2, next: next_2 })
@@ -181,11 +181,11 @@ impl fmt::Debug for ReplayMark {
     }
 }
 
-/// Replies and positions that a subscriber receives in place of dropped messages.
+/// Replies and topic positions that are sent to a subscriber in place of dropped messages.
 #[derive(Debug, Default)]
 pub(super) struct ReplayedPositions {
     answers: Vec<(PacketId, Bytes)>,
-    /// Positions by subscription id and topic.
+    /// Topic positions, by subscription id and topic.
     positions: BTreeMap<(u16, Arc<str>), NextOffset>,
 }
 
@@ -198,7 +198,7 @@ impl ReplayedPositions {
         self.answers.len() + self.positions.len() > RESTATED_MAX
     }
 
-    /// Adds the mark of a dropped part.
+    /// Adds the mark of a segment that was dropped.
     pub(super) fn add(&mut self, mark: ReplayMark) {
         match mark {
             ReplayMark::Answer { id, body } => self.answers.push((id, body)),
@@ -209,7 +209,7 @@ impl ReplayedPositions {
         }
     }
 
-    /// Adds the mark of a part that was sent although messages are missing from it.
+    /// Adds the mark of a segment that was sent incompletely, because some of its messages are too long.
     pub(super) fn add_sent(&mut self, mark: ReplayMark) {
         if matches!(mark, ReplayMark::Messages { .. }) {
             self.add(mark);

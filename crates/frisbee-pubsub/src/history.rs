@@ -24,23 +24,23 @@ use tokio::time::Instant;
 /// Maximum number of messages kept per topic. A history bridges lost connections and is not a message store.
 const LAST_MAX: usize = 64 * 1024;
 
-/// Default maximum memory of all histories of a broker in bytes. This is 64 KiB for each of a thousand topics.
+/// Default maximum memory of all histories of a broker in bytes: 64 KiB for each of a thousand topics.
 pub(crate) const BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Default maximum number of topics with a history. Each takes about 300 bytes, excluding its messages.
+/// Default maximum number of topics with a history. Each occupies about 300 bytes, excluding its messages.
 pub(crate) const TOPICS_MAX: usize = 16 * 1024;
 
-/// Memory of a topic in bytes, excluding its name and messages. This includes the ring and its entries in the table and
-/// in the eviction queue.
+/// Memory of a topic's history in bytes, excluding its name and messages. Includes its entries in the table and in the
+/// eviction queue.
 const TOPIC_COST: usize = 288;
 
-/// Memory of a topic with a long name in bytes, excluding its messages.
+/// Memory of the history of a topic with a long name in bytes, excluding its messages.
 const LONG_TOPIC_COST: usize = TOPIC_COST + 256;
 
-/// Memory of a message in bytes, excluding its payload. This includes its entry in the ring and its allocation.
+/// Memory of a recorded message in bytes, excluding its payload. Includes its entry in the history and its allocation.
 const MESSAGE_COST: usize = 80;
 
-/// Granularity in bytes of charges to the memory of the server.
+/// Granularity in bytes of the histories' charges to the memory budget.
 const STEP: usize = 16 * 1024;
 
 /// Limits of the messages that a broker keeps per topic for later subscribers; see
@@ -53,7 +53,7 @@ pub struct History {
 }
 
 impl History {
-    /// Keeps the last `count` messages of each topic. With 1, a topic has a current value.
+    /// Creates a history of the last `count` messages of each topic. With 1, the history contains a current value.
     ///
     /// # Panics
     /// If `count` is 0 or more than 65 536.
@@ -62,42 +62,42 @@ impl History {
         Self { last: count, time: None }
     }
 
-    /// Limits the age of kept messages. Older messages are never sent. Their memory is released with the next message
-    /// of the topic.
+    /// Limits the age of kept messages. Older messages are never replayed. Their memory is released with the next
+    /// message of the topic.
     pub fn for_time(self, time: Duration) -> Self {
         Self { time: Some(time), ..self }
     }
 }
 
-/// Histories of all topics of a broker, with their limits and their total memory.
+/// Histories of all topics of a broker, with their limits and total memory.
 pub(crate) struct Histories {
-    /// Limits by pattern. The first pattern that matches a topic applies.
+    /// Limits by topic pattern. The first pattern that matches a topic applies.
     rules: Vec<(Box<str>, History)>,
     bytes_max: usize,
     topics_max: usize,
     records: Mutex<Records>,
 }
 
-/// State protected by the broker's history lock.
+/// State of all histories of a broker, which is protected by a lock.
 pub(crate) struct Records {
-    /// Generation of the positions. It changes, which invalidates earlier positions, when a topic is evicted or when
-    /// messages of other brokers may be missing.
+    /// Generation of the message positions. A new epoch invalidates earlier positions. It starts when a topic is
+    /// evicted or when messages of other brokers may be missing.
     pub(crate) epoch: u64,
-    /// Whether nothing was recorded and no subscription has started since `begin_epoch`.
+    /// Whether the current epoch is unused: nothing was recorded in it and no subscription has started.
     is_fresh: bool,
-    /// Rings by topic. Sorted to make simulation runs deterministic.
+    /// History of each topic. Sorted to make simulation runs deterministic.
     pub(crate) topics: BTreeMap<Arc<str>, Arc<Ring>>,
-    /// Eviction queues of all rings, by the publisher that has created them. A ring that was used since its last
-    /// inspection moves to the end of its queue.
+    /// Eviction queues of the topic histories, by the publisher that created them. A history that was used since its
+    /// last inspection moves to the end of its queue.
     candidates: BTreeMap<Option<IpAddr>, VecDeque<Arc<Ring>>>,
     bytes: usize,
-    /// Number of bytes in `bytes` that belong to message bodies with their own memory charge. They are not charged here
+    /// Part of `bytes` that belongs to message bodies with their own memory charge. It is not charged to the histories
     /// again.
     shared: usize,
     charge: Option<MemoryCharge>,
 }
 
-/// History of one topic. Its lock is acquired only while the history lock of the broker is held.
+/// History of a single topic. Its lock is acquired only while the broker's history lock is held.
 pub(crate) struct Ring {
     pub(crate) topic: Arc<str>,
     pub(crate) epoch: u64,
@@ -107,7 +107,7 @@ pub(crate) struct Ring {
 
 #[derive(Default)]
 struct Contents {
-    /// Offset of the last message, or 0 if there was none.
+    /// Offset of the topic's last message, or 0 if there was none.
     last: u64,
     messages: VecDeque<RecordedMessage>,
     was_used: bool,
@@ -115,34 +115,34 @@ struct Contents {
 }
 
 struct RecordedMessage {
-    /// Time of recording. Set if the history has a time limit.
+    /// Time at which the message was recorded. Set only if the history has a time limit.
     at: Option<Instant>,
     body: Bytes,
 }
 
-/// Consecutive messages of one topic.
+/// Consecutive recorded messages of one topic.
 #[derive(Clone)]
 pub(crate) struct Recording {
     pub(crate) ring: Arc<Ring>,
-    /// Offset of the first message.
+    /// Offset of the first of the messages.
     pub(crate) first: u64,
     pub(crate) count: u64,
 }
 
 impl Recording {
-    /// Returns the offset after the last message.
+    /// Returns the offset that follows the last of the messages.
     pub(crate) fn end(&self) -> u64 {
         self.first.saturating_add(self.count)
     }
 }
 
-/// Position in a topic at which a subscriber starts.
+/// Point in the history of a topic at which a subscriber starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StartPoint {
     Now,
     Last,
     Oldest,
-    /// The message with this offset.
+    /// Starts with the message at this offset.
     At(u64),
 }
 
@@ -190,17 +190,17 @@ impl Histories {
         self.rules.iter().find(|(pattern, _)| crate::covers(pattern, topic)).map(|(_, history)| *history)
     }
 
-    /// Returns the index of the rule that applies to a topic, or `None` if it has no history.
+    /// Returns the index of the history rule that applies to a topic, or `None` if the topic has no history.
     pub(crate) fn rule_of(&self, topic: &str) -> Option<usize> {
         self.rules.iter().position(|(pattern, _)| crate::covers(pattern, topic))
     }
 
-    /// Returns the patterns of all rules.
+    /// Returns the topic patterns of all history rules.
     pub(crate) fn patterns(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().map(|(pattern, _)| &**pattern)
     }
 
-    /// Returns whether all topics that match a pattern have a history.
+    /// Returns whether all topics that match `pattern` have a history.
     pub(crate) fn covers(&self, pattern: &str) -> bool {
         self.rules.iter().any(|(rule, _)| crate::covers(rule, pattern))
     }
@@ -218,7 +218,7 @@ impl Histories {
         self.records.lock().bytes
     }
 
-    /// Records consecutive messages of a topic. `known` caches the last used ring of the topic.
+    /// Records consecutive messages of a topic. `known` caches the topic's history between calls.
     pub(crate) fn record(
         &self,
         records: &mut Records,
@@ -265,8 +265,8 @@ impl Histories {
         Recording { ring, first, count }
     }
 
-    /// Skips the offsets of missing messages and removes earlier messages, because a replay must not have gaps. Returns
-    /// the ring and the offset before the gap.
+    /// Skips the offsets of missing messages and removes all earlier messages, because a replay must not have gaps.
+    /// Returns the topic's history and the offset before the gap.
     pub(crate) fn skip(
         &self,
         records: &mut Records,
@@ -286,7 +286,7 @@ impl Histories {
         (ring, first)
     }
 
-    /// Returns the ring of a topic. Creates it if necessary.
+    /// Returns the history of a topic. Creates it if necessary.
     #[cold]
     fn ring(&self, records: &mut Records, topic: &str, limits: History, from: &impl Source) -> Arc<Ring> {
         if let Some(ring) = records.topics.get(topic) {
@@ -311,13 +311,13 @@ impl Histories {
 }
 
 impl Records {
-    /// Records that a subscription has started in this epoch.
+    /// Records that a subscription has started in the current epoch.
     pub(crate) fn begin_subscription(&mut self) {
         self.is_fresh = false;
     }
 
     /// Removes all topics and starts a new epoch, which invalidates earlier positions. Returns `false` if the current
-    /// epoch is unused.
+    /// epoch is still unused.
     pub(crate) fn begin_epoch(&mut self) -> bool {
         if std::mem::replace(&mut self.is_fresh, true) {
             return false;
@@ -368,7 +368,7 @@ impl Records {
         }
     }
 
-    /// Returns the number of bytes charged to the histories themselves, excluding bodies with their own memory charge.
+    /// Returns the number of bytes charged to the histories, excluding message bodies with their own memory charge.
     fn own(&self) -> usize {
         self.bytes - self.shared
     }
@@ -384,7 +384,7 @@ impl Records {
 }
 
 impl Ring {
-    /// Returns the offset and the bodies of the messages to replay to a new subscriber, limited to `room` bytes.
+    /// Returns the messages to replay to a new subscriber, limited to `room` bytes, and the offset of the first one.
     pub(crate) fn replay(&self, begin: StartPoint, room: usize) -> (u64, Vec<Bytes>) {
         let contents = self.contents.lock();
         let now = self.limits.time.map(|_| Instant::now());
@@ -420,7 +420,8 @@ impl RecordedMessage {
         self.body.len() + MESSAGE_COST
     }
 
-    /// Returns the length of the body if it has its own memory charge because subscribers share it, or 0.
+    /// Returns the length of the message body if subscribers share it, so that it has its own memory charge. Returns 0
+    /// otherwise.
     fn shared(&self) -> usize {
         if self.body.len() >= SHARED_MIN { self.body.len() } else { 0 }
     }

@@ -10,27 +10,27 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// Charge for the queue entry of a message in bytes. The payload is charged separately.
+/// Memory charge in bytes for the queue entry of a message. The payload is charged separately.
 const MESSAGE_CHARGE: usize = 64;
 
-/// Maximum size in bytes of the messages that a reader takes from the queue at once, in addition to the limit of the
-/// queue. A single message may exceed it.
+/// Maximum size in bytes of the messages that a reader takes from the queue at once. They may be in memory in addition
+/// to a full queue. A single message may exceed it.
 const TAKEN_MAX: usize = 1 << 20;
 
-/// Length below which payloads are copied while others are queued. Each payload may be a slice that keeps a read buffer
-/// of 128 KiB alive.
+/// Size in bytes below which payloads are copied when they are queued behind others. Otherwise each small payload could
+/// keep a read buffer of 128 KiB alive.
 const COPIED_BELOW: usize = 64 * 1024;
 
-/// A published message.
+/// A message received by a subscription.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
     pub(super) topic: Arc<TopicName>,
     pub(super) payload: Bytes,
-    /// Offset in the history, or 0 if the topic has no history.
+    /// Offset of the message in the topic's history, or 0 if the topic has no history.
     pub(super) offset: u64,
 }
 
-/// Name of a topic and epoch of its history, shared by the received messages of the topic.
+/// Name of a topic and epoch of its history, shared by all received messages of the topic.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct TopicName {
     pub(super) name: Arc<str>,
@@ -40,9 +40,9 @@ pub(super) struct TopicName {
 /// Position of a message in the history of its topic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Position {
-    /// Epoch of the history to which the offset belongs. It changes when the broker is restarted.
+    /// Epoch of the history to which the offset belongs. A restarted broker has a new epoch.
     pub epoch: u64,
-    /// Number of the message in its topic. Numbers start at 1 and are contiguous.
+    /// Number of the message within its topic. Numbers start at 1 and are contiguous.
     pub offset: u64,
 }
 
@@ -91,7 +91,7 @@ impl Message {
     }
 }
 
-/// Error of reading a subscription.
+/// Error returned when a subscription cannot return a message.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RecvError {
@@ -108,7 +108,7 @@ pub enum RecvError {
     /// An unknown number of messages may be missing here. A subscription with a history reports this only if the broker
     /// was restarted, has evicted the history of a topic, or accepts fewer positions than there are topics.
     Reconnected,
-    /// The message of a typed topic cannot be decoded for this reason. The subscription continues.
+    /// The message of a typed topic could not be decoded for this reason. The subscription continues.
     Undecodable(String),
     /// The connection is closed, and all received messages have been read.
     Closed(CloseReason),
@@ -129,7 +129,7 @@ impl fmt::Display for RecvError {
 
 impl std::error::Error for RecvError {}
 
-/// A subscription to a pattern. Dropping it unsubscribes.
+/// A subscription to a topic pattern. Dropping it unsubscribes.
 #[derive(Debug)]
 pub struct Subscription {
     pub(super) shared: Arc<ClientShared>,
@@ -138,12 +138,12 @@ pub struct Subscription {
     pub(super) inbox: Arc<Inbox>,
     pub(super) pattern: Box<str>,
     pub(super) group: Box<str>,
-    /// Entries that were taken from the inbox, so that they can be returned without its lock.
+    /// Entries that were moved out of the inbox, so that they can be returned without locking it.
     pub(super) received: VecDeque<Entry>,
 }
 
 impl Subscription {
-    /// Returns the next message.
+    /// Waits for the next message and returns it.
     ///
     /// # Errors
     /// Returns [`RecvError::Lagged`] if messages were lost at this point, and [`RecvError::Reconnected`] if the
@@ -156,7 +156,7 @@ impl Subscription {
         poll_fn(|context| self.poll_recv(context)).await
     }
 
-    /// Like [`recv`](Self::recv), as a poll function.
+    /// Polls for the next message, like [`recv`](Self::recv).
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Result<Message, RecvError>> {
         if self.received.is_empty() {
             let mut queue = self.inbox.0.lock();
@@ -206,7 +206,7 @@ impl Subscription {
         Ok(())
     }
 
-    /// Returns the pattern of the subscription.
+    /// Returns the topic pattern of the subscription.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
@@ -220,7 +220,7 @@ impl Drop for Subscription {
     }
 }
 
-/// Bounded queue of a subscription's unread messages, filled by the router and drained by the reader.
+/// Bounded queue of a subscription's unread messages. The router adds messages, and the reader removes them.
 #[derive(Debug, Default)]
 pub(super) struct Inbox(Mutex<Queue>);
 
@@ -238,7 +238,7 @@ pub(super) enum Entry {
     Notice(Notice),
 }
 
-/// An event reported to the reader in order with the messages.
+/// An event that is reported to the reader in order with the messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Notice {
     Lagged(u64),
@@ -255,7 +255,7 @@ impl Entry {
 }
 
 impl Inbox {
-    /// Adds entries, drops the oldest ones beyond the limit, and wakes the reader.
+    /// Adds entries, drops the oldest ones beyond the size limit, and wakes the reader.
     pub(super) fn extend(&self, entries: impl Iterator<Item = Entry>, bytes_max: usize) {
         let mut queue = self.0.lock();
         if queue.closed.is_some() {
@@ -298,8 +298,8 @@ impl Inbox {
 }
 
 impl Queue {
-    /// Moves the oldest entries to `received`. Only a part of a large queue is moved, because moved entries no longer
-    /// count towards its limit.
+    /// Moves the oldest entries to `received`. Moves only a part of a large queue, because moved entries no longer
+    /// count towards the queue's limit.
     fn take(&mut self, received: &mut VecDeque<Entry>) {
         if self.bytes <= TAKEN_MAX {
             std::mem::swap(received, &mut self.entries);
@@ -411,7 +411,7 @@ mod tests {
         assert_eq!(inbox.0.lock().entries.iter().filter(is_kept).count(), 1);
     }
 
-    /// Regression: entries that the reader has taken were not limited, so that it took all of them at once.
+    /// Regression: the reader took all queued entries at once, because the size of taken entries was not limited.
     #[test]
     fn taken_messages_make_room_for_few_others() {
         const MOST: usize = 8 << 20;

@@ -80,40 +80,42 @@ pub use typed::{Topic, TopicMessage, TopicPublisher, TopicSubscription};
 use frisbee::{Operation, Outbox, PacketId, tlv};
 use std::ops::RangeInclusive;
 
-/// Default first operation of pub/sub. It is near the end of the range because service methods are numbered from 10
-/// upwards.
+/// Default number of the first pub/sub operation. It is near the end of the range, because service methods are numbered
+/// from 10 upwards.
 pub const FIRST_OPERATION: u16 = 0xFF00;
 
-/// Number of operations reserved for pub/sub, including unassigned ones.
+/// Number of operations reserved for pub/sub, including those without a meaning yet.
 const COUNT: u16 = 8;
 
-/// Default range of operations on which to mount a [`Broker`] or a [`ClientRouter`].
+/// Default range of operations at which a [`Broker`] or a [`ClientRouter`] is mounted.
 pub const OPERATIONS: RangeInclusive<u16> = FIRST_OPERATION..=FIRST_OPERATION + (COUNT - 1);
 
-/// Kind of a pub/sub operation, as its offset from the first operation. docs/pubsub.md describes the bodies.
+/// Kind of a pub/sub operation, represented by its offset from the first operation. docs/pubsub.md describes the packet
+/// bodies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// Client to broker: subscribes with the packet's id. The broker replies with the result.
+    /// From client to broker: subscribes with the packet's id. The broker replies with the result.
     Subscribe,
-    /// Client to broker: ends the subscription with the packet's id.
+    /// From client to broker: ends the subscription with the packet's id.
     Unsubscribe,
-    /// Client to broker: publishes a message. Broker to client: delivers a message, either to all matching
-    /// subscriptions or to the queue group member with the packet's id.
+    /// From client to broker: publishes a message. From broker to client: delivers a message to all matching
+    /// subscriptions, or to the queue group member with the packet's id.
     Message,
-    /// Client to broker: requests a reply once the broker has accepted all earlier messages.
+    /// From client to broker: requests a reply after the broker has processed all earlier messages.
     Sync,
-    /// Broker to client: reports lost messages of the subscription with the packet's id, or of all subscriptions if the
-    /// id is 0.
+    /// From broker to client: reports lost messages of the subscription with the packet's id, or of all subscriptions
+    /// if the id is 0.
     Lagged,
-    /// Broker to client: rejects an invalid or forbidden packet.
+    /// From broker to client: rejects an invalid or forbidden packet.
     Refused,
-    /// Client to broker: subscribes with a history, with the packet's id. The broker replies with the result.
+    /// From client to broker: subscribes to topics with a history, with the packet's id. The broker replies with the
+    /// result.
     Follow,
-    /// Broker to client: states the offsets of the next messages of topics.
+    /// From broker to client: states the offsets of the next messages of topics.
     Position,
 }
 
-/// Range of operations that pub/sub uses on a connection, given by its first operation.
+/// Range of operations that pub/sub uses on a connection, represented by the first one.
 #[derive(Clone, Copy, Debug)]
 struct Operations(u16);
 
@@ -149,24 +151,24 @@ impl Operations {
     }
 }
 
-/// Reason of a rejection, with its number on the wire.
+/// Reason why a broker rejects a packet, represented by its number on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reason {
-    /// The topic or pattern is invalid.
+    /// The topic or pattern of the packet is invalid.
     Topic = 1,
-    /// The id is 0 or belongs to another subscription.
+    /// The subscription id is 0 or belongs to another subscription.
     Id = 2,
     /// The maximum number of subscriptions is reached.
     Full = 3,
     /// The operation is unknown.
     Operation = 4,
-    /// The connection is not permitted to use the topic or pattern.
+    /// The connection has no permission to use the topic or pattern.
     NotAllowed = 5,
-    /// The backplane has rejected the message.
+    /// The backplane rejected the message.
     Backplane = 6,
 }
 
-/// Appends a short packet, which is within every size limit.
+/// Appends a short packet, whose body is always within the maximum size.
 fn put(outbox: &mut Outbox, id: PacketId, operation: Operation, body: &[u8]) {
     let mut packet = outbox.packet(id, operation);
     packet.put_slice(body);
@@ -175,7 +177,7 @@ fn put(outbox: &mut Outbox, id: PacketId, operation: Operation, body: &[u8]) {
     }
 }
 
-/// Sends a rejection with a reason and a text.
+/// Sends a rejection with a reason and an explanatory text.
 fn refuse(outbox: &mut Outbox, id: PacketId, operation: Operation, reason: Reason, text: &str) {
     let mut body = vec![reason as u8];
     body.extend_from_slice(text.as_bytes());
@@ -189,7 +191,7 @@ fn split_name(body: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(length)
 }
 
-/// Encodes a name with a length prefix.
+/// Encodes a topic or group name with a length prefix.
 fn name(name: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(name.len() + 2);
     tlv::put_varint(&mut bytes, name.len() as u64);

@@ -20,36 +20,37 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Prefix of the reserved topics. It is followed by the observed topic.
+/// Prefix of the reserved topics that report the subscribers of another topic, whose name follows.
 const PREFIX: &str = "$presence.";
 
-/// Maximum length of a name in bytes. Equal to that of a topic.
+/// Maximum length of a subscriber's name in bytes, equal to that of a topic.
 const NAME_MAX: usize = 255;
 
-/// Maximum number of names in a list, which limits the message to 300 KB. Further names are only counted.
+/// Maximum number of names in a list of subscribers, which limits the message to 300 KB. Further names are only
+/// counted.
 const LISTED_MAX: usize = 1000;
 
-/// Maximum number of names that a client remembers, because the broker may be hostile.
+/// Maximum number of subscriber names that a client remembers. Limited because the broker may be hostile.
 const REMEMBERED_MAX: usize = 64 * 1024;
 
-/// Memory of a listed subscription in bytes, excluding its topic and name. This includes its entries in three tables.
+/// Memory of a listed subscription in bytes, excluding its topic and name. Includes its entries in three tables.
 const PRESENCE_COST: usize = 256;
 
-/// Returns the name of a connection, or `None` if it has none.
+/// Function that returns the name of a connection, or `None` if it has none.
 type PresenceNameFn = dyn Fn(&Connection) -> Option<String> + Send + Sync;
 
-/// Topic patterns with presence, and their naming functions.
+/// Patterns of the topics whose subscribers are listed, with the functions that name the subscribers.
 #[derive(Clone, Default)]
 pub(super) struct PresenceRules(Vec<(Box<str>, Arc<PresenceNameFn>)>);
 
-/// Names of the current subscribers of each topic with presence.
+/// Names of the current subscribers of each topic whose subscribers are listed.
 #[derive(Debug)]
 pub(super) struct Presences {
     rules: PresenceRules,
     topics: Mutex<BTreeMap<Arc<str>, Names>>,
 }
 
-/// The connection numbers by name, with the number of subscriptions of each connection.
+/// Connection numbers by subscriber name, with the number of subscriptions of each connection.
 type Names = BTreeMap<Arc<str>, BTreeMap<u64, u32>>;
 
 impl PresenceRules {
@@ -77,12 +78,12 @@ impl Presences {
         Self { rules, topics: Mutex::default() }
     }
 
-    /// Returns whether only the broker may publish to a topic.
+    /// Returns whether a topic is reserved, so that only the broker may publish to it.
     pub(super) fn reserves(&self, topic: &str) -> bool {
         !self.rules.is_empty() && topic.starts_with(PREFIX)
     }
 
-    /// Returns whether a subscription observes the presence of a topic. Fails if the topic has no presence, or if the
+    /// Returns whether a subscription observes the subscribers of a topic. Fails if they are not listed, or if the
     /// subscription has a wildcard or a group.
     pub(super) fn is_watch(&self, pattern: &str, has_group: bool) -> Result<bool, (Reason, String)> {
         if !self.reserves(pattern) {
@@ -100,7 +101,7 @@ impl Presences {
         }
     }
 
-    /// Returns the name under which a subscription is listed, or `None` if it is not listed.
+    /// Returns the name under which a subscriber is listed, or `None` if it is not listed.
     pub(super) fn name(&self, pattern: &str, connection: &Connection) -> Option<Arc<str>> {
         if self.rules.is_empty() || self.reserves(pattern) || check_topic(pattern.as_bytes()).is_err() {
             return None;
@@ -109,14 +110,15 @@ impl Presences {
         (1..=NAME_MAX).contains(&name.len()).then(|| name.into())
     }
 
-    /// Returns the memory of a listed subscription in bytes.
+    /// Returns the memory in bytes that a listed subscription occupies.
     pub(super) fn cost(topic: &str, name: &str) -> usize {
         PRESENCE_COST + topic.len() + name.len()
     }
 }
 
 impl BrokerShared {
-    /// Lists a subscription. Notifies the observers of the topic if it is the first subscription of its connection.
+    /// Adds a subscription to the list of a topic's subscribers. Notifies the observers of the topic if it is the first
+    /// subscription of its connection.
     pub(super) fn join_presence(&self, subscriber: &Subscriber, topic: &str, name: &Arc<str>) {
         let mut topics = self.presences.topics.lock();
         let names = topics.entry(topic.into()).or_default();
@@ -129,7 +131,7 @@ impl BrokerShared {
         }
     }
 
-    /// Reverts [`join_presence`](Self::join_presence).
+    /// Removes a subscription that [`join_presence`](Self::join_presence) has added.
     pub(super) fn leave_presence(&self, subscriber: &Subscriber, topic: &str, name: &str) {
         let mut topics = self.presences.topics.lock();
         let Some(names) = topics.get_mut(topic) else { return };
@@ -179,27 +181,27 @@ fn message(topic: &str, event: &Value) -> Bytes {
     body.into()
 }
 
-/// Change of the subscribers of a topic; see [`Client::presence`].
+/// Change of the list of a topic's subscribers; see [`Client::presence`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PresenceEvent {
-    /// Current subscribers. Sent when the subscription starts and after each reconnect.
+    /// List of the current subscribers. Sent when the subscription starts and after each reconnect.
     Present {
         /// Number of subscribed connections by name, for the first 1000 names in alphabetical order.
         connections: BTreeMap<String, u64>,
-        /// Number of names that were omitted.
+        /// Number of names that were omitted from the list.
         omitted: u64,
     },
     /// A connection has subscribed to the topic.
     Joined {
-        /// Name of the connection.
+        /// Name of the connection that has subscribed.
         name: String,
         /// Number of subscribed connections with this name, including this one.
         connections: u64,
     },
     /// A connection has closed, or its last subscription to the topic has ended.
     Left {
-        /// Name of the connection.
+        /// Name of the connection that has left.
         name: String,
         /// Number of remaining connections with this name.
         connections: u64,
@@ -232,7 +234,7 @@ impl PresenceEvent {
     }
 }
 
-/// Observes the subscribers of a topic until it is dropped; see [`Client::presence`].
+/// Subscription to the changes of a topic's subscribers; see [`Client::presence`].
 #[derive(Debug)]
 pub struct Presence {
     subscription: Subscription,
@@ -282,7 +284,7 @@ impl Client {
 }
 
 impl Presence {
-    /// Returns the next list or change. Malformed messages are skipped.
+    /// Waits for the next list or change of the subscribers. Skips malformed messages.
     ///
     /// # Errors
     /// Same as [`Subscription::recv`]. After [`RecvError::Reconnected`], a new list follows. After
@@ -305,14 +307,14 @@ impl Presence {
     }
 
     /// Returns the number of subscribed connections by name, as of the last [`recv`](Self::recv). Names that were
-    /// omitted from the list are missing until they join again. At most 65 536 names are kept.
+    /// omitted from the list are missing until they subscribe again. At most 65 536 names are kept.
     pub fn connections(&self) -> &BTreeMap<String, u64> {
         static NONE: BTreeMap<String, u64> = BTreeMap::new();
         self.connections.as_ref().unwrap_or(&NONE)
     }
 }
 
-/// Applies a change to the known names.
+/// Applies a change to the map of known names.
 fn apply(known: &mut BTreeMap<String, u64>, change: &PresenceEvent) {
     match change {
         PresenceEvent::Left { name, connections: 0 } => {

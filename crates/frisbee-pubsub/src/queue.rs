@@ -12,18 +12,19 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-/// Maximum number of bytes that are moved to the outbox at once. This is enough for several writes. Messages in the
-/// outbox can no longer be dropped, and they delay replies.
+/// Maximum number of bytes that are moved from a queue to the outbox at once, enough for several writes. Messages in
+/// the outbox can no longer be dropped, and they delay replies.
 const WINDOW: usize = 256 * 1024;
 
-/// Maximum size of a segment to which single packets are appended, so that a queue of small messages does not consist
-/// of small allocations. Longer packets are shared by all subscribers.
+/// Maximum size in bytes of a queue segment to which single packets are appended. Without it, a queue of small messages
+/// would consist of small allocations. Longer packets are shared by all subscribers.
 const TOGETHER_MAX: usize = 4 * 1024;
 
-/// Charge for a segment in bytes, excluding its packets. This includes its entry in the queue and its allocations.
+/// Memory charge in bytes for a queue segment, excluding its packets. Includes its entry in the queue and its
+/// allocations.
 const SEGMENT_CHARGE: usize = 256;
 
-/// Charge for a [`ReplayMark`] of a segment in bytes.
+/// Memory charge in bytes for a [`ReplayMark`] of a queue segment.
 const MARK_CHARGE: usize = 64;
 
 /// Divisor of a subscriber's queue limit once the queues of all subscribers reach their total limit. The remaining
@@ -31,27 +32,27 @@ const MARK_CHARGE: usize = 64;
 /// the available memory.
 const LEFT_WHEN_FULL: usize = 16;
 
-/// Queue size in bytes that is always permitted to every subscriber.
+/// Minimum size in bytes that every subscriber's queue may reach, even while the server is short of memory.
 const QUEUE_LEAST: usize = 16 * 1024;
 
-/// Divisor of the available memory for the number of bytes moved to the outbox at once, while the server is short of
+/// Divisor of the available memory that limits the bytes moved to the outbox at once while the server is short of
 /// memory.
 const WINDOW_WHEN_SHORT: usize = 256;
 
-/// Granularity in bytes of charges to the memory of the server.
+/// Granularity in bytes of the queues' charges to the memory budget.
 pub(super) const STEP: usize = 16 * 1024;
 
-/// Limits of all queues of a broker, and their totals.
+/// Limits of all subscriber queues of a broker, with their totals.
 #[derive(Debug)]
 pub(super) struct QueueBounds {
     /// Maximum size of one subscriber's queue in bytes.
     pub(super) queue_max: usize,
-    /// Total size of all queues in bytes beyond which the limit of each subscriber is reduced.
+    /// Maximum total size of all queues in bytes. If it is exceeded, the limit of each subscriber is reduced.
     pub(super) memory_max: usize,
     pub(super) slow: SlowSubscriberPolicy,
     /// Number of bytes queued for all subscribers.
     pub(super) waiting: AtomicUsize,
-    /// Number of messages that subscribers have lost.
+    /// Total number of messages that subscribers have lost.
     pub(super) lost: AtomicU64,
 }
 
@@ -64,26 +65,27 @@ impl QueueBounds {
     }
 }
 
-/// Returns a fraction of the available server memory in bytes, but at least `least`.
+/// Returns the available server memory in bytes divided by `part`, but at least `least`.
 #[cold]
 fn part_of(budget: &MemoryBudget, part: usize, least: usize) -> usize {
     (budget.available() / part).max(least)
 }
 
-/// A subscribed connection, as seen by publishers.
+/// A subscribed connection with its queue of messages to send.
 #[derive(Debug)]
 pub(super) struct Subscriber {
     /// Number of the connection, unique within the broker.
     pub(super) number: u64,
     connection: Connection,
-    /// Memory budget of the server, to which queued bytes are charged.
+    /// Memory budget of the server to which queued bytes are charged.
     budget: MemoryBudget,
     operations: Operations,
     bounds: Arc<QueueBounds>,
-    /// Whether the task has been woken for queued packets or waits for the socket to become writable. Written only
-    /// while the lock is held.
+    /// Whether the subscriber's task has been woken to send queued packets, or waits for the socket to become writable.
+    /// Written only while the queue's lock is held.
     scheduled: AtomicBool,
-    /// Whether the queue is more than half full, or the connection is closed. Written only while the lock is held.
+    /// Whether the queue is more than half full or the connection is closed. Written only while the queue's lock is
+    /// held.
     behind: AtomicBool,
     queue: Mutex<Queue>,
 }
@@ -93,15 +95,15 @@ struct Queue {
     segments: VecDeque<QueueSegment>,
     /// Size of the queue in bytes, including the overhead of its segments. Limited by [`QueueBounds`].
     bytes: usize,
-    /// Number of bytes in `bytes` that are not shared with other subscribers, and so are charged to this one alone.
+    /// Part of `bytes` that is not shared with other subscribers, and is therefore charged to this queue.
     own: usize,
-    /// Memory charge for `own`, rounded down to a multiple of [`STEP`].
+    /// Memory charge for `own`, which is rounded down to a multiple of [`STEP`].
     charge: MemoryCharge,
     /// Number of messages lost since the last report to the subscriber.
     lost: u64,
     /// Whether the connection has subscriptions with a history.
     follows: bool,
-    /// Replies and positions of dropped segments that must be sent again.
+    /// Replies and topic positions of dropped segments, which must be sent again.
     restated: ReplayedPositions,
     closed: bool,
 }
@@ -111,9 +113,9 @@ struct Queue {
 pub(super) struct QueueSegment {
     pub(super) packets: Outbox,
     pub(super) messages: u64,
-    /// Length of the longest message body in the segment, in bytes.
+    /// Length in bytes of the longest message body in the segment.
     pub(super) longest: u32,
-    /// Positions that a subscriber with a history needs if this segment is dropped.
+    /// Topic positions to send to a subscriber with a history if this segment is dropped.
     marks: Vec<ReplayMark>,
 }
 
@@ -133,8 +135,9 @@ impl QueueSegment {
         }
     }
 
-    /// Calls `visit` with the bodies of the last `count` messages. Long bodies are shared. Others are copied, because a
-    /// slice would keep the whole buffer alive. Must be called before the packets are [shared](Outbox::share).
+    /// Calls `visit` with the bodies of the last `count` messages. Long bodies are shared, and others are copied
+    /// because a slice would keep the whole buffer alive. Must be called before the packets are
+    /// [shared](Outbox::share).
     pub(super) fn for_each_last(&mut self, count: usize, mut visit: impl FnMut(Bytes)) {
         let Some(mut packets) = self.packets.contiguous() else {
             // A message with a shared body is alone in its segment.
@@ -156,7 +159,7 @@ impl QueueSegment {
         }
     }
 
-    /// Resets the segment but keeps its allocation.
+    /// Empties the segment but keeps its allocations for reuse.
     pub(super) fn clear(&mut self) {
         self.packets.advance(self.packets.len());
         self.messages = 0;
@@ -167,7 +170,7 @@ impl QueueSegment {
         self.packets.len() + SEGMENT_CHARGE + self.marks.len() * MARK_CHARGE
     }
 
-    /// Returns the number of bytes that are charged to this subscriber alone.
+    /// Returns the number of the segment's bytes that are charged to this queue alone.
     fn own(&self) -> usize {
         self.charge() - self.packets.shared_len()
     }
@@ -187,7 +190,7 @@ impl Subscriber {
         }
     }
 
-    /// Returns the memory budget of the server.
+    /// Returns the memory budget of the server to which queued bytes are charged.
     pub(super) fn budget(&self) -> &MemoryBudget {
         &self.budget
     }
@@ -200,12 +203,13 @@ impl Subscriber {
         &self.connection
     }
 
-    /// Returns whether the subscriber has a long backlog, so that another group member should receive the next message.
+    /// Returns whether the subscriber has a long backlog, in which case another group member should receive the next
+    /// message.
     pub(super) fn has_backlog(&self) -> bool {
         self.behind.load(Ordering::Relaxed)
     }
 
-    /// Adds packets of a publisher to the queue, and wakes the subscriber's task unless it is the calling one.
+    /// Adds packets of a publisher to the queue. Wakes the subscriber's task unless it is the calling one.
     pub(super) fn deliver(&self, fill: impl FnOnce(&mut QueueDelivery<'_>), from: &impl Source) {
         let mut queue = self.queue.lock();
         if queue.closed {
@@ -241,8 +245,8 @@ impl Subscriber {
         }
     }
 
-    /// Moves queued packets to the outbox of the subscriber's own task, up to [`WINDOW`]. `body_max` is the limit of
-    /// the peer. Returns whether packets remain in the queue.
+    /// Moves at most [`WINDOW`] queued bytes to the outbox of the subscriber's own task. `body_max` is the maximum body
+    /// size of the peer. Returns whether packets remain in the queue.
     pub(super) fn pull(&self, outbox: &mut Outbox, body_max: u32) -> bool {
         if !self.scheduled.load(Ordering::Acquire) {
             return false;
@@ -284,14 +288,14 @@ impl Subscriber {
         self.scheduled.load(Ordering::Relaxed)
     }
 
-    /// Closes the queue when the connection ends. Frees queued packets and ignores later ones.
+    /// Closes the queue when the connection ends. Queued packets are freed, and later ones are ignored.
     pub(super) fn close(&self) {
         let mut queue = self.queue.lock();
         let before = queue.bytes;
         self.close_queue(&mut queue, before);
     }
 
-    /// Frees the queue. `before` is the number of its bytes that have been accounted for.
+    /// Frees the queue. `before` is its size in bytes when its memory was last accounted for.
     fn close_queue(&self, queue: &mut Queue, before: usize) {
         queue.closed = true;
         queue.segments = VecDeque::new();
@@ -301,7 +305,8 @@ impl Subscriber {
         self.behind.store(true, Ordering::Relaxed);
     }
 
-    /// Updates the broker's count of queued bytes and the memory charge after the queue has changed.
+    /// Updates the broker's count of queued bytes and the memory charge. `before` is the size of the queue before it
+    /// changed.
     fn account(&self, before: usize, queue: &mut Queue) {
         let charged = queue.own / STEP * STEP;
         if charged != queue.charge.bytes() {
@@ -313,11 +318,11 @@ impl Subscriber {
     }
 }
 
-/// A subscriber's queue while a publisher holds its lock to append packets.
+/// A subscriber's queue that is locked by a publisher to append packets.
 pub(super) struct QueueDelivery<'a>(&'a mut Queue);
 
 impl QueueDelivery<'_> {
-    /// Appends packets that are shared by several subscribers.
+    /// Appends packets that several subscribers share.
     pub(super) fn share(&mut self, packets: &QueueSegment) {
         let segment = self.segment(packets.packets.len());
         segment.packets.extend_from(&packets.packets);
@@ -337,8 +342,8 @@ impl QueueDelivery<'_> {
         self.0.own += added.1;
     }
 
-    /// Appends a report that `count` messages of one subscription are missing here. If the report is dropped, the
-    /// messages still count as lost.
+    /// Appends a report that `count` messages of one subscription are missing at this point. If the report is dropped,
+    /// the messages still count as lost.
     pub(super) fn lag(&mut self, id: PacketId, operations: Operations, count: u64) {
         let mut body = Vec::new();
         tlv::put_varint(&mut body, count);
@@ -362,12 +367,12 @@ impl QueueDelivery<'_> {
         self.0.follows = true;
     }
 
-    /// Returns the number of queued bytes.
+    /// Returns the size of the queue in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.0.bytes
     }
 
-    /// Appends a packet that does not count as a message. If the packet is dropped, `mark` is used to repeat it.
+    /// Appends a packet that does not count as a message. If the packet is dropped, it is restored from `mark`.
     pub(super) fn control(&mut self, id: PacketId, operation: Operation, body: Vec<u8>, mark: Option<ReplayMark>) {
         let body = Bytes::from(body);
         let segment = self.segment(body.len());
@@ -379,7 +384,7 @@ impl QueueDelivery<'_> {
         self.0.own += added.1;
     }
 
-    /// Records the positions of the messages that were just appended.
+    /// Records the topic positions of the messages that were just appended.
     pub(super) fn mark(&mut self, mark: ReplayMark) {
         let Some(last) = self.0.segments.back_mut() else { return };
         if !last.marks.last_mut().is_some_and(|earlier| earlier.extend(&mark)) {
@@ -389,7 +394,7 @@ impl QueueDelivery<'_> {
         }
     }
 
-    /// Returns a segment with capacity for `more` bytes.
+    /// Returns the segment to which `more` bytes can be appended. Creates it if necessary.
     fn segment(&mut self, more: usize) -> &mut QueueSegment {
         let queue = &mut *self.0;
         let fits = queue.segments.back().is_some_and(|last| last.packets.len() + more <= TOGETHER_MAX);
@@ -417,7 +422,7 @@ impl Queue {
         }
     }
 
-    /// Drops the oldest segment and returns the number of its messages.
+    /// Drops the oldest segment of the queue and returns the number of its messages.
     fn drop_oldest(&mut self) -> u64 {
         let Some(oldest) = self.segments.pop_front() else { return 0 };
         self.bytes -= oldest.charge();
@@ -430,7 +435,7 @@ impl Queue {
 }
 
 /// Encodes packets again with the header format and the size limit of the outbox. Returns the number of messages that
-/// are too long.
+/// exceed the limit and are dropped.
 #[cold]
 fn reframe(mut segment: QueueSegment, outbox: &mut Outbox, limit: u32) -> u64 {
     let mut packets = segment.packets.take_bytes();
@@ -464,7 +469,7 @@ mod tests {
         Subscriber::new(number, connection, NUMBERS, bounds.clone())
     }
 
-    /// Delivers `count` messages with bodies of `length` bytes. Each has a header of 10 bytes.
+    /// Delivers `count` messages with bodies of `length` bytes, each with a header of 10 bytes.
     fn deliver(to: &Subscriber, from: &Subscriber, count: usize, length: usize) {
         let body = Bytes::from(vec![1; length]);
         to.deliver(|queue| (0..count).for_each(|_| queue.push(PacketId(1), NUMBERS, &body)), from);

@@ -20,20 +20,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// Maximum number of topics whose subscriptions a connection caches.
+/// Maximum number of topics in the route cache of a client connection.
 const REMEMBERED_MAX: usize = 1024;
 
-/// Router of a pub/sub client, for connections that also carry other protocols.
+/// Router of a pub/sub client. Mount it on connections that also carry other protocols.
 ///
 /// The router serves a single connection and ignores further ones.
 #[derive(Debug)]
 pub struct ClientRouter(Arc<ClientShared>, ClientKind);
 
-/// Whether a router serves the first connection of a client or a replacement.
+/// Whether a router serves a client's first connection or a replacement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ClientKind {
     First,
-    /// A connection that replaces a lost one.
+    /// A connection that replaces a lost connection.
     Next,
 }
 
@@ -68,42 +68,42 @@ impl Default for ClientRouter {
     }
 }
 
-/// State of a router for its connection: cached lookups, received messages and live positions.
+/// State of a client's router for its connection: cached routes, received messages and topic positions.
 #[derive(Debug, Default)]
 pub struct ClientSession {
-    /// Whether this is the connection that the router serves.
+    /// Whether this connection is the one that the router serves.
     is_mine: bool,
-    /// Version of the client's subscriptions when the routes were cached. They are discarded if it has changed.
+    /// Version of the client's subscriptions when the routes were cached. The routes are discarded if it has changed.
     version: u64,
     by_topic: HashMap<Arc<str>, usize>,
     routes: Vec<Route>,
     /// Index of the last used route, which is likely to be the next one.
     last: usize,
-    /// Queue group subscription that has received the last message.
+    /// Queue group subscription that received the last message.
     member: Option<(PacketId, Inboxes)>,
-    /// Live positions of topics that have no cached route.
+    /// Positions of topics that have no cached route.
     stream: Stream,
-    /// Whether live positions were discarded because the peer sent too many topics.
+    /// Whether topic positions were discarded because the peer sent too many topics.
     is_lossy: bool,
-    /// Messages of a history that are being replayed to one subscription.
+    /// History messages that are being replayed to one subscription.
     replay: Option<Replay>,
-    /// Messages of this batch that are delivered to all of `to`.
+    /// Messages of this batch, which will be delivered to all inboxes in `to`.
     messages: Vec<Entry>,
     to: Inboxes,
 }
 
 type Inboxes = Arc<[Arc<Inbox>]>;
 
-/// Cached result of a lookup: a topic, and the subscriptions that receive its messages.
+/// Cached route: a topic with the subscriptions that receive its messages.
 #[derive(Debug)]
 struct Route {
     topic: Arc<TopicName>,
     inboxes: Inboxes,
-    /// Offset of the next message, or 0 if the topic has no history.
+    /// Offset of the topic's next message, or 0 if it has no history.
     next: u64,
 }
 
-/// Replay of a topic's history that is being received for one subscription.
+/// Replay of a topic's history to one subscription.
 #[derive(Debug)]
 struct Replay {
     id: PacketId,
@@ -202,7 +202,7 @@ impl Protocol for ClientRouter {
 
 const NO_BROKER: &str = "invalid answer; the peer may not be a broker";
 
-/// Decodes a rejection, which consists of a number and a text.
+/// Decodes the body of a rejection, which consists of a reason number and a text.
 fn refusal(body: &[u8]) -> Option<String> {
     let (_, text) = body.split_first()?;
     // A server without a broker replies in a different format.
@@ -257,7 +257,7 @@ impl ClientSession {
         Routed::Continue
     }
 
-    /// Handles a message of the history, which is delivered to one subscription.
+    /// Handles a replayed message of the history, which is delivered to one subscription only.
     fn receive_replayed(&mut self, shared: &ClientShared, topic: &[u8], mut body: Bytes, before: usize) -> Routed {
         let Some(replay) = self.replay.as_mut().filter(|replay| replay.topic.name.as_bytes() == topic) else {
             return Routed::close(format!("{NO_BROKER}: a message of a history without a position"));
@@ -274,7 +274,7 @@ impl ClientSession {
         Routed::Continue
     }
 
-    /// Handles positions of the live stream, or of the history of one subscription.
+    /// Handles topic positions, which belong to the live messages or to the replay for one subscription.
     fn handle_positions(&mut self, shared: &ClientShared, id: PacketId, body: &[u8]) -> Routed {
         for position in Positions(body) {
             let Some((topic, next)) = position else {
@@ -301,7 +301,7 @@ impl ClientSession {
         Routed::Continue
     }
 
-    /// Stores the position of a topic in the live stream.
+    /// Stores the position of a topic's live messages.
     fn set_position(&mut self, topic: Arc<str>, next: NextOffset) {
         if self.stream.len() >= POSITIONS_MAX {
             self.stream = Stream::new();
@@ -310,7 +310,7 @@ impl ClientSession {
         self.stream.insert(topic, next);
     }
 
-    /// Ends a replay. The live stream continues after it.
+    /// Ends a replay, after which live messages follow.
     fn settle(&mut self, shared: &ClientShared) {
         let Some(replay) = self.replay.take() else { return };
         self.forget();
@@ -327,7 +327,7 @@ impl ClientSession {
         });
     }
 
-    /// Moves the messages collected in this batch to the inboxes of their subscriptions.
+    /// Moves the collected messages to the inboxes of their subscriptions.
     fn flush(&mut self, shared: &ClientShared) {
         if self.messages.is_empty() {
             return;
@@ -342,7 +342,7 @@ impl ClientSession {
         self.messages.clear();
     }
 
-    /// Returns the index of a topic's route.
+    /// Returns the index of a topic's route. Looks up the subscriptions if the route is not cached.
     fn find(&mut self, shared: &ClientShared, topic: &[u8]) -> Result<usize, TopicError> {
         let text = std::str::from_utf8(topic).map_err(|_| TopicError::NotText)?;
         if let Some(stored) = self.by_topic.get(text) {
@@ -373,7 +373,7 @@ impl ClientSession {
     }
 }
 
-/// Returns whether two lists consist of the same inboxes. Different topics often have the same subscriptions.
+/// Returns whether two lists contain the same inboxes. Different topics often have the same subscriptions.
 fn is_same(one: &[Arc<Inbox>], other: &[Arc<Inbox>]) -> bool {
     one.len() == other.len() && one.iter().zip(other.iter()).all(|(one, other)| Arc::ptr_eq(one, other))
 }
@@ -393,7 +393,7 @@ mod tests {
         DetachedConnection::new(Handle::current(), usize::MAX).connection().clone()
     }
 
-    /// Returns what a subscription has received: payloads, and numbers of lost messages.
+    /// Returns the payloads that a subscription has received, and the numbers of lost messages.
     fn received(subscription: &mut Subscription) -> Vec<String> {
         let mut context = Context::from_waker(Waker::noop());
         let next = || match subscription.poll_recv(&mut context) {
@@ -438,7 +438,8 @@ mod tests {
         assert!(matches!(comes(Kind::Sync, 0, vec![0]), Routed::Close(_)));
     }
 
-    /// Regression: a subscription may be dropped on another thread while the position of its history is handled.
+    /// Regression: a replay could reach another subscription, because its subscription may be dropped on another thread
+    /// while a position is handled.
     #[tokio::test]
     async fn history_of_a_dropped_subscription_reaches_no_other() {
         let router = ClientRouter::new();

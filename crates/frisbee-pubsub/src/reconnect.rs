@@ -11,14 +11,14 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// Pause before the second attempt. It doubles with each further attempt, up to [`PAUSE_MAX`].
+/// Pause before the second connection attempt. It doubles with each further attempt, up to [`PAUSE_MAX`].
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 
-/// Maximum pause, within which the subscriptions of a restarted broker are restored. A connection that lives for a
-/// shorter time counts as a failed attempt.
+/// Maximum pause between connection attempts, which bounds the time until the subscriptions are restored after a
+/// restart of the broker. A connection that lives for a shorter time counts as a failed attempt.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// Opens a connection with a router.
+/// Function that opens a connection with the given router.
 pub(super) type Dial = Box<dyn Fn(ClientRouter) -> Dialling + Send + Sync>;
 
 type Dialling = Pin<Box<dyn Future<Output = Result<Connection, Error>> + Send>>;
@@ -49,7 +49,8 @@ pub(super) async fn keep(own: Weak<OwnedConnection>, shared: Weak<ClientShared>,
     }
 }
 
-/// Tries to connect until it succeeds or the client is dropped. `failures` counts the earlier attempts.
+/// Connects to the broker, and retries until it succeeds or the client is dropped. `failures` is the number of earlier
+/// failed attempts.
 async fn connect(
     own: &Weak<OwnedConnection>,
     shared: &Weak<ClientShared>,
@@ -77,12 +78,12 @@ async fn connect(
 }
 
 /// Returns the pause after a number of failed attempts, by exponential backoff. Half of it is random, so that clients
-/// that have lost the same server do not reconnect simultaneously.
+/// that lost the same server do not reconnect simultaneously.
 pub(super) fn pause(attempt: usize, min: Duration, max: Duration) -> Duration {
     min.saturating_mul(1 << attempt.min(16)).min(max).mul_f64(0.5 + fastrand::f64() / 2.0)
 }
 
-/// Renews all subscriptions. Each is notified before the first message of the new connection.
+/// Renews all subscriptions on a new connection. Each is notified of the reconnect before its first message.
 async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
     let mut disconnected = shared.again();
     for again in &mut disconnected {
@@ -113,7 +114,7 @@ async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
     }
 }
 
-/// Requests one subscription. Its positions are omitted if they exceed the maximum message size of the broker.
+/// Sends the request for one subscription. Omits its positions if they exceed the maximum message size of the broker.
 async fn request(shared: &ClientShared, connection: &Connection, again: &mut Resubscription) -> Result<(), SendError> {
     loop {
         let packet = Packet::new(PacketId(again.id), shared.operations.of(again.kind), again.body.clone());
@@ -145,7 +146,7 @@ mod tests {
     use std::task::{Context, Poll, Waker};
     use tokio::sync::mpsc;
 
-    /// Regression: a client reconnected without a pause if its connections were opened and closed immediately.
+    /// Regression: a client reconnected without a pause if its connections were closed right after they were opened.
     #[tokio::test(start_paused = true)]
     async fn connections_that_end_at_once_are_made_with_pauses() {
         let (dials, mut dialled) = mpsc::unbounded_channel();
@@ -178,7 +179,7 @@ mod tests {
         assert_eq!(again, [b"\x05topic"]);
     }
 
-    /// Regression: the broker kept a subscription that was dropped while its request waited for capacity. As a group
+    /// Regression: if a subscription was dropped while its request waited for capacity, the broker kept it. As a group
     /// member, it then received messages that nobody read.
     #[test]
     fn subscription_dropped_during_resubscription_ends() {

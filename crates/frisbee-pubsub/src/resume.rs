@@ -8,24 +8,24 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Maximum number of topics whose positions a client remembers and sends. Beyond it, all positions are discarded, and
-/// the next reconnect reports an unknown gap.
+/// the next reconnect reports an unknown number of missing messages.
 pub(super) const POSITIONS_MAX: usize = 64 * 1024;
 
-/// Start of a subscription with a history; see [`Client::subscribe_from`](crate::Client::subscribe_from).
+/// Point in the history at which a subscription starts; see [`Client::subscribe_from`](crate::Client::subscribe_from).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Start {
-    /// The first message that is published from now on.
+    /// Starts with the next published message.
     Now,
-    /// The last message of each topic, which is its current value.
+    /// Starts with the last message of each topic, which is its current value.
     Last,
-    /// The oldest message of each topic that the broker keeps.
+    /// Starts with the oldest message of each topic that the broker keeps.
     Oldest,
-    /// The message after this position, for a pattern without wildcards.
+    /// Starts with the message after this position. Requires a pattern without wildcards.
     After(Position),
 }
 
-/// Messages that are missing directly before a received message. Their number may be unknown.
+/// Number of messages that are missing directly before a received message. It may be unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PrecedingGap {
     None,
@@ -33,33 +33,33 @@ pub(super) enum PrecedingGap {
     Unknown,
 }
 
-/// Positions of the live messages of a connection, which all of its subscriptions share.
+/// Positions of topics in the live messages of a connection. All subscriptions of the connection share them.
 pub(super) type Stream = HashMap<Arc<str>, NextOffset>;
 
 /// Detects missing messages of a subscription with a history, and requests them again after a reconnect.
 #[derive(Debug)]
 pub(super) struct Follow {
     pattern: Box<str>,
-    /// Start position that was sent in the last request.
+    /// Start of topics without a position, as sent in the last request.
     opening: StartPosition,
-    /// Positions of topics that were sent in the last request.
+    /// Topic positions that were sent in the last request.
     expected: HashMap<Arc<str>, NextOffset>,
-    /// Whether all messages are expected of topics that have no position in the request.
+    /// Whether topics without a position in the request are expected to start at their first message.
     expects_all: bool,
     /// Whether the request renews a subscription after a reconnect.
     is_resumed: bool,
-    /// Last reply of a broker on any connection.
+    /// Last reply of a broker to the subscription, on any connection.
     answer: Option<Answer>,
-    /// Whether the broker has confirmed the subscription on this connection.
+    /// Whether the broker has confirmed the subscription on the current connection.
     is_started: bool,
-    /// Number of topics whose positions have not been received.
+    /// Number of topics whose positions have not been received yet.
     topics_left: u64,
-    /// Positions of the messages that were replayed to this subscription only, each with the position of the live
-    /// stream at that time.
+    /// Positions of topics that were replayed to this subscription, each with the position of the live messages at that
+    /// time.
     own: HashMap<Arc<str>, (NextOffset, NextOffset)>,
-    /// Whether an unknown number of missing messages was reported since the last request.
+    /// Whether an unknown number of missing messages has been reported since the last request.
     is_reported: bool,
-    /// Whether positions were discarded or the broker has no history.
+    /// Whether missing messages cannot be detected, because positions were discarded or the broker has no history.
     is_lossy: bool,
 }
 
@@ -88,17 +88,17 @@ impl Follow {
         }
     }
 
-    /// Returns whether the subscription receives the live messages of the connection.
+    /// Returns whether the subscription receives live messages on the current connection.
     pub(super) fn is_started(&self) -> bool {
         self.is_started
     }
 
-    /// Returns whether positions report missing messages.
+    /// Returns whether missing messages are detected by their positions.
     pub(super) fn is_exact(&self) -> bool {
         self.is_started && !self.is_lossy && self.answer.is_some_and(|answer| answer.is_covered)
     }
 
-    /// Encodes the part of the request after the pattern.
+    /// Encodes the part of the subscription request that follows the pattern.
     pub(super) fn request(&self) -> Vec<u8> {
         let mut body = vec![self.opening as u8];
         let mut positions: Vec<_> = self.expected.iter().collect();
@@ -109,8 +109,8 @@ impl Follow {
         body
     }
 
-    /// Handles the loss of the connection. `stream` contains its last positions. The next request is for another
-    /// connection.
+    /// Handles the loss of the connection, so that the next request is for another one. `stream` contains the last
+    /// topic positions.
     pub(super) fn handle_loss(&mut self, stream: &Stream, is_lossy: bool) {
         let was_started = std::mem::take(&mut self.is_started);
         self.is_reported = false;
@@ -139,14 +139,14 @@ impl Follow {
     }
 
     /// Discards the remembered positions, so that the subscription resumes with the next published message. Returns
-    /// whether any positions were discarded.
+    /// whether there were any.
     pub(super) fn forget_positions(&mut self) -> bool {
         self.is_lossy = true;
         (self.opening, self.expects_all) = (StartPosition::Now, false);
         !std::mem::take(&mut self.expected).is_empty()
     }
 
-    /// Continues as a plain subscription, because the broker has no history. Returns the gap.
+    /// Continues without a history, because the broker has none. Returns the gap to report to the reader.
     pub(super) fn handle_plain(&mut self) -> PrecedingGap {
         self.is_started = true;
         self.is_lossy = true;
@@ -154,7 +154,7 @@ impl Follow {
         if self.is_resumed { self.report() } else { PrecedingGap::None }
     }
 
-    /// Handles the reply of the broker and returns the gap.
+    /// Handles the broker's reply to the subscription request. Returns the gap to report to the reader.
     pub(super) fn handle_answer(&mut self, answer: Answer) -> PrecedingGap {
         let before = self.answer.replace(answer);
         let was_started = std::mem::replace(&mut self.is_started, true);
@@ -175,7 +175,7 @@ impl Follow {
         if is_unknown { self.report() } else { PrecedingGap::None }
     }
 
-    /// Handles the position of the next message replayed to this subscription, and returns the gap.
+    /// Handles the position of the next message replayed to this subscription. Returns the gap before it.
     pub(super) fn handle_position(&mut self, topic: &Arc<str>, next: NextOffset) -> PrecedingGap {
         if self.own.len() >= POSITIONS_MAX {
             self.own = HashMap::new();
@@ -193,7 +193,7 @@ impl Follow {
         if gap == PrecedingGap::Unknown { self.report() } else { gap }
     }
 
-    /// Records that messages up to `next` were replayed to this subscription when the live stream was at `stream`.
+    /// Records that messages up to `next` were replayed to this subscription while the live messages were at `stream`.
     pub(super) fn handle_replayed(&mut self, topic: &Arc<str>, next: NextOffset, stream: NextOffset) {
         self.own.insert(topic.clone(), (next, stream));
     }
@@ -203,7 +203,7 @@ impl Follow {
     }
 }
 
-/// Returns the gap between the expected and the actual next message.
+/// Returns the gap between the expected next message of a topic and the actual one.
 pub(super) fn gap(expected: Option<NextOffset>, next: NextOffset) -> PrecedingGap {
     match expected {
         None => PrecedingGap::None,
@@ -229,7 +229,7 @@ mod tests {
         HashMap::from([("a.b".into(), next(7, offset))])
     }
 
-    /// Creates a subscription that was fully replayed and has then lost its connection.
+    /// Creates a subscription that lost its connection after a complete replay.
     fn lost(pattern: &str, offset: u64) -> Follow {
         let mut follow = Follow::new(pattern, Start::Now);
         assert_eq!(follow.handle_answer(COVERED), PrecedingGap::None);

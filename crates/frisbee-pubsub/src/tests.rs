@@ -20,7 +20,7 @@ use tokio::runtime::{Handle, Runtime};
 
 const NUMBERS: Operations = Operations(FIRST_OPERATION);
 
-/// Connection of a broker that is driven manually.
+/// A broker's connection that the test drives manually.
 pub(super) struct Member {
     broker: Broker,
     pub(super) detached: DetachedConnection,
@@ -43,7 +43,7 @@ impl Member {
         self.detached.connection()
     }
 
-    /// Returns a weak reference that lives as long as the connection.
+    /// Returns a weak reference that is valid as long as the connection exists.
     pub(super) fn witness(&self) -> Weak<()> {
         self.connection().attachments().insert(());
         Arc::downgrade(
@@ -60,7 +60,7 @@ impl Member {
         self.subscribe_as(id, pattern, group).unwrap();
     }
 
-    /// Subscribes and returns the reason byte of a rejection.
+    /// Sends a subscription request. Returns the reason number if the broker rejects it.
     fn subscribe_as(&mut self, id: u16, pattern: &str, group: &str) -> Result<(), u8> {
         let _ = self.send(Kind::Subscribe, id, [name(pattern), group.into()].concat());
         let answer = self.take_packets().pop().expect("broker should reply to the subscription");
@@ -76,15 +76,15 @@ impl Member {
         self.detached.batch_ended(&self.broker, self.session.as_mut().unwrap(), &mut self.outbox)
     }
 
-    /// Returns the packets in the outbox.
+    /// Returns and removes the packets in the outbox.
     pub(super) fn take_packets(&mut self) -> Vec<Packet> {
         let mut bytes = self.outbox.take_bytes();
         let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
         std::iter::from_fn(|| decoder.next(&mut bytes).unwrap()).collect()
     }
 
-    /// Returns the packets of this batch and the following ones: ids and payloads of messages, and `-` with the number
-    /// of lost ones.
+    /// Returns the message ids and payloads in this batch and the following ones, and `-` with the number of lost
+    /// messages.
     pub(super) fn received(&mut self) -> Vec<String> {
         let mut received = Vec::new();
         loop {

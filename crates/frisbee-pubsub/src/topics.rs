@@ -4,12 +4,12 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Maximum length of a topic or pattern in bytes. It exceeds usual names, and a table of a million topics still fits in
-/// memory.
+/// Maximum length of a topic or pattern in bytes. Exceeds the length of usual names, and still permits a table of a
+/// million topics to fit into memory.
 pub(crate) const TOPIC_MAX: usize = 255;
 
-/// Maximum number of tokens of a topic or pattern. A lookup can branch in two at each token, so that it visits at most
-/// 2^16 nodes, and only if as many patterns have subscribers.
+/// Maximum number of tokens in a topic or pattern. A lookup may branch in two at each token, so it visits at most 2^16
+/// nodes, and only if as many patterns have subscribers.
 pub(crate) const DEPTH_MAX: usize = 16;
 
 /// Wildcard that matches exactly one token.
@@ -22,21 +22,21 @@ const REST: &str = ">";
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TopicError {
-    /// The length in bytes is 0 or more than 255.
+    /// The length of the topic in bytes is 0 or more than 255.
     Length(usize),
     /// The topic has more than 16 tokens.
     Depth,
-    /// A token is empty: there are two adjacent dots, or a dot at the start or end.
+    /// A token of the topic is empty: there are two adjacent dots, or a dot at the start or end.
     EmptyToken,
     /// The topic contains white space or a control character, or a `*` or `>` within a longer token.
     Character(char),
-    /// A topic to publish to contains a wildcard.
+    /// A topic to publish to contains a wildcard, which only patterns may contain.
     Wildcard,
-    /// The token `>` is not the last one.
+    /// The wildcard `>` is not the last token of the pattern.
     RestWithin,
     /// The topic is not valid UTF-8.
     NotText,
-    /// Only the broker may publish to the topic.
+    /// The topic is reserved, so that only the broker may publish to it.
     Reserved,
 }
 
@@ -139,9 +139,9 @@ struct Node<K, V> {
     /// Child nodes, by token.
     children: Table<Box<str>, Box<Self>>,
     one: Option<Box<Self>>,
-    /// Values of the patterns that end at this node, which match topics of exactly these tokens.
+    /// Values of patterns that end at this node. They match topics that end here too.
     here: Table<K, V>,
-    /// Values of the patterns that end with `>` after this node, which match all longer topics.
+    /// Values of patterns that continue with `>` after this node. They match all longer topics.
     rest: Table<K, V>,
 }
 
@@ -167,17 +167,17 @@ impl<K, V> Default for Trie<K, V> {
 }
 
 impl<K: Ord, V> Trie<K, V> {
-    /// Returns the number of values under all patterns of the tree.
+    /// Returns the number of values in the tree.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Returns the number of nodes, excluding the root.
+    /// Returns the number of tree nodes, excluding the root.
     pub(crate) fn nodes(&self) -> usize {
         self.nodes
     }
 
-    /// Inserts a value under a validated pattern.
+    /// Inserts a value for a pattern, which must be valid.
     pub(crate) fn insert(&mut self, pattern: &str, key: K, value: V) {
         let mut node = &mut self.root;
         for token in pattern.split('.') {
@@ -202,7 +202,7 @@ impl<K: Ord, V> Trie<K, V> {
         self.len += usize::from(node.here.insert(key, value));
     }
 
-    /// Removes the value with this key from a pattern.
+    /// Removes the value with this key from a pattern and returns it.
     pub(crate) fn remove(&mut self, pattern: &str, key: &K) -> Option<V> {
         let removed = self.root.remove(Some(pattern), key, &mut self.nodes);
         self.len -= usize::from(removed.is_some());
@@ -285,7 +285,7 @@ impl<K: Ord, V> Table<K, V> {
         }
     }
 
-    /// Inserts a value and returns whether the key is new.
+    /// Inserts a value and returns whether its key is new.
     fn insert(&mut self, key: K, value: V) -> bool {
         match std::mem::replace(self, Self::None) {
             Self::One(other, before) if other != key => {
@@ -338,7 +338,7 @@ impl<K: Ord, V> Table<K, V> {
     }
 }
 
-/// Splits off the first token. Also returns the rest after its dot.
+/// Splits a topic into its first token and the rest after the dot.
 fn split(topic: &str) -> (&str, Option<&str>) {
     match topic.split_once('.') {
         Some((token, next)) => (token, Some(next)),
@@ -351,7 +351,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Reference implementation, which compares token by token.
+    /// Reference implementation of pattern matching, which compares token by token.
     fn matches(pattern: &str, topic: &str) -> bool {
         let (mut pattern, mut topic) = (pattern.split('.'), topic.split('.'));
         loop {
@@ -372,7 +372,7 @@ mod tests {
         found
     }
 
-    /// Returns the number of nodes below a node.
+    /// Returns the number of descendants of a tree node.
     fn below<K: Ord, V>(node: &Node<K, V>) -> usize {
         let mut nodes = node.one.as_ref().map_or(0, |one| 1 + below(one));
         node.children.for_each(&mut |_, child| nodes += 1 + below(child));

@@ -12,45 +12,8 @@ use std::sync::Arc;
 
 /// A topic or pattern whose messages have one type.
 ///
-/// Publishers and subscribers agree on the type by using the same [`Topic`]. Messages are encoded in the rich form,
-/// so both must be native peers.
-///
-/// # Versions
-///
-/// Messages can outlive the program that has published them, in histories and durable topics. If the type has a
-/// [layout](polyglot::Message::LAYOUT), each message carries the fingerprint of the layout. A message of another
-/// version of the type is translated if the reader [reads](Self::reads) that version, and is otherwise refused with
-/// [`RecvError::Undecodable`]. Messages without a fingerprint are read as messages of this version.
-///
-/// ```
-/// use frisbee_pubsub::{Broker, Client, Topic};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields};
-/// # #[derive(Debug, Default, PartialEq)]
-/// # struct Order { apples: u32 }
-/// # impl Fields for Order {
-/// #     const NAME: &'static str = "orders.Order";
-/// #     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> { to.field("apples", &self.apples) }
-/// #     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> { Ok(Self { apples: from.field("apples")? }) }
-/// # }
-/// # let server = frisbee::Server::builder().bind("127.0.0.1:0", Broker::new()).await?;
-/// # let address = server.local_addr();
-/// # tokio::spawn(server.serve());
-/// let created = Topic::<Order>::new("orders.created");
-///
-/// let reader = Client::connect(address).await?;
-/// let mut orders = created.subscribe(&reader).await?;
-///
-/// let writer = Client::connect(address).await?;
-/// created.publish(&writer, &Order { apples: 42 }).await?;
-///
-/// let order = orders.recv().await?;
-/// assert_eq!(order.get_ref().apples, 42);
-/// # Ok(())
-/// # }
-/// ```
+/// Publishers and subscribers agree on the type by using the same [`Topic`]. Both must support the protocol extension,
+/// because messages are encoded in Polyglot's rich form.
 pub struct Topic<M> {
     name: Box<str>,
     nesting: Nesting,
@@ -80,7 +43,7 @@ impl<M: polyglot::Message> Topic<M> {
         self
     }
 
-    /// Returns the topic or pattern.
+    /// Returns the name of the topic or pattern.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -105,7 +68,8 @@ impl<M: polyglot::Message> Topic<M> {
         Ok(TopicPublisher { publisher, message: PhantomData })
     }
 
-    /// Subscribes like [`Client::subscribe`]. On a new connection this waits until the kind of the peer is known.
+    /// Subscribes like [`Client::subscribe`]. On a new connection, first waits until it is known whether the peer
+    /// supports the protocol extension.
     ///
     /// # Errors
     /// If the name is not a valid pattern, the peer is not native or rejects the subscription, or the connection is
@@ -119,8 +83,7 @@ impl<M: polyglot::Message> Topic<M> {
         Ok(self.subscription(subscription))
     }
 
-    /// Subscribes from the given message on, if the broker keeps a history of the topics; see
-    /// [`Client::subscribe_from`].
+    /// Subscribes with the given start, if the broker keeps a history of the topics; see [`Client::subscribe_from`].
     ///
     /// # Errors
     /// Same as [`subscribe`](Self::subscribe).
@@ -163,7 +126,7 @@ impl<M> fmt::Debug for Topic<M> {
     }
 }
 
-/// Publishes messages of one type to one topic.
+/// Publishes messages of one type to a single topic.
 pub struct TopicPublisher<M> {
     publisher: Publisher,
     message: PhantomData<fn() -> M>,
@@ -204,7 +167,7 @@ pub struct TopicSubscription<M> {
 }
 
 impl<M: polyglot::Message> TopicSubscription<M> {
-    /// Returns the next message.
+    /// Waits for the next message and returns it.
     ///
     /// # Errors
     /// If messages before it were lost, or the message cannot be decoded as an `M`. The next call continues after that.
@@ -233,7 +196,7 @@ impl<M> fmt::Debug for TopicSubscription<M> {
     }
 }
 
-/// A received message of a typed topic.
+/// A message received from a typed topic.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TopicMessage<M> {
     received: Message,
@@ -241,7 +204,7 @@ pub struct TopicMessage<M> {
 }
 
 impl<M> TopicMessage<M> {
-    /// Returns the topic of the message.
+    /// Returns the topic to which the message was published.
     pub fn topic(&self) -> &str {
         self.received.topic()
     }
@@ -256,13 +219,13 @@ impl<M> TopicMessage<M> {
         &self.message
     }
 
-    /// Returns the decoded message by value.
+    /// Returns the decoded message and discards the rest.
     pub fn into_inner(self) -> M {
         self.message
     }
 }
 
-/// Waits until the kind of the peer is known, and fails unless it is native.
+/// Waits until it is known whether the peer supports the protocol extension. Fails if it does not.
 async fn check_peer(client: &Client) -> Result<(), PubSubError> {
     match client.connection()?.peer_known().await? {
         PeerKind::Native(_) => Ok(()),

@@ -21,7 +21,7 @@ pub enum Fault {
     Pause {
         /// The node.
         node: String,
-        /// The duration.
+        /// Duration of the fault.
         time: Duration,
     },
     /// No bytes pass from one node to another during the fault. They are delivered afterwards, like in TCP.
@@ -32,14 +32,14 @@ pub enum Fault {
         to: String,
         /// Whether the opposite direction is blocked too.
         both_ways: bool,
-        /// The duration.
+        /// Duration of the fault.
         time: Duration,
     },
     /// No bytes pass between a node and all others.
     Isolate {
         /// The node.
         node: String,
-        /// The duration.
+        /// Duration of the fault.
         time: Duration,
     },
     /// All connections between two nodes are reset at both ends.
@@ -72,7 +72,7 @@ pub enum Fault {
         from: String,
         /// Node that reads the bytes.
         to: String,
-        /// The duration.
+        /// Duration of the fault.
         time: Duration,
     },
     /// Each write and each connection attempt from one node to another gets a random additional delay. Connections can
@@ -84,17 +84,17 @@ pub enum Fault {
         to: String,
         /// Maximum additional delay of a write.
         most: Duration,
-        /// One in 2000 bytes from one node to another arrives with a flipped bit. No TCP checksum detects it in the
-        /// simulation.
+        /// Duration of the fault.
         time: Duration,
     },
-    /// One of 2000 bytes from one node to another has a flipped bit. No TCP checksum detects it here.
+    /// One in 2000 bytes from one node to another arrives with a flipped bit. No TCP checksum detects it in the
+    /// simulation.
     Corrupt {
         /// Node that writes the bytes.
         from: String,
         /// Node that reads the bytes.
         to: String,
-        /// The duration.
+        /// Duration of the fault.
         time: Duration,
     },
     /// The wall clock of a node jumps forwards or backwards.
@@ -110,7 +110,7 @@ pub enum Fault {
         node: String,
         /// Drift of the clocks in millionths, negative if they are too slow.
         millionths: i64,
-        /// The duration.
+        /// Duration of the fault.
         time: Duration,
     },
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 impl BrokerBuilder {
-    /// Sets the first of the eight operations that the broker serves. Defaults to
+    /// Sets the number of the first of the eight operations that the broker handles. Defaults to
     /// [`FIRST_OPERATION`](crate::FIRST_OPERATION).
     ///
     /// # Panics
@@ -32,7 +32,7 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets the maximum size of all queues together in bytes. Beyond it, each queue is limited to a sixteenth of
+    /// Sets the maximum total size of all queues in bytes. If it is exceeded, each queue is limited to a sixteenth of
     /// [`queue_max`](Self::queue_max). Defaults to 1 GiB.
     ///
     /// Memory that several subscribers share counts once for each of them.
@@ -64,7 +64,7 @@ impl BrokerBuilder {
     /// Connects the broker to other brokers: a message that is published at any of them reaches the subscribers of all.
     /// Defaults to none.
     ///
-    /// A backplane serves one broker. docs/bus.md describes the guarantees.
+    /// A backplane serves a single broker. docs/bus.md describes the guarantees.
     pub fn backplane(mut self, backplane: impl Backplane) -> Self {
         self.backplane = Some(Arc::new(backplane));
         self

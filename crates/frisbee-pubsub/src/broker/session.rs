@@ -11,36 +11,36 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// State of the broker for one connection.
+/// A broker's state for one connection.
 pub struct BrokerSession {
     pub(super) subscriber: Arc<Subscriber>,
-    /// Subscriptions of the connection by id.
+    /// Subscriptions of the connection, by id.
     pub(super) patterns: HashMap<u16, Subscribed>,
     pub(super) fanout: Fanout,
-    /// Memory charge for the connection's cache of published topics.
+    /// Memory charge for the connection's route cache.
     pub(super) charge: MemoryCharge,
-    /// Maximum size of a body that the peer accepts.
+    /// Maximum body size in bytes that the peer accepts.
     pub(super) body_max: u32,
-    /// Topic of the last publish that was permitted, so that repeated publishes skip the authorization. The number is
+    /// Last topic for which publishing was permitted, so that repeated publishes skip the authorization. The number is
     /// the change counter of the connection's attachments at that time.
     pub(super) permitted: Option<(Box<[u8]>, u32)>,
 }
 
-/// Resources of a subscription that are released when it ends.
+/// Resources of a subscription, which are released when it ends.
 pub(super) struct Subscribed {
     pub(super) pattern: Box<str>,
-    /// Number of tree nodes that were created for this subscription, and are charged to it.
+    /// Number of subscription tree nodes that were created for this subscription and are charged to it.
     pub(super) nodes: usize,
     /// Memory charge for the subscription, released when it ends.
     pub(super) _charge: MemoryCharge,
-    /// Registration at the backplane, through which messages of other brokers reach this subscription.
+    /// Interest at the backplane through which messages of other brokers reach this subscription.
     pub(super) interest: Option<Arc<Interest>>,
-    /// Name of the subscriber in the presence of the topic.
+    /// Name under which the subscriber is listed in the presence of the topic, if it is.
     pub(super) name: Option<Arc<str>>,
 }
 
 impl BrokerSession {
-    /// Checks whether the connection may publish to a topic.
+    /// Fails unless the connection may publish to a topic.
     pub(super) fn may_publish(&mut self, permit: &Permit, topic: &[u8]) -> Result<(), (Reason, String)> {
         let connection = self.subscriber.connection();
         let changes = connection.attachments().changes();
@@ -55,7 +55,7 @@ impl BrokerSession {
         Ok(())
     }
 
-    /// Charges the cached topics to the memory of the server. Clears a large cache if the server is short of memory.
+    /// Charges the route cache to the memory budget. Clears a large cache if the server is short of memory.
     pub(super) fn charge_topics(&mut self, broker: &BrokerShared) {
         if self.fanout.memory() >= STEP && self.subscriber.budget().is_short() {
             self.fanout.release(broker);

@@ -4,47 +4,47 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Maximum number of counted topics of a broker. Beyond it, a new era starts, in which all counts restart.
+/// Maximum number of topics whose messages a broker counts. Beyond it, a new era starts, in which all counts restart.
 const SENT_MAX: usize = 16 * 1024;
 
-/// Number of topics whose message counts are sent each time the lock is held.
+/// Number of topics whose message counts are sent per acquisition of the lock.
 const PORTION: usize = 256;
 
-/// Maximum number of sequences that one interest remembers, and that all interests of a broker remember. An interest
-/// that would exceed a limit forgets its sequences, and cannot report messages that are lost at that moment.
+/// Maximum number of message sequences that one interest remembers, and that all interests of a broker remember. An
+/// interest that would exceed a limit forgets its sequences, and cannot report messages that are lost at that moment.
 const HEARD_MAX: usize = 16 * 1024;
 const HEARD_BY_ALL_MAX: usize = 1024 * 1024;
 
-/// Memory of a sequence in bytes, excluding its topic.
+/// Memory of a remembered message sequence in bytes, excluding its topic.
 const ROW_COST: usize = 96;
 
-/// Maximum plausible count of messages missed at once, and of eras. This is more than any bus carries in a year. Larger
+/// Maximum plausible number of messages missed at once, and of eras. More than any bus carries in a year, so larger
 /// values are malformed.
 const MISSED_MAX: u64 = 1 << 40;
 
-/// Maximum distance by which a message may be late. A greater distance indicates that the remembered start of the
-/// sequence was invalid.
+/// Maximum number of positions by which a message may arrive late. A larger number indicates that the remembered start
+/// of the sequence was invalid.
 const LATE_MAX: u64 = 64 * 1024;
 
-/// Position of a message in a sequence, which consists of the messages of one broker to one topic.
+/// Position of a message in the sequence of one broker's messages to one topic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SequenceStamp {
-    /// Id of the publishing broker.
+    /// Id of the broker that published the message.
     pub(super) origin: u64,
-    /// Generation of the broker's counts. They restart at zero in each era.
+    /// Generation of the broker's message counts, which restart at zero in each era.
     pub(super) era: u64,
-    /// Number of messages in the sequence, up to and including this one.
+    /// Number of messages in the sequence up to and including this one.
     pub(super) count: u64,
 }
 
-/// Counts of the messages that a broker has published.
+/// Counts of the messages that a broker has published to each topic.
 #[derive(Debug, Default)]
 pub(super) struct SentCounts {
     era: u64,
     topics: HashMap<Box<str>, u64>,
 }
 
-/// Message count of one topic, borrowed while the next message is published.
+/// Message count of one topic, borrowed while its next message is published.
 pub(super) struct Row<'a> {
     era: u64,
     count: &'a mut u64,
@@ -63,12 +63,12 @@ impl SentCounts {
         Row { era: self.era, count }
     }
 
-    /// Returns the position of the last message of a topic.
+    /// Returns the position of the last message published to a topic.
     pub(super) fn last(&self, topic: &str, origin: u64) -> Option<SequenceStamp> {
         self.topics.get(topic).map(|count| SequenceStamp { origin, era: self.era, count: *count })
     }
 
-    /// Returns all topics in sorted batches. Sorting makes simulation runs deterministic.
+    /// Returns all counted topics in sorted batches. Sorting makes simulation runs deterministic.
     pub(super) fn topics(&self) -> Vec<Vec<Box<str>>> {
         let mut topics: Vec<_> = self.topics.keys().cloned().collect();
         topics.sort_unstable();
@@ -77,7 +77,7 @@ impl SentCounts {
 }
 
 impl Row<'_> {
-    /// Returns the position of the next message.
+    /// Returns the position of the topic's next message.
     pub(super) fn next(&self, origin: u64) -> SequenceStamp {
         SequenceStamp { origin, era: self.era, count: *self.count + 1 }
     }
@@ -87,26 +87,25 @@ impl Row<'_> {
     }
 }
 
-/// Last era and message count that a subscription has received, by publishing broker and topic. Used to detect missed
-/// messages.
+/// Last era and message count received from each broker on each topic. Used to detect missed messages.
 #[derive(Debug, Default)]
 pub(super) struct ReceivedCounts {
     origins: HashMap<u64, HashMap<Box<str>, (u64, u64)>>,
     rows: usize,
-    /// Memory of all remembered sequences in bytes, charged to the server by the owner of this table.
+    /// Memory of all remembered sequences in bytes. The owner of this table charges it to the server.
     memory: usize,
-    /// Number of sequences remembered by all interests of the broker. Shared, because the limit applies to their total.
+    /// Number of sequences remembered by all interests of the broker, to which the limit applies.
     remembered: Arc<AtomicUsize>,
 }
 
-/// Result of comparing a stamp with the received counts.
+/// Result of comparing a message's position with the last one received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum StampVerdict {
-    /// The message is new, and this many messages before it were missed.
+    /// The message is new, and this number of messages before it were missed.
     New(u64),
-    /// The message was received before, or arrived after it was reported as missed.
+    /// The message was received before, or it was already reported as missed.
     Old,
-    /// No valid broker sends such a stamp.
+    /// The position is malformed, because no correct broker sends it.
     Malformed,
 }
 
@@ -115,24 +114,24 @@ impl ReceivedCounts {
         Self { origins: HashMap::new(), rows: 0, memory: 0, remembered }
     }
 
-    /// Returns the memory of all sequences in bytes.
+    /// Returns the memory of all remembered sequences in bytes.
     pub(super) fn memory(&self) -> usize {
         self.memory
     }
 
-    /// Records a received message.
+    /// Records a received message and returns whether messages before it were missed.
     pub(super) fn message(&mut self, topic: &str, stamp: SequenceStamp) -> StampVerdict {
         let Some(before) = stamp.count.checked_sub(1) else { return StampVerdict::Malformed };
         self.assess(topic, stamp, before)
     }
 
-    /// Records a received mark, which states the number of published messages.
+    /// Records a message count received from another broker, and returns whether messages were missed.
     pub(super) fn mark(&mut self, topic: &str, stamp: SequenceStamp) -> StampVerdict {
         self.assess(topic, stamp, stamp.count)
     }
 
-    /// Compares a stamp with the remembered count. `before` is the number of messages that should have been received
-    /// earlier.
+    /// Compares a received position with the last one. `before` is the number of messages that should have been
+    /// received earlier.
     fn assess(&mut self, topic: &str, stamp: SequenceStamp, before: u64) -> StampVerdict {
         let rows = self.origins.get_mut(&stamp.origin);
         let Some(row) = rows.and_then(|rows| rows.get_mut(topic)) else {

@@ -19,18 +19,18 @@ use super::counts::SequenceStamp;
 use bytes::Bytes;
 use frisbee::tlv;
 
-/// Maximum length of a frame's header in bytes: its kind, and the position of its message.
+/// Maximum length of a frame's header in bytes: its kind and the position of its message.
 const HEAD_MAX: usize = 1 + 8 + 10 + 10;
 
-/// Control frame of this single byte. It requests the message counts of all topics.
+/// Control frame, consisting of this byte, that requests the message counts of all topics.
 const HELLO: u8 = 3;
 
-/// Kinds of frames about topics, by their numbers on the wire.
+/// Kind of a frame about a topic, represented by its number on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Frame {
-    /// A message. The body is that of its packet.
+    /// A published message. The frame body is that of its packet.
     Message = 1,
-    /// The number of messages published to a topic. The body is the topic as a length-prefixed name.
+    /// The number of messages published to a topic. The frame body is the topic as a length-prefixed name.
     Mark = 2,
 }
 
@@ -45,7 +45,7 @@ impl Frame {
         frame.into()
     }
 
-    /// Decodes a frame. Returns `None` if it is malformed.
+    /// Decodes a frame into its kind, position and body. Returns `None` if it is malformed.
     pub(super) fn decode(frame: &Bytes) -> Option<(Self, SequenceStamp, Bytes)> {
         let (kind, rest) = frame.split_first()?;
         let kind = match kind {

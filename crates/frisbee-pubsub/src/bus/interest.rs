@@ -18,24 +18,23 @@ use std::fmt;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Weak};
 
-/// Memory of an interest in bytes, excluding the two copies of its pattern.
+/// Memory of an interest at the backplane in bytes, excluding the two copies of its pattern.
 const INTEREST_COST: usize = 1024;
 
-/// Subscription of a broker to a pattern at the backplane. It is shared by all subscriptions with this pattern, except
-/// that each member of a queue group has its own, so that members receive equal shares.
+/// A broker's subscription to a pattern at the backplane. It is shared by all clients' subscriptions with this pattern,
+/// except that each member of a queue group has its own, so that members receive equal shares.
 pub struct Interest {
     number: u64,
     pattern: Box<str>,
     group: Option<Arc<str>>,
     /// Local subscriptions that receive the messages of this interest, by connection number and subscription id.
     members: Mutex<BTreeMap<(u64, u16), InterestMember>>,
-    /// Subscriptions that are confirmed to their clients once the backplane has activated the interest. `None`
-    /// afterwards.
+    /// Subscriptions to be confirmed to their clients once the backplane has activated the interest. `None` after that.
     asked: Mutex<Option<Vec<SubscriberEntry>>>,
     arrivals: Mutex<Arrivals>,
-    /// Memory budget of the server, charged for message bodies that several subscribers share.
+    /// Memory budget of the server to which message bodies shared by several subscribers are charged.
     budget: MemoryBudget,
-    /// History rule whose topics this interest covers. `None` restricts the interest to topics without a history.
+    /// History rule whose topics this interest covers. If `None`, the interest covers only topics without a history.
     history: Option<HistoryRule>,
 }
 
@@ -46,7 +45,7 @@ struct InterestMember {
     follows: bool,
 }
 
-/// History rule of a broker, by its index.
+/// A history rule of a broker, represented by its index.
 pub(super) struct HistoryRule {
     place: usize,
     broker: Weak<BrokerShared>,
@@ -58,18 +57,18 @@ impl HistoryRule {
     }
 }
 
-/// A subscription: the connection that has it, and its id there.
+/// A subscription, represented by its connection and its id there.
 type SubscriberEntry = (Arc<Subscriber>, u16);
 
 struct Arrivals {
     fanout: Fanout,
     heard: ReceivedCounts,
-    /// Memory charge for the interest and for its cache of topics.
+    /// Memory charge for the interest and its cache of topics.
     charge: MemoryCharge,
 }
 
-/// Guard of an [`Interest`] that is not in effect yet. The backplane drops it once the interest is in effect or cannot
-/// be made.
+/// Guard of an [`Interest`] that is not active yet. The backplane drops it once the interest is active or cannot be
+/// activated.
 #[derive(Debug)]
 pub struct PendingInterest(Arc<Interest>);
 
@@ -103,7 +102,7 @@ impl Interest {
         }
     }
 
-    /// Restricts the interest to the topics of a history rule and keeps it until the broker is dropped.
+    /// Restricts the interest to the topics of a history rule. The interest is then kept until the broker is dropped.
     pub(super) fn with_history(self, rule: HistoryRule) -> Self {
         Self { history: Some(rule), ..self }
     }
@@ -112,14 +111,14 @@ impl Interest {
         self.history.is_some()
     }
 
-    /// Returns the subscriptions with a history.
+    /// Returns the subscriptions of this interest that have a history.
     pub(crate) fn followers(&self) -> Vec<(u16, Arc<Subscriber>)> {
         let members = self.members.lock();
         let followers = members.iter().filter(|(_, member)| member.follows);
         followers.map(|((_, id), member)| (*id, member.subscriber.clone())).collect()
     }
 
-    /// Returns the number of the interest, unique within its broker.
+    /// Returns the number of the interest, which is unique within its broker.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -129,7 +128,7 @@ impl Interest {
         &self.pattern
     }
 
-    /// Returns the queue group if the interest is that of a group member.
+    /// Returns the queue group if the interest belongs to a group member.
     pub fn group(&self) -> Option<&str> {
         self.group.as_deref()
     }
@@ -139,14 +138,14 @@ impl Interest {
         self.members.lock().insert((subscriber.number, id), member);
     }
 
-    /// Removes a subscription and returns whether it was the last one.
+    /// Removes a subscription from the interest and returns whether it was the last one.
     pub(super) fn exit(&self, subscriber: u64, id: u16) -> bool {
         let mut members = self.members.lock();
         members.remove(&(subscriber, id));
         members.is_empty()
     }
 
-    /// Returns whether the interest is in effect. If it is not, the subscriber is notified once it is.
+    /// Returns whether the interest is active. If it is not, the subscriber is notified once it is.
     pub(crate) fn is_joined_or_answers(&self, subscriber: &Arc<Subscriber>, id: u16) -> bool {
         match &mut *self.asked.lock() {
             None => true,
@@ -172,7 +171,7 @@ impl Interest {
         }
     }
 
-    /// Delivers received frames and returns the number of malformed ones.
+    /// Delivers received frames to the subscriptions. Returns the number of malformed frames.
     pub(super) fn receive<T: AsRef<str>>(
         &self,
         broker: &BrokerShared,
@@ -192,7 +191,7 @@ impl Interest {
         malformed
     }
 
-    /// Charges the cached topics to the memory of the server. Clears a large cache if the server is short of memory.
+    /// Charges the cache of topics to the memory budget. Clears a large cache if the server is short of memory.
     fn charge_topics(&self, arrivals: &mut Arrivals, broker: &BrokerShared) {
         let Arrivals { fanout, heard, charge } = arrivals;
         if fanout.memory() >= STEP && self.budget.is_short() {
@@ -205,7 +204,7 @@ impl Interest {
         }
     }
 
-    /// Delivers the message of a frame, or compares the message count that it states. Returns `false` if it is
+    /// Delivers the message of a frame, or compares the message count that it states. Returns `false` if the frame is
     /// malformed.
     fn take(&self, arrivals: &mut Arrivals, broker: &BrokerShared, own: u64, topic: &str, frame: &Bytes) -> bool {
         let Some((kind, stamp, body)) = Frame::decode(frame) else { return false };
@@ -243,7 +242,7 @@ impl Interest {
         }
     }
 
-    /// Notifies each subscription of missed messages, in order with its earlier messages.
+    /// Notifies each subscription that messages were missed, in order with its earlier messages.
     fn notify_missed(&self, broker: &BrokerShared, missed: u64) {
         let members: Vec<_> = self.members.lock().iter().map(|((_, id), to)| (*id, to.subscriber.clone())).collect();
         for (id, subscriber) in members {
@@ -251,7 +250,7 @@ impl Interest {
         }
     }
 
-    /// Releases cached subscribers that have disconnected.
+    /// Releases cached references to subscribers that have disconnected.
     pub(super) fn refresh(&self, broker: &BrokerShared) {
         let arrivals = &mut *self.arrivals.lock();
         arrivals.fanout.refresh(broker);

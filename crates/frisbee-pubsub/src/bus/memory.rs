@@ -46,29 +46,29 @@ pub struct MemoryMember {
 struct Members {
     next: u64,
     nodes: BTreeMap<u64, Node>,
-    /// Registered interests of all members, by the numbers of the member and the interest.
+    /// Registered interests of all members, by member number and interest number.
     interests: Trie<(u64, u64), Arc<Interest>>,
-    /// Number of messages sent to groups. It is the seed for the selection of a member.
+    /// Number of messages sent to queue groups, used as the seed for selecting a member.
     drawn: u64,
     is_away: bool,
-    /// Number of upcoming frames that the bus drops, to simulate a broken connection.
+    /// Number of upcoming frames that the bus drops in order to simulate a broken connection.
     lose: u64,
 }
 
 impl MemoryBus {
-    /// Creates a bus without brokers.
+    /// Creates a bus to which no brokers are connected.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Creates the backplane of another broker.
+    /// Creates a backplane that connects another broker to the bus.
     pub fn member(&self) -> MemoryMember {
         let mut members = self.0.lock();
         members.next += 1;
         MemoryMember { bus: self.clone(), number: members.next }
     }
 
-    /// Disconnects all brokers from the bus, or connects them again.
+    /// Disconnects all brokers from the bus or reconnects them.
     pub fn set_away(&self, is_away: bool) {
         let mut members = self.0.lock();
         let is_back = std::mem::replace(&mut members.is_away, is_away) && !is_away;
@@ -80,7 +80,7 @@ impl MemoryBus {
         }
     }
 
-    /// Drops the next `count` frames, like a broken connection.
+    /// Drops the next `count` frames in order to simulate a broken connection.
     pub fn lose(&self, count: u64) {
         self.0.lock().lose = count;
     }
@@ -88,7 +88,7 @@ impl MemoryBus {
 
 #[cfg(test)]
 impl MemoryBus {
-    /// Simulates that a member has reconnected.
+    /// Simulates that a broker has reconnected to the bus.
     pub(crate) fn relink(&self, number: u64) {
         let node = self.0.lock().nodes.get(&number).cloned().expect("bus should have a member with this number");
         node.linked();
@@ -128,7 +128,7 @@ impl Backplane for MemoryMember {
 }
 
 impl Members {
-    /// Returns the receivers of a frame that a member publishes.
+    /// Returns the receivers of a frame published by a member.
     fn takers(&mut self, from: u64, topic: &str) -> Result<Vec<(Node, Arc<Interest>)>, BackplaneError> {
         if self.is_away {
             return Err(BackplaneError::Away("the bus has been taken away".to_owned()));
@@ -158,7 +158,7 @@ impl Members {
     }
 }
 
-/// Mixes the bits of a number, so that groups with alternating messages do not always select the same members.
+/// Mixes the bits of a number. Without it, groups with alternating messages would always select the same members.
 fn scattered(number: u64) -> u64 {
     let mut mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

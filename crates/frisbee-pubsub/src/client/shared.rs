@@ -24,7 +24,7 @@ impl ClientShared {
         }
     }
 
-    /// Records a connection and returns whether it is the one to use.
+    /// Registers a new connection. Returns whether the client uses it.
     pub(crate) fn connected(&self, connection: &Connection, is_next: bool) -> bool {
         let mut current = self.connection.lock();
         if is_next || current.is_none() {
@@ -33,13 +33,13 @@ impl ClientShared {
         current.as_ref().is_some_and(|current| current.is_same(connection))
     }
 
-    /// Returns the current connection unless it is `than`.
+    /// Returns the current connection, unless it is still `than`.
     #[cold]
     pub(crate) fn newer(&self, than: &Connection) -> Option<Connection> {
         self.connection.lock().clone().filter(|current| !current.is_same(than))
     }
 
-    /// Returns the requests that renew the subscriptions of the lost connection.
+    /// Returns the requests that renew all subscriptions of a lost connection.
     pub(crate) fn again(&self) -> Vec<Resubscription> {
         let ClientState { inboxes, pending, .. } = &mut *self.inner.lock();
         let disconnected = inboxes.iter_mut().filter(|(_, one)| one.is_disconnected && !one.inbox.is_closed());
@@ -47,19 +47,19 @@ impl ClientShared {
     }
 
     /// Returns a request that renews a subscription without its positions, for a broker that accepts fewer positions.
-    /// Returns `None` if the subscription has none.
+    /// Returns `None` if the subscription has no positions.
     pub(crate) fn again_without_positions(&self, id: u16) -> Option<Resubscription> {
         let ClientState { inboxes, pending, .. } = &mut *self.inner.lock();
         let entered = inboxes.get_mut(&id)?;
         entered.follow.as_mut()?.forget_positions().then(|| entered.again(id, pending))
     }
 
-    /// Marks all subscriptions as lost, so that they are renewed on the next connection.
+    /// Marks all subscriptions as disconnected, so that they are renewed on the next connection.
     pub(crate) fn lose_all(&self) {
         self.inner.lock().inboxes.values_mut().for_each(|entered| entered.is_disconnected = true);
     }
 
-    /// Creates a subscription of a client that reconnects.
+    /// Creates a subscription for a client that reconnects.
     #[cfg(test)]
     pub(crate) fn persistent_subscription(self: &Arc<Self>, pattern: &str) -> Subscription {
         self.is_persistent.store(true, Ordering::Relaxed);
@@ -69,7 +69,7 @@ impl ClientShared {
         subscription
     }
 
-    /// Registers a subscription before its request is sent, so that its first message is delivered.
+    /// Registers a subscription. Must be called before its request is sent, so that no message is missed.
     pub(crate) fn enter(
         self: &Arc<Self>,
         (pattern, group, follow): (&str, &str, Option<Box<Follow>>),
@@ -129,7 +129,7 @@ impl ClientShared {
         self.inner.lock().disconnect_reason.clone().unwrap_or(CloseReason::Local)
     }
 
-    /// Returns the inbox of a subscription.
+    /// Returns the inbox of the subscription with this id.
     pub(crate) fn inbox(&self, id: u16) -> Option<Arc<Inbox>> {
         self.inner.lock().inboxes.get(&id).map(|entered| entered.inbox.clone())
     }
@@ -151,7 +151,7 @@ impl ClientShared {
         inboxes
     }
 
-    /// Handles the reply to a subscription request. The caller may have been cancelled.
+    /// Handles the broker's reply to a subscription request. The waiting call may have been cancelled.
     pub(crate) fn handle_answer(&self, id: u16, answer: Result<(), String>) {
         let pending = self.inner.lock().pending.remove(&id);
         if let Some(pending) = pending {
@@ -160,7 +160,7 @@ impl ClientShared {
         }
     }
 
-    /// Handles the reply to the oldest SYNC.
+    /// Handles the broker's reply to the oldest SYNC request.
     pub(crate) fn handle_sync(&self) {
         let mut inner = self.inner.lock();
         let (sync, refused) = (inner.syncs.pop_front(), inner.refused.take());
@@ -170,12 +170,12 @@ impl ClientShared {
         }
     }
 
-    /// Handles a report that a message was rejected. The first reason is kept until the next SYNC.
+    /// Handles a report that a message was rejected. The first reason is stored until the next SYNC.
     pub(crate) fn handle_refusal(&self, text: &str) {
         self.inner.lock().refused.get_or_insert_with(|| text.to_owned());
     }
 
-    /// Handles a report that `count` messages were lost, either for one subscription or, with id 0, for the connection.
+    /// Handles a report that `count` messages of one subscription were lost, or of all subscriptions if `id` is 0.
     pub(crate) fn handle_lag(&self, id: u16, count: u64) {
         let inner = self.inner.lock();
         let inboxes: Vec<_> = match id {
@@ -189,13 +189,13 @@ impl ClientShared {
             .for_each(|inbox| inbox.extend([Entry::Notice(Notice::Lagged(count))].into_iter(), self.inbox_max));
     }
 
-    /// Stores the positions at the end of the connection.
+    /// Stores the topic positions of a connection that has closed.
     pub(crate) fn handle_stream(&self, stream: Stream, is_lossy: bool) {
         self.inner.lock().stream = (stream, is_lossy);
     }
 
-    /// Applies `handle` to a subscription with a history and adds a notice of the gap to its inbox. Returns `None` if
-    /// there is no such subscription.
+    /// Applies `handle` to a subscription with a history, and adds a notice of the resulting gap to its inbox. Returns
+    /// `None` if there is no such subscription.
     pub(crate) fn follow(&self, id: u16, handle: impl FnOnce(&mut Follow) -> PrecedingGap) -> Option<()> {
         let mut inner = self.inner.lock();
         let RegisteredSubscription { inbox, follow, .. } = inner.inboxes.get_mut(&id)?;
@@ -207,7 +207,7 @@ impl ClientShared {
         Some(())
     }
 
-    /// Returns the pattern of a subscription with a history whose reply is pending.
+    /// Returns the pattern of a subscription with a history whose request has not been answered.
     pub(crate) fn begins(&self, id: u16) -> Option<Box<str>> {
         let inner = self.inner.lock();
         let entered = inner.inboxes.get(&id)?;
@@ -215,8 +215,8 @@ impl ClientShared {
         (!follow.is_started()).then(|| entered.pattern.clone())
     }
 
-    /// Reports missing messages of a topic to the matching subscriptions that rely on positions, in order with the
-    /// messages of the connection.
+    /// Reports missing messages of a topic to the matching subscriptions that rely on positions, in order with their
+    /// messages.
     pub(crate) fn handle_gap(&self, topic: &str, gap: PrecedingGap) {
         let mut inboxes = Vec::new();
         let inner = self.inner.lock();
@@ -238,7 +238,7 @@ impl ClientShared {
         inboxes.iter().for_each(|inbox| inbox.extend([Entry::Notice(notice)].into_iter(), self.inbox_max));
     }
 
-    /// Handles the end of the connection and fails all pending callers.
+    /// Handles the end of the connection. All pending calls fail.
     pub(crate) fn handle_close(&self, reason: &CloseReason) {
         let ends = !self.is_persistent.load(Ordering::Relaxed) || matches!(reason, CloseReason::Local);
         let mut inner = self.inner.lock();

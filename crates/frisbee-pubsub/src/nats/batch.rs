@@ -3,17 +3,17 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// Maximum size of a batch in bytes. NATS clients limit their queues by the number of messages, so batches are short.
-/// This size is sufficient to make frames of about ten bytes cheap.
+/// Maximum size of a batch of frames in bytes. Batches are short because NATS clients limit their queues by the number
+/// of messages. This size suffices to make frames of about ten bytes cheap.
 pub(crate) const BATCH_MAX: usize = 2 * 1024;
 
-/// First byte of a batch. It differs from all kinds of frames.
+/// First byte of a batch of frames, which differs from all frame kinds.
 const BATCH: u8 = 4;
 
-/// Size of a length prefix in bytes.
+/// Size in bytes of the length prefix of each frame in a batch.
 const LENGTH: usize = 2;
 
-/// A single frame, or a batch of several.
+/// Payload of a NATS message: a single frame or a batch of several.
 #[derive(Debug)]
 pub(crate) enum Payload {
     Frame(Bytes),
@@ -62,8 +62,8 @@ fn put(frames: &mut BytesMut, frame: &[u8]) {
     frames.put_slice(frame);
 }
 
-/// Returns the frames of a NATS message. Other bytes are returned as a single frame. A truncated batch ends with an
-/// empty frame, which is malformed.
+/// Returns the frames in the payload of a NATS message. A payload that is not a batch is a single frame. A truncated
+/// batch ends with an empty frame, which is malformed.
 pub(crate) fn frames(payload: &Bytes) -> impl Iterator<Item = Bytes> + use<> {
     let is_batch = payload.first() == Some(&BATCH);
     let mut rest = Some(if is_batch { payload.slice(1..) } else { payload.clone() });

@@ -24,38 +24,39 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
-/// Maximum number of NATS messages processed at once. Equal to several reads.
+/// Maximum number of NATS messages processed at once, equal to several reads.
 const PORTION: usize = 256;
 
-/// Maximum number of bytes delivered at once, because a slow subscriber loses whole batches. A single message may be
-/// larger.
+/// Maximum number of bytes delivered to a broker at once, because a slow subscriber loses whole batches. A single
+/// message may be larger.
 const PASSED_MAX: usize = 16 * 1024;
 
-/// Number of bytes after which the NATS client is flushed. Its queue holds 2048 messages of any size.
+/// Number of written bytes after which the NATS client is flushed, because its queue holds 2048 messages of any size.
 const UNFLUSHED_MAX: usize = 1024 * 1024;
 
-/// Maximum pause between attempts to connect to NATS. With it, the bus is restored within two seconds after a server
-/// restart.
+/// Maximum pause between attempts to connect to NATS. With this value, the bus works again within two seconds after a
+/// server restart.
 const PAUSE_MAX: Duration = Duration::from_millis(500);
 
-/// Minimum interval between replies to brokers that query their losses, and between queries of this broker.
+/// Minimum interval between replies to brokers that ask whether they have missed messages, and between such requests of
+/// this broker.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Timeout for NATS to activate a subscription. After it, the subscriber is notified regardless.
+/// Timeout for NATS to activate a subscription, after which the subscriber is notified regardless.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Backplane of a broker that NATS connects to other brokers.
+/// A backplane that connects a broker to others through NATS.
 ///
 /// If the connection to NATS is lost, it is retried indefinitely with all configured servers.
 pub struct NatsBus {
     subjects: Arc<Subjects>,
-    /// Connection for everything except queue groups.
+    /// NATS connection for everything except queue groups.
     client: Client,
-    /// Connection for queue groups.
+    /// NATS connection for queue groups.
     members: Client,
     runtime: Handle,
     node: Arc<OnceLock<Node>>,
-    /// Whether messages were dropped because they arrived too fast. The NATS client reports each of them.
+    /// Whether the NATS client has dropped messages because they arrived too fast. It reports each of them.
     was_slow: Arc<AtomicBool>,
     outgoing: Arc<Outgoing>,
     groups: Arc<Groups>,
@@ -71,8 +72,8 @@ impl fmt::Debug for NatsBus {
     }
 }
 
-/// Returns the async-nats options that [`connect`](NatsBus::connect) uses for a [`NatsBus`]. A lost connection is
-/// retried at least every half second.
+/// Returns the default async-nats options of a [`NatsBus`], which [`connect`](NatsBus::connect) uses. A lost connection
+/// is retried at least every half second.
 pub fn options() -> ConnectOptions {
     let pause = |attempts: usize| pause(attempts, Duration::from_millis(2), PAUSE_MAX);
     ConnectOptions::new().reconnect_delay_callback(pause)
@@ -149,8 +150,8 @@ impl NatsBus {
         })
     }
 
-    /// Returns the maximum message size of NATS. Fails if a message of `length` bytes exceeds it, or if NATS is
-    /// disconnected.
+    /// Returns the maximum message size of the NATS server. Fails if a message of `length` bytes exceeds it, or if NATS
+    /// is disconnected.
     fn room(&self, length: usize) -> Result<usize, BackplaneError> {
         let limit = self.client.max_payload();
         if length > limit {
@@ -245,7 +246,7 @@ fn handle_event(node: Option<&Node>, was_slow: &AtomicBool, event: &Event) {
     }
 }
 
-/// Sends a frame to all other brokers.
+/// Sends a control frame to all other brokers.
 fn broadcast(frame: impl Into<Bytes>, outgoing: &Outgoing) {
     if let Err(error) = outgoing.control(frame.into()) {
         tracing::debug!(%error, "messages to other brokers on the bus are delayed");
@@ -258,7 +259,7 @@ fn ask(groups: &Groups, outgoing: &Outgoing) {
     broadcast(groups::asks(), outgoing);
 }
 
-/// Writes queued messages to NATS in order. Waits while NATS is disconnected.
+/// Writes queued frames to NATS in order. Waits while NATS is disconnected.
 async fn pump(client: Client, writer: Writer) {
     let (mut portion, mut unflushed) = (Vec::new(), 0);
     loop {
@@ -280,7 +281,7 @@ async fn pump(client: Client, writer: Writer) {
     }
 }
 
-/// Receives the control frames of other brokers.
+/// Receives the control frames that other brokers send.
 async fn receive_control(client: Client, subjects: Arc<Subjects>, node: Node, groups: Arc<Groups>) {
     match client.subscribe(subjects.control().to_owned()).await {
         Ok(mut subscriber) => {
@@ -293,7 +294,7 @@ async fn receive_control(client: Client, subjects: Arc<Subjects>, node: Node, gr
     }
 }
 
-/// Delivers the messages of an interest until the task is aborted.
+/// Receives the messages of an interest from NATS and delivers them until the task is aborted.
 async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: Arc<Interest>, joined: PendingInterest) {
     // While NATS is disconnected, a subscriber can receive the messages of its own broker and must not wait.
     let mut joined = (client.connection_state() == State::Connected).then_some(joined);
@@ -334,7 +335,8 @@ async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: A
     }
 }
 
-/// Waits until NATS has processed all earlier packets of this connection, by sending a request that has no responders.
+/// Waits until NATS has processed all earlier packets of this connection. For this, it sends a request that has no
+/// responders.
 async fn settle(client: &Client, unused: &str) {
     if client.connection_state() == State::Connected {
         let asking = client.request(unused.to_owned(), Bytes::new());
@@ -367,7 +369,7 @@ mod tests {
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
     use tokio::net::TcpListener;
 
-    /// Accepts NATS clients and completes the handshake, then reads nothing.
+    /// Accepts NATS clients, completes their handshake, and then reads nothing.
     async fn greet(listener: TcpListener) {
         let mut clients = Vec::new();
         while let Ok((socket, _)) = listener.accept().await {
@@ -384,7 +386,7 @@ mod tests {
         }
     }
 
-    /// Regression: messages were passed to the NATS client, which queues 2048 messages of any size.
+    /// Regression: frames were passed directly to the NATS client, which queues up to 2048 messages of any size.
     #[tokio::test]
     async fn messages_for_a_server_that_reads_nothing_are_refused() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be available");

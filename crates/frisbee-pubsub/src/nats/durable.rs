@@ -69,19 +69,19 @@ use tokio::time::{Instant, sleep, timeout};
 /// Maximum length of a message id in bytes, equal to that of a topic.
 const ID_MAX: usize = 255;
 
-/// Timeout of a request to NATS, after which it is repeated.
+/// Timeout of a request to NATS, after which the request is repeated.
 const ATTEMPT: Duration = Duration::from_secs(2);
 
-/// Minimum and maximum pause before a request is repeated.
+/// Minimum and maximum pause before a NATS request is repeated.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
 
 /// Payload of an empty JetStream request, which is `{}`.
 const NOTHING: BTreeMap<&str, &str> = BTreeMap::new();
 
-/// Status of NATS errors that are transient.
+/// Status code of transient NATS errors.
 const UNAVAILABLE: usize = 503;
 
-/// A topic, or all topics that match a pattern, stored by NATS.
+/// A topic whose messages NATS stores, or all topics that match a pattern.
 ///
 /// Clones share the topic. It remains usable when its connection to NATS is lost and reestablished.
 #[derive(Clone, Debug)]
@@ -96,11 +96,11 @@ struct Shared {
     context: Context,
     /// Name of the JetStream stream that stores the messages.
     stream: String,
-    /// Subject prefix of the topics.
+    /// Prefix of the NATS subjects to which the topics are mapped.
     prefix: String,
     pattern: String,
     payload_max: usize,
-    /// Duration for which publishing is retried while there is no reply.
+    /// Duration for which publishing is retried while NATS does not reply.
     patience: Duration,
 }
 
@@ -109,7 +109,7 @@ impl Shared {
         self.client.connection_state() == State::Connected
     }
 
-    /// Sends a request to JetStream and decodes its JSON reply.
+    /// Sends a request to JetStream and decodes the JSON reply.
     async fn ask<T: DeserializeOwned>(&self, what: String) -> Result<T, JetStreamFailure> {
         match self.context.request(what, &NOTHING).await {
             Ok(Response::Ok(answer)) => Ok(answer),
@@ -119,7 +119,7 @@ impl Shared {
     }
 }
 
-/// Position of a published message.
+/// Position of a message that NATS has stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StoredMessage {
     sequence: u64,
@@ -143,7 +143,7 @@ impl StoredMessage {
 }
 
 impl DurableTopic {
-    /// Returns a builder for a durable topic of a bus. The pattern is a single topic, or matches several.
+    /// Creates a builder for a durable topic of a bus. The pattern is a single topic, or matches several.
     ///
     /// Durable topics use separate subjects and do not interfere with a broker bus of the same name.
     pub fn builder(bus: &str, pattern: &str) -> DurableTopicBuilder {
@@ -207,8 +207,8 @@ impl DurableTopic {
         SubscriptionBuilder::new(self.clone(), name)
     }
 
-    /// Deletes the subscription with this name and its state. Its readers receive [`RecvError::Gone`]. Returns whether
-    /// the subscription existed.
+    /// Deletes the subscription with this name, including its position. Its readers receive [`RecvError::Gone`].
+    /// Returns whether the subscription existed.
     ///
     /// # Errors
     /// If NATS does not reply or does not permit the deletion.
@@ -266,13 +266,13 @@ impl DurableTopic {
     }
 }
 
-/// Reason for which an attempt has not stored a message.
+/// Reason why an attempt did not store a message.
 enum Failure {
     /// The message was not stored, and a retry would fail too.
     Refused(String),
     /// The message was not stored, but a retry may succeed.
     Away(String),
-    /// The outcome is unknown.
+    /// No reply was received, so it is unknown whether the message was stored.
     Silent(String),
 }
 

@@ -7,39 +7,39 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-/// Control frame of this single byte. The sending broker has queue group members.
+/// Control frame, consisting of this byte, by which a broker announces that it has queue group members.
 const HAS_MEMBERS: u8 = 5;
 
-/// Control frame of this single byte. It requests announcements from brokers with members.
+/// Control frame, consisting of this byte, that requests announcements from brokers with queue group members.
 const ASKS: u8 = 6;
 
-/// Number of ticks, about a second, within which other brokers announce members after a start or reconnect.
+/// Number of ticks within which other brokers announce their members after a start or reconnect, about a second.
 const ANSWER_TICKS: u32 = 4;
 
-/// Number of ticks for which an announcement is valid: half a minute.
+/// Number of ticks for which an announcement is valid, half a minute.
 const HEARD_TICKS: u32 = 120;
 
-/// Number of ticks between the announcements of a broker, a third of their validity.
+/// Number of ticks between the announcements of a broker, a third of the time for which they are valid.
 const SAY_TICKS: u32 = 40;
 
-/// Tracks whether any broker on the bus has queue group members, so that messages are sent to groups only if so.
+/// Tracks whether any broker on the bus has queue group members. Messages are sent to groups only if so.
 #[derive(Debug)]
 pub(crate) struct Groups {
-    /// Number of members at this broker.
+    /// Number of queue group members at this broker.
     here: AtomicUsize,
-    /// Number of ticks for which other brokers are assumed to have members.
+    /// Number of ticks for which other brokers are still assumed to have members.
     elsewhere: AtomicU32,
-    /// Number of ticks until this broker announces its members.
+    /// Number of ticks until this broker announces its members again.
     next: AtomicU32,
     asked: AtomicBool,
 }
 
-/// Returns the control frame that announces members.
+/// Returns the control frame that announces queue group members.
 pub(crate) const fn has_members() -> &'static [u8] {
     &[HAS_MEMBERS]
 }
 
-/// Returns the control frame that requests announcements.
+/// Returns the control frame that requests announcements of queue group members.
 pub(crate) const fn asks() -> &'static [u8] {
     &[ASKS]
 }
@@ -54,27 +54,27 @@ impl Groups {
         }
     }
 
-    /// Returns whether there may be members on the bus.
+    /// Returns whether any broker on the bus may have queue group members.
     pub(crate) fn may_be(&self) -> bool {
         self.elsewhere.load(Ordering::Relaxed) > 0 || self.here.load(Ordering::Relaxed) > 0
     }
 
-    /// Records a member at this broker. Returns whether it must be announced because it is the first.
+    /// Adds a queue group member at this broker. Returns whether it must be announced because it is the first one.
     pub(crate) fn enter(&self) -> bool {
         self.here.fetch_add(1, Ordering::Relaxed) == 0
     }
 
-    /// Removes a member from this broker.
+    /// Removes a queue group member at this broker.
     pub(crate) fn exit(&self) {
         self.here.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Assumes members at other brokers until their announcements are due.
+    /// Assumes that other brokers have members until their announcements are due.
     pub(crate) fn ask(&self) {
         self.elsewhere.fetch_max(ANSWER_TICKS, Ordering::Relaxed);
     }
 
-    /// Handles a control frame of another broker.
+    /// Handles a control frame that another broker has sent.
     pub(crate) fn handle_control(&self, frame: &[u8]) {
         match frame {
             [HAS_MEMBERS] => {
@@ -85,7 +85,8 @@ impl Groups {
         }
     }
 
-    /// Advances the timers. Must be called by one task at each tick. Returns whether to announce members.
+    /// Advances the timers by one tick. Must be called by a single task at each tick. Returns whether to announce
+    /// members.
     pub(crate) fn tick(&self) -> bool {
         let left = self.elsewhere.load(Ordering::Relaxed);
         // An announcement that arrives concurrently takes precedence.

@@ -13,14 +13,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
-/// Maximum number of bytes queued for NATS, which is an eighth of a second at 1 Gbit/s. Further frames are rejected.
+/// Maximum number of bytes queued for NATS, an eighth of a second at 1 Gbit/s. Further frames are rejected.
 const WAITING_MAX: usize = 16 * 1024 * 1024;
 
-/// Charge for an unbatched frame in bytes, excluding its content.
+/// Number of bytes that an unbatched frame counts in addition to its content.
 const FRAME_CHARGE: usize = 128;
 
-/// Maximum capacity of the drained queue that is kept for reuse. This is enough for the frames that arrive during a
-/// write.
+/// Maximum capacity of the drained queue that is kept for reuse, enough for the frames that arrive during a write.
 const KEPT: usize = 1024;
 
 /// Bounded queue of the frames that a broker sends to NATS.
@@ -29,17 +28,17 @@ pub(crate) struct Outgoing {
     subjects: Arc<Subjects>,
     queue: Mutex<Vec<QueuedMessage>>,
     filled: Notify,
-    /// Number of bytes charged for frames that are not written to NATS yet, compared with [`WAITING_MAX`].
+    /// Number of bytes of frames that have not been written to NATS. Limited to [`WAITING_MAX`].
     charged: AtomicUsize,
-    /// Whether the writer was dropped, after which frames are rejected.
+    /// Whether the writer was dropped, so that frames are rejected.
     has_ended: AtomicBool,
 }
 
-/// Consuming end of the queue. Once dropped, no frames are accepted.
+/// Consuming end of the queue of frames for NATS. Once it is dropped, further frames are rejected.
 #[derive(Debug)]
 pub(crate) struct Writer(Arc<Outgoing>);
 
-/// A NATS message in the send queue, which holds one or more frames.
+/// A queued NATS message, which contains one or more frames.
 #[derive(Debug)]
 pub(crate) struct QueuedMessage {
     pub(crate) subject: Subject,
@@ -50,9 +49,9 @@ pub(crate) struct QueuedMessage {
 /// Whether a frame may share a NATS message with other frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FrameOptions {
-    /// The frame may be merged with queued frames of its topic into a message of at most this many bytes.
+    /// The frame may be merged with queued frames of the same topic into a message of at most this number of bytes.
     Others(usize),
-    /// The frame is sent as a separate message.
+    /// The frame is sent as a NATS message of its own.
     Nobody,
 }
 
@@ -67,7 +66,7 @@ impl Outgoing {
         }
     }
 
-    /// Queues a frame for a topic.
+    /// Queues a frame to be published to a topic.
     pub(crate) fn publish(&self, topic: &str, frame: Bytes, with: FrameOptions) -> Result<(), BackplaneError> {
         self.check()?;
         let mut queue = self.queue.lock();
@@ -89,7 +88,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Queues a control frame for all brokers.
+    /// Queues a control frame for all other brokers.
     pub(crate) fn control(&self, frame: Bytes) -> Result<(), BackplaneError> {
         self.check()?;
         self.push(&mut self.queue.lock(), self.subjects.control().into(), frame);
@@ -122,7 +121,7 @@ impl Writer {
         Self(outgoing.clone())
     }
 
-    /// Waits until the queue is not empty and moves it to `portion`, which must be empty.
+    /// Waits until the queue contains messages and moves them to `portion`, which must be empty.
     pub(crate) async fn take(&self, portion: &mut Vec<QueuedMessage>) {
         if portion.capacity() > KEPT {
             *portion = Vec::new();
@@ -136,7 +135,7 @@ impl Writer {
         }
     }
 
-    /// Releases the charge of a frame that was written or dropped.
+    /// Subtracts the bytes of a frame that was written or dropped.
     pub(crate) fn written(&self, charge: usize) {
         self.0.charged.fetch_sub(charge, Ordering::Relaxed);
     }
@@ -168,7 +167,7 @@ mod tests {
         (outgoing, writer)
     }
 
-    /// Drains the queue. Returns the subject and the frames of each message.
+    /// Drains the queue. Returns the subject and frames of each message.
     async fn taken(writer: &Writer) -> Vec<(String, Vec<Bytes>)> {
         let mut portion = Vec::new();
         writer.take(&mut portion).await;

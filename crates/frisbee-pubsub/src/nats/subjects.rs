@@ -12,9 +12,9 @@ const NAME_MAX: usize = 64;
 /// Maps the topics and control frames of a bus to NATS subjects.
 #[derive(Clone, Debug)]
 pub(crate) struct Subjects {
-    /// Subject prefix of topics.
+    /// Prefix of the NATS subjects of topics.
     topics: String,
-    /// Subject prefix of durable topics.
+    /// Prefix of the NATS subjects of durable topics.
     #[cfg(feature = "durable")]
     durables: String,
     control: String,
@@ -22,7 +22,7 @@ pub(crate) struct Subjects {
 }
 
 impl Subjects {
-    /// Creates the subjects of a bus. Its name is a single token, so that no bus is nested in another.
+    /// Creates the subject mapping of a bus. The name must be a single token, so that no bus is nested in another.
     pub(crate) fn of(name: &str) -> io::Result<Self> {
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(fits) {
@@ -40,28 +40,28 @@ impl Subjects {
         })
     }
 
-    /// Returns the subject of a topic or pattern.
+    /// Returns the NATS subject of a topic or pattern.
     pub(crate) fn of_topic(&self, topic: &str) -> String {
         [&self.topics, topic].concat()
     }
 
-    /// Returns the topic of a subject, or an empty string if the subject belongs to another bus.
+    /// Returns the topic of a NATS subject, or an empty string if the subject belongs to another bus.
     pub(crate) fn topic_of<'a>(&self, subject: &'a str) -> &'a str {
         subject.strip_prefix(&self.topics).unwrap_or_default()
     }
 
-    /// Returns the subject of a durable topic or pattern.
+    /// Returns the NATS subject of a durable topic or pattern.
     #[cfg(feature = "durable")]
     pub(crate) fn of_durable(&self, topic: &str) -> String {
         [&self.durables, topic].concat()
     }
 
-    /// Returns the subject of control frames between brokers.
+    /// Returns the NATS subject for control frames between brokers.
     pub(crate) fn control(&self) -> &str {
         &self.control
     }
 
-    /// Returns a subject without subscribers.
+    /// Returns a NATS subject to which nobody subscribes.
     pub(crate) fn unused(&self) -> &str {
         &self.unused
     }

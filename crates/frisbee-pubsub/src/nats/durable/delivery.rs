@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::time::{Instant, sleep};
 
-/// A delivered message. It is delivered again unless its reader [acknowledges](Self::ack) it in time.
+/// A delivered message, which is delivered again unless its reader [acknowledges](Self::ack) it in time.
 ///
 /// A message that is dropped without acknowledgement is delivered again after the acknowledgement timeout.
 #[must_use = "a message that is not acknowledged comes again"]
@@ -25,7 +25,7 @@ pub struct Delivery {
     pub(super) attempt: u64,
     pub(super) stored_at: SystemTime,
     pub(super) ack_timeout: Duration,
-    /// Time at which this reader received the message. The acknowledgement timeout is measured from it.
+    /// Time at which this reader received the message, from which the acknowledgement timeout counts.
     pub(super) since: Instant,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Debug for Delivery {
 }
 
 impl Delivery {
-    /// Returns the topic.
+    /// Returns the topic of the message.
     ///
     /// Other NATS clients can publish to the subjects of a durable topic, so the topic may exceed the limits of broker
     /// topics.
@@ -46,12 +46,12 @@ impl Delivery {
         self.subject.strip_prefix(&*self.shared.prefix).unwrap_or_default()
     }
 
-    /// Returns the payload.
+    /// Returns the payload of the message.
     pub fn payload(&self) -> &Bytes {
         &self.payload
     }
 
-    /// Returns the id of the message. Publishers other than [`DurableTopic`](super::DurableTopic) may omit it.
+    /// Returns the id of the message. Publishers that do not use [`DurableTopic`](super::DurableTopic) may omit it.
     pub fn id(&self) -> Option<&str> {
         self.headers.as_ref().and_then(|headers| headers.get(NATS_MESSAGE_ID)).map(async_nats::HeaderValue::as_str)
     }
@@ -62,8 +62,8 @@ impl Delivery {
         self.sequence
     }
 
-    /// Returns the number of deliveries of the message, starting at 1. If it is greater than 1, another reader may have
-    /// processed the message, or an earlier delivery was lost in transit.
+    /// Returns the number of times that the message was delivered, starting at 1. If it is greater than 1, another
+    /// reader may have processed the message, or an earlier delivery was lost in transit.
     pub fn attempt(&self) -> u64 {
         self.attempt
     }
@@ -90,7 +90,7 @@ impl Delivery {
         self.acknowledge(AckKind::Ack).await
     }
 
-    /// Rejects the message. It is delivered again after `after`.
+    /// Rejects the message, which is delivered again after the duration `after`.
     ///
     /// # Errors
     /// If NATS has not confirmed the rejection.
@@ -101,7 +101,7 @@ impl Delivery {
         self.acknowledge(nak(after)).await
     }
 
-    /// Discards the message. It counts as not processed, but is never delivered to this subscription again.
+    /// Discards the message, which is never delivered to this subscription again. It counts as not processed.
     ///
     /// # Errors
     /// If NATS has not confirmed the request.
@@ -126,13 +126,13 @@ impl Delivery {
         Ok(())
     }
 
-    /// Returns an unread message to NATS for immediate redelivery. If the request is lost, the message is delivered
-    /// again later.
+    /// Returns an unread message to NATS for immediate redelivery. If the request is lost, the message is redelivered
+    /// after its timeout.
     pub(super) async fn give_back(self) {
         let _: Result<(), AckError> = self.nak(Duration::ZERO).await;
     }
 
-    /// Returns whether the message was queued for so long that its reader would have little time left.
+    /// Returns whether the message has been queued for so long that too little of its acknowledgement timeout is left.
     pub(super) fn is_stale(&self) -> bool {
         self.since.elapsed() > self.ack_timeout / 2
     }

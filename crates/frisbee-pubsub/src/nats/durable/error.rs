@@ -6,7 +6,7 @@ use async_nats::jetstream::context::{RequestError, RequestErrorKind};
 use std::error::Error;
 use std::fmt;
 
-/// Returns the text of an error followed by those of its sources, without repetitions.
+/// Returns the message of an error followed by those of its sources, without repetitions.
 pub(super) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -21,25 +21,25 @@ pub(super) fn chain(error: &dyn Error) -> String {
     text
 }
 
-/// Error of opening a durable topic or a subscription.
+/// Error returned when a durable topic or subscription cannot be opened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// A setting is invalid for this reason.
+    /// A setting is invalid, for this reason.
     Invalid(String),
     /// The topic exists with different settings. Each entry states the value at NATS and the requested one. Nothing was
     /// changed.
     ///
     /// Open the topic with its current settings, or change them with the NATS tools.
     Differs(Vec<String>),
-    /// NATS does not reply or does not permit the operation.
+    /// NATS does not reply, or does not permit the operation.
     Nats(String),
 }
 
-/// Failure of a JetStream request.
+/// Reason why a JetStream request failed.
 #[derive(Debug)]
 pub(super) enum JetStreamFailure {
-    /// JetStream has rejected the request.
+    /// JetStream rejected the request.
     Refused(JetStreamError),
     /// There was no reply.
     Silent(RequestError),
@@ -74,32 +74,32 @@ impl fmt::Display for OpenError {
 
 impl Error for OpenError {}
 
-/// Error of publishing to a durable topic.
+/// Error returned when publishing to a durable topic fails.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PublishError {
-    /// The topic is invalid.
+    /// The topic is not valid.
     Topic(TopicError),
-    /// The durable topic does not store this topic.
+    /// The pattern of the durable topic does not match this topic.
     NotCovered {
         /// The rejected topic.
         topic: String,
         /// Pattern of the durable topic.
         pattern: String,
     },
-    /// The message id is invalid.
+    /// The message id is not valid.
     Id(String),
-    /// The payload is larger than the durable topic accepts.
+    /// The payload exceeds the maximum size of the durable topic.
     TooLong {
         /// Size of the payload in bytes.
         length: usize,
-        /// Maximum size: [`DurableTopic::payload_max`](super::DurableTopic::payload_max).
+        /// Maximum size in bytes; see [`DurableTopic::payload_max`](super::DurableTopic::payload_max).
         limit: usize,
     },
-    /// NATS has rejected the message or could not be reached, so the message was not stored. For example, the topic is
+    /// The message was not stored, because NATS rejected it or could not be reached. For example, the topic is
     /// [full](super::FullTopicPolicy::Refuse).
     NotStored(String),
-    /// NATS has not replied, so the outcome is unknown. Publish again with the same id.
+    /// NATS did not reply, so it is unknown whether the message was stored. Publish it again with the same id.
     Unknown(String),
 }
 
@@ -122,7 +122,7 @@ impl fmt::Display for PublishError {
 
 impl Error for PublishError {}
 
-/// Error of reading a durable subscription.
+/// Error returned when a durable subscription cannot return a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum RecvError {
@@ -146,7 +146,7 @@ impl fmt::Display for RecvError {
 
 impl Error for RecvError {}
 
-/// Error of an acknowledgement that NATS has not confirmed.
+/// Error returned when NATS does not confirm an acknowledgement.
 ///
 /// NATS may or may not have received the acknowledgement. If it has not, the message is delivered again.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -13,11 +13,11 @@ pub(super) struct StreamPosition {
     pub(super) sequence: u64,
 }
 
-/// Detects messages that were removed before delivery, by comparing the stream positions that one reader observes.
+/// Detects messages that were removed before delivery, by comparing the stream positions that one reader receives.
 #[derive(Debug)]
 pub(super) struct GapTracker {
     last: StreamPosition,
-    /// Number of redeliveries since `last`.
+    /// Number of redeliveries since the position `last`.
     again: u64,
 }
 
@@ -26,8 +26,8 @@ impl GapTracker {
         Self { last: from, again: 0 }
     }
 
-    /// Records a first delivery, or a position that NATS has reported. Returns the number of messages removed since the
-    /// last one.
+    /// Records the position of a first delivery, or one that NATS has reported. Returns the number of messages removed
+    /// since the last position.
     pub(super) fn reach(&mut self, place: StreamPosition) -> u64 {
         let Self { last, again } = *self;
         // The sequence never decreases, even if a killed server has forgotten its last deliveries, because this reader
@@ -38,7 +38,7 @@ impl GapTracker {
         sequences.saturating_sub(deliveries.saturating_sub(again))
     }
 
-    /// Records a redelivery.
+    /// Records that a message was delivered again.
     pub(super) fn again(&mut self) {
         self.again = self.again.saturating_add(1);
     }

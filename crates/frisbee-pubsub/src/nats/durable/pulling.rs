@@ -17,37 +17,37 @@ use tokio::sync::mpsc::error::SendError;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
-/// Lifetime of a pull request at NATS.
+/// Time after which a pull request expires at NATS.
 const EXPIRES: Duration = Duration::from_secs(30);
 
-/// Interval of the heartbeats that NATS sends for a pending request.
+/// Interval of the heartbeats that NATS sends for a pending pull request.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// Duration of silence after which a pull request is considered lost.
+/// Time without packets from NATS after which a pull request is considered lost.
 const SILENCE: Duration = Duration::from_millis(2500);
 
-/// Interval at which the task checks for lost pull requests.
+/// Interval at which a subscription checks for lost pull requests.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Header at the end of a request. It contains the number of messages that the request has not delivered.
+/// Header at the end of a pull request. It contains the number of requested messages that were not delivered.
 const PENDING_MESSAGES: &str = "Nats-Pending-Messages";
 
-/// Status with which NATS ends a pull request because of a conflict. The status text names the conflict.
+/// Status code with which NATS ends a pull request because of a conflict. The status text names the conflict.
 const CONFLICT: u16 = 409;
 
-/// Event sent from the pulling task to the subscription handle.
+/// Event sent from the pulling task to the reader of a subscription.
 #[derive(Debug)]
 pub(super) enum Item {
     Message(Delivery),
-    /// A delivery, and the number of messages removed before it.
+    /// A delivered message, and the number of messages removed before it.
     Behind(u64, Delivery),
-    /// Number of messages that the stream has removed before delivery.
+    /// Number of messages that were removed from the stream before their delivery.
     Lagged(u64),
-    /// The subscription has ended for this reason.
+    /// The subscription has ended, for this reason.
     Gone(String),
 }
 
-/// Set while the reader waits for a message, so that the task requests messages only on demand.
+/// Signal that the reader is waiting for a message, so that messages are requested only on demand.
 #[derive(Debug, Default)]
 pub(super) struct Demand {
     waits: AtomicBool,
@@ -67,7 +67,7 @@ impl Demand {
 
 pub(super) struct Puller {
     shared: Arc<Shared>,
-    /// Name of the JetStream consumer, which keeps the position of the subscription at NATS.
+    /// Name of the JetStream consumer, which stores the position of the subscription at NATS.
     name: String,
     ack_timeout: Duration,
     gaps: GapTracker,
@@ -75,17 +75,17 @@ pub(super) struct Puller {
     items: mpsc::Sender<Item>,
     /// Number of messages that were requested from NATS and have not arrived.
     asked: usize,
-    /// Number of messages that NATS had for the subscription at its last delivery.
+    /// Number of messages that were waiting at NATS for this subscription when it last delivered one.
     pending: u64,
     /// Time of the last packet from NATS, compared with [`SILENCE`] to detect lost pull requests.
     heard: Instant,
     /// Number of times that the NATS client has connected. A change means that pending pull requests are lost.
     connects: u64,
-    /// Whether the position of the subscription must be queried first.
+    /// Whether the position of the subscription is unknown and must be queried before messages are requested.
     is_lost: bool,
 }
 
-/// The subscription has ended for this reason.
+/// Reason why the subscription has ended.
 struct SubscriptionEnded(String);
 
 impl Puller {
@@ -113,7 +113,7 @@ impl Puller {
         }
     }
 
-    /// Runs until the reader is dropped or the subscription ends.
+    /// Requests and forwards messages until the reader is dropped or the subscription ends.
     pub(super) async fn run(mut self, inbox: String, mut subscriber: Subscriber) {
         match self.pull(inbox, &mut subscriber).await {
             Err(SubscriptionEnded(reason)) => {
@@ -124,7 +124,8 @@ impl Puller {
         }
     }
 
-    /// Runs until the reader is dropped. The task is not cancelled, because that could lose a received message.
+    /// Requests and forwards messages until the reader is dropped. The task is not cancelled, because that could lose a
+    /// received message.
     async fn pull(&mut self, inbox: String, subscriber: &mut Subscriber) -> Result<(), SubscriptionEnded> {
         let (mut ticks, demand, items) = (interval(TICK), self.demand.clone(), self.items.clone());
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -166,7 +167,7 @@ impl Puller {
         }
     }
 
-    /// Detects a pull request that NATS may have lost.
+    /// Detects that a pull request may have been lost.
     fn check_requests(&mut self) {
         let connects = connects(&self.shared);
         let is_silent = self.asked > 0 && self.heard.elapsed() > SILENCE;
@@ -175,7 +176,7 @@ impl Puller {
         }
     }
 
-    /// Queries the position of the subscription.
+    /// Queries the current position of the subscription at NATS.
     async fn find_place(&mut self) -> Result<(), Option<SubscriptionEnded>> {
         // A request that is sent while the connection is being lost receives no reply.
         let Ok(found) = timeout(ATTEMPT, info(&self.shared, &self.name)).await else { return Err(None) };
@@ -198,7 +199,7 @@ impl Puller {
         }
     }
 
-    /// Requests messages if the reader is waiting and none are in transit.
+    /// Requests messages if the reader is waiting and none have been requested.
     async fn ask(&mut self, inbox: &str) {
         let room = self.items.max_capacity();
         let is_wanted = self.demand.waits.load(Ordering::SeqCst) && self.items.capacity() == room;
@@ -215,7 +216,7 @@ impl Puller {
         }
     }
 
-    /// Handles a packet from NATS: a message, or the status of a request.
+    /// Handles a packet from NATS, which is a message or the status of a pull request.
     async fn take(&mut self, message: Message) -> Result<(), SubscriptionEnded> {
         self.heard = Instant::now();
         let Some(status) = message.status else {
@@ -274,7 +275,7 @@ impl Puller {
     }
 
     /// Parses a message as a delivery of this subscription. Returns it with its position and the number of messages
-    /// after it, or `None` if the metadata does not match.
+    /// after it. Returns `None` if the metadata does not match.
     fn delivery(&self, message: &JetStreamMessage) -> Option<(Delivery, StreamPosition, u64)> {
         let info = message.info().ok()?;
         let attempt = u64::try_from(info.delivered).ok().filter(|attempt| *attempt > 0)?;

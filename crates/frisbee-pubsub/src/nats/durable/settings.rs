@@ -12,25 +12,26 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Maximum length of a stream name. NATS creates a directory with this name.
+/// Maximum length of a stream name in bytes. Limited because NATS creates a directory with this name.
 const NAME_MAX: usize = 255;
 
-/// Space reserved for message headers, which are the id and those of NATS.
+/// Number of bytes reserved for message headers: the id and those that NATS adds.
 const HEADERS_MAX: usize = 1024;
 
-/// Default maximum size of a payload. With headers, it stays below the default limit of NATS, which is 1 MiB.
+/// Default maximum size of a payload in bytes. With headers, it stays below the default limit of NATS, which is 1 MiB.
 const PAYLOAD_MAX: usize = 1_000_000;
 
-/// Default maximum size of a stream: 1 GiB, which is large for messages but small for a disk.
+/// Default maximum size of a stream in bytes: 1 GiB, which is large for messages but small for a disk.
 const BYTES_MAX: u64 = 1 << 30;
 
-/// Default duplicate window. Equal to the default of NATS. A publisher can be restarted within it.
+/// Default duration for which NATS remembers message ids, the same as NATS's own default. A publisher can be restarted
+/// within it.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 
-/// Default duration for which publishing is retried, if ids are remembered for as long.
+/// Default duration for which publishing is retried, unless message ids are remembered for a shorter time.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Storage of messages at NATS.
+/// Medium on which NATS stores messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Storage {
@@ -39,16 +40,16 @@ pub enum Storage {
     /// [replicas](DurableTopicBuilder::replicas).
     #[default]
     File,
-    /// Memory, which is lost with all subscriptions when NATS exits.
+    /// Memory. Messages and subscriptions are lost when NATS exits.
     Memory,
 }
 
-/// Policy for messages that exceed a limit of a durable topic.
+/// Policy for a durable topic that has reached a limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum FullTopicPolicy {
-    /// Removes the oldest messages, whether or not they were read. Subscriptions are notified of the number of messages
-    /// that they have missed.
+    /// Removes the oldest messages, whether or not they have been read. Subscriptions are notified of the number of
+    /// messages that they have missed.
     #[default]
     DropOldest,
     /// Rejects the new message with [`PublishError::NotStored`](super::PublishError::NotStored).
@@ -89,7 +90,7 @@ impl DurableTopicBuilder {
         }
     }
 
-    /// Sets where messages are stored. Defaults to files.
+    /// Sets the medium on which messages are stored. Defaults to files.
     pub fn storage(mut self, storage: Storage) -> Self {
         self.storage = storage;
         self
@@ -109,7 +110,7 @@ impl DurableTopicBuilder {
         self
     }
 
-    /// Sets the maximum number of messages. Unlimited by default.
+    /// Sets the maximum number of stored messages. Unlimited by default.
     pub fn messages_max(mut self, messages: u64) -> Self {
         self.messages_max = Some(messages);
         self
@@ -136,14 +137,13 @@ impl DurableTopicBuilder {
         self
     }
 
-    /// Sets the policy for messages that exceed a limit. By default the oldest messages are removed.
+    /// Sets the policy for a topic that has reached a limit. By default the oldest messages are removed.
     pub fn when_full(mut self, when_full: FullTopicPolicy) -> Self {
         self.when_full = when_full;
         self
     }
 
-    /// Opens the durable topic, and creates it if it does not exist. Requires `nats-server` 2.9 or newer with
-    /// JetStream.
+    /// Opens the durable topic. Creates it if it does not exist. Requires `nats-server` 2.9 or newer with JetStream.
     ///
     /// # Errors
     /// Returns [`OpenError::Invalid`] if a setting is invalid, and [`OpenError::Differs`] if the topic exists with
@@ -176,7 +176,7 @@ impl DurableTopicBuilder {
         Ok(DurableTopic { shared: Arc::new(shared) })
     }
 
-    /// Converts the settings to a stream configuration.
+    /// Converts the settings to a JetStream stream configuration.
     fn config(&self) -> Result<Config, OpenError> {
         let invalid = |text: String| Err(OpenError::Invalid(text));
         let subjects = Subjects::of(&self.bus).map_err(|error| OpenError::Invalid(error.to_string()))?;
@@ -235,7 +235,7 @@ impl DurableTopicBuilder {
     }
 }
 
-/// Returns the configuration of the existing stream, or creates the stream.
+/// Returns the configuration of the existing stream. Creates the stream if it does not exist.
 async fn find(shared: &Shared, wanted: &Config) -> Result<Config, OpenError> {
     let info = || shared.ask::<Info>(format!("STREAM.INFO.{}", wanted.name));
     match info().await {
@@ -253,7 +253,7 @@ async fn find(shared: &Shared, wanted: &Config) -> Result<Config, OpenError> {
     }
 }
 
-/// Returns the differences between a stream and the requested settings.
+/// Returns the differences between an existing stream and the requested settings.
 fn differences(wanted: &Config, found: &Config) -> Vec<String> {
     let mut differences = Vec::new();
     let mut compare = |setting: &str, wanted: &dyn fmt::Debug, found: &dyn fmt::Debug| {

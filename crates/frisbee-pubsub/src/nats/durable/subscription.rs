@@ -15,33 +15,33 @@ use tokio::sync::mpsc;
 /// Maximum length of a subscription name in bytes.
 const NAME_MAX: usize = 64;
 
-/// Default acknowledgement timeout. Equal to the default of NATS.
+/// Default acknowledgement timeout, the same as NATS's own default.
 const ACK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Default maximum number of unacknowledged messages. This is enough for tens of readers with ten messages each.
+/// Default maximum number of unacknowledged messages, enough for tens of readers with ten messages each.
 const IN_FLIGHT_MAX: usize = 256;
 
-/// Maximum number of prefetched messages. NATS permits this many per request by default in its largest accounts, and
-/// more gain nothing.
+/// Maximum number of prefetched messages. By default NATS permits this number per request in its largest accounts, and
+/// a larger number has no benefit.
 const PREFETCH_MAX: usize = 1024;
 
-/// Start of a new subscription.
+/// Position at which a new durable subscription starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Replay {
-    /// The oldest stored message.
+    /// Starts with the oldest stored message.
     All,
-    /// The first message that is stored after the subscription was opened.
+    /// Starts with the first message stored after the subscription was opened.
     #[default]
     New,
-    /// The message with this sequence number, from 1. If it was removed, [`RecvError::Lagged`] reports the number of
-    /// missing messages.
+    /// Starts with the message with this sequence number, counted from 1. If it was removed, [`RecvError::Lagged`]
+    /// reports the number of missing messages.
     Sequence(u64),
-    /// The first message that is stored at this time or later, by the clock of NATS.
+    /// Starts with the first message stored at this time or later, by the clock of NATS.
     Time(SystemTime),
 }
 
-/// Builder of a [`Subscription`].
+/// Builder of a durable [`Subscription`].
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct SubscriptionBuilder {
@@ -98,7 +98,7 @@ impl SubscriptionBuilder {
         self
     }
 
-    /// Opens the subscription, and creates it if it does not exist.
+    /// Opens the subscription. Creates it if it does not exist.
     ///
     /// # Errors
     /// Returns [`OpenError::Invalid`] if a setting is invalid, and [`OpenError::Differs`] if the subscription exists
@@ -163,7 +163,7 @@ impl SubscriptionBuilder {
         Ok(pull::Config { durable_name, deliver_policy, ack_policy, ack_wait, max_ack_pending, ..Default::default() })
     }
 
-    /// Returns the NATS consumer and its position. Creates the consumer if necessary.
+    /// Returns the NATS consumer and its position. Creates the consumer if it does not exist.
     async fn find(
         &self,
         shared: &Shared,
@@ -203,7 +203,7 @@ pub(super) async fn info(shared: &Shared, name: &str) -> Result<Info, JetStreamF
     shared.ask(format!("CONSUMER.INFO.{}.{name}", shared.stream)).await
 }
 
-/// Returns the differences between a subscription and the requested settings.
+/// Returns the differences between an existing subscription and the requested settings.
 fn differences(wanted: &pull::Config, found: &Info) -> Vec<String> {
     let found = &found.config;
     let mut differences = Vec::new();
@@ -228,7 +228,7 @@ fn differences(wanted: &pull::Config, found: &Info) -> Vec<String> {
 pub struct Subscription {
     name: String,
     items: mpsc::Receiver<Item>,
-    /// Message that was received after a gap. It is returned by the next call, because the gap is reported first.
+    /// Message that was received after a gap. The gap is reported first, and the next call returns the message.
     next: Option<Delivery>,
     demand: Arc<Demand>,
     runtime: Handle,
@@ -279,7 +279,7 @@ impl Subscription {
         item.unwrap_or_else(|| Item::Gone("it has been read to its end".to_owned()))
     }
 
-    /// Returns unread messages to NATS, so that other readers receive them.
+    /// Returns unread messages to NATS, so that other readers of the subscription receive them.
     fn return_all(&self, deliveries: Vec<Delivery>) {
         self.runtime.spawn(async move {
             for delivery in deliveries {
