@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn request_and_answer_have_the_bytes_of_the_page() {
         let body = b"\x02\x03a.b\x01\x02\x03\x04\x05\x06\x07\x08\x05";
-        let request = Request::parse(body, 1).expect("test request should be valid");
+        let request = Request::parse(body, 1).expect("HTTP request of the test should be valid");
         let next = NextOffset { epoch: 0x0102_0304_0506_0708, offset: 5 };
         assert_eq!((request.opening, request.positions.get(&b"a.b"[..])), (StartPosition::Oldest, Some(&next)));
         let mut encoded = vec![2];

@@ -232,7 +232,7 @@ impl Histories {
         if known.as_ref().is_none_or(|ring| ring.contents.lock().is_removed) {
             *known = Some(self.ring(records, topic, limits, from));
         }
-        let ring = known.clone().expect("ring should have been looked up above");
+        let ring = known.clone().expect("ring should be in the table");
         let mut contents = ring.contents.lock();
         let first = contents.last + 1;
         let count = packets.messages;

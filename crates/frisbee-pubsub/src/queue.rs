@@ -403,7 +403,7 @@ impl QueueDelivery<'_> {
             queue.bytes += SEGMENT_CHARGE;
             queue.own += SEGMENT_CHARGE;
         }
-        queue.segments.back_mut().expect("queue should have a segment after the insertion")
+        queue.segments.back_mut().expect("queue should have a segment after an insertion")
     }
 }
 

@@ -194,7 +194,7 @@ mod tests {
         connection
             .send_now(|outbox| outbox.forward(&filler))
             .expect("connection should be open")
-            .expect("filler should be within the size limit");
+            .expect("filler packet should be within the maximum body size");
         let mut again = pin!(subscribe_again(&shared, &connection));
         assert!(again.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         drop(subscription);

@@ -47,7 +47,7 @@ impl Member {
     pub(super) fn witness(&self) -> Weak<()> {
         self.connection().attachments().insert(());
         Arc::downgrade(
-            &self.connection().attachments().get::<()>().expect("attachment should be present after its insertion"),
+            &self.connection().attachments().get::<()>().expect("attachment should exist after its insertion"),
         )
     }
 
@@ -243,7 +243,8 @@ fn slow_subscriber_loses_oldest_messages_with_count() {
     }
     assert_eq!(all.len(), 10_000);
     let late = slow.received();
-    let lost: usize = late[0].strip_prefix('-').expect("first packet should report lost messages").parse().unwrap();
+    let lost: usize =
+        late[0].strip_prefix('-').expect("first packet should report the number of lost messages").parse().unwrap();
     assert_eq!(lost + late.len() - 1, 10_000);
     assert_eq!(late[1..], all[lost..]);
     assert!((late.len() - 1) * 62 <= QUEUE, "{} messages waited", late.len() - 1);

@@ -195,7 +195,7 @@ impl<K: Ord, V> Trie<K, V> {
                         node.children.insert(token.into(), Box::default());
                         self.nodes += 1;
                     }
-                    node = node.children.get_mut(token).expect("child node should be present after its insertion");
+                    node = node.children.get_mut(token).expect("child node should exist after its insertion");
                 }
             }
         }

@@ -59,7 +59,7 @@ impl SentCounts {
             }
             self.topics.insert(topic.into(), 0);
         }
-        let count = self.topics.get_mut(topic).expect("topic should be present after its insertion");
+        let count = self.topics.get_mut(topic).expect("topic should be in the table after its insertion");
         Row { era: self.era, count }
     }
 

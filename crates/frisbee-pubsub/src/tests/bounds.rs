@@ -32,7 +32,7 @@ fn a_broker_may_have_any_eight_user_operations() {
         let broker = Broker::builder().first_operation(first).build();
         assert_eq!(broker.operations(), [first..=first + 7]);
         let kind = |at| {
-            broker.0.operations.kind(Operation::user(first + at).expect("operation should be in the range of users"))
+            broker.0.operations.kind(Operation::user(first + at).expect("operation number should be in the user range"))
         };
         let kinds = [Kind::Subscribe, Kind::Unsubscribe, Kind::Message, Kind::Sync, Kind::Lagged, Kind::Refused];
         assert_eq!([0, 1, 2, 3, 4, 5].map(kind), kinds.map(Some));
@@ -41,7 +41,7 @@ fn a_broker_may_have_any_eight_user_operations() {
     }
     for first in [0, 9, u16::MAX - 6, u16::MAX] {
         catch_unwind(|| Broker::builder().first_operation(first))
-            .expect_err("range should be outside of the user operations");
+            .expect_err("operation range outside of the user range should be rejected");
     }
 }
 

@@ -25,7 +25,8 @@ pub(super) fn shown(member: &mut Member) -> Vec<String> {
                     format!("={}", Answer::decode(&packet.body).expect("broker should accept the subscription").topics)
                 }
                 Some(Kind::Position) => {
-                    let position = Positions(&packet.body).next().flatten().expect("packet should contain a position");
+                    let position =
+                        Positions(&packet.body).next().flatten().expect("packet should contain a history position");
                     format!("{id}@{}:{}", String::from_utf8_lossy(position.0), position.1.offset)
                 }
                 Some(Kind::Message) => {
@@ -143,7 +144,8 @@ fn dropped_messages_are_followed_by_their_position() {
         writer.run_batch();
     }
     let shown = shown(&mut reader);
-    let lost: u64 = shown[0].strip_prefix('-').expect("first packet should report lost messages").parse().unwrap();
+    let lost: u64 =
+        shown[0].strip_prefix('-').expect("first packet should report the number of lost messages").parse().unwrap();
     assert_eq!(shown[1..3], ["=0".to_owned(), format!("0@a:{}", lost + 1)], "the answer is kept");
     assert_eq!(shown.len() as u64 - 3, 100 - lost);
     assert!(shown[3].ends_with(&format!("{lost:05}")));
@@ -193,7 +195,7 @@ fn histories_are_bounded_and_charged_until_they_are_replaced() {
     follow(&mut reader, 1, "a", 2, &[]);
     let first: u64 = shown(&mut reader)[1]
         .strip_prefix("1@a:")
-        .expect("second packet should be the position of topic `a`")
+        .expect("second packet should contain the position of topic `a`")
         .parse()
         .unwrap();
     assert!(first > 80, "{first}");

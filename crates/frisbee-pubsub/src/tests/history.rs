@@ -86,7 +86,7 @@ async fn next(subscription: &mut Subscription) -> Result<u64, RecvError> {
 
 async fn expect(subscription: &mut Subscription, numbers: std::ops::RangeInclusive<u64>) {
     for number in numbers {
-        assert_eq!(next(subscription).await.expect("no message should be missing"), number);
+        assert_eq!(next(subscription).await.expect("subscriber should not have missed any messages"), number);
     }
 }
 
@@ -237,7 +237,7 @@ async fn position_is_a_start() {
     let third = timeout(PATIENCE, oldest.recv())
         .await
         .expect("message should arrive within the timeout")
-        .expect("no message should be missing");
+        .expect("subscriber should not have missed any messages");
     let mut position = third.position().expect("message should have a position in its history");
     assert_eq!((third.payload().as_ref(), position.offset), (&b"3"[..], 3));
     let mut after =
