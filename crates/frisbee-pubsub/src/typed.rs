@@ -14,6 +14,43 @@ use std::sync::Arc;
 ///
 /// Publishers and subscribers agree on the type by using the same [`Topic`]. Both must support the protocol extension,
 /// because messages are encoded in Polyglot's rich form.
+///
+/// # Versions
+///
+/// Messages can outlive the program that has published them, in histories and durable topics. If the type has a
+/// [layout](polyglot::Message::LAYOUT), each message carries the fingerprint of the layout. A message of another
+/// version of the type is translated if the reader [reads](Self::reads) that version, and is otherwise refused with
+/// [`RecvError::Undecodable`]. Messages without a fingerprint are read as messages of this version.
+///
+/// ```
+/// use frisbee_pubsub::{Broker, Client, Topic};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields};
+/// # #[derive(Debug, Default, PartialEq)]
+/// # struct Order { apples: u32 }
+/// # impl Fields for Order {
+/// #     const NAME: &'static str = "orders.Order";
+/// #     fn encode_fields(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> { to.field("apples", &self.apples) }
+/// #     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> { Ok(Self { apples: from.field("apples")? }) }
+/// # }
+/// # let server = frisbee::Server::builder().bind("127.0.0.1:0", Broker::new()).await?;
+/// # let address = server.local_addr();
+/// # tokio::spawn(server.serve());
+/// let created = Topic::<Order>::new("orders.created");
+///
+/// let reader = Client::connect(address).await?;
+/// let mut orders = created.subscribe(&reader).await?;
+///
+/// let writer = Client::connect(address).await?;
+/// created.publish(&writer, &Order { apples: 42 }).await?;
+///
+/// let order = orders.recv().await?;
+/// assert_eq!(order.get_ref().apples, 42);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Topic<M> {
     name: Box<str>,
     nesting: Nesting,
