@@ -2,7 +2,7 @@
 
 use frpc_build::Builder;
 
-/// Each file with the operation of its first method.
+/// Schema files, each with the operation number of its first method.
 const FILES: [(&str, u16); 5] = [
     ("frpc/reflection/v1/reflection.proto", 65_000),
     ("grpc/reflection/v1/reflection.proto", 65_010),

@@ -20,7 +20,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Body {
-    /// Empty for a default message.
+    /// The message in the flat encoding. Empty for a default message.
     flat: Bytes,
     extended: Bytes,
     is_lossy: bool,
@@ -45,7 +45,7 @@ impl Body {
         Self { flat: bytes.clone(), extended: bytes, is_lossy: false }
     }
 
-    /// Returns the bytes in the extended form. Empty for the default message.
+    /// Returns the message in the extended encoding, or an empty slice for a default message.
     #[must_use]
     pub fn as_bytes(&self) -> &Bytes {
         &self.extended

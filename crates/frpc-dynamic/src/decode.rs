@@ -12,12 +12,12 @@ use prost_reflect::{DynamicMessage, MapKey, MessageDescriptor, Value};
 /// values have the same size. Nested messages take a kilobyte each and reach the limit at some hundred thousand.
 pub const MEMORY_MAX: usize = 256 << 20;
 
-/// Overhead of a message with fields, which are stored in a B-tree. Each node has eleven slots and is at least half
-/// full.
+/// Memory overhead of a message with fields, which prost-reflect stores in a B-tree. Each node has eleven slots and is
+/// at least half full.
 pub(crate) const NODE: usize = 12 * (size_of::<Value>() + 16);
 
-/// Maximum size of a default field on the wire, which is that of a double. Charged for each field of a message, because
-/// writers visit all fields, even those that took no bytes in the input.
+/// Maximum size in bytes of a field's default value on the wire, which is that of a double. Charged for each field of a
+/// message, because writers visit all fields, even those that took no bytes in the input.
 pub(crate) const DEFAULT: usize = 9;
 
 pub(crate) fn root(
@@ -37,14 +37,14 @@ pub(crate) fn root(
 
 struct Reader<'a> {
     codec: &'a Codec,
-    /// Remaining memory in bytes.
+    /// Number of bytes that the decoded message may still use.
     memory: usize,
-    /// Remaining nesting levels.
+    /// Number of further nesting levels that messages may have.
     levels: u32,
 }
 
 impl Reader<'_> {
-    /// Reads a message. Returns `None` if it is nil.
+    /// Reads a message of a type known at run time. Returns `None` if it is nil.
     fn message(
         &mut self,
         descriptor: &MessageDescriptor,
@@ -86,8 +86,8 @@ impl Reader<'_> {
         Ok(Some(message))
     }
 
-    /// Reads a field. Returns the field to set, which is the member for a oneof of the extended form, or `None` if the
-    /// value is the default.
+    /// Reads a field. Returns the field to set, which for a oneof in the extended encoding is the set member, or `None`
+    /// if the value is the default.
     fn field<'l>(
         &mut self,
         layout: &'l Layout,
@@ -147,7 +147,7 @@ impl Reader<'_> {
         Ok(value.map(|value| (field, value)))
     }
 
-    /// Reads the value of a oneof of the extended form after its head at `at`.
+    /// Reads the value of a oneof in the extended encoding, whose header at offset `at` has been read.
     fn member<'l>(
         &mut self,
         layout: &'l Layout,
@@ -168,7 +168,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a value that may be absent.
+    /// Reads a value that may be absent, in which case `None` is returned.
     fn present(&mut self, of: &Element, from: &mut Decoder<'_>) -> Result<Option<Value>, DecodeError> {
         if from.take_nil() {
             return Ok(None);
@@ -202,7 +202,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Deducts memory before it is allocated.
+    /// Charges memory against the limit before it is allocated.
     fn charge(&mut self, bytes: usize, from: &Decoder<'_>) -> Result<(), DecodeError> {
         match self.memory.checked_sub(bytes) {
             Some(left) => {

@@ -12,7 +12,7 @@ pub(crate) fn message(codec: &Codec, message: &DynamicMessage, to: &mut Encoder<
 
 struct Writer<'a> {
     codec: &'a Codec,
-    /// The current nesting depth.
+    /// The current nesting depth of messages.
     depth: u32,
 }
 
@@ -90,7 +90,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a oneof of the extended form.
+    /// Writes a oneof in the extended encoding.
     fn member(
         &mut self,
         message: &DynamicMessage,
@@ -134,7 +134,7 @@ impl Writer<'_> {
     }
 }
 
-/// Writes an absent value in the flat form: nil for a message, and the default for anything else.
+/// Writes an absent value in the flat encoding: nil for a message, and the default value for other types.
 fn absent(of: &Element, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     match of {
         Element::Bool => to.bool(false),
@@ -153,7 +153,8 @@ fn absent(of: &Element, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// Returns whether the flat form cannot distinguish a value from an absent one. Negative zero is not a float's default.
+/// Returns whether the flat encoding cannot distinguish a value from an absent one. Negative zero can be distinguished
+/// from a float's default.
 pub(crate) fn is_default(value: &Value) -> bool {
     match value {
         Value::Bool(value) => !value,
@@ -181,8 +182,8 @@ fn map_key(key: &MapKey, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// Returns the error for a value of the wrong type. Unreachable, because `set_field` of prost-reflect rejects such
-/// values.
+/// Returns the error for a value of the wrong type. Never occurs in practice, because `set_field` of prost-reflect
+/// rejects such values.
 #[cold]
 fn mismatch() -> EncodeError {
     EncodeError::new("the value has another type than the field".to_owned())

@@ -12,8 +12,8 @@ use frpc_json::{Options, Reader, Writer};
 use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, ReflectMessage as _};
 use std::fmt;
 
-/// Writes a message as JSON without spaces, like generated code does. Omits fields without presence that have their
-/// default. Map entries are sorted by key.
+/// Converts a message to JSON without spaces, like generated code does. Omits fields without presence that have their
+/// default value. Map entries are sorted by key.
 ///
 /// # Errors
 ///
@@ -32,10 +32,10 @@ pub fn to_json(message: &DynamicMessage) -> Result<String, JsonError> {
     let (mut out, options) = (Vec::new(), Options::new().container_memory(MEMORY_MAX));
     let written = write::message(message, &mut Writer::new(&mut out, &options));
     written.map_err(|error| JsonError::Write(error.in_message(message.descriptor().full_name().to_owned())))?;
-    Ok(String::from_utf8(out).expect("bytes should be UTF-8"))
+    Ok(String::from_utf8(out).expect("JSON output should be UTF-8"))
 }
 
-/// Writes a message as pretty-printed JSON, indented by two spaces.
+/// Converts a message to pretty-printed JSON, indented by two spaces.
 ///
 /// # Errors
 ///
@@ -53,8 +53,8 @@ pub fn to_json_pretty(message: &DynamicMessage) -> Result<String, JsonError> {
     Ok(pretty::indented(&to_json(message)?))
 }
 
-/// Reads a message from JSON with the [limits](frpc_json#limits) and strictness of generated code. Unknown fields and
-/// duplicate keys are rejected.
+/// Parses a message from JSON with the [limits](frpc_json#limits) and the strictness of generated code. Rejects unknown
+/// fields and duplicate keys.
 ///
 /// # Errors
 ///
@@ -72,8 +72,9 @@ pub fn from_json(descriptor: &MessageDescriptor, json: &[u8]) -> Result<DynamicM
     read_all(descriptor, json, read::message)
 }
 
-/// Like [`from_json`], but reads an array of the message's fields in the order of declaration. Trailing fields may be
-/// missing, and `null` omits a field. A message with a special JSON form is read directly, without an array.
+/// Like [`from_json`], but parses an array of the message's field values in the order of declaration. Trailing fields
+/// may be missing, and `null` omits a field. A message with a special JSON mapping is parsed directly, without an
+/// array.
 ///
 /// # Errors
 ///
@@ -104,13 +105,13 @@ fn read_all(
     read.map_err(|error| JsonError::Read(error.in_message(descriptor.full_name().to_owned())))
 }
 
-/// The error of a conversion to or from JSON.
+/// The error of converting a message to or from JSON.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JsonError {
-    /// The JSON does not match the message.
+    /// The JSON text does not match the message type.
     Read(frpc_json::DecodeError),
-    /// The message has no JSON form.
+    /// The message cannot be represented in JSON.
     Write(frpc_json::EncodeError),
 }
 
@@ -132,27 +133,27 @@ impl std::error::Error for JsonError {
     }
 }
 
-/// The form of a message in JSON.
+/// How a message is represented in JSON.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
-    /// An object of the fields.
+    /// An object that contains the fields.
     Object,
     Any,
     Duration,
-    /// An empty object, which is the `value` in an `Any`.
+    /// An empty object, which is a member `value` if it is contained in an `Any`.
     Empty,
     FieldMask,
     ListValue,
     Struct,
     Timestamp,
     Value,
-    /// The value that it contains.
+    /// The value that the wrapper message contains.
     Wrapper,
 }
 
 impl Form {
-    /// Returns the form of a message. Well-known types have special forms only if their fields are the expected ones,
-    /// because an untrusted schema may use their names for other messages.
+    /// Returns how messages of this type are represented. Well-known types have special mappings only if their fields
+    /// are the expected ones, because an untrusted schema may use their names for other messages.
     fn of(message: &MessageDescriptor) -> Self {
         let Some(name) = message.full_name().strip_prefix("google.protobuf.") else { return Self::Object };
         let has = |fields: &[fn(&FieldDescriptor) -> bool]| {
@@ -178,7 +179,7 @@ impl Form {
     }
 }
 
-/// Predicates for the fields of well-known types.
+/// Predicates for the field types of well-known types.
 mod is {
     use super::{FieldDescriptor, Kind};
 
@@ -246,13 +247,13 @@ mod is {
     }
 }
 
-/// Returns whether a type is `google.protobuf.NullValue`, whose only value is `null`.
+/// Returns whether a type is `google.protobuf.NullValue`, whose only value is `null` in JSON.
 fn is_null(kind: &Kind) -> bool {
     kind.as_enum().is_some_and(|descriptor| descriptor.full_name() == "google.protobuf.NullValue")
 }
 
-/// Returns the type of an `Any`, whose full name follows the last slash of the URL. Well-known types need not be in the
-/// schema.
+/// Returns the message type that the type URL of an `Any` refers to. Its full name follows the last slash. Well-known
+/// types need not be part of the schema.
 fn content(any: &MessageDescriptor, type_url: &str) -> Option<MessageDescriptor> {
     let (_, name) = type_url.rsplit_once('/')?;
     let well_known = || DescriptorPool::global().get_message_by_name(name);

@@ -7,7 +7,7 @@ use prost_reflect::{EnumDescriptor, FieldDescriptor, Kind as Declared, MessageDe
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Cache of layouts, by the full names of their messages.
+/// Cache of field layouts, by the full names of their messages.
 #[derive(Debug, Default)]
 pub(crate) struct Layouts(Mutex<HashMap<String, Arc<Layout>>>);
 
@@ -26,42 +26,42 @@ impl Layouts {
     }
 }
 
-/// The fields of a message in wire order.
+/// The fields of a message in the order in which they are encoded.
 #[derive(Debug)]
 pub struct Layout {
     message: MessageDescriptor,
     pub fields: Vec<Field>,
-    /// The indices in `fields` of each oneof's members, in the order of declaration.
+    /// For each oneof, the indexes of its members in `fields`, in the order of declaration.
     pub oneofs: Vec<Vec<usize>>,
 }
 
-/// A field on the wire.
+/// A message field and how it is encoded.
 #[derive(Debug)]
 pub struct Field {
     pub descriptor: FieldDescriptor,
     pub shape: Shape,
 }
 
-/// The wire format of a field.
+/// How a field is encoded on the wire.
 #[derive(Debug)]
 pub enum Shape {
-    /// A single value without presence.
+    /// A single value whose presence is not encoded.
     Plain(Element),
-    /// A single value that may be absent: `optional`, or a message.
+    /// A single value that may be absent, as in an `optional` field or a message field.
     Optional(Element),
-    /// A member of a oneof.
+    /// A oneof member.
     Member {
         of: Element,
         /// The index of the oneof in [`Layout::oneofs`].
         oneof: usize,
-        /// Whether the extended form writes the oneof at this position.
+        /// Whether the extended encoding writes the whole oneof at this position.
         is_first: bool,
     },
     List(Element),
     Map(Element, Element),
 }
 
-/// The type of a value.
+/// The type of a single value, list element or map value.
 #[derive(Clone, Debug)]
 pub enum Element {
     Bool,
@@ -77,12 +77,12 @@ pub enum Element {
     Message(MessageDescriptor),
 }
 
-/// The numbers of an enum and their indices in the declaration, in both directions.
+/// Conversion tables between the numbers of an enum and their indexes in the declaration.
 #[derive(Debug)]
 pub struct Indexes {
     pub name: String,
     numbers: Vec<i32>,
-    /// Aliases have the index of the first.
+    /// Indexes by number. A number with several names has the index of the first one.
     indices: HashMap<i32, u32>,
 }
 
@@ -130,19 +130,19 @@ impl Layout {
     }
 }
 
-/// Returns the fields of a message in the order of declaration. `MessageDescriptor::fields` orders them by number.
+/// Returns the fields of a message in the order of declaration. `MessageDescriptor::fields` would order them by number.
 pub fn declared(message: &MessageDescriptor) -> impl Iterator<Item = FieldDescriptor> + '_ {
     let fields = message.descriptor_proto().field.iter();
     fields.filter_map(|field| message.get_field(u32::try_from(field.number()).ok()?))
 }
 
-/// Returns the index of the oneof of a field, except synthetic ones of `optional` fields.
+/// Returns the index of the oneof that contains a field, or `None` for the synthetic oneof of an `optional` field.
 fn oneof_of(field: &FieldDescriptor) -> Option<i32> {
     let declared = field.field_descriptor_proto();
     declared.oneof_index.filter(|_| !declared.proto3_optional())
 }
 
-/// Returns the position of a field's group on the wire: single values, then lists, then messages and maps.
+/// Returns the group by which a field is ordered on the wire: single values first, then lists, then messages and maps.
 fn group(field: &FieldDescriptor) -> u8 {
     match field.kind() {
         _ if field.is_map() => 2,
@@ -169,7 +169,7 @@ impl Element {
         }
     }
 
-    /// Returns the wire kind, which heads of lists and maps contain.
+    /// Returns the kind byte of the values, which the headers of lists and maps contain.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Bool => Kind::Bool,
@@ -197,8 +197,8 @@ impl Indexes {
         Self { name: descriptor.full_name().to_owned(), numbers, indices }
     }
 
-    /// Returns the number at an index of the declaration. An unknown index is represented by -2^31 plus the index.
-    /// Returns `None` if the schema declares that number.
+    /// Returns the number at an index of the enum's declaration. An unknown index is represented by -2^31 plus the
+    /// index. Returns `None` if the schema declares that number.
     pub fn number(&self, index: u32) -> Option<i32> {
         if let Some(number) = usize::try_from(index).ok().and_then(|index| self.numbers.get(index)) {
             return Some(*number);
@@ -207,8 +207,8 @@ impl Indexes {
         (number < 0 && !self.indices.contains_key(&number)).then_some(number)
     }
 
-    /// Writes a number as its index. In the extended form, undeclared numbers are written as themselves. Returns false
-    /// and writes nothing if the flat form cannot represent the number.
+    /// Encodes an enum number as its index. The extended encoding writes undeclared numbers unchanged. Returns `false`
+    /// and writes nothing if the flat encoding cannot represent the number.
     #[must_use]
     pub fn encode(&self, number: i32, to: &mut Encoder<'_>) -> bool {
         let is_declared = self.indices.contains_key(&number);
@@ -221,7 +221,8 @@ impl Indexes {
         true
     }
 
-    /// Reads a number in either form. The inner error is an index that cannot be represented.
+    /// Decodes an enum number from the flat or the extended encoding. The inner error is an index that cannot be
+    /// represented as a number.
     ///
     /// # Errors
     ///
@@ -234,7 +235,7 @@ impl Indexes {
         Ok(self.number(index).ok_or(index))
     }
 
-    /// Returns the index of a number. Inverse of [`number`](Self::number).
+    /// Returns the index of an enum number. Inverse of [`number`](Self::number).
     pub fn index_of(&self, number: i32) -> Option<u32> {
         if let Some(index) = self.indices.get(&number) {
             return Some(*index);

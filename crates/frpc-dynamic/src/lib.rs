@@ -83,12 +83,12 @@ use std::sync::Arc;
 /// ```
 pub type EncodeError = PathError<String, ()>;
 
-/// The error of invalid input, with its offset. Either the peer is faulty, or the schemas differ.
+/// Error of decoding invalid input, with the offset in the input. Either the peer is faulty, or the schemas differ.
 pub type DecodeError = PathError<String, usize>;
 
-/// Reads and writes messages by their descriptors, in the Polyglot encoding.
+/// Encodes and decodes messages in the Polyglot encoding, using descriptors that are only known at run time.
 ///
-/// A codec caches the layout of each message, so it should be reused.
+/// A codec caches the field layout of each message type, so it should be reused.
 #[derive(Debug)]
 pub struct Codec {
     layouts: Layouts,
@@ -129,7 +129,7 @@ impl Codec {
         Self { memory_max: bytes, ..self }
     }
 
-    /// Writes a message as a body.
+    /// Encodes a message as a body.
     ///
     /// # Errors
     ///
@@ -151,7 +151,8 @@ impl Codec {
         encode::message(self, message, to)
     }
 
-    /// Reads a body. Bytes after the message or error are left unread, because newer peers may have added fields.
+    /// Decodes a body as a message or an error. Leaves bytes after it unread, because newer peers may have added
+    /// fields.
     ///
     /// # Errors
     ///
@@ -176,7 +177,8 @@ impl Codec {
         decode::root(self, descriptor, from)
     }
 
-    /// Encodes a message for a call in both forms. The peer determines which one is sent.
+    /// Encodes a message for a call in both the flat and the extended encoding. The kind of the peer decides which one
+    /// is sent.
     ///
     /// # Errors
     ///

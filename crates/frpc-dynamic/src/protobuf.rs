@@ -9,16 +9,16 @@ use prost_reflect::prost::Message as _;
 use prost_reflect::prost::encoding::{WireType, decode_key, decode_varint};
 use prost_reflect::{Cardinality, DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescriptor, Value};
 
-/// Maximum nesting depth of prost.
+/// Maximum nesting depth of messages that prost accepts.
 const NESTING: u32 = 100;
 
-/// Memory of a value in a growing list, which temporarily stores its elements twice.
+/// Memory in bytes of an element in a growing list, which briefly occupies two allocations.
 const ELEMENT: usize = 2 * size_of::<Value>();
 
-/// Memory of an entry in a growing map.
+/// Memory in bytes of an entry in a growing map.
 const ENTRY: usize = 3 * size_of::<(MapKey, Value)>();
 
-/// Minimum size of a heap allocation, such as a short text.
+/// Minimum memory in bytes of a heap allocation, such as a short string.
 const BLOCK: usize = 32;
 
 /// Writes a message in protobuf's encoding.
@@ -36,8 +36,8 @@ pub fn to_protobuf(message: &DynamicMessage) -> Vec<u8> {
 }
 
 impl Codec {
-    /// Reads a message in protobuf's encoding, within the [memory](Self::with_memory_max) of this codec. Messages nest
-    /// up to 100 levels deep, a constant of prost. Groups are rejected.
+    /// Decodes a protobuf-encoded message within the [memory](Self::with_memory_max) limit of this codec. Messages may
+    /// be nested up to 100 levels deep, which prost hard-codes. Rejects groups.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl Codec {
     }
 }
 
-/// Estimates the memory of a decoded message in bytes.
+/// Estimates the memory in bytes that an encoded message uses after decoding.
 pub(crate) fn memory(descriptor: &MessageDescriptor, bytes: &[u8]) -> Result<usize, DecodeError> {
     let mut walk = Walk { input: bytes.len(), left: usize::MAX, max: usize::MAX };
     walk.message(descriptor, bytes, NESTING)?;
@@ -67,11 +67,11 @@ pub(crate) fn memory(descriptor: &MessageDescriptor, bytes: &[u8]) -> Result<usi
     Ok(walk.max.saturating_sub(walk.left).saturating_add(bytes.len()))
 }
 
-/// An estimate of a message's memory.
+/// A traversal of an encoded message that estimates its memory.
 struct Walk {
-    /// The length of the whole input.
+    /// The length of the whole input in bytes.
     input: usize,
-    /// Remaining memory of `max`.
+    /// Number of bytes left of the memory limit `max`.
     left: usize,
     max: usize,
 }
@@ -102,7 +102,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Counts a field, or one occurrence of its elements.
+    /// Charges the memory of a field or, if it is repeated, of one occurrence of its elements.
     fn field(
         &mut self,
         field: Option<&FieldDescriptor>,
@@ -148,7 +148,7 @@ impl Walk {
         }
     }
 
-    /// Returns an upper bound of the position, because only the rest of the innermost message is known.
+    /// Returns an upper bound of the input offset, because only the rest of the innermost message is known.
     fn offset(&self, rest: &[u8]) -> usize {
         self.input.saturating_sub(rest.len())
     }

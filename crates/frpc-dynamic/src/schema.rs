@@ -15,24 +15,24 @@ use prost_reflect::prost_types::{
 use prost_reflect::{DescriptorPool, Kind};
 use std::collections::{HashMap, HashSet};
 
-/// Maximum number of parts of a schema, several times that of large programs. The library takes two kilobytes for a
-/// message of five bytes, and compares some parts with all others.
+/// Maximum number of items in a schema, several times that of large programs. prost-reflect allocates two kilobytes for
+/// a message that is encoded in five bytes, and compares some items with all others.
 const PARTS_MAX: usize = 100_000;
 
-/// Maximum length of a full name in bytes. The library stores several copies of the full name of each part.
+/// Maximum length of a full name in bytes. prost-reflect stores several copies of the full name of each item.
 const NAME_MAX: usize = 512;
 
-/// Maximum number of enum values, summed over all fields. A [layout](crate::layout) stores the values of each of its
-/// fields.
+/// Maximum number of enum values, summed over all fields of the schema, because the [layout](crate::layout) of each
+/// field stores the values of its enum.
 const VALUES_MAX: usize = 1 << 22;
 
-/// Maximum number of public import paths from a file. The library follows all of them recursively.
+/// Maximum number of public import paths that start at one file. prost-reflect follows all of them recursively.
 const PATHS_MAX: usize = 1000;
 
-/// Maximum number of steps on all of these paths.
+/// Maximum total number of steps on all public import paths.
 const STEPS_MAX: usize = 10_000_000;
 
-/// Parses an encoded `google.protobuf.FileDescriptorSet`. Each file must follow its imports.
+/// Parses an encoded `google.protobuf.FileDescriptorSet`. Each file must come after its imports.
 ///
 /// # Errors
 /// If the bytes are not a valid set.
@@ -67,10 +67,10 @@ fn check(files: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Maximum nesting depth of prost.
+/// Maximum nesting depth of messages that prost accepts.
 const LEVELS_MAX: u32 = 100;
 
-/// A part of descriptors, with its fields that are also counted as parts.
+/// An item of encoded descriptors, with the fields that contain further items to count.
 struct Part(&'static [(u32, &'static Part)]);
 
 static SET: Part = Part(&[(1, &FILE)]);
@@ -94,7 +94,7 @@ static ENUM: Part = Part(&[(2, &VALUE), (3, &OPTIONS), (4, &LEAF), (5, &LEAF)]);
 static VALUE: Part = Part(&[(3, &OPTIONS)]);
 static SERVICE: Part = Part(&[(2, &METHOD), (3, &OPTIONS)]);
 static METHOD: Part = Part(&[(4, &OPTIONS)]);
-/// Options of all kinds.
+/// The options of messages, fields and all other items.
 static OPTIONS: Part = Part(&[(2, &LEAF), (20, &LEAF), (999, &OPTION)]);
 static OPTION: Part = Part(&[(2, &LEAF)]);
 static SOURCE: Part = Part(&[(1, &LOCATION)]);
@@ -102,7 +102,7 @@ static LOCATION: Part = Part(&[(6, &LEAF)]);
 static LEAF: Part = Part(&[]);
 
 impl Part {
-    /// Subtracts the parts in an encoded part from the remaining number before they are allocated.
+    /// Deducts the number of items in an encoded item from the permitted rest, before the items are allocated.
     fn count(&self, mut bytes: &[u8], levels: u32, left: &mut usize) -> Result<(), String> {
         while !bytes.is_empty() {
             let (tag, wire) = decode_key(&mut bytes).map_err(|error| error.to_string())?;
@@ -158,7 +158,7 @@ fn check_imports(files: &[FileDescriptorProto]) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the lengths of names, and properties that the library does not check.
+/// Checks the lengths of names, and properties that prost-reflect does not check.
 fn check_file(file: &FileDescriptorProto) -> Result<(), String> {
     full_name(0, file.name())?;
     let scope = full_name(0, file.package())?;
@@ -210,7 +210,7 @@ fn check_enums(scope: usize, enums: &[EnumDescriptorProto]) -> Result<(), String
     Ok(())
 }
 
-/// Returns the length of a full name in a scope whose name has the length `scope`.
+/// Returns the length of the full name of an item within a scope whose name has the length `scope`.
 fn full_name(scope: usize, name: &str) -> Result<usize, String> {
     let length = scope + name.len() + 1;
     if length > NAME_MAX {
@@ -219,8 +219,8 @@ fn full_name(scope: usize, name: &str) -> Result<usize, String> {
     Ok(length)
 }
 
-/// Rejects relative names. Compilers write full names with a leading dot; the library would search all enclosing scopes
-/// for others.
+/// Rejects type references by relative name, for which prost-reflect would search all enclosing scopes. Compilers write
+/// full names with a leading dot.
 fn check_reference(name: &str) -> Result<(), String> {
     if !name.is_empty() && !name.starts_with('.') {
         return Err(format!("the name of a type is relative: {name:?}"));
@@ -228,7 +228,8 @@ fn check_reference(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Rejects overlapping ranges with inclusive ends, because the library creates an error for each overlapping number.
+/// Rejects overlapping number ranges, whose ends are inclusive, because prost-reflect creates an error for each
+/// overlapping number.
 fn check_ranges(ranges: impl Iterator<Item = (i32, i32)>) -> Result<(), String> {
     let mut ranges: Vec<_> = ranges.collect();
     ranges.sort_unstable();
@@ -239,7 +240,7 @@ fn check_ranges(ranges: impl Iterator<Item = (i32, i32)>) -> Result<(), String> 
     Ok(())
 }
 
-/// Returns whether the fields are a key of a valid type and a value.
+/// Returns whether the fields of a message are those of a map entry: a key of a valid type and a value.
 fn is_map_entry(message: &DescriptorProto) -> bool {
     let [key, value] = message.field.as_slice() else { return false };
     let is_single = |field: &FieldDescriptorProto| field.label() != Label::Repeated;
@@ -257,7 +258,7 @@ mod tests {
     use prost_reflect::prost_types::descriptor_proto::ReservedRange;
     use prost_reflect::prost_types::{EnumValueDescriptorProto, OneofDescriptorProto};
 
-    /// Returns a file with this name, imports and a message.
+    /// Returns a file with this name and these imports, which declares a message.
     fn file(name: &str, imports: &[&str]) -> FileDescriptorProto {
         let message = DescriptorProto { name: Some(format!("Of{name}")), ..DescriptorProto::default() };
         FileDescriptorProto {
@@ -284,7 +285,7 @@ mod tests {
         FieldDescriptorProto { name, number: Some(number), label, r#type: kind, ..FieldDescriptorProto::default() }
     }
 
-    /// Returns a file with a map whose entries have these fields.
+    /// Returns a file with a map field whose entry type has these fields.
     fn map_of(fields: Vec<FieldDescriptorProto>) -> Vec<FileDescriptorProto> {
         let mut file = file("a", &[]);
         let options = Some(MessageOptions { map_entry: Some(true), ..MessageOptions::default() });

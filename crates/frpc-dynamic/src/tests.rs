@@ -25,7 +25,7 @@ message Order {
 }
 "#;
 
-/// A schema that uses the names of well-known types for something else, as a hostile server may.
+/// A schema that declares other messages under the names of well-known types, as a hostile server may do.
 const STRANGE: &str = r#"
 syntax = "proto3";
 package google.protobuf;
@@ -56,8 +56,8 @@ fn refusal(json: &str) -> String {
     order(json).unwrap_err().to_string()
 }
 
-/// Regression: two bytes of a message took the time of all its fields, and were expanded to the defaults of these
-/// fields for native peers.
+/// Regression test: decoding a message of two bytes took time for all its fields and expanded them to defaults for
+/// native peers, without counting as memory.
 #[test]
 fn messages_with_many_fields_count_as_memory() {
     let fields: String = (1..=1000).map(|number| format!("double f{number} = {number};")).collect();
@@ -118,7 +118,7 @@ fn rejected_json_has_the_errors_of_generated_code() {
     assert!(refusal("{} {}").contains("the end of the input expected"));
 }
 
-/// Regression: values were assigned in the order of field numbers, and thus to the wrong fields.
+/// Regression test: values were assigned to fields in the order of field numbers rather than of declaration.
 #[test]
 fn positional_values_follow_the_declaration_of_fields() {
     let schema = "syntax = \"proto3\"; message Transfer { string to = 3; string from = 1; optional int32 amount = 2; }";
@@ -130,7 +130,7 @@ fn positional_values_follow_the_declaration_of_fields() {
     }
 }
 
-/// Regression: decoded contents took as much memory as their bytes required, without a limit.
+/// Regression test: the decoded content of an `Any` used unlimited memory.
 #[test]
 fn contents_of_an_any_take_bounded_memory() {
     let any = message(SCHEMA, "shop.Order").parent_pool().get_message_by_name("google.protobuf.Any").unwrap();
@@ -149,7 +149,8 @@ fn absent_field_with_a_default_of_negative_zero_is_not_written() {
     assert_eq!(to_json(&DynamicMessage::new(message(schema, "M"))).unwrap(), "{}");
 }
 
-/// Regression: a few bytes of a message became a text as long as the name of a field or value, without a limit.
+/// Regression test: a few bytes of a message became JSON text as long as the name of a field or enum value, without a
+/// limit.
 #[test]
 fn names_in_json_take_bounded_memory() {
     let long = "a".repeat(1 << 20);
@@ -163,7 +164,7 @@ fn names_in_json_take_bounded_memory() {
     }
 }
 
-/// Regression: decoding each value took the time of a search through the whole enum.
+/// Regression test: decoding each enum value searched through the whole enum.
 #[test]
 fn aliases_of_an_enum_are_searched_within_a_limit() {
     let values: String = (0..100_000).map(|number| format!("V{number} = {number};")).collect();

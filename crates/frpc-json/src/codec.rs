@@ -13,10 +13,10 @@ pub trait Codec {
     /// The value.
     type Target: Default;
 
-    /// Whether `null` is a value instead of an absent field.
+    /// Whether `null` is a value of the type rather than an absent field.
     const IS_NULLABLE: bool;
 
-    /// Returns whether the value equals that of an absent field.
+    /// Returns whether the value equals the default that an absent field has.
     fn is_default(value: &Self::Target) -> bool;
 
     /// Writes the value.
@@ -26,7 +26,7 @@ pub trait Codec {
     /// If it has no JSON form.
     fn encode(value: &Self::Target, to: &mut Writer<'_>) -> Result<(), EncodeError>;
 
-    /// Reads a value into `value`, which must be the default. Returns false if the value is unknown and must be
+    /// Reads a value into `value`, which must be the default. Returns `false` if the value is unknown and must be
     /// ignored.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl<T: Json> Codec for T {
     }
 }
 
-/// The [`Codec`] of a boxed value. Recursive messages are boxed, others by a build option.
+/// The [`Codec`] of a boxed value. Recursive messages are always boxed, other fields only by a build option.
 #[derive(Debug)]
 pub struct Boxed<C>(PhantomData<C>);
 
@@ -116,17 +116,17 @@ impl<C: Codec> Codec for Boxed<C> {
 /// # Ok::<(), frpc_json::DecodeError>(())
 /// ```
 pub trait Enumeration {
-    /// The full name, for errors: `package.Outer.Inner`.
+    /// The full name of the enum for errors, such as `package.Outer.Inner`.
     const NAME: &'static str;
 
-    /// Returns the name of a number. Aliases have the name of the first.
+    /// Returns the name of an enum number. If several names have the number, returns the first one.
     fn name(number: i32) -> Option<&'static str>;
 
-    /// Returns the number of a name, including aliases.
+    /// Returns the enum number that has this name, which may be an alias.
     fn number(name: &str) -> Option<i32>;
 }
 
-/// The [`Codec`] of an enum's numbers. Writes their names, or the numbers themselves if they have none.
+/// The [`Codec`] of an enum. Writes numbers as their names, or as plain numbers if they have none.
 #[derive(Debug)]
 pub struct Enum<E>(PhantomData<E>);
 
@@ -170,7 +170,8 @@ impl<E: Enumeration> Codec for Enum<E> {
     }
 }
 
-/// The [`Codec`] of `google.protobuf.NullValue`. Writes `null` and also reads its name and number.
+/// The [`Codec`] of `google.protobuf.NullValue`. Writes `null`, and also accepts the enum's name and number when
+/// reading.
 #[derive(Debug)]
 pub struct Null;
 

@@ -6,10 +6,10 @@ use std::hash::{BuildHasher, Hash};
 use crate::error::quoted;
 use crate::{Codec, DecodeError, EncodeError, Key, Reader, Writer};
 
-/// Initial capacity of a list, in elements.
+/// Initial capacity in elements of a list that is being read.
 const LIST_FIRST: usize = 4;
 
-/// A field with presence. `null` is an absent field, unless it is a value of the type.
+/// Codec of a field with presence. `null` is an absent field, unless it is a value of the field's type.
 impl<C: Codec> Codec for Option<C> {
     type Target = Option<C::Target>;
     const IS_NULLABLE: bool = C::IS_NULLABLE;
@@ -82,8 +82,8 @@ impl<C: Codec> Codec for Vec<C> {
     }
 }
 
-/// Implements [`Codec`] for a map type. Takes the memory in bytes of a map with one entry and the maximum memory of
-/// each further entry, both computed from the size of an entry.
+/// Implements [`Codec`] for a map type. The arguments are the memory in bytes of a map with one entry and the maximum
+/// memory of each further entry, both computed from the size of an entry.
 macro_rules! map {
     ([$($bounds:tt)*] $map:ident<$($hasher:ident)?>, |$entry:ident| $first:expr, $each:expr) => {
         /// A map field.
@@ -135,8 +135,8 @@ fn encode_entries<'m, K: Key + 'm, C: Codec<Target: 'm>>(
     Ok(())
 }
 
-/// Reads entries, charging `first` bytes for the first entry and `each` for every further one. `insert` returns false
-/// for a duplicate key.
+/// Reads the entries of a map, charging `first` bytes for the first entry and `each` bytes for every further one.
+/// `insert` returns `false` for a duplicate key.
 fn decode_entries<K: Key, C: Codec>(
     first: usize,
     each: usize,

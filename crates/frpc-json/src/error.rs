@@ -19,76 +19,77 @@ use crate::limits::QUOTED_MAX;
 /// ```
 pub type DecodeError = PathError<DecodeReason, usize>;
 
-/// The reason why input cannot be decoded.
+/// Reason why a JSON input cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeReason {
-    /// An unexpected byte, or the end of the input.
+    /// An unexpected byte was found, or the input ended too early.
     Unexpected {
-        /// The expected value or punctuation.
+        /// Description of the value or punctuation that was expected.
         expected: &'static str,
-        /// The byte found, or `None` at the end of the input.
+        /// The byte that was found, or `None` at the end of the input.
         found: Option<u8>,
     },
-    /// The input is not UTF-8.
+    /// The input is not valid UTF-8.
     Utf8,
     /// A string contains an unescaped control character.
     ControlCharacter(u8),
-    /// A string contains an invalid escape.
+    /// A string contains an invalid escape sequence.
     Escape,
-    /// A `\u` escape is an unpaired surrogate.
+    /// A string contains a `\u` escape with an unpaired surrogate.
     Surrogate,
     /// A number or string is not a valid value of the field's type.
     Invalid {
         /// The type.
         expected: &'static str,
-        /// The beginning of the text.
+        /// The beginning of the invalid text.
         text: String,
     },
-    /// An enum has no value of this name.
+    /// An enum does not declare a value with this name.
     UnknownName {
         /// The full name of the enum.
         enumeration: Cow<'static, str>,
-        /// The beginning of the name.
+        /// The beginning of the unknown name.
         name: String,
     },
-    /// A message has no field of this name.
+    /// A message does not declare a field with this name.
     UnknownField {
         /// The full name of the message.
         message: Cow<'static, str>,
-        /// The beginning of the name.
+        /// The beginning of the unknown name.
         name: String,
     },
-    /// An object has a duplicate key, possibly once as `json_name` and once as the original name.
+    /// An object contains the same key twice, or a field both under its `json_name` and its original name.
     DuplicateKey(String),
-    /// Two members of a oneof are set.
+    /// An object contains two members of the same oneof.
     SecondMember,
-    /// The list of fields has more values than the message has fields.
+    /// An array of field values has more elements than the message has fields.
     TooManyFields {
         /// The full name of the message.
         message: Cow<'static, str>,
-        /// The number of its fields.
+        /// The number of fields in the message.
         fields: usize,
     },
-    /// Messages nest deeper than [allowed](crate::Options::nesting_max).
+    /// Messages are nested deeper than the [limit](crate::Options::nesting_max).
     NestingTooDeep {
-        /// The maximum number of levels.
+        /// The maximum nesting depth of messages.
         max: u32,
     },
-    /// Lists, maps and boxes would take more memory than [allowed](crate::Options::container_memory).
+    /// Lists, maps and boxed messages would use more memory than the [limit](crate::Options::container_memory).
     ContainerMemory {
-        /// The number of bytes required.
+        /// The number of bytes that the containers need.
         needed: usize,
-        /// The remaining number of bytes.
+        /// The number of bytes left of the memory limit.
         left: usize,
     },
-    /// The `@type` of an `Any` is missing.
+    /// An `Any` has no `@type` member.
     NoType,
-    /// The `@type` of an `Any` is not one of the [known types](crate::Types).
+    /// The `@type` of an `Any` is not one of the [registered types](crate::Types).
     UnknownType(String),
-    /// Nested `Any` have `@type` so far back that the search for it exceeds its limit.
+    /// Finding the `@type` members of nested `Any` messages would read more bytes than the limit permits, because they
+    /// are too far from the start of their objects.
     TypeTooFar,
-    /// The type has a special JSON form that does not allow the value.
+    /// The type has a special JSON mapping that does not allow this value.
     Refused(String),
 }
 
@@ -121,25 +122,25 @@ impl fmt::Display for DecodeReason {
     }
 }
 
-/// The error of a message without a JSON form. Either the caller is faulty, or the peer that sent the message in
-/// another encoding.
+/// The error of encoding a message that JSON cannot represent. The fault lies with the caller, or with the peer that
+/// sent the message in another encoding.
 pub type EncodeError = PathError<EncodeReason, ()>;
 
-/// The reason why a value cannot be encoded.
+/// Reason why a value cannot be encoded as JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncodeReason {
-    /// Messages nest deeper than [`NESTING_CEILING`].
+    /// Messages are nested deeper than [`NESTING_CEILING`].
     NestingTooDeep,
-    /// The type has a special JSON form that cannot represent the value.
+    /// The type has a special JSON mapping that cannot represent this value.
     Refused(String),
-    /// The type of an `Any` is not one of the [known types](crate::Types).
+    /// The type of an `Any` is not one of the [registered types](crate::Types).
     UnknownType(String),
-    /// The contents of all `Any` take more memory than [allowed](crate::Options::container_memory).
+    /// The contents of all `Any` messages would use more memory than the [limit](crate::Options::container_memory).
     ContainerMemory {
-        /// The number of bytes required.
+        /// The number of bytes that the contents need.
         needed: usize,
-        /// The remaining number of bytes.
+        /// The number of bytes left of the memory limit.
         left: usize,
     },
 }
@@ -157,7 +158,7 @@ impl fmt::Display for EncodeReason {
     }
 }
 
-/// An unexpected byte, described by the value that begins with it.
+/// An unexpected byte, displayed as the kind of value that starts with it.
 struct UnexpectedByte(u8);
 
 impl fmt::Display for UnexpectedByte {
@@ -173,7 +174,7 @@ impl fmt::Display for UnexpectedByte {
     }
 }
 
-/// Returns the beginning of a text for an error.
+/// Returns the beginning of a text for use in an error.
 #[doc(hidden)]
 #[must_use]
 pub fn quoted(text: &str) -> String {

@@ -4,33 +4,33 @@ use std::collections::BTreeSet;
 
 use crate::{DecodeError, DecodeReason, EncodeError, Options, Reader, Writer};
 
-/// A value with a JSON form: a scalar, a string, bytes or a message.
+/// A type with a JSON mapping: a scalar, a string, bytes or a message.
 ///
-/// Types with [`Fields`] are JSON objects. Well-known types have special forms: a `Timestamp` is a string, and a
-/// wrapper is the value that it contains.
+/// Types that implement [`Fields`] are JSON objects. Well-known types have special mappings: a `Timestamp` is a string,
+/// and a wrapper is the value that it contains.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no JSON form",
     note = "build its schema with `frpc_build::configure().json(true)`",
     note = "types of `extern_path` bring their own: build them so too, or implement `frpc_json::Fields`"
 )]
 pub trait Json: Default {
-    /// The full name of the message, for errors and `Any`: `package.Outer.Inner`. Scalars have the name of their
+    /// The full name of the message for errors and `Any`, such as `package.Outer.Inner`. Scalars have the name of their
     /// wrapper, such as `google.protobuf.Int32Value`.
     const NAME: &'static str;
 
-    /// Whether the value is an object of its fields. True for all messages without a special form. In an `Any` the
-    /// fields are then members of the same object as `@type`.
+    /// Whether the type is mapped to an object with its fields, like all messages without a special mapping. In an
+    /// `Any`, the fields are then members of the same object as `@type`.
     const IS_OBJECT: bool = false;
 
-    /// Whether `null` is a value of the type instead of an absent field.
+    /// Whether `null` is a value of the type rather than an absent field.
     const IS_NULLABLE: bool = false;
 
-    /// The JSON-escaped names of the fields in the order of declaration. Empty unless the value is an object of its
-    /// fields.
+    /// The JSON-escaped names of the fields in the order of declaration. Empty unless the type is mapped to an object
+    /// with its fields.
     const FIELD_NAMES: &'static [&'static str] = &[];
 
-    /// Returns whether the value equals that of an absent field. Fields without presence are then omitted. Never true
-    /// for messages.
+    /// Returns whether the value equals the default, so that a field without presence is omitted. Never `true` for
+    /// messages.
     #[inline]
     fn is_default(&self) -> bool {
         false
@@ -43,7 +43,7 @@ pub trait Json: Default {
     /// If the value has no JSON form.
     fn encode_json(&self, to: &mut Writer<'_>) -> Result<(), EncodeError>;
 
-    /// Reads a value into `self`, which must be the default.
+    /// Reads a JSON value into `self`, which must be the default.
     ///
     /// # Errors
     ///
@@ -87,34 +87,35 @@ pub trait Json: Default {
     }
 }
 
-/// The fields of a message of the schema. Implemented by generated code.
+/// The fields of a message type. Implemented by generated code.
 ///
-/// [The crate's page](crate) has an example.
+/// See the [crate documentation](crate) for an example.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message with a JSON form",
     note = "build its schema with `frpc_build::configure().json(true)`"
 )]
 pub trait Fields: Default {
-    /// The full name: `package.Outer.Inner`.
+    /// The full name of the message, such as `package.Outer.Inner`.
     const NAME: &'static str;
 
-    /// The JSON-escaped names of the fields, in the order of declaration.
+    /// The JSON-escaped names of the message's fields, in the order of declaration.
     const FIELDS: &'static [&'static str];
 
-    /// Whether the fields are members of the same object as `@type` in an `Any`. See [`Json::IS_OBJECT`].
+    /// Whether the fields of this message are members of the same object as `@type` in an `Any`. See
+    /// [`Json::IS_OBJECT`].
     const IS_OBJECT: bool = true;
 
-    /// Returns the index of a field in [`FIELDS`](Self::FIELDS) by its JSON name or original name.
+    /// Returns the index in [`FIELDS`](Self::FIELDS) of the field with this JSON name or original name.
     fn field(name: &str) -> Option<usize>;
 
-    /// Writes the fields that are present, in the order of declaration.
+    /// Writes all fields that are present, in the order of declaration.
     ///
     /// # Errors
     ///
     /// If a field has no JSON form.
     fn encode_fields(&self, to: &mut Writer<'_>) -> Result<(), EncodeError>;
 
-    /// Reads the value of the field at this index of [`FIELDS`](Self::FIELDS). Called once for each field at most.
+    /// Reads the value of the field with this index in [`FIELDS`](Self::FIELDS). Called at most once for each field.
     ///
     /// # Errors
     ///
@@ -216,7 +217,8 @@ fn in_field<M: Fields>(field: usize, error: DecodeError) -> DecodeError {
     error.in_field(M::FIELDS.get(field).copied().unwrap_or_default())
 }
 
-/// Handles a key that is not a field of the message. `@type` is rejected if `has_type` is set.
+/// Handles a key that is not a field of the message: `@type` of an `Any`, or an unknown field. Rejects `@type` if
+/// `has_type` is already set.
 #[cold]
 #[inline(never)]
 fn unknown_field<M: Fields>(name: &str, has_type: &mut bool, from: &mut Reader<'_>) -> Result<(), DecodeError> {
@@ -227,16 +229,16 @@ fn unknown_field<M: Fields>(name: &str, has_type: &mut bool, from: &mut Reader<'
     from.unknown_field(<M as Fields>::NAME, name)
 }
 
-/// The set of fields read from an object.
+/// The set of fields that have been read from an object.
 #[derive(Default)]
 struct SeenFields {
     first: u64,
-    /// Fields after the first 64.
+    /// Indexes of the fields after the first 64.
     more: BTreeSet<usize>,
 }
 
 impl SeenFields {
-    /// Adds a field. Returns false if it was already present.
+    /// Adds a field to the set. Returns `false` if the set already contains it.
     #[inline]
     fn insert(&mut self, field: usize) -> bool {
         if field >= 64 {

@@ -3,15 +3,15 @@
 use crate::Writer;
 use crate::reader::{fitting, integer_of};
 
-/// A type that can be a map's key: bool, an integer or a string.
+/// A type that protobuf allows as a map key: bool, an integer or a string.
 pub trait Key: Sized {
-    /// The name of the type, for errors.
+    /// The name of the key type for errors.
     const EXPECTED: &'static str;
 
-    /// Parses a key from its text without quotation marks.
+    /// Parses a map key from its text without quotation marks.
     fn from_text(text: &str) -> Option<Self>;
 
-    /// Writes the key, with quotation marks.
+    /// Writes the map key with quotation marks.
     fn write(&self, to: &mut Writer<'_>);
 }
 

@@ -80,13 +80,13 @@ impl<'t> Options<'t> {
         Self { ignores_unknown: ignore, ..self }
     }
 
-    /// Sets the types that `Any` may contain. Defaults to none: a non-empty `Any` is an error.
+    /// Sets the message types that an `Any` may contain. Defaults to none, which makes any non-empty `Any` an error.
     #[must_use]
     pub const fn types(self, types: &'t Types) -> Self {
         Self { types: Some(types), ..self }
     }
 
-    /// Reads one value, optionally surrounded by white space.
+    /// Decodes one JSON value, which may be surrounded by white space.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl<'t> Options<'t> {
         self.decode_by(json, M::decode_json).map(|(message, _)| message)
     }
 
-    /// Like [`decode`](Self::decode), but also returns the memory in bytes of the value's lists, maps and boxed
+    /// Like [`decode`](Self::decode), but also returns the memory in bytes used by the value's lists, maps and boxed
     /// messages.
     ///
     /// # Errors
@@ -111,8 +111,8 @@ impl<'t> Options<'t> {
         self.decode_by(json, M::decode_json)
     }
 
-    /// Like [`decode_measured`](Self::decode_measured), but reads an array of the message's fields in the order of
-    /// declaration. See [`Json::decode_positional`].
+    /// Like [`decode_measured`](Self::decode_measured), but decodes an array of the message's field values in the order
+    /// of declaration. See [`Json::decode_positional`].
     ///
     /// # Errors
     ///
@@ -134,7 +134,7 @@ impl<'t> Options<'t> {
         Ok((message, reader.container_memory()))
     }
 
-    /// Appends the message to `out`.
+    /// Encodes a message as JSON and appends it to `out`.
     ///
     /// # Errors
     ///
@@ -169,23 +169,24 @@ pub struct Types {
     by_name: HashMap<&'static str, AnyType>,
 }
 
-/// Function that returns the memory of an encoded message; `None` if the bytes are invalid.
+/// Function that returns the memory used by an encoded message after decoding, or `None` if the bytes are invalid.
 pub(crate) type Memory = fn(&[u8]) -> Option<usize>;
 
-/// A type that a `google.protobuf.Any` may contain, for [`Types::with_type`]. Created by generated code.
+/// A message type that a `google.protobuf.Any` may contain, for use with [`Types::with_type`]. Created by generated
+/// code.
 #[derive(Clone, Copy)]
 pub struct AnyType {
     pub(crate) name: &'static str,
-    /// Whether its fields are members of the same object as `@type` instead of a `value`.
+    /// Whether the type's fields are members of the same object as `@type`, rather than of a nested `value`.
     pub(crate) is_object: bool,
     pub(crate) encode: fn(&[u8], &mut Writer<'_>) -> Result<(), EncodeError>,
     pub(crate) decode: fn(&mut Reader<'_>) -> Result<Vec<u8>, DecodeError>,
-    /// Computes the memory of the decoded bytes, if known.
+    /// Function that computes the memory used by the decoded message, if known.
     pub(crate) memory: Option<Memory>,
 }
 
 impl AnyType {
-    /// Returns the full name.
+    /// Returns the full name of the message type.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
@@ -199,19 +200,19 @@ impl fmt::Debug for AnyType {
 }
 
 impl Types {
-    /// Creates an empty set, without well-known types.
+    /// Creates an empty set, which does not even contain the well-known types.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns the type of a URL, whose full name follows the last slash.
+    /// Returns the type that a type URL refers to. Its full name follows the last slash of the URL.
     pub(crate) fn get(&self, type_url: &str) -> Option<&AnyType> {
         let (_, name) = type_url.rsplit_once('/')?;
         self.by_name.get(name)
     }
 
-    /// Adds a type. Replaces a type with the same name.
+    /// Adds a type, replacing a previous one with the same name.
     #[must_use]
     pub fn with_type(mut self, of: &AnyType) -> Self {
         self.by_name.insert(of.name, *of);

@@ -38,15 +38,15 @@ pub use strings::plain_length;
 #[derive(Debug)]
 pub struct Reader<'a> {
     text: &'a str,
-    /// The offset of the next byte. `at <= text.len()`.
+    /// The offset of the next byte to read, which is at most `text.len()`.
     at: usize,
-    /// Remaining nesting levels.
+    /// Number of further nesting levels that messages may have.
     levels: u32,
-    /// Remaining container memory in bytes.
+    /// Number of bytes that lists, maps and boxed messages may still use.
     memory: usize,
-    /// Remaining number of bytes that may be read again.
+    /// Number of bytes that may still be read a second time.
     reread: usize,
-    /// Whether the next object is the content of an `Any` and has `@type` in addition to its fields.
+    /// Whether the next object is the content of an `Any`, which has an `@type` member in addition to its fields.
     is_any: bool,
     options: Options<'a>,
 }
@@ -54,7 +54,7 @@ pub struct Reader<'a> {
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 impl<'a> Reader<'a> {
-    /// Creates a reader of `json`, whose UTF-8 is validated at once. Skips a byte order mark.
+    /// Creates a reader of `json`. Validates immediately that it is UTF-8, and skips a byte order mark.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns the container memory used so far, in bytes.
+    /// Returns the memory in bytes used so far by lists, maps and boxed messages.
     pub(crate) fn container_memory(&self) -> usize {
         self.options.container_memory.saturating_sub(self.memory)
     }
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// Checks that only white space remains.
+    /// Checks that only white space follows.
     ///
     /// # Errors
     ///
@@ -169,13 +169,13 @@ impl<'a> Reader<'a> {
         rest.get(spaces).copied()
     }
 
-    /// Skips bytes that are known to exist.
+    /// Skips this many bytes, which the caller has already seen.
     #[inline(always)]
     fn advance(&mut self, bytes: usize) {
         self.at = self.at.wrapping_add(bytes);
     }
 
-    /// Reads `byte` if it is the next one after white space.
+    /// Skips white space, and reads `byte` if it is next. Returns whether it was.
     #[inline(always)]
     pub(crate) fn take(&mut self, byte: u8) -> bool {
         let is_it = self.peek() == Some(byte);
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
         is_it
     }
 
-    /// Reads a word if it is next: `null`, `true` or `false`.
+    /// Reads a keyword (`null`, `true` or `false`) if it is next. Returns whether it was.
     #[inline(always)]
     fn take_word(&mut self, word: &str) -> bool {
         let is_it = self.text.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(word.as_bytes()));
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
         is_it
     }
 
-    /// Reads `null` if it is next.
+    /// Reads `null` if it is next. Returns whether it was.
     #[inline(always)]
     #[doc(hidden)]
     pub fn null(&mut self) -> Result<bool, DecodeError> {
@@ -215,7 +215,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads an object. Calls `entry` with each unescaped key, and `entry` must read the value.
+    /// Reads an object, calling `entry` with each unescaped key. `entry` must read the value of the key.
     ///
     /// # Errors
     ///
@@ -247,7 +247,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads an array. Calls `element` for each element, which it must read.
+    /// Reads an array, calling `element` for each element. `element` must read it.
     ///
     /// # Errors
     ///
@@ -277,7 +277,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads the beginning of an object. Returns whether a key follows.
+    /// Reads the opening brace of an object. Returns whether a key follows.
     #[inline(always)]
     pub(crate) fn first_field(&mut self) -> Result<bool, DecodeError> {
         if !self.take(b'{') {
@@ -286,7 +286,7 @@ impl<'a> Reader<'a> {
         Ok(!self.take(b'}'))
     }
 
-    /// Reads the end of an object or a comma. Returns whether a key follows.
+    /// Reads the comma or closing brace after a field. Returns whether another key follows.
     #[inline(always)]
     pub(crate) fn next_field(&mut self) -> Result<bool, DecodeError> {
         if self.take(b',') {
@@ -298,7 +298,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a key if it is next and equals `name` byte for byte, followed directly by a colon.
+    /// Reads the next key and its colon if they equal `name` byte for byte, without white space between them. Returns
+    /// whether they do.
     #[inline(always)]
     pub(crate) fn take_key(&mut self, name: &str) -> bool {
         if self.peek() != Some(b'"') {
@@ -318,8 +319,8 @@ impl<'a> Reader<'a> {
         if self.take(b':') { Ok(key) } else { Err(self.unexpected("`:`")) }
     }
 
-    /// Reads the beginning of an array. Returns whether an element follows, which the caller must then read. `expected`
-    /// is the name of the value in errors.
+    /// Reads the opening bracket of an array. Returns whether an element follows, which the caller must then read.
+    /// `expected` names the value in errors.
     ///
     /// # Errors
     ///
@@ -332,7 +333,8 @@ impl<'a> Reader<'a> {
         Ok(!self.take(b']'))
     }
 
-    /// Reads the end of an array or a comma. Returns whether an element follows, which the caller must then read.
+    /// Reads the comma or closing bracket after an element. Returns whether another element follows, which the caller
+    /// must then read.
     ///
     /// # Errors
     ///
@@ -348,7 +350,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a value of any kind and returns its text.
+    /// Reads a JSON value of any kind and returns its text.
     ///
     /// # Errors
     ///
@@ -367,8 +369,8 @@ impl<'a> Reader<'a> {
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
-    /// Skips a value of any kind. Its objects and arrays may nest twice as deep as messages may here, because a message
-    /// in a map or list takes two levels of JSON.
+    /// Skips a JSON value of any kind. Its objects and arrays may be nested twice as deep as messages may be here,
+    /// because a message in a map or list takes two levels of JSON.
     ///
     /// # Errors
     ///
@@ -386,7 +388,8 @@ impl<'a> Reader<'a> {
         self.skip_within(self.levels.saturating_mul(2))
     }
 
-    /// Skips a value in which objects and arrays nest up to `levels` deep. Takes little stack compared with messages.
+    /// Skips a JSON value whose objects and arrays are nested at most `levels` deep. Uses little stack compared with
+    /// reading messages.
     fn skip_within(&mut self, levels: u32) -> Result<(), DecodeError> {
         match self.peek() {
             Some(b'"') => self.skip_string(),
@@ -421,7 +424,7 @@ impl<'a> Reader<'a> {
         if self.take(b':') { Ok(()) } else { Err(self.unexpected("`:`")) }
     }
 
-    /// Calls `read` one level deeper.
+    /// Calls `read` within one more nesting level. Fails if the nesting limit is exceeded.
     #[inline(always)]
     #[doc(hidden)]
     pub fn level<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, DecodeError>) -> Result<T, DecodeError> {
@@ -431,13 +434,13 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// Deducts the memory of `count` values from the container memory.
+    /// Charges the memory of `count` values against the container memory limit.
     #[inline(always)]
     pub(crate) fn charge<T>(&mut self, count: usize) -> Result<(), DecodeError> {
         self.charge_bytes(size_of::<T>().saturating_mul(count))
     }
 
-    /// Deducts bytes from the remaining [container memory](Options::container_memory), for values that take more memory
+    /// Charges bytes against the [container memory](Options::container_memory) limit, for values that use more memory
     /// than their input.
     ///
     /// # Errors
@@ -464,9 +467,9 @@ impl<'a> Reader<'a> {
         std::mem::replace(&mut self.is_any, is_any)
     }
 
-    /// Returns to a previous position to read the bytes again.
+    /// Returns to an earlier position in order to read the bytes after it again.
     ///
-    /// The number of bytes read ahead is limited, because outer levels may read the same bytes again.
+    /// The number of bytes that are read again is limited, because each enclosing level may read the same bytes again.
     pub(crate) fn rewind(&mut self, start: usize) -> Result<(), DecodeError> {
         let read = self.at.saturating_sub(start);
         self.at = start;
@@ -474,7 +477,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Creates an error for the value at `offset` with a custom reason, for manual implementations of
+    /// Creates an error with a custom reason for the value at `offset`, for manual implementations of
     /// [`Json`](crate::Json).
     #[cold]
     #[inline(never)]
@@ -489,7 +492,7 @@ impl<'a> Reader<'a> {
         DecodeError::new(reason, self.at)
     }
 
-    /// Creates an error for the next byte.
+    /// Creates an error that reports the next byte as unexpected.
     #[cold]
     #[inline(never)]
     #[doc(hidden)]
@@ -498,7 +501,7 @@ impl<'a> Reader<'a> {
         self.error(DecodeReason::Unexpected { expected, found })
     }
 
-    /// Reads a string and parses it with `parse`.
+    /// Reads a string and converts it with `parse`. Fails if `parse` returns `None`.
     pub(crate) fn parsed<T>(
         &mut self,
         expected: &'static str,
@@ -509,7 +512,7 @@ impl<'a> Reader<'a> {
         parse(&text).ok_or_else(|| Self::invalid(expected, &text, offset))
     }
 
-    /// Creates an error for an invalid value at `offset`.
+    /// Creates an error for an invalid value at `offset` of the input.
     #[cold]
     #[inline(never)]
     #[doc(hidden)]

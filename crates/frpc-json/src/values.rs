@@ -6,7 +6,8 @@ use polyglot::Utf8Bytes;
 use crate::base64;
 use crate::{DecodeError, EncodeError, Json, Reader, Writer};
 
-/// Implements [`Json`] for types. Takes their names and the expressions that compare with the default, write and read.
+/// Implements [`Json`] for scalar types. The arguments are their names, and the expressions that compare with the
+/// default, write and read a value.
 macro_rules! values {
     ($($type:ty, $name:literal,
         |$value:ident| $is_default:expr, |$to:ident| $write:expr, |$from:ident| $read:expr;)*) => {$(

@@ -16,7 +16,7 @@ pub use times::{decode_duration, decode_timestamp, encode_duration, encode_times
 
 use crate::{DecodeError, EncodeError, Fields, Json, Reader, Writer};
 
-/// `google.protobuf.Empty`.
+/// Fields of `google.protobuf.Empty`, which has none.
 impl Fields for () {
     const NAME: &'static str = "google.protobuf.Empty";
     const FIELDS: &'static [&'static str] = &[];
@@ -35,7 +35,7 @@ impl Fields for () {
     }
 }
 
-/// The kind of a `google.protobuf.Value`, determined by its first byte.
+/// The kind of a `google.protobuf.Value`, as determined by the first byte of its JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum ValueKind {
@@ -47,10 +47,10 @@ pub enum ValueKind {
     List,
 }
 
-/// Helpers of [`well_known!`](crate::well_known).
+/// Helper methods for [`well_known!`](crate::well_known).
 #[doc(hidden)]
 impl Reader<'_> {
-    /// Returns the kind of the next value. Only consumes the value if it is `null`.
+    /// Returns the kind of the next value. Reads the value only if it is `null`.
     pub fn value_kind(&mut self) -> Result<ValueKind, DecodeError> {
         Ok(match self.peek() {
             Some(b'"') => ValueKind::String,
@@ -71,10 +71,10 @@ impl Reader<'_> {
     }
 }
 
-/// Helpers of [`well_known!`](crate::well_known).
+/// Helper methods for [`well_known!`](crate::well_known).
 #[doc(hidden)]
 impl Writer<'_> {
-    /// Writes the number of a `Value`.
+    /// Writes the number of a `google.protobuf.Value`. Fails if it is not finite.
     pub fn number_value(&mut self, number: f64) -> Result<(), EncodeError> {
         if !number.is_finite() {
             return Err(Self::refuse("number of a google.protobuf.Value is not finite"));
@@ -82,7 +82,7 @@ impl Writer<'_> {
         self.value(&number)
     }
 
-    /// Rejects a `Value` without a kind.
+    /// Fails, because a `google.protobuf.Value` without a kind has no JSON representation.
     pub fn no_kind(&mut self) -> Result<(), EncodeError> {
         Err(Self::refuse("google.protobuf.Value without a kind"))
     }
@@ -198,7 +198,7 @@ mod structs {
     crate::well_known!(Timestamp for Timestamp);
     crate::well_known!(Value for Value, value::Kind);
 
-    /// An ordinary message.
+    /// Fields of `google.protobuf.SourceContext`, which has no special JSON mapping.
     impl Fields for SourceContext {
         const NAME: &'static str = "google.protobuf.SourceContext";
         const FIELDS: &'static [&'static str] = &["fileName"];

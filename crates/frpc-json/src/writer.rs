@@ -8,13 +8,13 @@ use crate::{Codec, EncodeError, EncodeReason, NESTING_CEILING, Options};
 
 /// Writes values as JSON. Used by generated code for messages.
 ///
-/// A value that cannot be encoded may be written partially. [`Options::encode`] removes such output.
+/// If a value cannot be encoded, a part of it may have been written. [`Options::encode`] removes such output.
 #[derive(Debug)]
 pub struct Writer<'a> {
     out: &'a mut Vec<u8>,
-    /// Remaining nesting levels.
+    /// Number of further nesting levels that messages may have.
     levels: u32,
-    /// Remaining memory in bytes for contents of `Any`.
+    /// Number of bytes that the contents of `Any` messages may still use.
     memory: usize,
     options: Options<'a>,
 }
@@ -56,7 +56,7 @@ impl<'a> Writer<'a> {
         T::encode(value, self)
     }
 
-    /// Creates an error with a custom reason, for manual implementations of [`Json`](crate::Json).
+    /// Creates an encoding error with a custom reason, for manual implementations of [`Json`](crate::Json).
     #[cold]
     #[inline(never)]
     pub fn refuse(reason: impl Into<String>) -> EncodeError {
@@ -78,7 +78,7 @@ impl<'a> Writer<'a> {
         self.out.extend_from_slice(json.as_bytes());
     }
 
-    /// Writes the object of a message one level deeper, using `fields` for its fields.
+    /// Writes the object of a message within one more nesting level, using `fields` to write its fields.
     ///
     /// # Errors
     ///
@@ -103,8 +103,8 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Writes a field unless it is absent: a default value without presence, `None`, or an empty list or map. `key` is
-    /// the quoted name with a colon.
+    /// Writes a field unless it is absent, that is, a default value without presence, `None`, or an empty list or map.
+    /// `key` is the quoted name with a colon.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl<'a> Writer<'a> {
         self.field_as::<T>(key, value)
     }
 
-    /// Like [`field`](Self::field), but with an explicit [`Codec`].
+    /// Like [`field`](Self::field), but encodes the value with an explicit [`Codec`].
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ impl<'a> Writer<'a> {
         if C::is_default(value) { Ok(()) } else { self.member::<C>(key, value) }
     }
 
-    /// Writes the set member of a oneof.
+    /// Writes the set member of a oneof with its key.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl<'a> Writer<'a> {
         C::encode(value, self).map_err(|error| error.in_field(name_of(key)))
     }
 
-    /// Writes a comma, unless an object has just begun.
+    /// Writes a comma, unless the last byte opened an object.
     #[inline(always)]
     pub(crate) fn comma(&mut self) {
         if self.out.last() != Some(&b'{') {
@@ -157,14 +157,14 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes a key of an object, after a comma unless it is the first.
+    /// Writes an object key, preceded by a comma unless it is the first key.
     #[inline(always)]
     pub(crate) fn key(&mut self, key: &'static str) {
         self.comma();
         self.out.extend_from_slice(key.as_bytes());
     }
 
-    /// Writes a key of an object whose name is only known at run time.
+    /// Writes an object key whose name is only known at run time.
     #[doc(hidden)]
     pub fn name(&mut self, name: &str) {
         self.comma();
@@ -172,7 +172,7 @@ impl<'a> Writer<'a> {
         self.out.push(b':');
     }
 
-    /// Writes a string that needs no escapes.
+    /// Writes a string whose text needs no escaping.
     #[inline]
     pub(crate) fn plain_string(&mut self, text: &str) {
         self.out.reserve(text.len().wrapping_add(2));
@@ -204,7 +204,7 @@ impl<'a> Writer<'a> {
         self.out.push(b'"');
     }
 
-    /// Writes a text that needs escapes.
+    /// Writes a string's text, escaping special characters.
     #[cold]
     #[inline(never)]
     fn escaped(&mut self, mut rest: &[u8]) {
@@ -238,20 +238,20 @@ impl<'a> Writer<'a> {
         self.out.extend_from_slice(&[b'\\', letter]);
     }
 
-    /// Writes bytes as a string, in base64 with padding.
+    /// Writes bytes as a string of padded base64.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.out.push(b'"');
         base64::encode(bytes, self.out);
         self.out.push(b'"');
     }
 
-    /// Writes an integer as a number.
+    /// Writes an integer as a JSON number.
     #[inline]
     pub(crate) fn integer(&mut self, value: impl itoa::Integer) {
         self.out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
     }
 
-    /// Writes an integer as a string. Used for 64-bit integers, because the numbers of many readers are doubles.
+    /// Writes an integer as a string. Used for 64-bit integers, because many JSON parsers convert numbers to doubles.
     #[inline]
     pub(crate) fn quoted_integer(&mut self, value: impl itoa::Integer) {
         self.out.push(b'"');
@@ -259,7 +259,7 @@ impl<'a> Writer<'a> {
         self.out.push(b'"');
     }
 
-    /// Writes a float with its shortest digits, or as a string if it is not finite.
+    /// Writes a float with the fewest digits that represent it, or as a string if it is not finite.
     pub(crate) fn float(&mut self, value: impl zmij::Float + Into<f64>) {
         match value.into() {
             wide if wide.is_finite() => {
@@ -272,7 +272,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Calls `write` one level deeper.
+    /// Calls `write` within one more nesting level. Fails if the nesting limit is exceeded.
     #[inline(always)]
     #[doc(hidden)]
     pub fn level(&mut self, write: impl FnOnce(&mut Self) -> Result<(), EncodeError>) -> Result<(), EncodeError> {
@@ -283,7 +283,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Deducts memory for the content of an `Any`.
+    /// Charges memory for the content of an `Any` against the limit.
     #[doc(hidden)]
     pub fn charge(&mut self, needed: usize) -> Result<(), EncodeError> {
         let left = self.memory;
@@ -291,19 +291,19 @@ impl<'a> Writer<'a> {
         left.checked_sub(needed).map(|left| self.memory = left).ok_or_else(refused)
     }
 
-    /// Returns the length of the output.
+    /// Returns the length of the output so far.
     #[doc(hidden)]
     #[must_use]
     pub fn position(&self) -> usize {
         self.out.len()
     }
 
-    /// Returns a part of the output for errors.
+    /// Returns a part of the output for use in errors.
     pub(crate) fn written(&self, start: usize, end: usize) -> Cow<'_, str> {
         String::from_utf8_lossy(self.out.get(start..end).unwrap_or_default())
     }
 
-    /// Inserts the `@type` of an `Any` after the brace at `start`, before the fields of its content.
+    /// Inserts the `@type` member of an `Any` after the opening brace at `start`, before the fields of its content.
     pub(crate) fn insert_type(&mut self, start: usize, type_url: &str) {
         let fields = self.out.split_off(start.wrapping_add(1));
         self.raw("\"@type\":");
@@ -319,7 +319,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Returns the name in a key.
+/// Returns the field name within a quoted key with a colon.
 #[cold]
 fn name_of(key: &'static str) -> &'static str {
     key.strip_prefix('"').and_then(|key| key.strip_suffix("\":")).unwrap_or(key)

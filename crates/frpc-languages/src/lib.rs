@@ -29,7 +29,7 @@ use prost_types::FileDescriptorProto;
 pub use python::Python;
 pub use typescript::TypeScript;
 
-/// Field numbers of descriptor.proto, which make up the paths of items.
+/// Field numbers of `descriptor.proto`, which make up the descriptor paths of items.
 mod tag {
     pub(crate) const FILE_SERVICE: i32 = 6;
     pub(crate) const MESSAGE_FIELD: i32 = 2;
@@ -38,7 +38,7 @@ mod tag {
     pub(crate) const SERVICE_METHOD: i32 = 2;
 }
 
-/// Rejects a codec that the languages do not support.
+/// Rejects codecs other than Polyglot, the only one that these languages support.
 fn require_polyglot(checked: &Checked<'_>, language: &str) -> Result<(), Error> {
     if checked.codec == Codec::Polyglot {
         return Ok(());
@@ -46,8 +46,8 @@ fn require_polyglot(checked: &Checked<'_>, language: &str) -> Result<(), Error> 
     Err(Error::new(ErrorKind::Option, format!("{language} needs the Polyglot codec")))
 }
 
-/// Returns the files to generate, by package. Types of protobuf and frpc are generated wherever they are used, because
-/// the languages have no library with them.
+/// Returns the files for which code is generated, grouped by package. Types of protobuf and frpc are generated wherever
+/// they are used, because no library of these languages contains them.
 fn packages(schema: &Schema) -> BTreeMap<&str, Vec<&FileDescriptorProto>> {
     let is_library = |file: &FileDescriptorProto| ["google.protobuf", "frpc"].contains(&file.package());
     let is_wanted = |file: &&FileDescriptorProto| schema.is_generated(file) || schema.is_used(file) && is_library(file);

@@ -41,34 +41,34 @@ impl Default for TypeScript {
 }
 
 impl TypeScript {
-    /// Creates a back end with the default options.
+    /// Creates a TypeScript back end with the default options.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets whether 64-bit integers are `number` instead of `bigint`. Default: `false`. Decoding then fails for values
-    /// beyond 2^53.
+    /// Sets whether 64-bit integers have type `number` instead of `bigint`. Decoding then fails for values beyond 2^53.
+    /// Defaults to `false`.
     #[must_use]
     pub fn numbers(self, enable: bool) -> Self {
         Self { numbers: enable, ..self }
     }
 
-    /// Sets the runtime module. Default: `frisbee-rpc`.
+    /// Sets the runtime module that generated code imports. Defaults to `frisbee-rpc`.
     #[must_use]
     pub fn runtime(self, module: impl Into<String>) -> Self {
         Self { runtime: module.into(), ..self }
     }
 
-    /// Sets the extension of import paths: `js`, `ts` for runtimes that strip types, or an empty text for bundlers and
-    /// CommonJS. Default: `js`.
+    /// Sets the file extension in import paths: `js`, `ts` for runtimes that strip types, or an empty text for bundlers
+    /// and CommonJS. Defaults to `js`.
     #[must_use]
     pub fn import_extension(self, extension: impl Into<String>) -> Self {
         Self { extension: extension.into(), ..self }
     }
 }
 
-/// Generates a module for each package.
+/// Generates a TypeScript module for each package.
 impl Backend for TypeScript {
     fn emit(&self, checked: &Checked<'_>) -> Result<Vec<OutputFile>, Error> {
         require_polyglot(checked, "TypeScript")?;
@@ -89,10 +89,10 @@ struct Generator<'a> {
     names: Names,
 }
 
-/// A module that is being generated.
+/// A TypeScript module that is being generated.
 struct Module<'a> {
     package: &'a str,
-    /// The packages whose types the module uses.
+    /// Packages whose types the module uses.
     imports: BTreeSet<String>,
     text: String,
 }
@@ -191,7 +191,8 @@ impl Generator<'_> {
         );
     }
 
-    /// Returns the table entry of a field. The messages and enums that it refers to are added to `refs`.
+    /// Returns the entry of a field in the codec table of its message. Adds the messages and enums that it refers to to
+    /// `refs`.
     fn spec(
         &self,
         module: &mut Module<'_>,
@@ -221,7 +222,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Returns the type in an interface, and `?` if the field may be absent.
+    /// Returns the type of a field in the interface of its message, and `?` if the field may be absent.
     fn declared(&self, module: &mut Module<'_>, field: &FieldDescriptorProto) -> (&'static str, String) {
         if let Some(entry) = self.checked.index.map_entry(field) {
             let [key, value] = &entry.field[..] else { return ("", String::new()) };
@@ -249,7 +250,7 @@ impl Generator<'_> {
         name.to_owned()
     }
 
-    /// Returns the letter of a type in tables.
+    /// Returns the letter that represents the type of a field in codec tables.
     fn letter(&self, field: &FieldDescriptorProto) -> char {
         match field.r#type() {
             Type::Bool => 'b',
@@ -268,7 +269,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Returns the name of a type as this module writes it.
+    /// Returns how this module refers to a type.
     fn used(&self, module: &mut Module<'_>, full_name: &str) -> String {
         let package = self.checked.index.package_of(full_name).unwrap_or(module.package);
         let ident = self.names.own(full_name);
@@ -371,13 +372,13 @@ impl Generator<'_> {
         }
     }
 
-    /// Writes the comment of an item in the module, after an empty line.
+    /// Writes the comment of an item after an empty line.
     fn docs(&self, module: &mut Module<'_>, file: &FileDescriptorProto, path: &[i32], indent: &str, deprecated: bool) {
         module.text.push('\n');
         self.doc_lines(&mut module.text, file, path, indent, deprecated, "");
     }
 
-    /// Returns the comment in the schema, or else `fallback`.
+    /// Writes the comment lines of an item in the schema, or `fallback` if it has none.
     fn doc_lines(
         &self,
         text: &mut String,
@@ -412,14 +413,14 @@ impl Generator<'_> {
     }
 }
 
-/// The parts of a method's text.
+/// Parts of the source text that is generated for a method.
 struct Rpc {
     name: String,
     operation: u16,
     kind: &'static str,
     request: String,
     reply: String,
-    /// Further entries of the method's table.
+    /// Additional entries in the table of the method's properties.
     more: String,
 }
 

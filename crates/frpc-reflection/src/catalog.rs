@@ -8,37 +8,37 @@ use frpc::codegen::{OfferedMethod, OfferedService};
 use prost_types::{MethodOptions, ServiceOptions};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Maximum length of a piece in bytes. Small enough not to delay other calls of the connection, and far below the body
-/// limit of usual clients.
+/// Maximum length in bytes of a message in a streamed reply. Small enough not to delay other calls on the connection,
+/// and far below the message size limit of common clients.
 pub(crate) const PIECE_MAX: usize = 32 * 1024;
 
-/// The visible schema of a server.
+/// The part of a server's schema that reflection exposes.
 #[derive(Default)]
 pub(crate) struct Catalog {
-    /// A hash of the content.
+    /// Hash of the catalog's content, by which clients detect changes.
     pub(crate) etag: String,
-    /// The sorted names of the services.
+    /// Names of the exposed services in ascending order.
     pub(crate) names: Vec<String>,
-    /// The services in the order of their names.
+    /// Descriptions of the services in ascending order of their names, split into reply messages.
     pub(crate) pieces: Vec<ListPiece>,
     pub(crate) files: Vec<PublishedFile>,
     by_name: HashMap<String, usize>,
     by_symbol: HashMap<String, usize>,
-    /// Indices of files by extended message and field number.
+    /// Indexes of the files that declare extensions, by extended message and field number.
     pub(crate) extensions: HashMap<String, BTreeMap<i32, usize>>,
 }
 
 /// A visible file.
 pub(crate) struct PublishedFile {
-    /// The bytes that precede the file in an encoded set of files.
+    /// Bytes that precede the file in an encoded `FileDescriptorSet`.
     pub(crate) head: Bytes,
     pub(crate) bytes: Bytes,
-    /// The indices of imported files.
+    /// Indexes of the files that this file imports.
     pub(crate) imports: Vec<usize>,
 }
 
 impl Catalog {
-    /// Builds the catalog of offered services, without hidden ones.
+    /// Builds the catalog of the offered services, excluding hidden ones.
     pub(crate) fn new(offered: &[OfferedService], is_hidden: impl Fn(&str) -> bool) -> Self {
         let mut catalog = Self::default();
         let mut shown: Vec<_> = offered.iter().filter(|service| !is_hidden(service.name())).collect();
@@ -57,7 +57,8 @@ impl Catalog {
         catalog
     }
 
-    /// Adds the file that declares a service, and its imports, unless they were added before. Returns that file.
+    /// Adds the file that declares a service, and its imports, unless they are already present. Returns the index of
+    /// that file.
     fn add_files(&mut self, service: &OfferedService, is_hidden: &impl Fn(&str) -> bool) -> Option<File> {
         let mut all = files(service.schema()?.files())?;
         let declares =
@@ -110,27 +111,27 @@ impl Catalog {
         }
     }
 
-    /// Returns the file with a name.
+    /// Returns the index of the file with this name.
     pub(crate) fn named(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }
 
-    /// Returns the file that declares a symbol.
+    /// Returns the index of the file that declares a symbol.
     pub(crate) fn declaring(&self, symbol: &str) -> Option<usize> {
         self.by_symbol.get(symbol.trim_start_matches('.')).copied()
     }
 
-    /// Returns the file that declares an extension.
+    /// Returns the index of the file that declares an extension.
     pub(crate) fn extending(&self, message: &str, number: i32) -> Option<usize> {
         self.extensions.get(message.trim_start_matches('.'))?.get(&number).copied()
     }
 
-    /// Returns whether a symbol is declared by a visible file.
+    /// Returns whether an exposed file declares a symbol.
     pub(crate) fn has_symbol(&self, symbol: &str) -> bool {
         self.declaring(symbol).is_some()
     }
 
-    /// Returns the files and their imports in topological order, imports first.
+    /// Returns these files and their imports in topological order, imports first.
     pub(crate) fn with_imports(&self, files: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let (mut open, mut found): (Vec<usize>, HashSet<usize>) = (files.into_iter().collect(), HashSet::new());
         while let Some(at) = open.pop() {
@@ -143,8 +144,8 @@ impl Catalog {
         found
     }
 
-    /// Returns the 64-bit FNV-1a hash of all visible content. A non-cryptographic hash suffices, because only the
-    /// server computes it.
+    /// Returns a 64-bit FNV-1a hash of all exposed content. A non-cryptographic hash suffices, because only the server
+    /// computes it.
     fn fingerprint(&self, services: &[Service]) -> String {
         use prost::Message as _;
         let services = services.iter().map(|service| Bytes::from(service.encode_to_vec()));
@@ -156,7 +157,7 @@ impl Catalog {
     }
 }
 
-/// Returns the description of a service that is declared in the file `home`.
+/// Returns the description of a service, whose comments are taken from the file `home` that declares it.
 fn describe(service: &OfferedService, home: Option<&File>) -> Service {
     let at = home.and_then(|file| {
         let is_it = |name: &str| file.full_name(name) == service.name();
@@ -208,7 +209,7 @@ fn describe(service: &OfferedService, home: Option<&File>) -> Service {
     }
 }
 
-/// Splits services into pieces. A long service is split between methods.
+/// Splits the descriptions of services into reply messages. A long service is split between methods.
 fn pieces(services: Vec<Service>) -> Vec<ListPiece> {
     use prost::Message as _;
     let (mut pieces, mut piece, mut length) = (Vec::new(), ListPiece::default(), 0);

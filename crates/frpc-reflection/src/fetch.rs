@@ -7,15 +7,16 @@ use frpc::{Channel, Request, Status};
 use prost::Message as _;
 use std::time::Duration;
 
-/// Maximum size of the files and of the service descriptions that are accepted from a server, which may be hostile. A
-/// hundred times the schemas of large programs.
+/// Maximum total size in bytes of the files and service descriptions that are accepted from a server, which may be
+/// hostile. A hundred times larger than the schemas of large programs.
 const SCHEMA_MAX: usize = 64 * 1024 * 1024;
 
-/// Maximum number of attempts if the schema changes while it is fetched, for example behind a load balancer during a
-/// rollout.
+/// Maximum number of attempts if the schema changes while it is being fetched, for example behind a load balancer
+/// during a rollout.
 const TRIES: usize = 3;
 
-/// Timeout of each call, the default of calls. It also bounds a server that stops in the middle of a stream.
+/// Timeout of each call, equal to the default of channels. It also applies to a server that stops sending in the middle
+/// of a stream.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The schema of a server, fetched from its [`Reflection`](crate::Reflection) service.
@@ -46,17 +47,17 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerSchema {
-    /// A hash of the content.
+    /// Hash of the schema, by which [`refresh`](Self::refresh) detects changes.
     pub etag: String,
-    /// The services with their methods, operations and fingerprints, sorted by name.
+    /// Descriptions of the services, sorted by name, with their methods, operation numbers and layout fingerprints.
     pub services: Vec<Service>,
-    /// All files as an encoded `google.protobuf.FileDescriptorSet`, imports first. Services with an empty
+    /// Encoded `google.protobuf.FileDescriptorSet` of all files, imports first. Services with an empty
     /// [`file`](Service::file) are not included.
     pub files: Bytes,
 }
 
 impl ServerSchema {
-    /// Fetches the services of a server and their files.
+    /// Fetches the descriptions of a server's services and the files that declare them.
     ///
     /// # Errors
     /// [`Unimplemented`](frpc::Code::Unimplemented) if the server has no reflection.
@@ -72,7 +73,7 @@ impl ServerSchema {
         Ok(schema)
     }
 
-    /// Fetches the schema again if it has changed. Returns whether it has.
+    /// Fetches the schema again if it has changed on the server. Returns whether it has.
     ///
     /// # Errors
     /// Like [`fetch`](Self::fetch). The schema is unchanged then.
@@ -94,8 +95,8 @@ impl ServerSchema {
 }
 
 impl Service {
-    /// Returns the wire properties of the service, by which channels can call it. Returns `None` if a number is out of
-    /// range.
+    /// Returns the wire layout and operation numbers of the service, which channels need to call it. Returns `None` if
+    /// a number is out of range.
     pub fn description(&self) -> Option<ServiceDescription> {
         let method = |method: &Method| {
             Some(MethodDescription {
@@ -116,7 +117,7 @@ impl Service {
     }
 }
 
-/// Fetches the services with their etag. Returns `None` if the etag equals `etag_before`.
+/// Fetches the services and the etag of the schema. Returns `None` if the etag equals `etag_before`.
 async fn services(client: &ReflectionClient, etag_before: &str) -> Result<Option<(String, Vec<Service>)>, Status> {
     let mut pieces = client.list(bounded_call(ListRequest { etag: etag_before.to_owned() })).await?.into_inner();
     let (mut etag, mut services, mut length) = (String::new(), Vec::<Service>::new(), 0);
@@ -139,13 +140,13 @@ async fn services(client: &ReflectionClient, etag_before: &str) -> Result<Option
     Ok(Some((etag, services)))
 }
 
-/// Returns the memory of a service in bytes, including that of empty items.
+/// Returns the memory used by a service description in bytes, including that of empty items.
 fn memory(service: &Service) -> usize {
     let texts = service.methods.iter().map(|method| method.formats.len()).sum::<usize>();
     size_of::<Service>() + size_of_val(&*service.methods) + texts * size_of::<String>() + service.encoded_len()
 }
 
-/// Fetches all files with their etag.
+/// Fetches all files and the etag of the schema.
 async fn files(client: &ReflectionClient) -> Result<(String, Bytes), Status> {
     let mut pieces = client.files(bounded_call(FilesRequest::default())).await?.into_inner();
     let (mut etag, mut files) = (String::new(), BytesMut::new());
@@ -179,7 +180,7 @@ mod tests {
     use frpc::{Code, Response, ResponseSender, ResponseStream, Server};
     use tokio::sync::mpsc;
 
-    /// A reflection service that lists these services in pieces.
+    /// A reflection service that lists these services, regardless of what the server offers.
     struct Hostile(Vec<Service>);
 
     impl Reflection for Hostile {
@@ -193,7 +194,7 @@ mod tests {
         }
     }
 
-    /// A reflection service that starts the list and sends nothing.
+    /// A reflection service that starts its reply stream but never sends a message.
     struct Silent(mpsc::Sender<ResponseSender<ListPiece>>);
 
     impl Reflection for Silent {
@@ -223,7 +224,7 @@ mod tests {
         let channel = channel(Silent(sender)).await;
         let fetched = tokio::time::timeout(10 * CALL_TIMEOUT, ServerSchema::fetch(&channel))
             .await
-            .expect("fetch should time out");
+            .expect("fetch should fail with a timeout");
         assert_eq!(fetched.unwrap_err().code(), Code::DeadlineExceeded);
     }
 

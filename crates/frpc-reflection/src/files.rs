@@ -7,12 +7,12 @@ use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, encode
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, SourceCodeInfo};
 use std::collections::{BTreeMap, HashMap};
 
-/// Number of the field `file` of `google.protobuf.FileDescriptorSet`.
+/// Field number of `file` in `google.protobuf.FileDescriptorSet`.
 const SET_FILE: u32 = 1;
-/// Number of the field `service` of `google.protobuf.FileDescriptorProto`.
+/// Field number of `service` in `google.protobuf.FileDescriptorProto`.
 const FILE_SERVICE: u32 = 6;
 const FILE_SOURCE_CODE_INFO: u32 = 9;
-/// Number of the field `method` of `google.protobuf.ServiceDescriptorProto`.
+/// Field number of `method` in `google.protobuf.ServiceDescriptorProto`.
 const SERVICE_METHOD: i32 = 2;
 
 /// A file of a schema.
@@ -23,7 +23,7 @@ pub(crate) struct File {
     pub(crate) proto: FileDescriptorProto,
 }
 
-/// Parses an encoded `google.protobuf.FileDescriptorSet`. `None` if it is malformed.
+/// Splits an encoded `google.protobuf.FileDescriptorSet` into its files. Returns `None` if it is malformed.
 pub(crate) fn files(set: &'static [u8]) -> Option<Vec<File>> {
     let (mut rest, mut files) = (set, Vec::new());
     while !rest.is_empty() {
@@ -43,8 +43,8 @@ pub(crate) fn head_in_set(file: &[u8]) -> Bytes {
     head.into()
 }
 
-/// Reads the next field of a message: its number and content. `None` at the end. The content is empty for fields that
-/// are not length-delimited.
+/// Reads the next field of an encoded message and returns its number and content. The content is empty for fields that
+/// are not length-delimited. Returns `None` at the end of the message.
 fn field<'a>(rest: &mut &'a [u8]) -> Option<(u32, &'a [u8])> {
     let (tag, wire) = decode_key(rest).ok()?;
     if wire != WireType::LengthDelimited {
@@ -58,12 +58,12 @@ fn field<'a>(rest: &mut &'a [u8]) -> Option<(u32, &'a [u8])> {
 }
 
 impl File {
-    /// Returns the full name of an item of the package.
+    /// Returns the full name of a top-level item of the file's package.
     pub(crate) fn full_name(&self, name: &str) -> String {
         within(self.proto.package(), name)
     }
 
-    /// Removes services and their comments. All other fields stay unchanged.
+    /// Removes hidden services and their comments from the file. All other fields stay unchanged.
     pub(crate) fn without_services(&mut self, is_hidden: impl Fn(&str) -> bool) -> Option<()> {
         let hidden: Vec<bool> =
             self.proto.service.iter().map(|service| is_hidden(&self.full_name(service.name()))).collect();
@@ -89,7 +89,7 @@ impl File {
         Some(())
     }
 
-    /// Returns the full names of all declared symbols.
+    /// Returns the full names of all symbols that the file declares.
     pub(crate) fn symbols(&self) -> Vec<String> {
         let mut names = Vec::new();
         let package = self.proto.package();
@@ -108,7 +108,8 @@ impl File {
         names
     }
 
-    /// Returns the declared extensions: the full names of the extended messages and the field numbers.
+    /// Returns the extensions that the file declares, as pairs of the extended message's full name and the field
+    /// number.
     pub(crate) fn extensions(&self) -> Vec<(String, i32)> {
         let mut found = Vec::new();
         let mut open: Vec<&DescriptorProto> = self.proto.message_type.iter().collect();
@@ -120,7 +121,8 @@ impl File {
         found
     }
 
-    /// Returns the leading comments of services and methods, by the index of the service and, for a method, its index.
+    /// Returns the leading comments of services and methods, by the index of the service and, for a method, the index
+    /// of the method.
     pub(crate) fn comments(&self) -> HashMap<(usize, Option<usize>), String> {
         let index = |path: &[i32]| match *path {
             [tag, service] if tag == FILE_SERVICE as i32 => Some((usize::try_from(service).ok()?, None)),
@@ -139,7 +141,7 @@ impl File {
     }
 }
 
-/// Returns the full name of an item within a package, message or service.
+/// Returns the full name of an item declared in a package, message or service.
 pub(crate) fn within(outer: &str, name: &str) -> String {
     if outer.is_empty() { name.to_owned() } else { format!("{outer}.{name}") }
 }
@@ -157,7 +159,7 @@ fn put_message(names: &mut Vec<String>, outer: &str, message: &DescriptorProto) 
     names.push(name);
 }
 
-/// Adds the names of an enum and its values. Values belong to the scope that contains the enum.
+/// Adds the names of an enum and its values. The values are declared in the scope that contains the enum.
 fn put_enum(names: &mut Vec<String>, outer: &str, declared: &EnumDescriptorProto) {
     names.push(within(outer, declared.name()));
     names.extend(declared.value.iter().map(|value| within(outer, value.name())));
@@ -168,7 +170,7 @@ fn put_extensions(found: &mut Vec<(String, i32)>, extensions: &[FieldDescriptorP
     found.extend(extensions.iter().map(|field| (extended(field), field.number())));
 }
 
-/// Removes the locations of hidden services and renumbers the others.
+/// Removes the source locations of hidden services and renumbers those of the others.
 fn without_locations(mut info: SourceCodeInfo, hidden: &[bool]) -> SourceCodeInfo {
     let shown = hidden.iter().enumerate().filter(|(_, hidden)| !**hidden).map(|(old, _)| old);
     let new_indices: BTreeMap<usize, i32> = shown.zip(0..).collect();

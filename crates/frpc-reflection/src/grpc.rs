@@ -8,11 +8,11 @@ use futures_util::StreamExt as _;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Maximum size of imported files in an answer. gRPC clients accept messages of 4 MiB by default and request missing
-/// imports by name.
+/// Maximum total size in bytes of the imports that are sent with a file. gRPC clients accept messages of 4 MiB by
+/// default and request missing imports by name.
 const IMPORTS_MAX: usize = 1024 * 1024;
 
-/// An answer, independent of the version.
+/// A reply to a reflection request, independent of the protocol version.
 enum Answer {
     Files(Vec<Bytes>),
     Extensions(String, Vec<i32>),
@@ -20,15 +20,15 @@ enum Answer {
     Error(Status),
 }
 
-/// The state of one client's stream.
+/// State of one client's reflection stream.
 struct View {
     catalog: Arc<Catalog>,
-    /// Files that were sent to the client.
+    /// Indexes of the files that were already sent to the client.
     sent: HashSet<usize>,
 }
 
 impl View {
-    /// Returns a file with those of its imports that were not sent before, up to [`IMPORTS_MAX`].
+    /// Returns a file together with those imports that were not sent yet, up to [`IMPORTS_MAX`] bytes.
     fn file(&mut self, found: Option<usize>, kind: &str, name: &str) -> Answer {
         let Some(found) = found else { return Answer::Error(unknown(kind, name)) };
         let mut room = IMPORTS_MAX;
@@ -119,7 +119,7 @@ macro_rules! version {
 version!(grpc_v1);
 version!(grpc_v1alpha);
 
-/// Returns gRPC's number of a code.
+/// Returns the gRPC number of a status code.
 fn number(code: Code) -> i32 {
     code as i32
 }
@@ -200,32 +200,34 @@ mod tests {
                 let all = requests.iter().cloned().chain([nothing]).collect::<Vec<_>>();
                 let client = ServerReflectionClient::new(channel().await);
                 let call = client.server_reflection_info(frpc::iter(all.clone())).await;
-                let mut responses = call.expect("call should succeed").into_inner();
+                let mut responses = call.expect("reflection call should succeed").into_inner();
                 let mut kinds = Vec::new();
                 for request in &all {
                     let response = responses
                         .message()
                         .await
-                        .expect("stream should not fail")
-                        .expect("each request should be answered");
+                        .expect("reflection stream should not fail")
+                        .expect("reflection stream should not fail");
                     assert_eq!(
                         (&response.valid_host, response.original_request.as_ref()),
                         (&request.host, Some(request))
                     );
-                    kinds.push(match response.message_response.expect("answer should contain a message") {
-                        MessageResponse::ListServicesResponse(list) => {
-                            list.service.iter().map(|service| service.name.as_str()).collect::<Vec<_>>().join(" ")
-                        }
-                        MessageResponse::FileDescriptorResponse(files) => {
-                            format!("{} file", files.file_descriptor_proto.len())
-                        }
-                        MessageResponse::AllExtensionNumbersResponse(numbers) => {
-                            format!("{} {:?}", numbers.base_type_name, numbers.extension_number)
-                        }
-                        MessageResponse::ErrorResponse(error) => format!("error {}", error.error_code),
-                    });
+                    kinds.push(
+                        match response.message_response.expect("reflection response should contain a message") {
+                            MessageResponse::ListServicesResponse(list) => {
+                                list.service.iter().map(|service| service.name.as_str()).collect::<Vec<_>>().join(" ")
+                            }
+                            MessageResponse::FileDescriptorResponse(files) => {
+                                format!("{} file", files.file_descriptor_proto.len())
+                            }
+                            MessageResponse::AllExtensionNumbersResponse(numbers) => {
+                                format!("{} {:?}", numbers.base_type_name, numbers.extension_number)
+                            }
+                            MessageResponse::ErrorResponse(error) => format!("error {}", error.error_code),
+                        },
+                    );
                 }
-                assert_eq!(responses.message().await.expect("stream should not fail"), None);
+                assert_eq!(responses.message().await.expect("reflection stream should not fail"), None);
                 let expected = [
                     "frpc.reflection.v1.Reflection grpc.health.v1.Health grpc.reflection.v1.ServerReflection \
                      grpc.reflection.v1alpha.ServerReflection",

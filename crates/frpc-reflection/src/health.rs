@@ -12,15 +12,15 @@ use v1::{HealthCheckRequest, HealthCheckResponse, HealthListRequest, HealthListR
 
 pub use v1::health_check_response::ServingStatus;
 
-/// The name of the server as a whole.
+/// Service name by which clients ask for the health of the whole server.
 const SERVER: &str = "";
 
-/// Maximum time that a shutdown waits for notified watchers. A client that does not read would otherwise block it
-/// forever.
+/// Maximum time for which a shutdown waits until watchers have been notified. A client that does not read would
+/// otherwise block it forever.
 const TELL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Maximum length of a service name in a request, in bytes. Far beyond real names; it bounds the memory of a watch,
-/// which keeps the name.
+/// Maximum length in bytes of a service name in a request. It is far longer than real names, and bounds the memory of a
+/// watch, which stores the name.
 const NAME_MAX: usize = 1024;
 
 /// The health of a server and of its services, for load balancers, orchestrators and gRPC clients. Clones share their
@@ -132,7 +132,7 @@ impl Health {
         self.0.state.send_if_modified(|state| state.statuses.remove(service).is_some());
     }
 
-    /// Returns the status of a service as clients see it. `None` if the service is unknown.
+    /// Returns the health status of a service as reported to clients, or `None` if the service is unknown.
     pub fn status(&self, service: &str) -> Option<ServingStatus> {
         self.0.state.borrow().of(service)
     }
@@ -189,7 +189,7 @@ fn response(status: ServingStatus) -> HealthCheckResponse {
     HealthCheckResponse { status: status.into() }
 }
 
-/// Returns the validated name in a request.
+/// Returns the service name in a health request after validating its length.
 fn requested_service(request: Request<HealthCheckRequest>) -> Result<String, Status> {
     let name = request.into_inner().service;
     if name.len() > NAME_MAX {
@@ -222,17 +222,17 @@ impl v1::Health for Shared {
     }
 }
 
-/// The state of a client's watch.
+/// State of one client's health watch.
 struct HealthWatcher {
     name: String,
     state: watch::Receiver<State>,
-    /// The last status sent.
+    /// The health status that was sent last.
     last: Option<ServingStatus>,
 }
 
 impl HealthWatcher {
-    /// Returns the next status that differs from the previous one. Ends after the last status of a server that shuts
-    /// down.
+    /// Waits for a status that differs from the last one and returns it. Ends after the final status of a server that
+    /// shuts down.
     async fn next(watching: Option<Self>) -> Option<(Result<HealthCheckResponse, Status>, Option<Self>)> {
         let mut watching = watching?;
         loop {

@@ -15,11 +15,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Default and maximum number of connections of a page. A connection takes about a hundred bytes.
+/// Default and maximum number of connections in a page of a report. A connection takes about a hundred bytes.
 const PAGE: (usize, usize) = (256, 1024);
 
-/// Default and limits of the interval of a watch, in milliseconds. A reply with a thousand connections costs about a
-/// millisecond of CPU time.
+/// Default and permitted range of the interval between reports of a watch, in milliseconds. A report with a thousand
+/// connections costs about a millisecond of CPU time.
 const INTERVAL_MS: (u32, std::ops::RangeInclusive<u32>) = (1000, 100..=60_000);
 
 /// Reports the activity of the servers of this process through the service `frpc.introspection.v1.Introspection`:
@@ -56,18 +56,18 @@ pub struct Introspection {
 }
 
 impl Introspection {
-    /// Creates an introspection without servers.
+    /// Creates an introspection service without any servers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Registers a server under a name.
+    /// Adds a server to report on, under this name.
     pub fn server(self, name: impl Into<String>, inspector: Inspector) -> Self {
         self.servers.write().push((name.into(), inspector));
         self
     }
 
-    /// Adds a middleware around introspection calls, for listeners that others can reach.
+    /// Adds middleware around introspection calls, for listeners that are reachable by others.
     pub fn with_middleware(self, middleware: impl Middleware) -> Layered<Self> {
         Layered::new(self).with_middleware(middleware)
     }
@@ -111,8 +111,8 @@ impl Introspection {
         self.builder().listen_on_unix(listener)?.serve().await
     }
 
-    /// Serves on a loopback port until the future is dropped, for systems without Unix sockets. **All users of the
-    /// machine can reach it.**
+    /// Serves introspection on a loopback port until the future is dropped, for systems without Unix sockets. **All
+    /// users of the machine can reach it.**
     ///
     /// # Errors
     /// Like [`ServerBuilder::bind`](frpc::ServerBuilder::bind).
@@ -123,14 +123,16 @@ impl Introspection {
         self.builder().bind((std::net::Ipv4Addr::LOCALHOST, port)).await?.serve().await
     }
 
-    /// Creates a server for this service only. The caller's runtime drives it, because operators are few.
+    /// Creates a server that offers only this service. It runs on the caller's runtime, because few operators connect
+    /// to it.
     fn builder(self) -> frpc::ServerBuilder {
         let builder = frpc::Server::builder().workers(frpc::Workers::Caller);
         builder.add_service(self).add_service(crate::Reflection::new())
     }
 
-    /// Returns the report on all servers as [JSON](https://protobuf.dev/programming-guides/json/) of
-    /// `frpc.introspection.v1.WatchReply`, with the first `connections` connections of each server, at most 1024.
+    /// Returns a report on all servers as the [JSON](https://protobuf.dev/programming-guides/json/) mapping of
+    /// `frpc.introspection.v1.WatchReply`. It contains the first `connections` connections of each server, at most
+    /// 1024.
     pub fn to_json(&self, connections: usize) -> String {
         let mut json = Vec::new();
         // Encoding cannot fail, because the message contains no floats and no values out of range.
@@ -149,7 +151,7 @@ impl Introspection {
         WatchReply { servers: self.servers.read().iter().map(server).collect() }
     }
 
-    /// Returns the server with a name, or the only server if the name is empty.
+    /// Returns the server with this name, or the only server if the name is empty.
     fn find(&self, name: &str) -> Result<Inspector, Status> {
         let servers = self.servers.read();
         let found = match &servers[..] {

@@ -43,31 +43,31 @@ pub use health::{Health, ServingStatus};
 pub use introspection::Introspection;
 pub use reflection::Reflection;
 
-/// The generated code of `frpc.reflection.v1`: the messages that describe the services of a server, and the client.
+/// Generated code of `frpc.reflection.v1`: the messages that describe a server's services, and the client.
 pub mod v1 {
     #![allow(missing_docs)]
     frpc::include_proto!("frpc.reflection.v1");
 }
 
-/// The generated code of `frpc.introspection.v1`: the messages that describe the servers of a process, and the client.
+/// Generated code of `frpc.introspection.v1`: the messages that describe a process's servers, and the client.
 pub mod introspection_v1 {
     #![allow(missing_docs)]
     frpc::include_proto!("frpc.introspection.v1");
 }
 
-/// The generated code of `grpc.health.v1`.
+/// Generated code of `grpc.health.v1`, gRPC's health checking protocol.
 pub mod health_v1 {
     #![allow(missing_docs)]
     frpc::include_proto!("grpc.health.v1");
 }
 
-/// The generated code of `grpc.reflection.v1`.
+/// Generated code of `grpc.reflection.v1`, gRPC's reflection protocol.
 pub(crate) mod grpc_v1 {
     #![allow(missing_docs)]
     frpc::include_proto!("grpc.reflection.v1");
 }
 
-/// The generated code of `grpc.reflection.v1alpha`.
+/// Generated code of `grpc.reflection.v1alpha`, the earlier version of gRPC's reflection protocol.
 pub(crate) mod grpc_v1alpha {
     #![allow(missing_docs)]
     frpc::include_proto!("grpc.reflection.v1alpha");

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// Maximum number of files and symbols in a request, which bounds its cost. More than a file declares.
+/// Maximum number of files and symbols in a request, which bounds its cost. No file declares more symbols than this.
 const NAMES_MAX: usize = 4096;
 
 /// Exposes the services of a server and their schema through the services `frpc.reflection.v1.Reflection`,
@@ -47,7 +47,7 @@ pub struct Reflection {
 type Filter = dyn Fn(&str) -> bool + Send + Sync;
 
 impl Reflection {
-    /// Creates a reflection service that exposes all services.
+    /// Creates a reflection service that exposes all services of the server.
     pub fn new() -> Self {
         Self::default()
     }
@@ -76,7 +76,7 @@ impl Reflection {
         self
     }
 
-    /// Adds a middleware around reflection calls.
+    /// Adds middleware around the calls of the reflection service.
     pub fn with_middleware(self, middleware: impl Middleware) -> Layered<Self> {
         Layered::new(self).with_middleware(middleware)
     }
@@ -106,7 +106,7 @@ impl fmt::Debug for Reflection {
     }
 }
 
-/// The reflection service of one server.
+/// State of the reflection service of one server.
 #[derive(Default)]
 pub(crate) struct ReflectionState {
     settings: Reflection,
@@ -115,7 +115,7 @@ pub(crate) struct ReflectionState {
 }
 
 impl ReflectionState {
-    /// Returns the visible schema. It is computed at the first request, because most servers never receive one.
+    /// Returns the exposed schema. It is built at the first request, because most servers never receive one.
     pub(crate) fn catalog(&self) -> &Arc<Catalog> {
         let offered = || self.offered.get().map(Vec::as_slice).unwrap_or_default();
         self.catalog.get_or_init(|| Arc::new(Catalog::new(offered(), |name| self.settings.is_hidden(name))))
@@ -151,7 +151,7 @@ impl v1::Reflection for ReflectionState {
     }
 }
 
-/// Returns the requested files.
+/// Returns the indexes of the files that a request asks for.
 fn requested_files(catalog: &Catalog, request: &FilesRequest) -> Result<Vec<usize>, Status> {
     let FilesRequest { names, symbols, without_imports, .. } = request;
     let count = names.len() + symbols.len();
@@ -171,7 +171,8 @@ fn requested_files(catalog: &Catalog, request: &FilesRequest) -> Result<Vec<usiz
     Ok(if *without_imports { files.into_iter().collect() } else { catalog.with_imports(files) })
 }
 
-/// Returns the status for an unknown name, shortened because the caller chooses it.
+/// Returns the status for a name that does not exist in the schema. The name is truncated, because the caller chooses
+/// it.
 pub(crate) fn unknown(kind: &str, name: &str) -> Status {
     const SHOWN_MAX: usize = 200;
     let shown: String = name.chars().take(SHOWN_MAX).collect();
@@ -179,7 +180,8 @@ pub(crate) fn unknown(kind: &str, name: &str) -> Status {
 }
 
 impl PublishedFile {
-    /// Splits the file, as an entry of a set of files, into pieces.
+    /// Splits the encoded file into reply messages of limited size. Their concatenation is an entry of a
+    /// `FileDescriptorSet`.
     fn parts(&self) -> impl Iterator<Item = Bytes> + use<> {
         let (head, bytes) = (self.head.clone(), self.bytes.clone());
         let starts = (0..bytes.len()).step_by(PIECE_MAX);

@@ -65,15 +65,15 @@ pub struct Counters(Arc<Inner>);
 struct Inner {
     methods: Mutex<Methods>,
     shards: Arc<Shards>,
-    /// Retried attempts, by the status code of their failure.
+    /// Attempts that failed and were retried, by the status code of their failure.
     retried: Mutex<BTreeMap<Key, u64>>,
     late: AtomicU64,
     unserved: AtomicU64,
     /// Number of connections that clients have established.
     dialled: AtomicU64,
-    /// Number of failed attempts of clients to connect.
+    /// Number of connection attempts of clients that failed.
     not_dialled: AtomicU64,
-    /// The live channels that use these counters, whose servers snapshots list.
+    /// Live channels that use these counters. Snapshots list their servers.
     channels: Mutex<Vec<ChannelServers>>,
     #[cfg(feature = "pubsub")]
     brokers: Mutex<Vec<Broker>>,
@@ -181,7 +181,7 @@ impl BatchObserver for Counters {
         let Methods { rows, by_name } = &mut *methods;
         *by_name.entry((side, service, method)).or_insert_with(|| {
             rows.push(Row { side, service, method, kind });
-            u32::try_from(rows.len() - 1).expect("number of methods should fit u32")
+            u32::try_from(rows.len() - 1).expect("number of methods should fit into u32")
         })
     }
 
@@ -220,60 +220,63 @@ impl BatchObserver for Counters {
     }
 }
 
-/// The values of [`Counters`] at one time.
+/// Values of [`Counters`] at a point in time.
 #[derive(Clone, Default, Debug)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// Completed calls by method, side and status code, in the order in which the methods were first used.
+    /// Completed calls by method, side and status code, in the order in which the methods were first called.
     pub calls: Vec<Calls>,
-    /// Failed attempts of clients that were followed by another attempt.
+    /// Attempts that failed on clients and were retried, by method and status code.
     pub retried: Vec<Retried>,
-    /// Number of replies that reached clients after the call was cancelled or timed out, including confirmations of
+    /// Number of replies that clients received after the call was cancelled or timed out, including confirmations of
     /// cancellations.
     pub late_replies: u64,
-    /// Number of requests that servers refused because the operation has no method or the schemas are incompatible.
+    /// Number of requests that servers rejected because no method has their operation number or the schemas are
+    /// incompatible.
     pub unserved: u64,
-    /// Number of connections that clients established. After the first connection of a channel, each one replaces a
-    /// lost or drained connection or leads to a further server.
+    /// Number of connections that clients have established. After the first connection of a channel, each one replaces
+    /// a lost or drained connection or leads to an additional server.
     pub connections_made: u64,
-    /// Number of failed attempts of clients to connect.
+    /// Number of connection attempts of clients that failed.
     pub connections_failed: u64,
-    /// The servers of all live channels, by name; those after the first 64 are merged. Channels that connect through a
-    /// function of the program are not listed.
+    /// Load on the servers of all live channels, sorted by name. Servers after the first 64 are merged. Channels that
+    /// use a custom connector are not listed.
     pub servers: Vec<ServerLoad>,
-    /// Sums over the brokers registered with `Counters::show_topics` (feature `pubsub`); `None` without brokers.
+    /// Totals of the brokers registered with `Counters::show_topics` (feature `pubsub`), or `None` if there are no
+    /// brokers.
     pub topics: Option<TopicFigures>,
 }
 
-/// The completed calls of one method with one status code, at the client or at the server.
+/// Completed calls of one method with one status code, counted on the client or on the server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Calls {
-    /// Whether the calls were counted at the client or at the server.
+    /// Whether the calls were counted on the client or on the server.
     pub side: CallSide,
-    /// The full name of the service.
+    /// Full name of the service, including its package.
     pub service: &'static str,
-    /// The name of the method within its service.
+    /// Name of the method within its service.
     pub method: &'static str,
-    /// Which directions stream.
+    /// Whether requests and responses are streams.
     pub kind: CallKind,
-    /// The status code. [`Code::Cancelled`] if the caller cancelled, and at a server also if the connection ended.
+    /// Status code of the calls. [`Code::Cancelled`] if the caller cancelled and, on a server, also if the connection
+    /// closed.
     pub code: Code,
-    /// The durations of the calls, one per call.
+    /// Histogram of the durations of the calls.
     pub durations: Histogram,
 }
 
-/// The retried attempts of one method that failed with one status code.
+/// Attempts of one method that failed with one status code and were retried.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Retried {
-    /// The full name of the service.
+    /// Full name of the service, including its package.
     pub service: &'static str,
     /// The name of the method within its service.
     pub method: &'static str,
-    /// The status code of the attempts.
+    /// Status code with which the attempts failed.
     pub code: Code,
-    /// The number of attempts.
+    /// Number of retried attempts.
     pub count: u64,
 }
 

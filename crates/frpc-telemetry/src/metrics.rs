@@ -11,10 +11,10 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
-/// Names of the duration histograms of servers and clients, in seconds.
+/// Names of the duration histograms of servers and clients, which are in seconds.
 const DURATIONS: [&str; 2] = ["frpc_server_call_duration_seconds", "frpc_client_call_duration_seconds"];
 
-/// Identifies a duration histogram: side, service, method and status code.
+/// Key of a duration histogram: side, service, method and status code.
 type Row = (CallSide, &'static str, &'static str, i32);
 
 /// Copies [`Counters`] to the recorder of the program.
@@ -40,27 +40,29 @@ type Row = (CallSide, &'static str, &'static str, i32);
 pub struct MetricsExporter {
     counters: Counters,
     stats: Option<Stats>,
-    /// Counts that were recorded already, by histogram and bucket. Only the growth since then is recorded.
+    /// Counts that have already been recorded, by histogram and bucket. Only the increase since then is recorded.
     reported: HashMap<Row, HashMap<Duration, u64>>,
-    /// Names of described metrics. Some metrics appear later, such as those of a channel's servers.
+    /// Names of the metrics whose description has been registered. Some metrics appear later, such as those of a
+    /// channel's servers.
     described: HashSet<&'static str>,
 }
 
 impl MetricsExporter {
-    /// Creates an exporter of these counters.
+    /// Creates an exporter for these counters.
     #[must_use]
     pub fn new(counters: &Counters) -> Self {
         Self { counters: counters.clone(), stats: None, reported: HashMap::new(), described: HashSet::new() }
     }
 
-    /// Adds the connection metrics of a server.
+    /// Adds the connection metrics of a server to the export.
     #[must_use]
     pub fn stats(mut self, stats: &Stats) -> Self {
         self.stats = Some(stats.clone());
         self
     }
 
-    /// Copies the counters to the thread's recorder or the global one. Without a recorder the values are lost.
+    /// Copies the counters to the recorder of the current thread or to the global one. Without a recorder, the values
+    /// are lost.
     pub fn record(&mut self) {
         let snapshot = self.counters.snapshot();
         for name in DURATIONS {
@@ -93,7 +95,7 @@ impl MetricsExporter {
         }
     }
 
-    /// Records the durations since the previous call.
+    /// Records the durations of the calls completed since the previous export.
     fn record_durations(&mut self, calls: &Calls) {
         let code = calls.code as i32;
         let reported = self.reported.entry((calls.side, calls.service, calls.method, code)).or_default();

@@ -15,31 +15,33 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
-/// Default maximum size of a batch: a size that models on small machines can process.
+/// Default maximum number of calls in a batch, chosen so that models on small machines can process it.
 const SIZE_MAX: usize = 64;
 
-/// Default maximum wait of the first call of a batch: below what callers over a network notice.
+/// Default maximum time for which the first call of a batch waits for others. Too short to be noticed by callers over a
+/// network.
 const DELAY_MAX: Duration = Duration::from_millis(2);
 
-/// Default length of the queue in full batches. A queued call waits for at most this many runs of the function.
+/// Default length of the queue, measured in full batches. A queued call thus waits for at most this many batches to be
+/// processed.
 const BATCHES_AHEAD: usize = 16;
 
-/// The reason why a call has no result. `frpc` converts it to a status.
+/// Reason why a batched call has no result. `frpc` converts it to a status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BatchError {
     /// The queue is full.
     Full,
-    /// The function panicked.
+    /// The function that processes batches panicked.
     Panicked,
-    /// The function returned a wrong number of results.
+    /// The function returned a different number of results than the batch has calls.
     ResultCount {
-        /// The number of results.
+        /// Number of results that the function returned.
         results: usize,
-        /// The number of calls.
+        /// Number of calls in the batch.
         calls: usize,
     },
-    /// The runtime that runs batches has shut down.
+    /// The runtime that processes batches has shut down.
     Ended,
 }
 
@@ -90,7 +92,7 @@ pub struct Batcher<T, R, E> {
     shared: Arc<Shared<T, R, E>>,
 }
 
-/// The settings of a [`Batcher`].
+/// Builder of a [`Batcher`] with its settings.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct BatcherBuilder {
@@ -107,17 +109,18 @@ struct Shared<T, R, E> {
     queue_max: usize,
     run: Box<dyn Fn(Vec<T>) -> Results<R, E> + Send + Sync>,
     queue: Mutex<Queue<T, R, E>>,
-    /// Notified when a batch is complete.
+    /// Notified when enough calls for a batch are queued.
     complete: Notify,
 }
 
 struct Queue<T, R, E> {
     waiting: VecDeque<PendingCall<T, R, E>>,
-    /// Whether a task is running batches.
+    /// Whether a task is currently processing batches.
     has_task: bool,
-    /// Size of the running batch.
+    /// Number of calls in the batch that is being processed.
     running: usize,
-    /// Number of calls to wait for: those in flight when the last batch ended.
+    /// Number of calls to wait for before the next batch starts, which is the number in flight when the last batch
+    /// ended.
     expected: usize,
 }
 
@@ -134,18 +137,18 @@ impl BatcherBuilder {
         Self { size_max: count.max(1), ..self }
     }
 
-    /// Sets how long the first call of a batch waits for others. Defaults to 2 ms. With zero, a batch contains the
-    /// calls that arrived while the function was running.
+    /// Sets how long the first call of a batch waits for others. Defaults to 2 ms. If zero, a batch contains the calls
+    /// that arrived while the previous one was being processed.
     pub fn delay_max(self, time: Duration) -> Self {
         Self { delay_max: time, ..self }
     }
 
-    /// Sets the length of the queue. Defaults to 16 full batches; the minimum is one batch.
+    /// Sets the maximum number of queued calls. Defaults to 16 full batches. The minimum is one full batch.
     pub fn queue_max(self, count: usize) -> Self {
         Self { queue_max: Some(count), ..self }
     }
 
-    /// Creates a batcher. `run` returns one result per item, in the order of the items.
+    /// Creates a batcher. `run` processes a batch and must return one result per item, in the order of the items.
     pub fn build<T, R, E, F>(self, run: impl Fn(Vec<T>) -> F + Send + Sync + 'static) -> Batcher<T, R, E>
     where
         F: Future<Output = Vec<Result<R, E>>> + Send + 'static,
@@ -167,14 +170,14 @@ impl Batcher<(), (), ()> {
 }
 
 impl<T, R, E> Batcher<T, R, E> {
-    /// Returns the number of queued calls, without cancelled ones.
+    /// Returns the number of queued calls, excluding cancelled ones.
     pub fn waiting(&self) -> usize {
         self.shared.queue.lock().waiting.iter().filter(|waiting| !waiting.reply.is_closed()).count()
     }
 }
 
 impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static> Batcher<T, R, E> {
-    /// Processes an item in a batch and returns its result.
+    /// Queues an item to be processed in a batch, and returns its result.
     ///
     /// # Errors
     /// The error of the item, or a converted [`BatchError`].
@@ -214,8 +217,8 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
         Ok(())
     }
 
-    /// Records that the function has returned. This happens before the results are sent, because a caller that calls
-    /// again immediately would be counted twice.
+    /// Records that the function has returned. Must be called before the results are sent, because a caller that
+    /// immediately calls again would otherwise be counted twice.
     fn returned(&self) {
         let mut queue = self.queue.lock();
         let running = std::mem::take(&mut queue.running);
@@ -223,7 +226,8 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
         queue.expected = running.saturating_add(queue.waiting.len()).min(self.size_max);
     }
 
-    /// Returns the next step: a batch to run or a wait. `None` ends the task because the queue is empty.
+    /// Returns the next step of the task: to process a batch or to wait. Returns `None` if the queue is empty, which
+    /// ends the task.
     fn next(&self) -> Option<Step<T, R, E>> {
         let mut queue = self.queue.lock();
         while queue.waiting.front().is_some_and(|waiting| waiting.reply.is_closed()) {
@@ -256,7 +260,7 @@ enum Step<T, R, E> {
     Wait(Option<Instant>),
 }
 
-/// The task of a batcher. If the runtime drops it, the queued calls fail.
+/// The task that processes a batcher's queue. If the runtime drops it, all queued calls fail.
 struct Task<T, R, E> {
     shared: Arc<Shared<T, R, E>>,
     is_over: bool,
@@ -295,7 +299,7 @@ where
     task.is_over = true;
 }
 
-/// Runs the function on a batch and sends each call its result.
+/// Processes a batch and sends each call its result.
 async fn serve<T, R, E>(shared: &Shared<T, R, E>, batch: Vec<PendingCall<T, R, E>>)
 where
     T: Send + 'static,
@@ -324,7 +328,7 @@ where
     }
 }
 
-/// Returns the output of a future, or `None` if it panicked.
+/// Awaits the future that `make` creates. Returns `None` if creating or polling it panicked.
 async fn unwound<F: Future + Unpin>(make: impl FnOnce() -> F) -> Option<F::Output> {
     // A future that panicked is dropped.
     let mut future = catch_unwind(AssertUnwindSafe(make)).ok()?;
@@ -357,7 +361,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::{Context, Wake};
 
-    /// The error of an item or of its batch.
+    /// Error type used in these tests, for an item or for its whole batch.
     #[derive(Clone, Debug, PartialEq, Eq)]
     enum Failure {
         Item,
@@ -372,10 +376,10 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// The batches of a function, each with the time of its start.
+    /// The batches that were processed, each with its start time.
     type Ran = Arc<Mutex<Vec<(Instant, Vec<u32>)>>>;
 
-    /// Doubles numbers other than 13; each batch takes a second.
+    /// Creates a batcher that takes a second per batch and doubles all numbers except 13, which it rejects.
     fn doubling(builder: BatcherBuilder) -> (Batcher<u32, u32, Failure>, Ran) {
         let ran = Ran::default();
         let noted = ran.clone();
@@ -431,7 +435,7 @@ mod tests {
         assert_eq!(sizes(&ran), [1, 1, 1]);
     }
 
-    /// Calls again as soon as it is woken, as a caller on another thread could.
+    /// A waker that immediately makes another call, as a caller on another thread could.
     struct CallAgain {
         batcher: Batcher<u32, u32, Failure>,
         called: Mutex<Option<oneshot::Receiver<Result<u32, Failure>>>>,
@@ -455,7 +459,7 @@ mod tests {
         assert!(first.as_mut().poll(&mut Context::from_waker(&again.clone().into())).is_pending());
         tokio::time::sleep(5 * SECOND).await;
         assert_eq!(first.await, Ok(14));
-        let second = again.called.lock().take().expect("first call should have ended");
+        let second = again.called.lock().take().expect("first call should have completed");
         assert_eq!(second.await, Ok(Ok(16)));
         assert_eq!((start.elapsed(), sizes(&ran)), (5 * SECOND, vec![1, 1]));
     }

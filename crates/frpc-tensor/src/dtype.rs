@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The element type of a tensor, without the byte order.
+/// The element type of a tensor, excluding the byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ElementType {
@@ -26,19 +26,19 @@ pub enum ElementType {
     Uint64,
     /// An IEEE 754 float of two bytes.
     Float16,
-    /// bfloat16, the upper half of a [`Float32`](Self::Float32). NumPy has no such type.
+    /// bfloat16, which is the upper half of a [`Float32`](Self::Float32). NumPy has no such type.
     Bfloat16,
-    /// A float of four bytes.
+    /// An IEEE 754 float of four bytes.
     Float32,
-    /// A float of eight bytes.
+    /// An IEEE 754 float of eight bytes.
     Float64,
-    /// A complex number of two [`Float32`](Self::Float32).
+    /// A complex number that consists of two [`Float32`](Self::Float32).
     Complex64,
-    /// A complex number of two [`Float64`](Self::Float64).
+    /// A complex number that consists of two [`Float64`](Self::Float64).
     Complex128,
 }
 
-/// Each type with its name and its code in descriptors.
+/// All element types with their NumPy names and their codes in NumPy descriptors.
 const TYPES: [(ElementType, &str, &str); 15] = [
     (ElementType::Bool, "bool", "b1"),
     (ElementType::Int8, "int8", "i1"),
@@ -58,7 +58,7 @@ const TYPES: [(ElementType, &str, &str); 15] = [
 ];
 
 impl ElementType {
-    /// Returns NumPy's name, such as `float32`.
+    /// Returns the NumPy name of the type, such as `float32`.
     #[must_use]
     pub fn name(self) -> &'static str {
         TYPES.iter().find(|(element, ..)| *element == self).map_or("", |(_, name, _)| name)
@@ -76,7 +76,7 @@ impl ElementType {
         }
     }
 
-    /// Returns NumPy's descriptor of little-endian elements. `None` if NumPy lacks the type.
+    /// Returns the NumPy descriptor for little-endian elements, or `None` if NumPy lacks the type.
     pub(crate) fn descriptor(self) -> Option<String> {
         let (.., code) = TYPES.iter().find(|(element, ..)| *element == self)?;
         let order = if self.size() == 1 { '|' } else { '<' };
@@ -105,14 +105,14 @@ impl fmt::Display for ElementType {
 pub struct Dtype {
     /// The element type.
     pub element: ElementType,
-    /// Whether elements are big-endian. Always false for elements of one byte.
+    /// Whether the elements are big-endian. Always `false` for elements of one byte.
     pub is_big_endian: bool,
 }
 
 impl Dtype {
-    /// Parses a NumPy name, which means little-endian elements, or a descriptor such as `<f4`. Returns `None` for types
-    /// that tensors do not support (text, times, objects, structures) and for `=`, because the sender's byte order is
-    /// unknown.
+    /// Parses a NumPy name, which means little-endian elements, or a NumPy descriptor such as `<f4`. Returns `None` for
+    /// types that tensors do not support (text, times, objects, structures) and for `=`, because the sender's byte
+    /// order is unknown.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if let Some((element, ..)) = TYPES.iter().find(|(_, name, _)| *name == text) {

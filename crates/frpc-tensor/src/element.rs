@@ -2,16 +2,17 @@
 
 use crate::dtype::ElementType;
 
-/// A Rust type of tensor elements. Sealed.
+/// A Rust type of tensor elements. This trait is sealed.
 pub trait Element: bytemuck::CheckedBitPattern + bytemuck::NoUninit + Send + Sync + sealed::Bytes {
     /// The element type.
     const TYPE: ElementType;
 }
 
 pub(crate) mod sealed {
-    /// Decoding of elements in either byte order.
+    /// Decodes elements in either byte order.
     pub trait Bytes: Sized {
-        /// Decodes all elements. `None` if one is not a valid value. Ignores an incomplete element at the end.
+        /// Decodes all elements. Returns `None` if any of them is not a valid value. Ignores an incomplete element at
+        /// the end.
         fn read(bytes: &[u8], is_big_endian: bool) -> Option<Vec<Self>>;
     }
 }

@@ -5,46 +5,46 @@ use std::fmt;
 use crate::dtype::ElementType;
 use crate::tensor::DIMENSIONS_MAX;
 
-/// The reason why a tensor or a `.npy` file is invalid or unsuitable.
+/// Reason why a tensor or a `.npy` file is invalid or cannot be used as requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TensorError {
     /// The `dtype` is not supported. Contains its first characters.
     Dtype(String),
-    /// The elements have another type.
+    /// The elements have a different type than the requested one.
     OtherType {
-        /// The requested element type.
+        /// Element type that was requested.
         expected: ElementType,
-        /// The element type of the tensor.
+        /// Element type of the tensor.
         found: ElementType,
     },
-    /// The length of the data contradicts `shape` and `dtype`.
+    /// The length of the data does not match `shape` and `dtype`.
     Length {
-        /// The expected length in bytes. `None` if it exceeds `usize`.
+        /// Expected length in bytes, or `None` if it exceeds `usize`.
         expected: Option<usize>,
-        /// The actual length in bytes.
+        /// Actual length in bytes.
         found: usize,
     },
-    /// There are more than [`DIMENSIONS_MAX`] dimensions, or one has more than 2^32 - 1 elements.
+    /// The tensor has more than [`DIMENSIONS_MAX`] dimensions, or one of them has more than 2^32 - 1 elements.
     Shape,
-    /// The data is not aligned for the element type.
+    /// The data is not aligned in memory for the element type.
     Unaligned,
-    /// The byte order differs from that of this machine.
+    /// The byte order of the data differs from that of this machine.
     ByteOrder,
-    /// A bool is neither 0 nor 1.
+    /// A byte of a bool tensor is neither 0 nor 1.
     Bool,
-    /// A `.npy` file is malformed or not supported.
+    /// The `.npy` file is malformed or not supported.
     Npy(&'static str),
 }
 
 impl TensorError {
-    /// Creates the error of an unsupported `dtype`, with at most [`QUOTED_MAX`] characters of it.
+    /// Creates the error for an unsupported `dtype`, quoting at most [`QUOTED_MAX`] characters of it.
     pub(crate) fn dtype(text: &str) -> Self {
         Self::Dtype(text.chars().take(QUOTED_MAX).collect())
     }
 }
 
-/// Maximum quoted length, which exceeds every valid name.
+/// Maximum number of quoted characters, which is more than any valid name has.
 const QUOTED_MAX: usize = 40;
 
 impl fmt::Display for TensorError {

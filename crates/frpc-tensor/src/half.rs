@@ -6,17 +6,19 @@
 
 use ::half::{bf16, f16};
 
-/// Returns the bits of the nearest `float16`, ties to even. Values beyond the largest become infinite.
+/// Converts to the bits of the nearest `float16`, rounding ties to even. Values beyond the largest `float16` become
+/// infinite.
 pub(crate) fn float16(value: f64) -> u16 {
     f16::from_f32(rounded_to_odd(value)).to_bits()
 }
 
-/// Like [`float16`], for `bfloat16`.
+/// Like [`float16`], but converts to `bfloat16`.
 pub(crate) fn bfloat16(value: f64) -> u16 {
     bf16::from_f32(rounded_to_odd(value)).to_bits()
 }
 
-/// Rounds to odd: returns the exact float if there is one, else the neighbour whose last bit is one.
+/// Converts to the float with the same value or, if there is none, to the neighbour whose last bit is one (rounding to
+/// odd).
 #[allow(clippy::cast_possible_truncation, clippy::float_cmp)] // The comparison detects whether the cast rounded.
 fn rounded_to_odd(value: f64) -> f32 {
     let nearest = value as f32;
@@ -33,7 +35,7 @@ fn rounded_to_odd(value: f64) -> f32 {
 mod tests {
     use super::{bfloat16, float16};
 
-    /// Returns the value of a bit pattern.
+    /// Returns the value of a floating-point bit pattern with these field widths.
     fn value(bits: u16, exponent_bits: u32, fraction_bits: u32) -> f64 {
         let fraction = f64::from(bits & ((1 << fraction_bits) - 1)) / f64::from(1 << fraction_bits);
         let exponent = i32::from(bits >> fraction_bits & ((1 << exponent_bits) - 1));

@@ -5,9 +5,9 @@ use std::fmt;
 use bytes::Bytes;
 use polyglot::{DecodeError, Decoder, EncodeError, Encoder};
 
-/// An image file: the message `frpc.Image`. The data is not interpreted.
+/// The contents of an image file, which is the message `frpc.Image`. The data is not interpreted.
 ///
-/// Data of 16 KiB or more from a native caller shares the memory of the packet and is not copied.
+/// Data of 16 KiB or more from a native caller shares the memory of the packet instead of being copied.
 ///
 /// # JSON
 ///
@@ -17,10 +17,10 @@ use polyglot::{DecodeError, Decoder, EncodeError, Encoder};
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct Image {
-    /// The media type, such as `image/png`. Empty if unknown.
+    /// Media type of the image, such as `image/png`. Empty if unknown.
     #[prost(string, tag = "1")]
     pub media_type: String,
-    /// The content of the file.
+    /// Content of the image file.
     #[prost(bytes = "bytes", tag = "2")]
     pub data: Bytes,
 }

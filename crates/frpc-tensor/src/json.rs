@@ -12,7 +12,7 @@ use crate::tensor::Tensor;
 use lists::Lists;
 
 impl Tensor {
-    /// Decodes a tensor. Lists of numbers without a `dtype` get this one.
+    /// Decodes a tensor from JSON. Lists of numbers without a `dtype` get the given one.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl Json for Tensor {
     }
 }
 
-/// The members of a tensor object, all optional.
+/// The members of a tensor's JSON object, all of which are optional.
 #[derive(Default)]
 struct Parts {
     dtype: String,
@@ -66,7 +66,7 @@ impl Fields for Parts {
         Self::FIELDS.iter().position(|field| *field == name)
     }
 
-    /// Does nothing, because the parts are only read and never written.
+    /// Does nothing, because this type is only read and never written.
     fn encode_fields(&self, _: &mut Writer<'_>) -> Result<(), EncodeError> {
         Ok(())
     }
@@ -92,8 +92,8 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Builds the tensor. `offset` is the position of the object for errors; `default` is the type of lists without a
-    /// `dtype`.
+    /// Builds the tensor. `offset` is the position of the JSON object, for errors. `default` is the element type of
+    /// lists without a `dtype`.
     fn tensor(self, offset: usize, default: &str) -> Result<Tensor, DecodeError> {
         self.assembled(default).map_err(|reason| Reader::refuse(offset, reason))
     }
@@ -201,7 +201,7 @@ impl Json for Image {
     }
 }
 
-/// An image as a JSON object.
+/// An image as its JSON object.
 #[derive(Default)]
 struct ImageObject(Image);
 
@@ -217,7 +217,7 @@ impl Fields for ImageObject {
         }
     }
 
-    /// Does nothing, because the parts are only read and never written.
+    /// Does nothing, because this type is only read and never written.
     fn encode_fields(&self, _: &mut Writer<'_>) -> Result<(), EncodeError> {
         Ok(())
     }

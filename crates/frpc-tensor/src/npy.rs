@@ -15,11 +15,11 @@ use crate::tensor::{DIMENSIONS_MAX, Tensor, length};
 /// The magic number.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Maximum length of the header: NumPy's limit, `_MAX_HEADER_SIZE`. The header of a plain array has about a hundred
-/// bytes.
+/// Maximum length in bytes of a `.npy` header, equal to NumPy's limit `_MAX_HEADER_SIZE`. The header of a plain array
+/// has about a hundred bytes.
 const HEADER_MAX: usize = 10_000;
 
-/// Alignment of the data in files that NumPy writes.
+/// Alignment in bytes of the data in `.npy` files that NumPy writes.
 const ALIGNMENT: usize = 64;
 
 /// Parses a file.
@@ -75,7 +75,7 @@ struct Header {
     shape: Vec<u32>,
 }
 
-/// Parses the header. Returns the offset of the data and the header.
+/// Parses the header of a `.npy` file. Returns it with the offset of the data.
 fn header(file: &[u8]) -> Result<(usize, Header), TensorError> {
     let short = || TensorError::Npy("it ends within its header");
     let rest = file.strip_prefix(MAGIC).ok_or(TensorError::Npy("it does not begin as one"))?;
@@ -101,7 +101,7 @@ fn header(file: &[u8]) -> Result<(usize, Header), TensorError> {
     Ok((start, Literal { rest: text }.header()?))
 }
 
-/// A cursor over a Python literal.
+/// A parser of the Python literal in a `.npy` header.
 struct Literal<'a> {
     rest: &'a str,
 }
@@ -109,7 +109,7 @@ struct Literal<'a> {
 const NOT_UNDERSTOOD: TensorError = TensorError::Npy("its header is not understood");
 
 impl<'a> Literal<'a> {
-    /// Parses the dictionary, whose entries may have any order.
+    /// Parses the header's dictionary, whose entries may be in any order.
     fn header(mut self) -> Result<Header, TensorError> {
         let (mut descriptor, mut is_fortran, mut shape) = (None, None, None);
         self.expect('{')?;
@@ -157,7 +157,7 @@ impl<'a> Literal<'a> {
         Err(NOT_UNDERSTOOD)
     }
 
-    /// Parses a tuple of integers. A single integer may be followed by a comma.
+    /// Parses a tuple of integers. A tuple of one integer may end with a comma.
     fn shape(&mut self) -> Result<Vec<u32>, TensorError> {
         let mut shape = Vec::new();
         self.expect('(')?;
@@ -186,7 +186,7 @@ impl<'a> Literal<'a> {
         number.parse().map_err(|_| TensorError::Shape)
     }
 
-    /// Parses a string in single or double quotes, without escapes.
+    /// Parses a string in single or double quotes that contains no escapes.
     fn string(&mut self) -> Result<&'a str, TensorError> {
         let Some(mark @ ('\'' | '"')) = self.next() else { return Err(NOT_UNDERSTOOD) };
         let (text, rest) = self.rest.get(1..).unwrap_or_default().split_once(mark).ok_or(NOT_UNDERSTOOD)?;
@@ -216,7 +216,7 @@ impl<'a> Literal<'a> {
     }
 }
 
-/// Converts elements from Fortran order to C order. The length of `data` must match `shape`.
+/// Reorders elements from Fortran order to C order. The length of `data` must match `shape`.
 fn in_c_order(data: Bytes, shape: &[u32], size: usize) -> Bytes {
     let mut dimensions = Dimension::of(shape, size);
     if dimensions.len() < 2 || data.is_empty() {
@@ -240,18 +240,18 @@ fn in_c_order(data: Bytes, shape: &[u32], size: usize) -> Bytes {
     ordered.into()
 }
 
-/// A dimension and its current index.
+/// A tensor dimension and the current index in it.
 struct Dimension {
-    /// Number of elements, at least two.
+    /// Number of elements in this dimension, at least two.
     size: usize,
-    /// Distance between neighbours, in bytes.
+    /// Distance in bytes between elements that are adjacent in this dimension.
     distance: usize,
     at: usize,
 }
 
 impl Dimension {
-    /// Returns the dimensions of a shape with more than one element. Dimensions of one element do not affect the order,
-    /// and would wrap with each element.
+    /// Returns the dimensions of `shape` that have more than one element. Dimensions of one element do not affect the
+    /// order, and their index would wrap at every element.
     fn of(shape: &[u32], size: usize) -> Vec<Self> {
         let mut distance = size;
         let mut dimensions = Vec::with_capacity(shape.len());

@@ -12,7 +12,7 @@ use crate::element::Element;
 use crate::error::TensorError;
 use crate::npy;
 
-/// Maximum number of dimensions: NumPy's `NPY_MAXDIMS`.
+/// Maximum number of dimensions, equal to NumPy's `NPY_MAXDIMS`.
 pub const DIMENSIONS_MAX: usize = 64;
 
 /// An array of numbers with any number of dimensions: the message `frpc.Tensor`.
@@ -37,10 +37,10 @@ pub const DIMENSIONS_MAX: usize = 64;
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct Tensor {
-    /// The element type as a NumPy name or descriptor; see [`Dtype::parse`].
+    /// Element type as a NumPy name or descriptor; see [`Dtype::parse`].
     #[prost(string, tag = "1")]
     pub dtype: String,
-    /// The number of elements in each dimension. A tensor without dimensions has one element.
+    /// Number of elements in each dimension. A tensor without dimensions has one element.
     #[prost(uint32, repeated, tag = "2")]
     pub shape: Vec<u32>,
     /// The elements.
@@ -77,7 +77,7 @@ impl Tensor {
         Self::of::<T>(shape.into(), Bytes::from_owner(Owner(elements)))
     }
 
-    /// Creates a tensor from a copy of the elements.
+    /// Creates a tensor with this shape by copying the elements.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl Tensor {
         npy::read(file)
     }
 
-    /// Encodes the tensor as a `.npy` file for `numpy.load`.
+    /// Encodes the tensor as a `.npy` file, which `numpy.load` can read.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ impl Tensor {
         npy::write(self)
     }
 
-    /// Validates `dtype`, `shape` and the length of the data, and returns the element type.
+    /// Validates `dtype`, `shape` and the length of the data, and returns the parsed element type.
     ///
     /// # Errors
     ///
@@ -140,7 +140,8 @@ impl Tensor {
         Ok(dtype)
     }
 
-    /// Borrows the elements. This requires aligned data, which received data is not always; see [`view`](Self::view).
+    /// Borrows the elements as a slice. Fails if the data is not aligned, which may happen for received tensors; see
+    /// [`view`](Self::view).
     ///
     /// # Errors
     ///
@@ -174,7 +175,7 @@ impl Tensor {
         }
     }
 
-    /// Copies the elements.
+    /// Copies the elements into a vector.
     ///
     /// # Errors
     ///
@@ -193,7 +194,7 @@ impl Tensor {
     }
 }
 
-/// Returns the length of the data for a shape, in bytes. `None` if it exceeds `usize`.
+/// Returns the length in bytes of the data for a shape, or `None` if it exceeds `usize`.
 pub(crate) fn length(shape: &[u32], dtype: Dtype) -> Result<Option<usize>, TensorError> {
     if shape.len() > DIMENSIONS_MAX {
         return Err(TensorError::Shape);
@@ -206,7 +207,7 @@ pub(crate) fn length(shape: &[u32], dtype: Dtype) -> Result<Option<usize>, Tenso
     Ok(sizes.chain([Some(dtype.element.size())]).try_fold(1_usize, |product, size| product.checked_mul(size?)))
 }
 
-/// Omits the data, which may have millions of elements.
+/// Formats the tensor without its data, which may have millions of elements.
 impl fmt::Debug for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tensor")

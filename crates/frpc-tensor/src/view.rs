@@ -4,14 +4,14 @@ use polyglot::{DecodeError, Decoder, List, MessageView, Viewed};
 
 use crate::{Image, Tensor};
 
-/// A borrowed [`Tensor`].
+/// A borrowed view of a [`Tensor`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TensorView<'a> {
-    /// The type of the elements.
+    /// Element type as a NumPy name or descriptor.
     pub dtype: &'a str,
-    /// The number of elements in each dimension.
+    /// Number of elements in each dimension.
     pub shape: List<'a, u32>,
-    /// The elements. They are not validated against `dtype` and `shape`.
+    /// Encoded elements, which are not validated against `dtype` and `shape`.
     pub data: &'a [u8],
 }
 
@@ -27,12 +27,12 @@ impl Viewed for Tensor {
     type View<'a> = TensorView<'a>;
 }
 
-/// A borrowed [`Image`].
+/// A borrowed view of an [`Image`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ImageView<'a> {
     /// The media type.
     pub media_type: &'a str,
-    /// The content of the file.
+    /// Content of the image file.
     pub data: &'a [u8],
 }
 

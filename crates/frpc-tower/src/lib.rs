@@ -39,20 +39,20 @@ use tower::{Layer, Service};
 /// ```
 pub struct Tower<S>(Mutex<S>);
 
-/// Request type of the services in a [`Tower`]: a call, and the rest of its middleware chain.
+/// Request type of the services in a [`Tower`], which consists of a call and the rest of its middleware chain.
 #[derive(Debug)]
 pub struct Exchange {
-    /// The call to be made.
+    /// The call that the layer may inspect or modify.
     pub call: Call,
     next: Next,
 }
 
-/// Innermost service of a [`Tower`], which continues the call.
+/// Innermost service of a [`Tower`], which passes the call to the rest of the middleware chain.
 #[derive(Clone, Copy, Debug)]
 pub struct TowerNext(());
 
 impl<S> Tower<S> {
-    /// Creates middleware from a layer.
+    /// Creates middleware from a tower layer.
     pub fn new<L: Layer<TowerNext, Service = S>>(layer: L) -> Self {
         Self(Mutex::new(layer.layer(TowerNext(()))))
     }
@@ -85,7 +85,7 @@ where
     }
 }
 
-/// Converts the error of a layer to a status.
+/// Converts the error of a tower layer to a status.
 fn status(error: impl Into<Box<dyn Error + Send + Sync>>) -> Status {
     match error.into().downcast::<Status>() {
         Ok(status) => *status,

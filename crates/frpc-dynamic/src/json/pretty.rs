@@ -1,6 +1,6 @@
 //! Pretty-printing of JSON.
 
-/// Puts each entry and element on its own line, indented by two spaces more than its parent. `json` must not have
+/// Puts each entry and element on its own line, indented by two spaces more than its parent. `json` must not contain
 /// spaces outside of strings.
 pub(super) fn indented(json: &str) -> String {
     let mut out = String::with_capacity(json.len().saturating_mul(2));
@@ -33,7 +33,7 @@ pub(super) fn indented(json: &str) -> String {
     out
 }
 
-/// Returns the length in bytes of the token that begins with `letter`: a whole string, or one character.
+/// Returns the length in bytes of the token that starts with `letter`, which is a whole string or a single character.
 fn token_len(json: &str, letter: char) -> usize {
     if letter != '"' {
         return letter.len_utf8();
@@ -49,7 +49,7 @@ fn token_len(json: &str, letter: char) -> usize {
     end.map_or(json.len(), |inner| inner.saturating_add(2))
 }
 
-/// Begins a line at the given depth of nesting.
+/// Starts a new line, indented for the given nesting depth.
 fn break_line(out: &mut String, depth: usize) {
     out.push('\n');
     out.extend(std::iter::repeat_n("  ", depth));

@@ -11,7 +11,7 @@ use prost_reflect::{
 };
 use std::collections::{BTreeSet, HashMap};
 
-/// Reads a message in its JSON form.
+/// Reads a message in the JSON mapping of its type.
 pub(super) fn message(descriptor: &MessageDescriptor, from: &mut Reader<'_>) -> Result<DynamicMessage, DecodeError> {
     let mut message = DynamicMessage::new(descriptor.clone());
     let to = &mut message;
@@ -37,7 +37,7 @@ pub(super) fn message(descriptor: &MessageDescriptor, from: &mut Reader<'_>) -> 
     Ok(message)
 }
 
-/// Reads a message from an array of its fields, or directly if it has a special form.
+/// Reads a message from an array of its field values, or directly if its type has a special JSON mapping.
 pub(super) fn positional(descriptor: &MessageDescriptor, from: &mut Reader<'_>) -> Result<DynamicMessage, DecodeError> {
     if !matches!(Form::of(descriptor), Form::Object | Form::Empty) {
         return message(descriptor, from);
@@ -57,7 +57,7 @@ pub(super) fn positional(descriptor: &MessageDescriptor, from: &mut Reader<'_>) 
     Ok(message)
 }
 
-/// Reads an object of a message's fields, including `@type` unless it has been read.
+/// Reads the fields of a message from an object, and an `@type` member unless it has been read already.
 fn object(message: &mut DynamicMessage, from: &mut Reader<'_>, mut has_type: bool) -> Result<(), DecodeError> {
     let descriptor = message.descriptor();
     let mut seen = BTreeSet::new();
@@ -77,12 +77,12 @@ fn object(message: &mut DynamicMessage, from: &mut Reader<'_>, mut has_type: boo
     })
 }
 
-/// Reads the only field of a `ListValue` or `Struct`. It cannot be `null`.
+/// Reads the only field of a `ListValue` or `Struct`, which must not be `null`.
 fn only_field(message: &mut DynamicMessage, expected: &'static str, from: &mut Reader<'_>) -> Result<(), DecodeError> {
     if from.peek() == Some(b'n') { Err(from.unexpected(expected)) } else { field(message, 1, from) }
 }
 
-/// Reads the value of a field, or skips it if the message has no such field.
+/// Reads the value of the field with this number, or skips it if the message has no such field.
 fn field(message: &mut DynamicMessage, number: u32, from: &mut Reader<'_>) -> Result<(), DecodeError> {
     let Some(field) = message.descriptor().get_field(number) else { return from.skip() };
     let kind = field.kind();
@@ -102,7 +102,7 @@ fn field(message: &mut DynamicMessage, number: u32, from: &mut Reader<'_>) -> Re
     put(message, &field, value, from)
 }
 
-/// Returns whether `null` is a value instead of an absent field.
+/// Returns whether `null` is a value of the type rather than an absent field.
 fn is_nullable(kind: &Kind) -> bool {
     match kind {
         Kind::Message(message) => Form::of(message) == Form::Value,
@@ -193,7 +193,7 @@ fn number(descriptor: &EnumDescriptor, from: &mut Reader<'_>) -> Result<i32, Dec
     }
 }
 
-/// Sets a field of a well-known type.
+/// Sets the field with this number in a message of a well-known type.
 fn set(message: &mut DynamicMessage, number: u32, value: Value, from: &Reader<'_>) -> Result<(), DecodeError> {
     match message.descriptor().get_field(number) {
         Some(field) => put(message, &field, value, from),
@@ -211,13 +211,13 @@ fn put(
     is_set.map_err(|_| Reader::refuse(from.position(), "the value does not fit the field"))
 }
 
-/// Sets the fields of a `Duration` or `Timestamp`.
+/// Sets the fields of a `Duration` or `Timestamp` message.
 fn time(message: &mut DynamicMessage, (seconds, nanos): (i64, i32), from: &Reader<'_>) -> Result<(), DecodeError> {
     set(message, 1, Value::I64(seconds), from)?;
     set(message, 2, Value::I32(nanos), from)
 }
 
-/// Reads the member of a `Value`. Members are numbered in the order of declaration.
+/// Reads the set member of a `google.protobuf.Value`. Its members are numbered in the order of declaration.
 fn kind(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), DecodeError> {
     match from.value_kind()? {
         ValueKind::Null => set(message, 1, Value::EnumNumber(0), from),
@@ -248,7 +248,7 @@ fn any(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), Decode
     set(message, 2, Value::Bytes(content.encode_to_vec().into()), from)
 }
 
-/// Reads the content of an `Any` with a special form from `value`.
+/// Reads the content of an `Any` from its member `value`, for a type with a special JSON mapping.
 fn value_of(
     descriptor: &MessageDescriptor,
     any: &MessageDescriptor,

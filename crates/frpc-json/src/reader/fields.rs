@@ -7,7 +7,7 @@ use crate::error::quoted;
 use crate::{Codec, DecodeError, DecodeReason};
 
 impl Reader<'_> {
-    /// Reads a value into `value`, which must be the default.
+    /// Reads a JSON value into `value`, which must be the default.
     ///
     /// # Errors
     ///
@@ -17,8 +17,8 @@ impl Reader<'_> {
         T::decode(value, self).map(drop)
     }
 
-    /// Reads a field, which may be an option, list or map, into `value`, which must be the default. `null` is an absent
-    /// field, unless it is a value of the type.
+    /// Reads a field into `value`, which must be the default. The field may be an option, list or map. `null` is an
+    /// absent field, unless it is a value of the field's type.
     ///
     /// # Errors
     ///
@@ -28,7 +28,7 @@ impl Reader<'_> {
         self.field_as::<T>(value)
     }
 
-    /// Like [`field`](Self::field), but with an explicit [`Codec`].
+    /// Like [`field`](Self::field), but decodes the value with an explicit [`Codec`].
     ///
     /// # Errors
     ///
@@ -41,8 +41,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads a member of a oneof, using `variant` to convert the value. `null` is an absent member, unless it is a
-    /// value of the type.
+    /// Reads a oneof member, using `variant` to convert its value. `null` is an absent member, unless it is a value of
+    /// the member's type.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Skips the value of an unknown field, or rejects the field.
+    /// Skips the value of an unknown field, or rejects the field, depending on the options.
     #[cold]
     #[inline(never)]
     #[doc(hidden)]
@@ -77,7 +77,7 @@ impl Reader<'_> {
         Err(self.error(DecodeReason::UnknownField { message: message.into(), name: quoted(name) }))
     }
 
-    /// Creates an error for a duplicate key.
+    /// Creates an error for a duplicate key in an object.
     #[cold]
     #[inline(never)]
     #[doc(hidden)]

@@ -4,11 +4,11 @@ use super::Reader;
 use crate::DecodeError;
 use std::str::FromStr;
 
-/// An integer: whether it is negative, and its magnitude.
+/// An integer as its sign (`true` if it is negative) and its magnitude.
 pub(crate) type Integer = (bool, u64);
 
 impl<'a> Reader<'a> {
-    /// Reads a number and returns its text.
+    /// Reads a JSON number and returns its text.
     pub(crate) fn number(&mut self, expected: &'static str) -> Result<&'a str, DecodeError> {
         self.peek();
         let rest = self.text.get(self.at..).unwrap_or_default();
@@ -20,7 +20,8 @@ impl<'a> Reader<'a> {
         Ok(rest.get(..length).unwrap_or_default())
     }
 
-    /// Reads an integer, as a number or in a string, with exponent or fraction if its value is integral.
+    /// Reads an integer, either as a number or in a string. It may have an exponent or a fraction if its value is
+    /// integral.
     #[inline]
     pub(crate) fn integer(&mut self, expected: &'static str) -> Result<Integer, DecodeError> {
         let is_quoted = match self.peek() {
@@ -56,7 +57,7 @@ impl<'a> Reader<'a> {
         self.unusual_integer(is_quoted, expected)
     }
 
-    /// Reads an integer of a type, as a number or in a string.
+    /// Reads an integer of type `T`, either as a number or in a string.
     #[inline]
     pub(crate) fn integer_as<T: TryFrom<i64> + TryFrom<u64>>(
         &mut self,
@@ -69,7 +70,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Creates an error for the integer at `offset`, which is out of range.
+    /// Creates an error for the integer at `offset`, which is out of the range of its type.
     #[cold]
     #[inline(never)]
     fn out_of_range(&self, expected: &'static str, offset: usize) -> DecodeError {
@@ -77,7 +78,7 @@ impl<'a> Reader<'a> {
         Self::invalid(expected, text.trim_matches('"'), offset)
     }
 
-    /// Reads an integer with many digits, an exponent, a fraction or escapes. Fails for other values.
+    /// Slow path: reads an integer with many digits, an exponent, a fraction or escapes. Fails for other values.
     #[cold]
     #[inline(never)]
     fn unusual_integer(&mut self, is_quoted: bool, expected: &'static str) -> Result<Integer, DecodeError> {
@@ -90,7 +91,7 @@ impl<'a> Reader<'a> {
         integer_of(text).ok_or_else(|| Self::invalid(expected, text, offset))
     }
 
-    /// Reads a float, as a number or in a string, including the strings for infinities and NaN.
+    /// Reads a float, either as a number or in a string. Strings may also contain infinities and NaN.
     pub(crate) fn float<T: FromStr + PartialEq + From<f32>>(
         &mut self,
         expected: &'static str,
@@ -117,13 +118,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Converts an integer to a type if it is in range.
+/// Converts an integer to type `T`, or returns `None` if it is out of range.
 #[inline]
 pub(crate) fn fitting<T: TryFrom<i64> + TryFrom<u64>>((is_negative, magnitude): Integer) -> Option<T> {
     if is_negative { T::try_from(0_i64.checked_sub_unsigned(magnitude)?).ok() } else { T::try_from(magnitude).ok() }
 }
 
-/// Returns the length of the JSON number at the beginning of `text`; 0 if there is none.
+/// Returns the length of the JSON number at the beginning of `text`, or 0 if there is none.
 fn number_length(text: &[u8]) -> usize {
     let digits_from =
         |at: usize| text.get(at..).unwrap_or_default().iter().take_while(|it| it.is_ascii_digit()).count();
@@ -151,7 +152,7 @@ fn number_length(text: &[u8]) -> usize {
     at
 }
 
-/// Returns the value of a number if it is integral and its magnitude fits 64 bits.
+/// Returns the value of a JSON number if it is integral and its magnitude fits into 64 bits.
 pub(crate) fn integer_of(number: &str) -> Option<Integer> {
     if number.is_empty() || number_length(number.as_bytes()) != number.len() {
         return None;

@@ -6,7 +6,7 @@ use super::Reader;
 use crate::{DecodeError, DecodeReason};
 
 impl<'a> Reader<'a> {
-    /// Reads a string. One without escapes is borrowed from the input.
+    /// Reads a string. If it contains no escapes, it is borrowed from the input.
     ///
     /// # Errors
     ///
@@ -35,7 +35,8 @@ impl<'a> Reader<'a> {
         self.escaped(plain).map(Cow::Owned)
     }
 
-    /// Reads the rest of a string after its prefix `plain`, at an escape or an invalid byte.
+    /// Reads the rest of a string whose beginning `plain` has already been read, starting at an escape or an invalid
+    /// byte.
     #[cold]
     #[inline(never)]
     fn escaped(&mut self, plain: &str) -> Result<String, DecodeError> {
@@ -63,7 +64,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the closing quotation mark if it is next. Returns whether it was. Leaves an escape unread.
+    /// Reads the closing quotation mark if it is next. Returns whether it was. Does not read an escape.
     fn is_end(&mut self) -> Result<bool, DecodeError> {
         match self.text.as_bytes().get(self.at).copied() {
             Some(b'"') => {
@@ -76,7 +77,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads an escape, starting at its backslash.
+    /// Reads an escape sequence, starting at its backslash.
     fn escape(&mut self) -> Result<char, DecodeError> {
         let start = self.at;
         let bad = |reason| DecodeError::new(reason, start);
@@ -107,7 +108,7 @@ impl<'a> Reader<'a> {
         Ok(simple)
     }
 
-    /// Reads `\u` and four digits, if they are next.
+    /// Reads `\u` and four hexadecimal digits if they are next, and returns the UTF-16 code unit.
     fn unit(&mut self) -> Option<u32> {
         let digits = self.text.get(self.at..self.at.wrapping_add(6))?.strip_prefix("\\u")?;
         if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
@@ -118,7 +119,7 @@ impl<'a> Reader<'a> {
         Some(unit)
     }
 
-    /// Advances to the next special byte, or to the end of the input.
+    /// Advances to the next byte that is special within a string, or to the end of the input.
     #[inline(always)]
     fn skip_plain(&mut self) {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
@@ -126,8 +127,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the number of leading bytes that need no escape: no quotation mark, backslash or control character. The
-/// first block is examined in words, because most strings are short.
+/// Returns the number of leading bytes that need no escaping, that is, no quotation mark, backslash or control
+/// character. Examines the first block in words, because most strings are short.
 #[inline(always)]
 pub fn plain_length(bytes: &[u8]) -> usize {
     match bytes.split_at_checked(BLOCK) {
@@ -139,10 +140,10 @@ pub fn plain_length(bytes: &[u8]) -> usize {
     }
 }
 
-/// Number of bytes that are examined at once with SIMD.
+/// Number of bytes that are examined at once with SIMD instructions.
 const BLOCK: usize = 64;
 
-/// Like [`plain_length`], but examines words.
+/// Like [`plain_length`], but examines eight bytes at a time.
 #[inline(always)]
 fn plain_words(bytes: &[u8]) -> usize {
     let (words, end) = bytes.as_chunks::<8>();
@@ -157,7 +158,7 @@ fn plain_words(bytes: &[u8]) -> usize {
     length.wrapping_add(end.iter().take_while(|byte| !is_special(**byte)).count())
 }
 
-/// Like [`plain_length`], but for probably long texts.
+/// Like [`plain_length`], but optimized for texts that are probably long.
 #[inline(never)]
 fn long_plain_length(bytes: &[u8]) -> usize {
     let (blocks, _) = bytes.as_chunks::<BLOCK>();
@@ -165,13 +166,13 @@ fn long_plain_length(bytes: &[u8]) -> usize {
     plain.wrapping_add(plain_words(bytes.get(plain..).unwrap_or_default()))
 }
 
-/// Returns whether a block has a special byte. Branchless, so that the compiler vectorizes it.
+/// Returns whether a block contains a byte that needs escaping. Has no branches, so that the compiler vectorizes it.
 #[inline(always)]
 fn has_special(block: &[u8; BLOCK]) -> bool {
     block.iter().fold(0_u8, |found, byte| found | u8::from(is_special(*byte))) != 0
 }
 
-/// Returns whether a text needs no escapes.
+/// Returns whether a text contains no bytes that need escaping.
 #[inline(always)]
 pub(crate) fn is_plain(text: &[u8]) -> bool {
     let Some(last) = text.last_chunk::<8>() else { return !text.iter().any(|byte| is_special(*byte)) };
@@ -192,13 +193,13 @@ fn is_special(byte: u8) -> bool {
     (byte < b' ') | (byte == b'"') | (byte == b'\\')
 }
 
-/// Returns a word with the high bits of special bytes set. Bits of bytes after the first special one, in input order,
-/// may be wrong.
+/// Returns a word in which the high bit of each byte that needs escaping is set. The bits of bytes after the first such
+/// byte, in input order, may be wrong.
 #[inline(always)]
 fn special_in(word: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
-    /// Returns a word with the high bits of zero bytes set.
+    /// Returns a word in which the high bit of each zero byte of `word` is set.
     const fn zeros(word: u64) -> u64 {
         word.wrapping_sub(ONES) & !word
     }

@@ -5,7 +5,7 @@ use crate::{DecodeError, DecodeReason, EncodeError, EncodeReason, Reader, Writer
 
 const NAME: &str = "google.protobuf.Any";
 
-/// Writes an `Any`. One without a type and a value is an empty object.
+/// Writes an `Any` message. If its type and value are empty, writes an empty object.
 ///
 /// # Errors
 ///
@@ -36,7 +36,7 @@ pub fn encode_any(type_url: &str, value: &[u8], to: &mut Writer<'_>) -> Result<(
     })
 }
 
-/// Reads an `Any`. Returns its type URL and bytes.
+/// Reads an `Any` message. Returns its type URL and its encoded content.
 ///
 /// # Errors
 ///
@@ -82,7 +82,7 @@ fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
     }
 }
 
-/// Returns the `@type` of the next object and its offset. Does not consume the object.
+/// Returns the `@type` member of the next object and its offset, without consuming the object.
 ///
 /// # Errors
 ///
@@ -124,8 +124,8 @@ impl crate::Types {
         self.with_type(&crate::AnyType::of::<M>())
     }
 
-    /// Returns the well-known types: `Any` itself, `Duration`, `Empty`, `FieldMask`, `ListValue`, `SourceContext`,
-    /// `Struct`, `Timestamp`, `Value` and the wrappers.
+    /// Returns a set with the well-known types: `Any` itself, `Duration`, `Empty`, `FieldMask`, `ListValue`,
+    /// `SourceContext`, `Struct`, `Timestamp`, `Value` and the wrappers.
     #[must_use]
     pub fn well_known() -> Self {
         use prost_types::{Any, Duration, FieldMask, ListValue, SourceContext, Struct, Timestamp, Value};
@@ -137,7 +137,7 @@ impl crate::Types {
 }
 
 impl crate::AnyType {
-    /// Describes a message type.
+    /// Creates the descriptor of message type `M`.
     #[must_use]
     pub const fn of<M: crate::Json + prost::Message>() -> Self {
         fn encode<M: crate::Json + prost::Message>(bytes: &[u8], to: &mut Writer<'_>) -> Result<(), EncodeError> {
@@ -154,8 +154,9 @@ impl crate::AnyType {
         Self { name: M::NAME, is_object: M::IS_OBJECT, encode: encode::<M>, decode: decode::<M>, memory: None }
     }
 
-    /// Limits the memory of contents to write by [`container_memory`](crate::Options::container_memory). `memory`
-    /// returns the memory of decoded bytes without texts, or `None` if the bytes are invalid.
+    /// Applies the [`container_memory`](crate::Options::container_memory) limit to contents of this type that are
+    /// written. `memory` returns the memory that encoded bytes use after decoding, without texts, or `None` if the
+    /// bytes are invalid.
     #[must_use]
     pub const fn bounded(self, memory: fn(&[u8]) -> Option<usize>) -> Self {
         Self { memory: Some(memory), ..self }

@@ -3,7 +3,7 @@
 use crate::error::quoted;
 use crate::{DecodeError, EncodeError, Reader, Writer};
 
-/// Writes the paths of a field mask.
+/// Writes the paths of a `FieldMask` as a comma-separated string.
 ///
 /// # Errors
 ///
@@ -22,7 +22,7 @@ pub fn encode_field_mask(paths: &[impl AsRef<str>], to: &mut Writer<'_>) -> Resu
     Ok(())
 }
 
-/// Reads the paths of a field mask.
+/// Reads the paths of a `FieldMask` from a comma-separated string.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub fn decode_field_mask(from: &mut Reader<'_>) -> Result<Vec<String>, DecodeErr
     paths.ok_or_else(|| Reader::invalid(EXPECTED, &text, offset))
 }
 
-/// Appends a path in lowerCamelCase. Returns false if the conversion is not reversible.
+/// Appends a path in lowerCamelCase to `text`. Returns `false` if the conversion could not be reversed.
 fn push_camel(path: &str, text: &mut String) -> bool {
     let start = text.len();
     let mut is_behind_underscore = false;
@@ -58,7 +58,7 @@ fn push_camel(path: &str, text: &mut String) -> bool {
     !is_behind_underscore && has_names(text.get(start..).unwrap_or_default())
 }
 
-/// Converts a path from lowerCamelCase to snake_case. Returns `None` for other paths.
+/// Converts a path from lowerCamelCase to snake_case. Returns `None` if the path is not in lowerCamelCase.
 fn snake(path: &str) -> Option<String> {
     if !has_names(path) {
         return None;
@@ -77,7 +77,7 @@ fn snake(path: &str) -> Option<String> {
     Some(text)
 }
 
-/// Returns whether the path consists of names that begin with a letter, separated by points.
+/// Returns whether a path consists of names that begin with a letter, separated by dots.
 fn has_names(path: &str) -> bool {
     path.split('.').all(|name| name.starts_with(|first: char| first.is_ascii_alphabetic()))
 }

@@ -7,18 +7,18 @@ use prost_types::{Duration, Timestamp};
 
 use crate::{DecodeError, EncodeError, Reader, Writer};
 
-/// First second of the year 1, relative to 1970.
+/// First second of the year 1, relative to the Unix epoch.
 const SECONDS_MIN: i64 = -62_135_596_800;
 
-/// Last second of the year 9999, relative to 1970.
+/// Last second of the year 9999, relative to the Unix epoch.
 const SECONDS_MAX: i64 = 253_402_300_799;
 
-/// Maximum duration in seconds, about 10 000 years.
+/// Maximum length of a `Duration` in seconds, about 10 000 years.
 const DURATION_MAX: u64 = 315_576_000_000;
 
 const NANOS_PER_SECOND: i32 = 1_000_000_000;
 
-/// Writes a timestamp as `1972-01-01T10:00:20.021Z`, with no, three, six or nine digits for the fraction.
+/// Writes a timestamp such as `1972-01-01T10:00:20.021Z`. The fraction has zero, three, six or nine digits.
 ///
 /// # Errors
 ///
@@ -32,7 +32,7 @@ pub fn encode_timestamp(seconds: i64, nanos: i32, to: &mut Writer<'_>) -> Result
     Ok(())
 }
 
-/// Reads a timestamp: RFC 3339 with capital letters and any offset from UTC. Returns seconds and nanoseconds.
+/// Reads a timestamp in RFC 3339 format with capital letters and any offset from UTC. Returns seconds and nanoseconds.
 ///
 /// # Errors
 ///
@@ -41,7 +41,7 @@ pub fn decode_timestamp(from: &mut Reader<'_>) -> Result<(i64, i32), DecodeError
     from.parsed("timestamp", timestamp)
 }
 
-/// Writes a duration as `1.5s`, with no, three, six or nine digits for the fraction.
+/// Writes a duration such as `1.5s`. The fraction has zero, three, six or nine digits.
 ///
 /// # Errors
 ///
@@ -57,7 +57,7 @@ pub fn encode_duration(seconds: i64, nanos: i32, to: &mut Writer<'_>) -> Result<
     Ok(())
 }
 
-/// Reads a duration: decimal seconds and an `s`. Returns seconds and nanoseconds.
+/// Reads a duration, which consists of decimal seconds and an `s`. Returns seconds and nanoseconds.
 ///
 /// # Errors
 ///
@@ -85,14 +85,15 @@ fn timestamp(text: &str) -> Option<(i64, i32)> {
     (SECONDS_MIN..=SECONDS_MAX).contains(&seconds).then_some((seconds, nanos))
 }
 
-/// Strips a fraction of one to nine digits if the text begins with a point. Returns `None` if the fraction is invalid.
+/// Strips a fraction of one to nine digits if the text starts with a decimal point. Returns `None` if the fraction is
+/// invalid.
 fn without_fraction(text: &str) -> Option<&str> {
     let Some(fraction) = text.strip_prefix('.') else { return Some(text) };
     let rest = fraction.trim_start_matches(|letter: char| letter.is_ascii_digit());
     (1..=9).contains(&fraction.len().checked_sub(rest.len())?).then_some(rest)
 }
 
-/// Returns whether a text has this form. Each digit of `form` is the maximum at its position.
+/// Returns whether a text has the format `form`, in which each digit is the maximum digit at its position.
 fn has_form(text: &str, form: &str) -> bool {
     let fits = |(byte, form): (u8, u8)| match form {
         b'0'..=b'9' => (b'0'..=form).contains(&byte),

@@ -10,17 +10,17 @@ use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, Fi
 
 use crate::typescript::names::{flat, short_values};
 
-/// The keywords, as in the codec of the Python package.
+/// Python keywords. Must be the same list as in the codec of the Python package.
 const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
     "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
     "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// The builtin types of fields.
+/// Builtin types that the generated fields use.
 const BUILTINS: [&str; 8] = ["bool", "bytes", "dict", "float", "int", "list", "object", "str"];
 
-/// The attributes of every `IntEnum`.
+/// Attributes that every `IntEnum` has, so that enum values cannot use their names.
 const OF_ENUMS: [&str; 14] = [
     "as_integer_ratio",
     "bit_count",
@@ -38,11 +38,12 @@ const OF_ENUMS: [&str; 14] = [
     "value",
 ];
 
-/// Names that generated classes and `dataclasses` use in the scope of a class.
+/// Names that generated classes and `dataclasses` use within the scope of a class.
 const PRIVATE: [&str; 6] = ["_HAS_DEFAULT_FACTORY", "_builtins", "_dataclasses", "_enum", "_frpc", "_typing"];
 const PRIVATE_PREFIXES: [&str; 3] = ["_dflt_", "_in_", "_own_"];
 
-/// The names of messages, enums and services by full name with a leading dot, and those of modules by package.
+/// Python names of messages, enums and services by their full protobuf name with a leading dot, and names of modules by
+/// package.
 pub(super) struct Names {
     own: BTreeMap<String, String>,
     clients: BTreeMap<String, [String; 2]>,
@@ -50,7 +51,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Assigns names to all declarations in the index's files, and to the services of `files`.
+    /// Assigns Python names to all declarations in the index's files, and to the services of `files`.
     pub(super) fn new<'a>(index: &Index<'_>, files: impl Iterator<Item = &'a FileDescriptorProto>) -> Self {
         let mut names = Self { own: BTreeMap::new(), clients: BTreeMap::new(), modules: BTreeMap::new() };
         let mut reserved: HashMap<String, HashSet<String>> = HashMap::new();
@@ -84,17 +85,17 @@ impl Names {
         self.own.get(full_name).map_or("object", String::as_str)
     }
 
-    /// Returns the names of a service's blocking client and of its asyncio client.
+    /// Returns the class names of a service's blocking client and of its asyncio client.
     pub(super) fn clients(&self, full_name: &str) -> [&str; 2] {
         self.clients.get(full_name).map_or(["object"; 2], |names| names.each_ref().map(String::as_str))
     }
 
-    /// Returns the module of a package, without its extension.
+    /// Returns the module name of a package, without its extension.
     pub(super) fn module(&self, package: &str) -> &str {
         self.modules.get(package).map_or("_", String::as_str)
     }
 
-    /// Returns the name under which a module imports that of a package.
+    /// Returns the name under which other modules import the module of a package.
     pub(super) fn import(&self, package: &str) -> String {
         format!("_in_{}", self.module(package).trim_start_matches('_'))
     }
@@ -108,21 +109,21 @@ fn free(wanted: &str, reserved: &mut HashSet<String>) -> String {
     name
 }
 
-/// Returns the name of a class. It does not start with an underscore, because such names are private or mangled, and
-/// differs from the builtin types of fields.
+/// Returns a class name for a declaration. It does not start with an underscore, because such names are private or
+/// mangled, and differs from the builtin types of fields.
 fn public(name: &str) -> String {
     let name = identifier(name.trim_start_matches('_'));
     if BUILTINS.contains(&&*name) { format!("{name}_") } else { name }
 }
 
-/// Prefixes the name with an underscore if it starts with a digit.
+/// Prefixes a name with an underscore if it starts with a digit.
 fn identifier(name: &str) -> String {
     if name.starts_with(|first: char| first.is_ascii_digit()) { format!("_{name}") } else { name.to_owned() }
 }
 
-/// The names of a message's attributes.
+/// Python attribute names of a message's fields and oneofs.
 pub(super) struct Attributes {
-    /// The names of the fields, by number.
+    /// Attribute names of the fields, by field number.
     fields: HashMap<i32, String>,
     oneofs: Vec<String>,
 }
@@ -145,32 +146,33 @@ impl Attributes {
         self.fields.get(&field.number()).map_or("", String::as_str)
     }
 
-    /// Returns the name of a oneof. It is empty for the hidden one of an optional field.
+    /// Returns the attribute name of a oneof, or an empty string for the synthetic oneof of an optional field.
     pub(super) fn oneof(&self, at: usize) -> &str {
         self.oneofs.get(at).map_or("", String::as_str)
     }
 
-    /// Returns whether an attribute hides a name that the class uses.
+    /// Returns whether an attribute hides a name that the generated class uses.
     pub(super) fn hide(&self, name: &str) -> bool {
         self.fields.values().chain(&self.oneofs).any(|own| own == name)
     }
 }
 
-/// Returns the name of a field or oneof. Two leading underscores are reduced to one, because classes mangle such names.
+/// Returns the attribute name of a field or oneof. Reduces two leading underscores to one, because Python mangles such
+/// names within classes.
 fn attribute(name: &str) -> String {
     let name = if name.starts_with("__") { format!("_{}", name.trim_start_matches('_')) } else { name.to_owned() };
     let is_private = PRIVATE.contains(&&*name) || PRIVATE_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     if is_private { format!("{name}_") } else { name }
 }
 
-/// Returns the method names of a class.
+/// Returns distinct method names for a client or server class.
 pub(super) fn methods<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     // Clients have this method already.
     let mut reserved: HashSet<String> = ["close".to_owned()].into();
     names.map(|name| free(&identifier(&name.to_snake_case()), &mut reserved)).collect()
 }
 
-/// Returns the names of an enum's values. The name of the enum is removed if all values have it as a prefix.
+/// Returns the Python names of an enum's values. If all values have the enum's name as a prefix, it is removed.
 pub(super) fn values(of: &EnumDescriptorProto) -> Vec<String> {
     let mut reserved = HashSet::new();
     let name = |name: String| {

@@ -9,8 +9,8 @@ use frpc_build::backend::{Index, full_name, is_map_entry, oneof_of};
 use heck::{ToLowerCamelCase as _, ToShoutySnakeCase as _};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
-/// Reserved words and names of primitive types, which cannot name a type or a constant, or not before another name,
-/// such as `keyof`. Also the names of CommonJS and the globals that generated code uses.
+/// Reserved words and names of primitive types, which cannot be used for types or constants, or not before another
+/// name, such as `keyof`. Also contains the names of CommonJS and the globals that generated code uses.
 const RESERVED: [&str; 71] = [
     "abstract",
     "any",
@@ -85,8 +85,8 @@ const RESERVED: [&str; 71] = [
     "yield",
 ];
 
-/// Properties of all objects and classes, `toJSON`, which `JSON.stringify` calls, and `__proto__`, which sets the
-/// prototype in an object literal.
+/// Properties that all objects and classes have, `toJSON`, which `JSON.stringify` calls, and `__proto__`, which sets
+/// the prototype in an object literal.
 const INHERITED: [&str; 10] = [
     "__proto__",
     "constructor",
@@ -100,14 +100,14 @@ const INHERITED: [&str; 10] = [
     "valueOf",
 ];
 
-/// The names of messages, enums, services and clients, by full name with a leading dot.
+/// TypeScript names of messages, enums, services and clients, by full protobuf name with a leading dot.
 pub(super) struct Names {
     own: BTreeMap<String, String>,
     clients: BTreeMap<String, String>,
 }
 
 impl Names {
-    /// Assigns names to all declarations in the index's files, and to the services of `files`.
+    /// Assigns TypeScript names to all declarations in the index's files, and to the services of `files`.
     pub(super) fn new<'a>(index: &Index<'_>, files: impl Iterator<Item = &'a FileDescriptorProto>) -> Self {
         let mut names = Self { own: BTreeMap::new(), clients: BTreeMap::new() };
         let mut reserved: HashMap<String, HashSet<String>> = HashMap::new();
@@ -138,7 +138,7 @@ impl Names {
     }
 }
 
-/// Returns `Outer_Inner` for `.package.Outer.Inner`.
+/// Returns the TypeScript name of a nested type, which is `Outer_Inner` for `.package.Outer.Inner`.
 pub(crate) fn flat(full_name: &str, package: &str) -> String {
     let name = full_name.trim_start_matches('.');
     let name = name.strip_prefix(package).filter(|_| !package.is_empty()).unwrap_or(name);
@@ -153,18 +153,18 @@ fn free(wanted: &str, reserved: &mut HashSet<String>) -> String {
     name
 }
 
-/// Returns the file of a package, without its extension.
+/// Returns the file name of a package, without its extension.
 pub(super) fn module(package: &str) -> &str {
     if package.is_empty() { "_" } else { package }
 }
 
-/// Returns the name under which a module imports another. Types do not start with `$`, and packages have distinct
-/// names.
+/// Returns the name under which a module imports the module of another package. Types do not start with `$`, and
+/// packages have distinct names.
 pub(super) fn import(package: &str) -> String {
     format!("${}", module(package).replace('.', "$"))
 }
 
-/// Returns an identifier for a property that is neither a property of all objects nor one of `others`.
+/// Returns an identifier for a property that differs from the properties of all objects and from `others`.
 pub(super) fn property(name: &str, others: &[&str]) -> String {
     let is_reserved = INHERITED.contains(&name) || others.contains(&name) || name.is_empty();
     let before = if name.starts_with(|first: char| first.is_ascii_digit()) { "_" } else { "" };
@@ -184,9 +184,9 @@ pub(super) fn unique<T>(mut items: Vec<T>, name: impl Fn(&mut T) -> &mut String)
     items
 }
 
-/// The names of a message's fields and oneofs.
+/// TypeScript property names of a message's fields and oneofs.
 pub(super) struct Fields {
-    /// The names of the fields, by number.
+    /// Property names of the fields, by field number.
     fields: HashMap<i32, String>,
     oneofs: Vec<String>,
 }
@@ -201,8 +201,8 @@ impl Fields {
     }
 }
 
-/// Returns the names of a message's fields. Members of a oneof are cases and not properties, so they may have the name
-/// of a field.
+/// Returns the property names of a message's fields. The members of a oneof are cases rather than properties, so they
+/// may have the same names as fields.
 pub(super) fn fields_of(message: &DescriptorProto) -> Fields {
     let camel = |name: &str| property(&name.to_lower_camel_case(), &[]);
     let named = |of: &dyn Fn(&FieldDescriptorProto) -> bool| -> Vec<(i32, String)> {
@@ -226,7 +226,7 @@ pub(super) fn fields_of(message: &DescriptorProto) -> Fields {
     Fields { fields, oneofs }
 }
 
-/// Returns the position of a member in its oneof, in the order of declaration from 1.
+/// Returns the one-based position of a member in the declaration of its oneof.
 pub(super) fn member(message: &DescriptorProto, field: &FieldDescriptorProto) -> usize {
     let oneof = oneof_of(field);
     let members = message.field.iter().filter(|other| oneof_of(other) == oneof);
@@ -238,9 +238,9 @@ pub(super) fn value_names(of: &EnumDescriptorProto) -> Vec<String> {
     short_values(of).into_iter().map(|name| property(&name, &[])).collect()
 }
 
-/// Returns the names of an enum's values for all languages. The name of the enum is removed if all values have it as a
-/// prefix. Each language converts a remainder such as `1` to an identifier, so that adding it does not rename other
-/// values.
+/// Returns the names of an enum's values for use in all languages. If all values have the enum's name as a prefix, it
+/// is removed. Each language converts a remainder such as `1` to an identifier, so that adding a value does not rename
+/// others.
 pub(crate) fn short_values(of: &EnumDescriptorProto) -> Vec<String> {
     let prefix = format!("{}_", of.name().to_shouty_snake_case());
     let short = |name: &str| -> Option<String> {

@@ -8,7 +8,7 @@ use frpc_telemetry::{Calls, Counters, Histogram, Snapshot};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Adds the counters of each method, if the server counts calls.
+/// Adds call counters to each method, if the server counts calls.
 pub(super) fn add(inspector: &Inspector, mut methods: Vec<v1::Method>) -> Vec<v1::Method> {
     let Some(counters) = inspector.batch_observer::<Counters>() else { return methods };
     let snapshot = counters.snapshot();
@@ -20,7 +20,7 @@ pub(super) fn add(inspector: &Inspector, mut methods: Vec<v1::Method>) -> Vec<v1
     methods
 }
 
-/// Groups the calls of servers by method name.
+/// Groups the counted calls of a server by method name.
 fn by_method(snapshot: &Snapshot) -> HashMap<String, Vec<&Calls>> {
     let mut counted = HashMap::<_, Vec<&Calls>>::new();
     for calls in snapshot.calls.iter().filter(|calls| calls.side == CallSide::Server) {
@@ -29,7 +29,7 @@ fn by_method(snapshot: &Snapshot) -> HashMap<String, Vec<&Calls>> {
     counted
 }
 
-/// Returns the figures of a method from its calls by status code.
+/// Computes the call statistics of a method from its counters by status code.
 fn figures(calls: &[&Calls]) -> v1::Figures {
     let mut all = Histogram::default();
     let mut figures = v1::Figures::default();

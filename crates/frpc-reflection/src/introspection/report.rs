@@ -7,10 +7,10 @@ use frpc::frisbee::inspect::{ConnectionView, ListedConnection};
 use frpc::{CallView, CloseKind, Connection, Inspector};
 use std::time::{Duration, Instant};
 
-/// Maximum number of reported calls of a connection, the oldest first.
+/// Maximum number of calls that are reported for a connection, oldest first.
 const CALLS_MAX: usize = 256;
 
-/// Maximum number of reported characters of a close reason.
+/// Maximum number of characters that are reported of a close reason.
 const REASON_MAX: usize = 256;
 
 fn number(value: usize) -> u64 {
@@ -25,7 +25,7 @@ fn text(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// Reports a server without its connections.
+/// Returns the report on a server, without its connections.
 pub(super) fn server(name: &str, inspector: &Inspector) -> v1::Server {
     let (stats, now) = (inspector.stats(), Instant::now());
     let close = |close: frpc::frisbee::inspect::LastClose| v1::Close {
@@ -67,7 +67,7 @@ fn methods(inspector: &Inspector) -> Vec<v1::Method> {
     all.map(method).collect()
 }
 
-/// Returns a page of the connections after a number, and the number for the next page.
+/// Returns a page of the connections that follow number `after`, and the number at which the next page continues.
 pub(super) fn page(inspector: &Inspector, after: Option<u64>, limit: usize) -> (Vec<v1::Connection>, u64) {
     let listed = inspector.connections(after, limit);
     // Reported numbers start at 1, because 0 means none.
@@ -101,7 +101,7 @@ fn listed_one(inspector: &Inspector, listed: &ListedConnection, view: &Connectio
     }
 }
 
-/// Returns the address of a peer, or the peer process of a Unix socket.
+/// Returns the remote address of a connection or, for a Unix socket, the process id of the peer.
 fn peer(connection: &Connection) -> String {
     #[cfg(unix)]
     if let Some(credentials) = connection.peer_credentials() {
@@ -111,7 +111,8 @@ fn peer(connection: &Connection) -> String {
     text(connection.peer_addr())
 }
 
-/// Reports a connection with its calls and streams, if it is open. `listed_number` is the number in a page.
+/// Returns the report on a connection with its calls and streams, or `None` if it has closed. `listed_number` is its
+/// number in a page.
 pub(super) fn connection(inspector: &Inspector, listed_number: u64) -> Option<v1::ConnectionReply> {
     let listed = inspector.connection(listed_number.checked_sub(1)?)?;
     let view = listed.connection.view();

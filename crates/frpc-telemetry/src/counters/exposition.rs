@@ -6,11 +6,12 @@ use frpc::observe::CallSide;
 use std::fmt::{Display, Write as _};
 use std::time::Duration;
 
-/// Bucket bounds in nanoseconds, as exponents of two: from 4 µs to 34 s. Counts below a power of two are exact.
+/// Bucket bounds in nanoseconds, as exponents of two: from 4 µs to 34 s. The number of durations below a power of two
+/// is exact.
 const BOUNDS: std::ops::RangeInclusive<u32> = 12..=35;
 
 impl Snapshot {
-    /// The media type of [`prometheus`](Self::prometheus).
+    /// Media type of the text that [`prometheus`](Self::prometheus) returns.
     pub const PROMETHEUS_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
 
     /// Returns the snapshot in the text format of Prometheus, with the connection counts of a server if `stats` is
@@ -25,8 +26,8 @@ impl Snapshot {
         self.exposition(&self.figures(stats))
     }
 
-    /// Like [`prometheus`](Self::prometheus), with the connection counts of several servers, distinguished by the label
-    /// `server`.
+    /// Like [`prometheus`](Self::prometheus), but includes the connection metrics of several servers, distinguished by
+    /// the label `server`.
     pub fn prometheus_of(&self, servers: &[(String, Stats)]) -> String {
         self.exposition(&self.figures_of(servers))
     }
@@ -68,7 +69,7 @@ impl Snapshot {
     }
 }
 
-/// Writes the header of a metric.
+/// Writes the help and type lines of a metric.
 fn begin(text: &mut String, name: &str, kind: &str, help: &str) {
     // Writing to a string cannot fail.
     let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
@@ -81,14 +82,15 @@ fn kind(kind: FigureKind) -> &'static str {
     }
 }
 
-/// Returns the labels of a figure. Server names come from the program or a resolver, so they are escaped.
+/// Returns the labels of a metric in Prometheus format. Server names are escaped, because they come from the program or
+/// a resolver.
 fn labels(figure: &Metric) -> String {
     let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     let labels: Vec<_> = figure.labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
     labels.join(",")
 }
 
-/// Writes a value with its labels, if any.
+/// Writes a sample line with its labels, if there are any.
 fn put(text: &mut String, name: &str, labels: &str, value: impl Display) {
     let _ =
         if labels.is_empty() { writeln!(text, "{name} {value}") } else { writeln!(text, "{name}{{{labels}}} {value}") };

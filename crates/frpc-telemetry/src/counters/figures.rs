@@ -8,37 +8,37 @@ use frpc::observe::ServerLoad;
 use frpc::pubsub::Broker;
 use std::collections::BTreeMap;
 
-/// Number of servers with labels of their own, which bounds the cardinality. Further servers are summed up as
+/// Number of servers with their own labels, which bounds the cardinality of the metrics. Further servers are merged as
 /// [`OTHERS`].
 const SERVERS_SHOWN: usize = 64;
 
-/// Label value of the servers beyond [`SERVERS_SHOWN`].
+/// Label value for the servers beyond [`SERVERS_SHOWN`].
 const OTHERS: &str = "others";
 
-/// A metric, named as on the page for Prometheus.
+/// A metric with its current value, named like in the Prometheus export.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Metric {
-    /// The name, which ends with the unit, and with `_total` for counters.
+    /// Name of the metric, which ends with its unit, and with `_total` for counters.
     pub name: &'static str,
-    /// A description of the metric in one sentence.
+    /// Description of the metric in one sentence.
     pub help: &'static str,
     /// Whether the metric is a counter or a gauge.
     pub kind: FigureKind,
-    /// Label names and values. Peers choose none of them: they are schema names, status codes, close reasons, or server
-    /// names from the program or its resolver.
+    /// Label names and values. Peers cannot choose any of them: they are names in the schema, status codes, close
+    /// reasons, or server names from the program or its resolver.
     pub labels: Vec<(&'static str, String)>,
-    /// The current value of the metric.
+    /// Current value of the metric.
     pub value: u64,
 }
 
-/// How a [`Metric`] changes.
+/// Kind of a [`Metric`], which determines how its value changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum FigureKind {
-    /// A monotonic count that starts at zero with the program.
+    /// A monotonic count that starts at zero when the program starts.
     Counter,
-    /// A value that may rise and fall.
+    /// A value that can rise and fall.
     Gauge,
 }
 
@@ -67,23 +67,23 @@ fn add(sum: &mut ServerLoad, load: &ServerLoad) {
     sum.doubts += load.doubts;
 }
 
-/// Metrics of the brokers registered with `Counters::show_topics`.
+/// Totals of the brokers registered with `Counters::show_topics`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct TopicFigures {
     /// Number of published messages.
     pub published: u64,
-    /// Number of messages lost, summed over subscribers.
+    /// Number of messages lost, summed over all subscribers.
     pub lost: u64,
-    /// Current number of subscriptions.
+    /// Current number of subscriptions to topics.
     pub subscriptions: u64,
-    /// Current number of queued bytes, summed over subscribers.
+    /// Number of bytes currently queued for subscribers, summed over all of them.
     pub waiting: u64,
 }
 
 #[cfg(feature = "pubsub")]
 impl TopicFigures {
-    /// Returns the sums over all brokers; `None` without brokers.
+    /// Returns the totals over all brokers, or `None` if there are no brokers.
     pub(super) fn of(brokers: &[Broker]) -> Option<Self> {
         if brokers.is_empty() {
             return None;
@@ -99,7 +99,7 @@ impl TopicFigures {
     }
 }
 
-/// Builder of a list of metrics.
+/// Builder for the list of a snapshot's metrics.
 struct MetricSet(Vec<Metric>);
 
 impl MetricSet {
@@ -193,8 +193,8 @@ fn put_topics(to: &mut MetricSet, topics: &TopicFigures) {
 }
 
 impl Snapshot {
-    /// Like [`figures`](Self::figures), with the connection metrics of several servers, distinguished by the label
-    /// `server`.
+    /// Like [`figures`](Self::figures), but includes the connection metrics of several servers, distinguished by the
+    /// label `server`.
     pub fn figures_of(&self, servers: &[(String, Stats)]) -> Vec<Metric> {
         let mut figures = self.figures(None);
         let mut of_servers = Vec::new();

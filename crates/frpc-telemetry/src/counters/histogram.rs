@@ -3,16 +3,17 @@
 
 use std::time::Duration;
 
-/// The number of buckets. The last one holds all durations from 70 minutes on.
+/// Number of histogram buckets. The last one counts all durations of 70 minutes or more.
 pub(crate) const BUCKETS: usize = 272;
 
-/// The buckets of each doubling, as a power of two: a bucket is an eighth as wide as its lower bound.
+/// Number of buckets per doubling of the duration, as a power of two. A bucket is an eighth as wide as its lower bound.
 const STEPS_BITS: u32 = 3;
 
-/// The width of the first buckets, in nanoseconds, as a power of two. Finer steps than 128 ns say nothing about a call.
+/// Width in nanoseconds of the first buckets, as a power of two. A finer resolution than 128 ns is not meaningful for
+/// calls.
 const UNIT_BITS: u32 = 7;
 
-/// Returns the index of the bucket that counts a duration in nanoseconds.
+/// Returns the index of the bucket for a duration in nanoseconds.
 pub(crate) fn bucket(nanos: u64) -> usize {
     let units = nanos >> UNIT_BITS;
     let shift = (units | 1 << STEPS_BITS).ilog2() - STEPS_BITS;
@@ -29,13 +30,13 @@ pub(crate) fn end(bucket: usize) -> u64 {
     ((first as u64 + 1) << shift) << UNIT_BITS
 }
 
-/// A histogram of call durations, with their sum.
+/// A histogram of call durations with their exact sum.
 ///
-/// A bucket is at most an eighth as wide as the durations in it and at least 128 ns wide, so quantiles are at most an
-/// eighth too large. The last bucket holds all durations from 70 minutes on.
+/// A bucket is at most an eighth as wide as the durations in it, but at least 128 ns wide, so quantiles are at most an
+/// eighth too large. The last bucket counts all durations of 70 minutes or more.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Histogram {
-    /// Number of durations in each bucket.
+    /// Number of durations counted in each bucket.
     counts: Vec<u64>,
     nanos: u64,
 }
@@ -47,7 +48,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Returns the number of durations.
+    /// Returns the number of recorded durations.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
@@ -57,8 +58,8 @@ impl Histogram {
         Duration::from_nanos(self.nanos)
     }
 
-    /// Returns the number of durations below `end`. It is exact if `end` is a power of two in nanoseconds, from 128 on;
-    /// otherwise the bucket that contains `end` is not counted.
+    /// Returns the number of durations below `end`. The number is exact if `end` is a power of two in nanoseconds and
+    /// at least 128. Otherwise the bucket that contains `end` is not counted.
     pub fn below(&self, end: Duration) -> u64 {
         let end = u64::try_from(end.as_nanos()).unwrap_or(u64::MAX);
         self.counts.iter().enumerate().take_while(|(bucket, _)| self::end(*bucket) <= end).map(|(_, count)| count).sum()
@@ -80,20 +81,20 @@ impl Histogram {
         })
     }
 
-    /// Iterates over the non-empty buckets in ascending order, as pairs of upper bound and count.
+    /// Returns an iterator over the non-empty buckets in ascending order, as pairs of upper bound and count.
     pub fn ranges(&self) -> impl Iterator<Item = (Duration, u64)> {
         let ranges = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         ranges.map(|(bucket, count)| (Duration::from_nanos(end(bucket)), *count))
     }
 
-    /// Adds the durations of another histogram.
+    /// Adds the durations of another histogram to this one.
     pub fn merge(&mut self, other: &Self) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count = count.wrapping_add(*other));
         self.nanos = self.nanos.wrapping_add(other.nanos);
     }
 
-    /// Replaces negative counts by zero. They occur because shards are read one after the other: one may have
-    /// subtracted a call that another adds after it was read.
+    /// Replaces negative counts with zero. They occur because shards are read one after the other: one shard may have
+    /// subtracted a call that another one adds after it was read.
     pub(crate) fn settle(&mut self) {
         for count in self.counts.iter_mut().chain([&mut self.nanos]) {
             if count.cast_signed() < 0 {
@@ -102,7 +103,7 @@ impl Histogram {
         }
     }
 
-    /// Adds counts by bucket, and a sum in nanoseconds.
+    /// Adds counts for each bucket, and a sum of durations in nanoseconds.
     pub(crate) fn add(&mut self, counts: impl Iterator<Item = u64>, nanos: u64) {
         self.counts.iter_mut().zip(counts).for_each(|(count, other)| *count = count.wrapping_add(other));
         self.nanos = self.nanos.wrapping_add(nanos);

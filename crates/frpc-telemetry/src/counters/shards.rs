@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-/// Number of status codes. gRPC's codes are numbered from 0.
+/// Number of status codes, which gRPC numbers from 0.
 const CODES: usize = 17;
 
-/// Identifies a counter: the calls of one method that ended with one status code.
+/// Key of a counter: the calls of one method that ended with one status code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Key {
     /// Index of the method in the table of all counted methods.
@@ -30,14 +30,14 @@ impl Key {
     }
 }
 
-/// The histogram of one method and status code in one shard. Only the thread that holds the lease writes it.
+/// Histogram of one method and status code in one shard. Only the thread that holds the shard's lease writes to it.
 struct Series {
     key: Key,
     buckets: [AtomicU64; BUCKETS],
     nanos: AtomicU64,
 }
 
-/// Adds to a counter with a single writer.
+/// Adds to an atomic counter that only one thread writes to.
 fn add(counter: &AtomicU64, amount: u64) {
     counter.store(counter.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
 }
@@ -47,7 +47,7 @@ impl Series {
         Self { key, buckets: std::array::from_fn(|_| AtomicU64::new(0)), nanos: AtomicU64::new(0) }
     }
 
-    /// Adds `calls` calls of `nanos` nanoseconds each.
+    /// Counts `calls` calls with a duration of `nanos` nanoseconds each.
     fn add(&self, calls: u64, nanos: u64) {
         if let Some(bucket) = self.buckets.get(histogram::bucket(nanos)) {
             add(bucket, calls);
@@ -56,13 +56,13 @@ impl Series {
     }
 }
 
-/// The counters of one thread and of previous holders of its lease.
+/// Counters that one thread writes to, with the values of previous threads that held the lease.
 type Shard = Mutex<Vec<Arc<Series>>>;
 
-/// Exclusive right of a thread to write to a shard, which makes its counters cheap to increment.
+/// A thread's exclusive right to write to a shard, which makes incrementing its counters cheap.
 struct Lease {
     shard: Arc<Shard>,
-    /// The histograms of the shard, indexed by key, so that the owner finds them without a lock.
+    /// Histograms of the shard, indexed by key, so that the thread finds them without taking the lock.
     series: Vec<Option<Arc<Series>>>,
 }
 
@@ -90,24 +90,24 @@ impl Lease {
     }
 }
 
-/// All shards. Their number is the largest number of threads that counted at the same time.
+/// All shards of a set of counters. There are as many as threads have counted at the same time.
 #[derive(Default)]
 pub(crate) struct Shards {
     all: Mutex<Vec<Arc<Shard>>>,
-    /// Leases of threads that have ended, to be reused by new threads.
+    /// Leases returned by threads that have ended, for reuse by new threads.
     free: Mutex<Vec<Lease>>,
 }
 
-/// A thread's lease on one set of shards. Returned on drop.
+/// A thread's lease for the shards of one set of counters, which is returned on drop.
 #[derive(Default)]
 struct LeasedShard {
     of: Weak<Shards>,
-    /// The leased shard. `None` before the thread has counted a call.
+    /// The leased shard. `None` until the thread has counted a call.
     lease: Option<Lease>,
 }
 
 impl LeasedShard {
-    /// Adds calls to a shard with a single writer.
+    /// Counts calls in the leased shard, to which only this thread writes.
     fn add(&mut self, key: Key, calls: u64, nanos: u64, of: &Arc<Shards>) {
         match &mut self.lease {
             Some(lease) => lease.add(key, calls, nanos),
@@ -125,12 +125,12 @@ impl Drop for LeasedShard {
 }
 
 thread_local! {
-    /// The leases of this thread: one per set of counters, usually a single one.
+    /// Leases of this thread, one for each set of counters. Usually there is a single one.
     static LEASES: RefCell<Vec<LeasedShard>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Shards {
-    /// Adds calls to the shard of this thread.
+    /// Counts calls in the shard of the current thread.
     pub(crate) fn add(self: &Arc<Self>, key: Key, calls: u64, nanos: u64) {
         let added = LEASES.try_with(|leases| {
             let mut leases = leases.borrow_mut();
@@ -149,7 +149,7 @@ impl Shards {
         }
     }
 
-    /// Takes a lease, records the calls, and returns the lease.
+    /// Acquires a lease, counts the calls and returns the lease.
     #[cold]
     #[inline(never)]
     fn leased(self: &Arc<Self>, key: Key, calls: u64, nanos: u64) -> LeasedShard {
@@ -163,7 +163,7 @@ impl Shards {
         LeasedShard { of: Arc::downgrade(self), lease: Some(lease) }
     }
 
-    /// Sums the shards by key.
+    /// Returns the histograms summed over all shards, by key.
     pub(crate) fn sums(&self) -> BTreeMap<Key, Histogram> {
         let mut sums: BTreeMap<Key, Histogram> = BTreeMap::new();
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -182,7 +182,7 @@ impl Shards {
 mod tests {
     use super::*;
 
-    /// Threads that only count, such as workers, used to keep the leases of dropped counters.
+    /// Regression test: threads that only count calls, such as workers, kept the leases of dropped counters.
     #[test]
     fn thread_drops_leases_of_counters_that_are_gone() {
         for _ in 0..3 {

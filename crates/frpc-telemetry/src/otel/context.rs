@@ -30,19 +30,20 @@ pub fn context() -> Context {
     }
 }
 
-/// Converts a trace context to a span context.
+/// Converts a trace context to OpenTelemetry's span context.
 pub(crate) fn span_context(context: &TraceContext, is_sampled: bool) -> SpanContext {
     let flags = if is_sampled { TraceFlags::SAMPLED } else { TraceFlags::default() };
     let (trace, span) = (TraceId::from_bytes(context.trace_id()), SpanId::from_bytes(context.span_id()));
     SpanContext::new(trace, span, flags, context.is_remote(), TraceState::NONE)
 }
 
-/// Converts a span context to a trace context. `None` if the span has no ids, as those of a no-op tracer.
+/// Converts OpenTelemetry's span context to a trace context. Returns `None` if the span has no ids, like the spans of a
+/// no-op tracer.
 pub(crate) fn of_span(span: &SpanContext) -> Option<TraceContext> {
     TraceContext::new(span.trace_id().to_bytes(), span.span_id().to_bytes(), span.is_sampled())
 }
 
-/// Returns OpenTelemetry's current span.
+/// Returns the trace context of OpenTelemetry's current span, if it has one.
 #[inline]
 pub(crate) fn active() -> Option<TraceContext> {
     Context::map_current(

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Maximum number of queued spans, including the batch that is being sent: the SDK's default.
+/// Maximum number of queued spans, including the batch that is being sent. Equal to the default of the SDK.
 const WAITING_MAX: u64 = 2048;
 
 /// Counters of exported spans, and of spans lost because the collector is down or slow.
@@ -35,7 +35,7 @@ pub struct Exports(Arc<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// Number of ended spans that wait to be exported or are being sent.
+    /// Number of ended spans that are queued for export or being sent.
     waiting: AtomicU64,
     exported: AtomicU64,
     failed: AtomicU64,
@@ -43,12 +43,12 @@ struct Counts {
 }
 
 impl Exports {
-    /// Creates counters at zero.
+    /// Creates span export counters that start at zero.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Creates a processor that exports spans in batches, on a dedicated thread, and updates these counters.
+    /// Creates a processor that exports spans in batches on a dedicated thread and updates these counters.
     pub fn processor(&self, exporter: impl SpanExporter + 'static) -> impl SpanProcessor + 'static {
         let config = BatchConfigBuilder::default().with_max_queue_size(WAITING_MAX as usize).build();
         let exporter = CountedExporter { counts: self.0.clone(), exporter };
@@ -66,19 +66,19 @@ impl Exports {
         self.0.failed.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of spans that were dropped because the queue was full.
+    /// Returns the number of spans that were dropped because the export queue was full.
     pub fn dropped(&self) -> u64 {
         self.0.dropped.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of spans that are queued or being sent, at most 2048.
+    /// Returns the number of spans that are queued for export or being sent, at most 2048.
     pub fn waiting(&self) -> u64 {
         self.0.waiting.load(Ordering::Relaxed)
     }
 }
 
-/// A processor that admits spans while the SDK's queue has capacity, because the SDK does not count those that it
-/// drops.
+/// A span processor that admits spans only while the SDK's queue has space, because the SDK does not count the spans
+/// that it drops.
 #[derive(Debug)]
 struct BoundedProcessor {
     counts: Arc<Counts>,
@@ -117,14 +117,14 @@ impl SpanProcessor for BoundedProcessor {
     }
 }
 
-/// An exporter that counts its successes and failures.
+/// A span exporter that counts exported and failed spans.
 #[derive(Debug)]
 struct CountedExporter<E> {
     counts: Arc<Counts>,
     exporter: E,
 }
 
-/// Guard of a batch that is being sent. Counts the batch as failed if the export is cancelled.
+/// Guard of a batch of spans that is being sent. Counts the batch as failed if the export is cancelled.
 struct ExportGuard<'a> {
     counts: &'a Counts,
     spans: u64,
@@ -168,7 +168,7 @@ mod tests {
     use opentelemetry_sdk::error::OTelSdkError;
     use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider};
 
-    /// An exporter that fails every second batch.
+    /// A span exporter that fails every second batch.
     #[derive(Debug, Default)]
     struct Refused(AtomicU64);
 

@@ -6,19 +6,19 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Number of tables, each with its own lock, to reduce contention.
+/// Number of hash tables, each with its own lock to reduce contention.
 const TABLES: usize = 16;
 
-/// A sampled call in progress, with its open spans.
+/// A sampled call in progress with its open spans.
 pub(crate) struct LiveCall {
     pub(crate) span: Option<BoxedSpan>,
-    /// The span of the current attempt. `None` for the first, which the span of the call covers.
+    /// Span of the current attempt. `None` for the first attempt, which the span of the call covers.
     pub(crate) attempt: Option<BoxedSpan>,
     pub(crate) attempts: u32,
     pub(crate) started: Instant,
 }
 
-/// Table of the sampled calls in progress, by the number that the observer stores in each call.
+/// Sampled calls in progress, by the number that the observer's token contains.
 #[derive(Default)]
 pub(crate) struct LiveCalls {
     tables: [Mutex<HashMap<u64, LiveCall>>; TABLES],
@@ -26,14 +26,14 @@ pub(crate) struct LiveCalls {
 }
 
 impl LiveCalls {
-    /// Registers a call and returns its number, which is never 0.
+    /// Registers a sampled call and returns its number, which is never 0.
     pub(crate) fn enter(&self, live: LiveCall) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         self.table(number).lock().insert(number, live);
         number
     }
 
-    /// Applies `change` to a call, if it is registered.
+    /// Applies `change` to the call with this number, if it is registered.
     pub(crate) fn with(&self, number: u64, change: impl FnOnce(&mut LiveCall)) {
         if let Some(live) = self.table(number).lock().get_mut(&number) {
             change(live);

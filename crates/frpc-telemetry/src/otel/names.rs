@@ -2,31 +2,31 @@
 
 use frpc::Code;
 
-/// Attribute: the RPC system.
+/// Span attribute with the name of the RPC system.
 pub(crate) const SYSTEM: &str = "rpc.system.name";
-/// Attribute: the full name of the method, including its service.
+/// Span attribute with the full name of the method, including its service.
 pub(crate) const METHOD: &str = "rpc.method";
-/// Attribute: the status code of the call, by its gRPC name.
+/// Span attribute with the status code of the call, as its gRPC name.
 pub(crate) const STATUS_CODE: &str = "rpc.response.status_code";
-/// Attribute: the status code of a failed call.
+/// Span attribute with the status code of a failed call.
 pub(crate) const ERROR_TYPE: &str = "error.type";
-/// Histogram: duration of calls at clients, in seconds.
+/// Name of the histogram of call durations on clients, in seconds.
 pub(crate) const CLIENT_DURATION: &str = "rpc.client.call.duration";
-/// Histogram: duration of calls at servers, in seconds.
+/// Name of the histogram of call durations on servers, in seconds.
 pub(crate) const SERVER_DURATION: &str = "rpc.server.call.duration";
 
-/// Value of [`SYSTEM`].
+/// Value of the attribute [`SYSTEM`].
 pub(crate) const FRPC: &str = "frpc";
-/// Attribute: the number of an attempt, from 1. Not part of the conventions.
+/// Span attribute with the number of an attempt, starting at 1. Not part of OpenTelemetry's semantic conventions.
 pub(crate) const ATTEMPT: &str = "frpc.attempt";
-/// Attributes: the sizes of request and reply in bytes. Not part of the conventions.
+/// Span attributes with the sizes of request and reply in bytes. Not part of OpenTelemetry's semantic conventions.
 pub(crate) const REQUEST_SIZE: &str = "frpc.request.size";
 pub(crate) const REPLY_SIZE: &str = "frpc.reply.size";
 
-/// Bucket boundaries that the conventions recommend for durations, in seconds.
+/// Bucket boundaries in seconds that OpenTelemetry's semantic conventions recommend for durations.
 pub(crate) const BOUNDS: [f64; 14] = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0];
 
-/// Returns the name of a code.
+/// Returns the gRPC name of a status code.
 pub(crate) fn code(code: Code) -> &'static str {
     match code {
         Code::Ok => "OK",
@@ -49,8 +49,8 @@ pub(crate) fn code(code: Code) -> &'static str {
     }
 }
 
-/// Returns whether a code counts as an error of the server, by the conventions for gRPC. For clients every code except
-/// OK is an error.
+/// Returns whether a status code counts as an error on the server, according to the semantic conventions for gRPC. On
+/// clients, every code except OK is an error.
 pub(crate) fn is_server_fault(code: Code) -> bool {
     use Code::{DataLoss, DeadlineExceeded, Internal, Unavailable, Unimplemented, Unknown};
     matches!(code, Unknown | DeadlineExceeded | Unimplemented | Internal | Unavailable | DataLoss)

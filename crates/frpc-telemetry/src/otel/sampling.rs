@@ -3,17 +3,17 @@
 
 use frpc::observe::TraceContext;
 
-/// The share of traces to record, and whether decisions of peers are honoured.
+/// Which traces are recorded: a sampling ratio, and whether to honour the decisions of peers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sampling {
-    /// Sampling threshold: a trace that begins in this process is recorded if a random number is below this value.
+    /// Sampling threshold. A trace that starts in this process is recorded if a random number is below it.
     below: u64,
-    /// Whether the sampling flag of a received call is honoured.
+    /// Whether to honour the sampling flag of received calls.
     pub(crate) trusts: bool,
 }
 
 impl Default for Sampling {
-    /// Records every trace.
+    /// Returns settings that record every trace.
     fn default() -> Self {
         Self { below: u64::MAX, trusts: false }
     }
@@ -25,8 +25,8 @@ impl Sampling {
         self.below = (ratio * 2_f64.powi(64)) as u64;
     }
 
-    /// Returns whether to record a call with the context `parent`. The decision is made once per trace and process. An
-    /// untrusted peer cannot influence it, not even by the choice of its trace id.
+    /// Returns whether to record a call whose parent context is `parent`. The decision is made once per trace and
+    /// process. An untrusted peer cannot influence it, not even by choosing the trace id.
     #[inline]
     pub(crate) fn is_chosen(&self, parent: Option<&TraceContext>) -> bool {
         match parent {
@@ -36,8 +36,8 @@ impl Sampling {
     }
 }
 
-/// Returns the context of a call that is not recorded: the received trace or a new one, marked as not sampled for the
-/// servers that follow.
+/// Returns the trace context to propagate for a call that is not recorded: that of the received trace or of a new one,
+/// marked as not sampled for the servers called next.
 #[inline]
 pub(crate) fn unrecorded(parent: Option<&TraceContext>) -> Option<TraceContext> {
     let (trace, span) = match parent {
@@ -63,7 +63,7 @@ mod tests {
 
     fn remote(flags: &str) -> TraceContext {
         let text = format!("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-{flags}");
-        TraceContext::from_traceparent(&text).expect("`traceparent` header should be valid")
+        TraceContext::from_traceparent(&text).expect("traceparent header should be valid")
     }
 
     #[test]
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_call_that_is_not_recorded_stays_in_its_trace() {
-        let went_on = unrecorded(Some(&remote("01"))).expect("remote context should have ids");
+        let went_on = unrecorded(Some(&remote("01"))).expect("context of a remote parent should be propagated");
         assert_eq!(went_on.to_string(), remote("00").to_string());
         assert!(!went_on.is_remote(), "the decision is that of this process");
         assert_ne!(unrecorded(None).map(|new| new.trace_id()), unrecorded(None).map(|new| new.trace_id()));

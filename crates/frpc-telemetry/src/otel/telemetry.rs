@@ -41,10 +41,10 @@ pub struct Telemetry {
     lives: Arc<LiveCalls>,
 }
 
-/// Maximum number of attributes that a span of a call has.
+/// Maximum number of attributes on the span of a call.
 const ATTRIBUTES_MAX: usize = 7;
 
-/// The duration histograms of clients and servers.
+/// Histograms of call durations on clients and servers.
 #[derive(Clone)]
 struct Durations {
     client: Histogram<f64>,
@@ -52,13 +52,13 @@ struct Durations {
 }
 
 impl Telemetry {
-    /// Creates an observer that forwards trace contexts and reports nothing.
+    /// Creates an observer that only propagates trace contexts and reports nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Creates spans with this tracer. Its sampler is consulted for calls that were [sampled here](Self::sample), with
-    /// a parent marked as sampled. The SDK's default sampler accepts those.
+    /// Creates spans with this tracer. Its sampler is consulted for calls that were [sampled locally](Self::sample),
+    /// with a parent that is marked as sampled. The default sampler of the SDK accepts those.
     pub fn spans(mut self, tracer: impl ObjectSafeTracer + Send + Sync + 'static) -> Self {
         self.tracer = Some(Arc::new(BoxedTracer::new(Box::new(tracer))));
         self
@@ -74,8 +74,8 @@ impl Telemetry {
         self
     }
 
-    /// Honours the sampling decision in the trace contexts that peers send. Suitable for servers that are called only
-    /// by servers of the same owner. By default it is ignored, because any peer could force every call to be recorded.
+    /// Honours the sampling decision in the trace contexts of peers. Suitable for servers that are only called by
+    /// servers of the same owner. By default, it is ignored, because any peer could force all its calls to be recorded.
     pub fn trust_peers(mut self) -> Self {
         self.sampling.trusts = true;
         self
@@ -97,7 +97,7 @@ impl Telemetry {
         self
     }
 
-    /// Returns the number of sampled calls in progress.
+    /// Returns the number of sampled calls that are in progress.
     pub fn in_progress(&self) -> usize {
         self.lives.len()
     }
@@ -183,7 +183,7 @@ impl Telemetry {
     }
 }
 
-/// Starts the span of a call or of a further attempt as a child of `trace`, and stores its context in `trace`.
+/// Starts the span of a call or of a further attempt as a child of `trace`, and stores the span's context in `trace`.
 #[cold]
 fn begin(
     tracer: &BoxedTracer,
@@ -210,7 +210,7 @@ fn begin(
     span
 }
 
-/// Ends a span with the code of its call.
+/// Ends the span of a call with the call's status code.
 fn close(mut span: BoxedSpan, side: CallSide, code: Code) {
     let name = names::code(code);
     span.set_attribute(KeyValue::new(names::STATUS_CODE, name));

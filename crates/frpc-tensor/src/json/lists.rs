@@ -7,20 +7,20 @@ use crate::dtype::ElementType;
 use crate::half;
 use crate::tensor::{DIMENSIONS_MAX, Tensor};
 
-/// Initial capacity, in numbers.
+/// Initial capacity of the list of numbers.
 const FIRST: usize = 8;
 
-/// Largest integer up to which doubles represent all integers exactly: 2^53.
+/// Largest integer up to which doubles represent all integers exactly, which is 2^53.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// The numbers of nested lists with a common shape.
+/// Numbers parsed from nested JSON lists, with their shape.
 pub(super) struct Lists {
     shape: Vec<u32>,
     numbers: Numbers,
 }
 
 impl Lists {
-    /// Parses nested lists or a single number.
+    /// Parses a number or nested lists of numbers. All lists of a level must have the same length.
     pub(super) fn read(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let mut numbers = Numbers::default();
         // The length of the lists at each depth, once one of them has ended.
@@ -76,7 +76,7 @@ impl Lists {
         }
     }
 
-    /// Returns the type that NumPy infers for these numbers.
+    /// Returns the element type that NumPy infers for these numbers.
     pub(super) fn element(&self) -> ElementType {
         match self.numbers.kind {
             Kind::Bools => ElementType::Bool,
@@ -98,7 +98,7 @@ fn ragged(position: usize) -> DecodeError {
     Reader::refuse(position, "lists at the same depth have different shapes")
 }
 
-/// Numbers as 64-bit words: integers in two's complement, floats as their bits, bools as 0 or 1.
+/// Parsed numbers as 64-bit words: integers in two's complement, floats as their bits, bools as 0 or 1.
 #[derive(Default)]
 struct Numbers {
     kind: Kind,
@@ -110,7 +110,7 @@ enum Kind {
     #[default]
     None,
     Bools,
-    /// `has_large`: at least one exceeds the range of `i64`.
+    /// All numbers are integers. `has_large` is set if any of them exceeds the range of `i64`.
     Integers {
         has_negative: bool,
         has_large: bool,
@@ -161,13 +161,13 @@ impl Numbers {
         Ok(())
     }
 
-    /// Parses a number: as an integer if it is compatible with the earlier numbers, else as a float.
+    /// Parses a number as an integer if that is compatible with the numbers before it, and as a float otherwise.
     fn number(&mut self, text: &str, position: usize) -> Result<u64, DecodeError> {
         let integer = if text.contains(['.', 'e', 'E']) { None } else { self.integer(text) };
         integer.map_or_else(|| Ok(self.float(finite(text, position)?)), Ok)
     }
 
-    /// Parses an integer. `None` if no type holds it together with the earlier numbers.
+    /// Parses an integer. Returns `None` if no integer type can hold it together with the numbers before it.
     fn integer(&mut self, text: &str) -> Option<u64> {
         let (mut has_negative, mut has_large) = match self.kind {
             Kind::Integers { has_negative, has_large } => (has_negative, has_large),
@@ -191,7 +191,7 @@ impl Numbers {
         Some(word)
     }
 
-    /// Adds a float. Converts earlier integers to floats.
+    /// Adds a float, converting earlier integers to floats.
     fn float(&mut self, float: f64) -> u64 {
         if let Kind::Integers { has_large, .. } = self.kind {
             for word in &mut self.words {
@@ -202,7 +202,7 @@ impl Numbers {
         float.to_bits()
     }
 
-    /// Encodes the elements, little-endian.
+    /// Encodes the numbers as little-endian elements.
     fn elements(self, element: ElementType) -> Result<Bytes, String> {
         let bad = || format!("a number of the lists does not fit {element}");
         macro_rules! integers {
@@ -248,7 +248,7 @@ impl Numbers {
         }
     }
 
-    /// Encodes floats of two bytes. Fails if a finite value exceeds the largest one.
+    /// Encodes the numbers as floats of two bytes. Fails if a finite value exceeds the largest such float.
     fn floats(self, bad: impl Fn() -> String, round: fn(f64) -> ([u8; 2], u16, u16)) -> Result<Bytes, String> {
         self.collect(|word, kind| {
             let value = float_of(word, kind).ok_or_else(&bad)?;
@@ -272,7 +272,7 @@ impl Numbers {
     }
 }
 
-/// Parses a JSON number. Fails if it overflows to infinity.
+/// Parses a JSON number as a float. Fails if it overflows to infinity.
 fn finite(text: &str, position: usize) -> Result<f64, DecodeError> {
     let float: Option<f64> = text.parse().ok();
     float
@@ -292,7 +292,7 @@ fn float_of(word: u64, kind: Kind) -> Option<f64> {
     }
 }
 
-/// Converts a float to the integer with the same value, if any.
+/// Converts a float to the integer with the same value, if there is one.
 fn exact(value: f64) -> Option<i64> {
     (value.trunc() == value && value.abs() <= EXACT_MAX).then_some(value as i64)
 }

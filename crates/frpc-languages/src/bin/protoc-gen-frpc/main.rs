@@ -120,21 +120,21 @@ fn converse() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The files of a request, including options that prost-types does not know.
+/// Files of a plugin request, including options that prost-types does not know.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RawRequest {
     #[prost(bytes = "vec", repeated, tag = "15")]
     proto_file: Vec<Vec<u8>>,
 }
 
-/// The files of a request, encoded as a `FileDescriptorSet`.
+/// Files of a plugin request, encoded as a `FileDescriptorSet`.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RawSet {
     #[prost(bytes = "vec", repeated, tag = "1")]
     file: Vec<Vec<u8>>,
 }
 
-/// Returns the generated files, or an error in the schema or the parameters.
+/// Returns the generated files, or the text of an error in the schema or the parameters.
 fn files(request: CodeGeneratorRequest, input: &[u8]) -> Result<Vec<File>, String> {
     let builder = parameters::builder(request.parameter())?;
     let mut set = FileDescriptorSet { file: request.proto_file };

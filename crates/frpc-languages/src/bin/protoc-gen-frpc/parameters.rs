@@ -8,7 +8,7 @@ use std::path::{Component, Path};
 use frpc_build::{Builder, Codec, Numbering};
 use frpc_languages::{Python, TypeScript};
 
-/// Creates a builder with the options in `parameter`.
+/// Creates a builder with the options given in `parameter`.
 pub(crate) fn builder(parameter: &str) -> Result<Builder, String> {
     let mut languages = Languages::default();
     let pairs = split(parameter);
@@ -31,7 +31,7 @@ pub(crate) fn builder(parameter: &str) -> Result<Builder, String> {
     })
 }
 
-/// Returns the help text of the parameters, one line each.
+/// Returns the help text for the plugin parameters, with one line for each.
 pub(crate) fn help() -> String {
     let forms: Vec<_> = PARAMETERS.iter().map(Parameter::form).collect();
     let width = forms.iter().map(String::len).max().unwrap_or_default();
@@ -39,7 +39,7 @@ pub(crate) fn help() -> String {
     lines.collect()
 }
 
-/// The selected language and the options of languages.
+/// The selected target language and the language-specific options.
 #[derive(Default)]
 struct Languages {
     selected: Language,
@@ -56,33 +56,33 @@ enum Language {
 
 struct Parameter {
     name: &'static str,
-    /// The syntax of the value.
+    /// Syntax of the parameter's value, shown in the help text.
     value: &'static str,
     help: &'static str,
     set: Setter,
 }
 
-/// A function that sets the option, by the syntax of its value.
+/// Function that sets a builder option. The variant corresponds to the syntax of the value.
 enum Setter {
     Language(fn(&mut Languages, Option<&str>) -> Result<(), ParameterError>),
     Switch(fn(Builder, bool) -> Builder),
     Path(fn(Builder, &str) -> Builder),
     Attribute(fn(Builder, &str, &str) -> Builder),
     Text(fn(Builder, &str) -> Outcome),
-    /// Two texts separated by `=`.
+    /// Sets an option whose value is two texts separated by `=`.
     Pair(fn(Builder, &str, &str) -> Outcome),
 }
 
 type Outcome = Result<Builder, ParameterError>;
 
-/// An error in a parameter.
+/// The reason why a plugin parameter is rejected.
 enum ParameterError {
-    /// The syntax is invalid.
+    /// The value of the parameter has invalid syntax.
     Form,
     Value(String),
 }
 
-/// The syntax of a switch's value.
+/// Syntax of the value of a boolean parameter.
 const SWITCH: &str = "[=true|false]";
 
 const PARAMETERS: [Parameter; 34] = [
@@ -271,7 +271,7 @@ impl Parameter {
         Self { name, value, help, set: Setter::Pair(set) }
     }
 
-    /// Returns the syntax of the parameter.
+    /// Returns the parameter with the syntax of its value, for the help text.
     fn form(&self) -> String {
         format!("{}{}", self.name, self.value)
     }
@@ -301,7 +301,7 @@ fn is_on(value: Option<&str>) -> Result<bool, ParameterError> {
     }
 }
 
-/// Checks that a name is below protoc's output folder.
+/// Checks that a relative path stays within protoc's output folder.
 fn below(name: &str) -> Result<&str, ParameterError> {
     let is_below = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
     let is_plain = !name.contains(['\\', ':']);
@@ -313,7 +313,7 @@ fn split(parameter: &str) -> Vec<String> {
     let mut pairs = vec![String::new()];
     let mut letters = parameter.chars();
     while let Some(letter) = letters.next() {
-        let last = pairs.last_mut().expect("pairs should not be empty");
+        let last = pairs.last_mut().expect("list of pairs should not be empty");
         match letter {
             ',' => pairs.push(String::new()),
             '\\' => last.extend(letters.next()),
