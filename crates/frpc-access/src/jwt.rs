@@ -42,7 +42,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// Default clock skew between issuer and server, sufficient for clocks synchronized over the network.
+/// Default allowed clock skew between token issuer and server, sufficient for clocks that are synchronized over the
+/// network.
 const LEEWAY: Duration = Duration::from_secs(30);
 
 /// Verifier for the tokens of one issuer, for use with [`Access::tokens`](crate::Access::tokens). Clones share the
@@ -60,14 +61,14 @@ pub struct Jwt {
     keys: Arc<Ring>,
 }
 
-/// The current verification keys, and a generation that changes when they are replaced.
+/// The current verification keys, with a generation number that changes when they are replaced.
 struct Ring {
     keys: RwLock<Arc<Keys>>,
     generation: AtomicU64,
 }
 
 impl Jwt {
-    /// Creates a verifier for tokens whose `iss` claim is this issuer and whose `aud` claim includes this audience.
+    /// Creates a verifier for tokens whose `iss` claim equals `issuer` and whose `aud` claim includes `audience`.
     #[must_use]
     pub fn new(issuer: impl Into<String>, audience: impl Into<String>, keys: Keys) -> Self {
         Self {
@@ -80,30 +81,30 @@ impl Jwt {
         }
     }
 
-    /// Sets the allowed clock skew. Tokens are accepted this long before `nbf` and after `exp`. Default: 30 s.
+    /// Sets the allowed clock skew. Tokens are accepted this long before `nbf` and after `exp`. Defaults to 30 s.
     #[must_use]
     pub fn leeway(mut self, leeway: Duration) -> Self {
         self.leeway = leeway;
         self
     }
 
-    /// Sets the name of the claim that contains the roles. The claim is a list of strings, or a single string separated
-    /// by spaces like `scope`. Default: `roles`.
+    /// Sets the name of the claim that contains the caller's roles. The claim is a list of strings, or a single string
+    /// separated by spaces like `scope`. Defaults to `roles`.
     #[must_use]
     pub fn roles_claim(mut self, name: impl Into<String>) -> Self {
         self.roles = name.into();
         self
     }
 
-    /// Sets the clock used for the times of tokens, for tests. Default: the system clock.
+    /// Sets the clock that token times are compared with, for use in tests. Defaults to the system clock.
     #[must_use]
     pub fn clock(mut self, clock: fn() -> SystemTime) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Replaces the keys. Accepted tokens are verified again at their next use, so a removed key takes effect
-    /// immediately. Streams in progress continue until their token expires.
+    /// Replaces the verification keys. Tokens accepted before are verified again at their next use, so a removed key
+    /// takes effect immediately. Streams in progress continue until their token expires.
     pub fn reload(&self, keys: Keys) {
         *self.keys.keys.write() = Arc::new(keys);
         self.keys.generation.fetch_add(1, Ordering::Release);

@@ -25,7 +25,7 @@ pub use rules::tokens::{TokenError, Tokens};
 pub use rules::topics::TopicRules;
 pub use rules::who::Who;
 
-/// Returns the time of the runtime's clock, which tests can pause.
+/// Returns the current time of the runtime's clock, which tests can pause.
 fn now() -> std::time::Instant {
     tokio::time::Instant::now().into_std()
 }

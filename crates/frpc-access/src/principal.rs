@@ -35,29 +35,29 @@ struct PrincipalData {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Proof {
-    /// A certificate from a trusted authority, presented in the TLS handshake.
+    /// A certificate from a trusted authority, which the peer presented in the TLS handshake.
     Certificate(CertificateNames),
-    /// Credentials of a Unix socket peer, as reported by the kernel.
+    /// Credentials of a peer on a Unix socket, as reported by the kernel.
     #[cfg(unix)]
     Unix(frpc::frisbee::UnixCredentials),
-    /// A token whose signature was verified.
+    /// A token whose signature has been verified.
     Token {
         /// Issuer of the token.
         issuer: String,
     },
-    /// A custom verification by the program.
+    /// A custom verification implemented by the program.
     Other,
 }
 
-/// The names in a certificate by which rules can identify its owner.
+/// Names in a certificate by which access rules can identify its owner.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct CertificateNames {
-    /// SPIFFE ID, such as `spiffe://example.org/billing`, if the certificate is an X.509-SVID.
+    /// SPIFFE ID of the owner, such as `spiffe://example.org/billing`, if the certificate is an X.509-SVID.
     pub spiffe: Option<String>,
-    /// DNS names among the subject alternative names, in certificate order.
+    /// DNS names among the subject alternative names, in the order of the certificate.
     pub hosts: Vec<String>,
-    /// Common name of the subject. It is not used as a host name.
+    /// Common name of the certificate's subject. It is not used as a host name.
     pub common_name: Option<String>,
 }
 
@@ -142,8 +142,8 @@ impl Principal {
         Arc::make_mut(&mut self.0)
     }
 
-    /// Returns the name: a SPIFFE ID, the first host name of a certificate or its common name, `uid 1000`, or the
-    /// subject of a token. Principals with different kinds of proof may have the same name.
+    /// Returns the name of the principal: a SPIFFE ID, the first host name of a certificate or its common name, `uid
+    /// 1000`, or the subject of a token. Principals with different kinds of proof may have the same name.
     pub fn name(&self) -> &str {
         &self.0.name
     }
@@ -177,7 +177,7 @@ impl Principal {
         self.0.roles.iter().any(|own| own == role)
     }
 
-    /// Returns the expiry, if there is one.
+    /// Returns when the authentication expires, if it does.
     pub fn expires(&self) -> Option<Instant> {
         self.0.expires
     }
@@ -201,7 +201,7 @@ impl Principal {
         }
     }
 
-    /// Returns the principal of a connection, which applies to calls without a token.
+    /// Returns the principal of a connection. Calls on it that carry no token are made as this principal.
     pub fn of(connection: &Connection) -> Option<Self> {
         Self::attached(connection.attachments())
     }
@@ -293,12 +293,13 @@ impl Principal {
         Ok(())
     }
 
-    /// Sets the principal of a connection.
+    /// Sets this as the principal of a connection.
     pub(crate) fn own(&self, connection: &Connection) {
         connection.attachments().insert(ConnectionPrincipal(self.clone()));
     }
 
-    /// Stores the identities verified by the transport of a connection. The first one becomes its principal.
+    /// Stores the identities that the transport of a connection has verified. The first one becomes the connection's
+    /// principal.
     pub(crate) fn own_all(transport: [Option<Self>; 2], connection: &Connection) {
         if let Some(principal) = transport.iter().flatten().next() {
             principal.own(connection);
@@ -306,7 +307,7 @@ impl Principal {
         }
     }
 
-    /// Returns all verified identities of a connection's peer: the principal, the certificate and the Unix user.
+    /// Returns all verified identities of a connection's peer: its principal, its certificate and its Unix user.
     pub(crate) fn all_of(connection: &Connection) -> Vec<Self> {
         let transport = connection.attachments().get::<TransportPrincipals>();
         let transport = transport.iter().flat_map(|principals| principals.0.iter().flatten().cloned());
@@ -314,18 +315,20 @@ impl Principal {
     }
 }
 
-/// Attachment that stores the principal of a connection. Private, so that users cannot replace it by mistake.
+/// Attachment that stores the principal of a connection. The type is private so that users cannot replace the
+/// attachment by mistake.
 struct ConnectionPrincipal(Principal);
 
-/// Attachment that stores the identities verified by the transport.
+/// Attachment that stores the identities verified by a connection's transport.
 struct TransportPrincipals([Option<Principal>; 2]);
 
-/// Held by a sign-in while it checks and replaces the principal, so that concurrent sign-ins cannot both succeed.
+/// Lock held while a sign-in checks and replaces the principal of a connection, so that concurrent sign-ins cannot both
+/// succeed.
 #[derive(Default)]
 struct SignInLock(Mutex<()>);
 
 impl fmt::Debug for Principal {
-    /// Omits the values for handlers, which may be secrets.
+    /// Formats the principal without the values attached for handlers, which may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Principal")
             .field("name", &self.0.name)
@@ -343,7 +346,8 @@ mod tests {
     use std::sync::Barrier;
     use tokio::sync::mpsc;
 
-    /// Regression: two concurrent sign-ins both succeeded, and later calls of the first were attributed to the second.
+    /// Regression test: two concurrent sign-ins both succeeded, and later calls of the first caller were attributed to
+    /// the second.
     #[tokio::test]
     async fn of_two_sign_ins_at_one_moment_one_fails() {
         let (connects, mut connected) = mpsc::unbounded_channel();

@@ -58,25 +58,25 @@ use std::sync::Arc;
 #[must_use]
 pub struct Access(Arc<RuleSet>);
 
-/// A complete rule set with its cached verdicts. It is immutable: adding a rule creates a new set with an empty cache,
-/// so a verdict cannot outlive the rules, keys or limits it was derived from.
+/// A complete set of access rules with its cached verdicts. It is immutable: adding a rule creates a new set with an
+/// empty cache, so a verdict cannot outlive the rules, keys or limits that it was derived from.
 #[derive(Default)]
 pub(crate) struct RuleSet {
     rules: Rules,
-    /// Rules of methods with their limits, and their indices by method name.
+    /// Rules of methods, including their rate limits. The names of the methods are mapped to indexes in this list.
     methods: Vec<Rule>,
     numbers: HashMap<String, usize>,
-    /// Cache of accepted tokens with their evaluated rules.
+    /// Cache of accepted tokens with the rules evaluated for each.
     cache: Cache,
     limits: Limits,
-    /// Whether a verdict on a token depends on the connection that presents it.
+    /// Whether the verdict on a token depends on the connection that presents it, because some rule excludes callers.
     has_exclusion: bool,
 }
 
 #[derive(Clone, Default)]
 struct Rules {
     conditions: Vec<Who>,
-    /// Access rules of methods, by full method name.
+    /// Access rules of single methods, by full method name.
     methods: HashMap<String, Rule>,
     mounted: Vec<(RangeInclusive<u16>, Rule)>,
     fallback: Option<Rule>,
@@ -84,17 +84,17 @@ struct Rules {
     by_user: bool,
     tokens: Option<Arc<dyn Tokens>>,
     limits: Vec<Limit>,
-    /// Limits of single methods by full method name, as indices into `limit_sets`.
+    /// Rate limits of single methods, by full method name, as indexes into `limit_sets`.
     limited: HashMap<String, usize>,
-    /// Sets of limits, as indices into `limits`.
+    /// Sets of rate limits, as indexes into `limits`.
     limit_sets: Vec<Vec<usize>>,
 }
 
-/// Access rule of a method: the condition that callers must meet, as an index, and the method's own limits.
+/// Access rule of a method: the index of the condition that callers must meet, and the method's own rate limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rule {
     condition: usize,
-    /// Limits of the method in addition to the general ones, as an index into [`Rules::limit_sets`].
+    /// Rate limits of the method in addition to the general ones, as an index into [`Rules::limit_sets`].
     limits: Option<usize>,
 }
 
@@ -292,17 +292,17 @@ impl Rules {
 }
 
 impl RuleSet {
-    /// Returns the rule of the method with this index, or `None` if the method has no rule.
+    /// Returns the access rule of the method with this index, or `None` if the method has no rule.
     fn rule(&self, number: Option<usize>) -> Option<Rule> {
         self.methods.get(number?).copied()
     }
 
-    /// Returns whether a rule permits every possible caller.
+    /// Returns whether an access rule permits every possible caller.
     pub(crate) fn includes_all(&self, rule: Option<Rule>) -> bool {
         rule.and_then(|rule| self.rules.conditions.get(rule.condition)).is_some_and(Who::includes_all)
     }
 
-    /// Returns the peer's identities by certificate and by Unix user.
+    /// Returns the identities of a connection's peer, one by certificate and one by Unix user.
     pub(crate) fn principals(&self, connection: &Connection) -> [Option<Principal>; 2] {
         let mut principals = [None, None];
         #[cfg(feature = "tls")]
@@ -321,7 +321,7 @@ impl RuleSet {
         principals
     }
 
-    /// Describes the accepted credentials, for the error sent to unknown callers.
+    /// Describes the credentials that the server accepts, for the error sent to unauthenticated callers.
     fn accepted_credentials(&self) -> String {
         let ways = [
             (self.rules.by_certificate, "a client certificate"),

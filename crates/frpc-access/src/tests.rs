@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 const SECRET: [u8; 32] = [7; 32];
 
-/// Current time of the server, in seconds since the Unix epoch.
+/// Current time of the test server, in seconds since the Unix epoch.
 const NOW: u64 = 1_900_000_000;
 
 fn clock() -> SystemTime {
@@ -25,7 +25,7 @@ fn jwt(keys: Keys) -> Jwt {
     Jwt::new("https://issuer.example.org", "bank", keys).clock(clock).leeway(Duration::from_secs(10))
 }
 
-/// Returns valid claims with changes. A `null` value removes a claim.
+/// Returns valid claims modified by `changes`. A `null` value removes a claim.
 fn claims(changes: &Value) -> Value {
     let mut claims = json!({
         "iss": "https://issuer.example.org", "aud": "bank", "sub": "ada", "exp": NOW + 60, "roles": ["teller"],
@@ -58,7 +58,7 @@ fn refused(jwt: &Jwt, token: &str) -> String {
     }
 }
 
-/// Encodes base64 without padding, for tokens that no library creates.
+/// Encodes base64 without padding, for malformed tokens that no library creates.
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let digits = bytes.chunks(3).flat_map(|chunk| {
@@ -234,7 +234,7 @@ fn only_public_keys_of_a_set_are_used() {
     let known = [key.clone(), without("alg", "b"), encrypting, secret.clone()];
     let keys = [&unknown[..], &known].concat();
     let set = json!({"keys": keys});
-    let keys = Keys::from_jwks(set.to_string()).expect("set should have two usable keys");
+    let keys = Keys::from_jwks(set.to_string()).expect("key set should have two usable keys");
     let signing = EncodingKey::from_ec_pem(pair.serialize_pem().as_bytes()).expect("private key should be valid");
     let jwt = jwt(keys);
     for (kid, serves) in [("a", true), ("b", true), ("c", false)] {

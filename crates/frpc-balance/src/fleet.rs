@@ -29,26 +29,26 @@ use tokio::runtime::Handle;
 
 const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
-/// The interchangeable servers of a channel. Chooses the connection for each call and keeps connections open.
+/// The interchangeable servers of a channel. Chooses a connection for each call and keeps connections open.
 pub(crate) struct Fleet {
     members: RwLock<Members>,
-    /// The members with a connection, among which calls choose. Lock order: members before `choice`.
+    /// Candidates for calls, which are the members that have a connection. Lock order: members before `choice`.
     choice: Mutex<CandidateSet>,
-    /// The clock shared by all servers of the fleet. It also records that members or reports have changed.
+    /// Clock shared by all servers of the fleet, which also records that members or load reports have changed.
     clock: Arc<FleetClock>,
-    /// Number of calls that wait for a connection, which end all connection delays.
+    /// Number of calls that wait for a connection. While there are any, connections are made without delay.
     urgency: Arc<Urgency>,
-    /// Maximum time for which a call waits if no server is connected.
+    /// Maximum time for which a call waits while no server is connected.
     patience: Duration,
     is_closed: AtomicBool,
-    /// The runtime on which the tasks of the channel run.
+    /// Runtime on which the tasks of the channel run.
     runtime: Handle,
-    /// The task of the resolver. Empty for a fixed list of servers.
+    /// Task that follows the resolver. Empty if the list of servers is fixed.
     resolving: OnceLock<ResolverTask>,
 }
 
 impl Fleet {
-    /// Creates a fleet without members.
+    /// Creates a fleet that has no members yet.
     fn new(terms: FleetOptions, clock: Arc<FleetClock>, patience: Duration, runtime: &Handle) -> Self {
         Self {
             members: RwLock::new(Members::new(terms)),
@@ -73,14 +73,14 @@ impl Fleet {
         quick.or_else(|| self.chosen_slowly()).map(|chosen| chosen.for_call(call))
     }
 
-    /// Like [`chosen`](Self::chosen), but reads the clock. Falls back to the best server of all if none is eligible.
+    /// Like [`chosen`](Self::chosen), but reads the clock. If no server is eligible, falls back to the best one of all.
     #[cold]
     fn chosen_slowly(&self) -> Option<ChosenServer> {
         self.clock.refresh();
         self.weighed().or_else(|| any(&self.members.read()).map(ChosenServer::usual))
     }
 
-    /// Chooses a connection by costs that include calls of other clients and load reports.
+    /// Chooses a connection by costs that include the calls of other clients and the servers' load reports.
     #[inline(never)]
     fn weighed(&self) -> Option<ChosenServer> {
         if self.clock.is_due() {
@@ -105,14 +105,14 @@ impl Fleet {
         }
     }
 
-    /// Replaces the candidates by the members that have a connection now.
+    /// Replaces the candidates with the members that currently have a connection.
     fn rebuild_choice(&self, members: &Members) {
         *self.choice.lock() = members.choice();
         self.clock.forget_reports();
     }
 
-    /// Waits for the first connection, within the timeout and the deadline of the call. The tasks of members connect,
-    /// because each waiting call would otherwise need a future per server.
+    /// Waits for the first connection, limited by the timeout and the deadline of the call. The connections are made by
+    /// the members' tasks, because each waiting call would otherwise need a future per server.
     async fn connected(&self, wait: WaitPolicy) -> Result<PickedConnection, Status> {
         let connected = self.next_connection();
         let (Some(end), is_late) = wait.end(self.patience) else { return connected.await };
@@ -125,7 +125,7 @@ impl Fleet {
         })
     }
 
-    /// Waits for the first connection of a new channel. Returns the error as text.
+    /// Waits until a new channel has its first connection. Returns the error as text.
     async fn first_connection(&self, timeout: Duration) -> Result<(), String> {
         match tokio::time::timeout(timeout, self.next_connection()).await {
             Ok(Ok(_)) => Ok(()),
@@ -157,13 +157,13 @@ impl Fleet {
         self.with_trouble(format!("no connection to any of {count} servers within {within:?}"))
     }
 
-    /// Returns whether the runtime of the channel has shut down, so that no connection will be made.
+    /// Returns whether the channel's runtime has shut down, so that no connection can be made.
     fn is_abandoned(&self) -> bool {
         self.resolving.get().is_none_or(ResolverTask::is_finished)
             && self.members.read().rows().iter().all(|row| row.member.is_finished())
     }
 
-    /// Appends the last error of a server or of the resolver to `text`.
+    /// Appends the last error of a server or of the resolver to `text`, if there is one.
     fn with_trouble(&self, text: String) -> String {
         let members = self.members.read();
         let trouble = members.rows().iter().find_map(|row| row.member.links.trouble());
@@ -174,7 +174,7 @@ impl Fleet {
         }
     }
 
-    /// Returns the status of a call whose deadline passed before it got a connection.
+    /// Returns the status of a call whose deadline passed before a connection was available.
     fn late(&self) -> Status {
         let why = String::from("not sent: no connection before the deadline");
         Status::deadline_exceeded(self.with_trouble(why))
@@ -225,7 +225,7 @@ impl Picker for Fleet {
         any(&self.members.read())
     }
 
-    /// Does nothing, because the tasks of members always replace lost connections.
+    /// Does nothing, because the tasks of the members always replace lost connections.
     fn stay_connected(&self) -> BoxFuture<'_, ()> {
         Box::pin(pending())
     }
@@ -247,13 +247,13 @@ impl Picker for Fleet {
     }
 }
 
-/// Returns a random number below `count`, or 0 if `count` is 0. Independent of the word size of the machine.
+/// Returns a random number below `count`, or 0 if `count` is 0. Does not depend on the word size of the machine.
 fn below(count: usize) -> usize {
     fastrand::u64(..(count as u64).max(1)) as usize
 }
 
-/// Returns the best connection of all: to a server that has shown a sign of life, is not suspected, has a weight, and
-/// has the fewest calls. A server that hangs accepts connections without ever showing a sign of life.
+/// Returns the connection to the best server of all: one that has sent data, is not ejected, has a weight, and has the
+/// fewest calls. A server that hangs accepts connections but never sends data.
 #[cold]
 fn any(members: &Members) -> Option<Arc<Link>> {
     let rows = members.rows();
@@ -265,7 +265,8 @@ fn any(members: &Members) -> Option<Arc<Link>> {
     best.map(|(_, link)| link)
 }
 
-/// Returns the first success or the last failure. `None` without futures.
+/// Awaits the futures concurrently. Returns the first success or else the last failure, or `None` if there are no
+/// futures.
 async fn first<F, T, E>(all: impl Iterator<Item = F>) -> Option<Result<T, E>>
 where
     F: Future<Output = Result<T, E>>,
@@ -288,7 +289,7 @@ where
     .await
 }
 
-/// Returns the status of calls on a closed channel.
+/// Returns the status of calls made on a closed channel.
 fn closed() -> Status {
     Status::failed_precondition("not sent: the channel was closed by its owner")
 }

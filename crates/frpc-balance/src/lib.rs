@@ -27,7 +27,7 @@ pub mod resolve;
 pub use fleet::builder::{Balance, FleetBuilder};
 pub use fleet::view::{FleetServer, FleetView};
 
-/// Returns the time of the runtime's clock, which tests can pause.
+/// Returns the current time of the runtime's clock, which tests can pause.
 fn now() -> std::time::Instant {
     tokio::time::Instant::now().into_std()
 }

@@ -49,8 +49,8 @@ use std::io;
 use std::pin::Pin;
 use tokio::sync::watch;
 
-/// Maximum number of endpoints of a set. Further ones are ignored with a log line. The limit bounds the memory that a
-/// faulty resolver can use.
+/// Maximum number of endpoints in a resolved set. Further ones are ignored, which is logged. The limit bounds the
+/// memory that a faulty resolver can use.
 pub const ENDPOINTS_MAX: usize = 10_000;
 
 /// A source of sets of endpoints. The [module](self) describes how channels use them.
@@ -88,16 +88,16 @@ pub trait Resolver: Send + 'static {
     /// resolver need not implement a backoff.
     fn next(&mut self) -> impl Future<Output = io::Result<Vec<Endpoint>>> + Send;
 
-    /// Returns the resolved name for logs and error texts.
+    /// Returns the name that is being resolved, for use in logs and error messages.
     fn name(&self) -> String;
 }
 
-/// A resolver that returns a fixed set of endpoints.
+/// A resolver that always returns the same set of endpoints.
 #[derive(Clone, Debug)]
 pub struct StaticResolver(Option<Vec<Endpoint>>);
 
 impl StaticResolver {
-    /// Creates a resolver with these endpoints.
+    /// Creates a resolver for a fixed set of endpoints.
     pub fn new<E: Into<Endpoint>>(endpoints: impl IntoIterator<Item = E>) -> Self {
         Self(Some(endpoints.into_iter().map(Into::into).collect()))
     }
@@ -116,7 +116,7 @@ impl Resolver for StaticResolver {
     }
 }
 
-/// A resolver whose sets of endpoints the program sends through a channel.
+/// A resolver whose sets of endpoints are sent by the program through a watch channel.
 #[derive(Debug)]
 pub struct WatchResolver {
     sets: watch::Receiver<Vec<Endpoint>>,
@@ -124,8 +124,8 @@ pub struct WatchResolver {
 }
 
 impl WatchResolver {
-    /// Creates a resolver with these endpoints and a sender for further sets. The last set remains when the sender is
-    /// dropped.
+    /// Creates a resolver that starts with these endpoints, and a sender for further sets. If the sender is dropped,
+    /// the last set remains in use.
     pub fn new(endpoints: Vec<Endpoint>) -> (watch::Sender<Vec<Endpoint>>, Self) {
         let (sender, sets) = watch::channel(endpoints);
         (sender, sets.into())
@@ -153,7 +153,7 @@ impl Resolver for WatchResolver {
 
 type Answering<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<Endpoint>>> + Send + 'a>>;
 
-/// A type-erased resolver.
+/// A resolver with its type erased.
 pub(crate) struct AnyResolver(Box<dyn ErasedResolver>);
 
 trait ErasedResolver: Send {

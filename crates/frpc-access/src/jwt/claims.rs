@@ -5,37 +5,37 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Claims of an accepted token, available to handlers by `principal.get::<Claims>()`.
+/// Claims of an accepted token. Handlers obtain them with `principal.get::<Claims>()`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Claims(Arc<Map<String, Value>>);
 
-/// Validity period of a token, relative to the Unix epoch.
+/// Validity period of a token, as durations since the Unix epoch.
 pub(crate) struct TokenTimes {
     pub(crate) not_before: Duration,
     pub(crate) expires: Duration,
 }
 
 impl Claims {
-    /// Returns a claim by its name.
+    /// Returns the claim with this name, if the token has it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
 
-    /// Returns a claim that is a string.
+    /// Returns the claim with this name if it is a string.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name)?.as_str()
     }
 
-    /// Returns the strings of a claim, which is a list of strings or a single string separated by spaces.
+    /// Returns the strings in a claim, which is a list of strings or a single string separated by spaces.
     pub(crate) fn words(&self, name: &str) -> impl Iterator<Item = &str> {
         let claim = self.get(name);
         let list = claim.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         list.chain(claim.and_then(Value::as_str).unwrap_or_default().split_ascii_whitespace())
     }
 
-    /// Returns the validity period, or `None` if the expiry is missing or a time is malformed.
+    /// Returns the validity period of the token, or `None` if the expiry is missing or a time is malformed.
     pub(crate) fn times(&self) -> Option<TokenTimes> {
         let time = |value: &Value| Duration::try_from_secs_f64(value.as_f64()?).ok();
         let not_before = self.get("nbf").map_or(Some(Duration::ZERO), time)?;
@@ -50,7 +50,7 @@ impl<'de> serde::Deserialize<'de> for Claims {
 }
 
 impl fmt::Debug for Claims {
-    /// Prints only the names because the values may be private.
+    /// Formats only the names of the claims, because their values may be private.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.keys()).finish()
     }

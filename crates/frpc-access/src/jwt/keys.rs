@@ -10,8 +10,8 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 use std::str::FromStr;
 
-/// Minimum length of a secret in bytes. Equal to the shortest MAC, so that guessing the secret is not easier than
-/// guessing the MAC.
+/// Minimum length of a shared secret in bytes. Equal to the length of the shortest MAC, so that guessing the secret is
+/// not easier than guessing the MAC.
 const SECRET_MIN: usize = 32;
 
 /// Keys that verify the tokens of an issuer.
@@ -26,12 +26,12 @@ pub(crate) struct Key {
     pub(crate) key: DecodingKey,
 }
 
-/// Error returned when an invalid key is added to [`Keys`].
+/// Error of adding an invalid key to [`Keys`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyError(String);
 
 impl Keys {
-    /// Creates an empty set of keys.
+    /// Creates an empty set of verification keys.
     #[must_use]
     pub fn new() -> Self {
         // The provider is process-wide. One that was installed earlier works too.
@@ -39,7 +39,7 @@ impl Keys {
         Self::default()
     }
 
-    /// Adds a PEM public key of the type that the algorithm requires: RSA, elliptic curve or Ed25519.
+    /// Adds a public key in PEM format. The algorithm determines its type: RSA, elliptic curve or Ed25519.
     ///
     /// # Errors
     /// If the key is invalid or of another type, or the `kid` is already in use.
@@ -55,7 +55,8 @@ impl Keys {
         self.with(kid, algorithm, key)
     }
 
-    /// Adds a secret shared with the issuer, for HS256, HS384 or HS512. Anyone who has the secret can issue tokens.
+    /// Adds a secret shared with the token issuer, for HS256, HS384 or HS512. Anyone who knows the secret can issue
+    /// tokens.
     ///
     /// # Errors
     /// If the secret is shorter than 32 bytes, the algorithm requires a public key, or the `kid` is already in use.
@@ -100,7 +101,8 @@ impl Keys {
         }
     }
 
-    /// Returns the key with the id `kid` from a token's header. Without an id, returns the only key of the set.
+    /// Returns the key whose id is the `kid` in a token's header. If the header has no id, returns the only key of the
+    /// set.
     pub(crate) fn find(&self, kid: Option<&str>) -> Option<&Key> {
         match kid {
             Some(kid) => self.0.get(kid),
@@ -109,7 +111,7 @@ impl Keys {
     }
 }
 
-/// Converts a key of a set. Returns it with its algorithm, or `None` if it cannot verify signatures.
+/// Converts a key of a JWK set to a public key with its algorithm. Returns `None` if the key cannot verify signatures.
 fn public_key(jwk: &Jwk) -> Option<(Algorithm, DecodingKey)> {
     if jwk.common.public_key_use.as_ref().is_some_and(|purpose| *purpose != PublicKeyUse::Signature) {
         return None;
@@ -128,7 +130,7 @@ fn public_key(jwk: &Jwk) -> Option<(Algorithm, DecodingKey)> {
 }
 
 impl fmt::Debug for Keys {
-    /// Prints only the names and algorithms.
+    /// Formats only the ids and algorithms of the keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.0.iter().map(|(kid, key)| (kid, key.algorithm))).finish()
     }

@@ -5,17 +5,17 @@ use crate::{CertificateNames, Principal, Proof};
 use frpc::tls::CertificateDer;
 use webpki::EndEntityCert;
 
-/// Scheme of SPIFFE IDs.
+/// URI scheme of SPIFFE IDs, including the slashes.
 const SPIFFE: &str = "spiffe://";
 
-/// Maximum length of a SPIFFE ID in bytes, by its specification.
+/// Maximum length of a SPIFFE ID in bytes, as defined by the SPIFFE specification.
 const SPIFFE_MAX: usize = 2048;
 
-/// Object identifier of a common name, with tag and length.
+/// DER-encoded object identifier of the common name attribute, with tag and length.
 const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
 
-/// Returns the principal that a certificate names. Returns `None` if it has no name or an invalid SPIFFE ID, whose
-/// other names must not be used for authentication.
+/// Returns the principal that a certificate names. Returns `None` if the certificate has no name, or if its SPIFFE ID
+/// is invalid, because its other names must not be used for authentication then.
 pub(super) fn principal(certificate: &CertificateDer<'_>) -> Option<Principal> {
     let certificate = EndEntityCert::try_from(certificate).ok()?;
     let uris: Vec<&str> = certificate.valid_uri_names().collect();
@@ -34,7 +34,7 @@ fn has_spiffe_scheme(uri: &str) -> bool {
     uri.get(..SPIFFE.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(SPIFFE))
 }
 
-/// Returns whether a URI is the SPIFFE ID of a workload: a trust domain and a path of at least one segment.
+/// Returns whether a URI is the SPIFFE ID of a workload, which has a trust domain and a path of at least one segment.
 fn is_spiffe_id(uri: &str) -> bool {
     let Some((domain, path)) = uri.strip_prefix(SPIFFE).and_then(|rest| rest.split_once('/')) else { return false };
     let is_mark = |byte: u8| matches!(byte, b'-' | b'.' | b'_');
@@ -44,7 +44,8 @@ fn is_spiffe_id(uri: &str) -> bool {
     uri.len() <= SPIFFE_MAX && !domain.is_empty() && domain.bytes().all(in_domain) && path.split('/').all(is_segment)
 }
 
-/// Returns the first common name of a subject, which consists of sets of attributes with an identifier and a text.
+/// Returns the first common name in a DER-encoded certificate subject, which consists of sets of attributes with an
+/// identifier and a text.
 fn common_name(subject: &[u8]) -> Option<String> {
     let mut rest = subject;
     while let Some((set, behind)) = value(rest) {
@@ -59,7 +60,8 @@ fn common_name(subject: &[u8]) -> Option<String> {
     None
 }
 
-/// Splits off the contents of the first DER value. Lengths of more than two bytes do not occur in names.
+/// Returns the content of the first DER value and the bytes after it. Lengths of more than two bytes are not supported,
+/// because they do not occur in names.
 fn value(der: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = match der.get(1..)? {
         [length @ 0..=0x7F, rest @ ..] => (usize::from(*length), rest),

@@ -13,10 +13,10 @@ use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-/// Maximum number of callers with their own bucket. Each takes about a hundred bytes.
+/// Maximum number of callers with their own token bucket. Each takes about a hundred bytes.
 const CALLERS_MAX: usize = 65_536;
 
-/// Minimum interval between sweeps of full buckets. A sweep takes about a millisecond.
+/// Minimum interval between removals of full token buckets. A removal takes about a millisecond.
 const SWEPT: Duration = Duration::from_secs(1);
 
 /// A rate limit: the average call rate and the maximum burst.
@@ -31,7 +31,7 @@ const SWEPT: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub struct Rate {
-    /// Time in which the token bucket regains one call.
+    /// Time after which the token bucket gains another call.
     interval: Duration,
     burst: u32,
 }
@@ -73,19 +73,19 @@ impl Rate {
     }
 }
 
-/// Returns the time since the first call of this function, by the runtime's clock, which tests can pause.
+/// Returns the time since the first call of this function. Uses the runtime's clock, which tests can pause.
 fn since_start() -> Duration {
     static BEGAN: LazyLock<Instant> = LazyLock::new(now);
     let began = *BEGAN;
     now().saturating_duration_since(began)
 }
 
-/// Token bucket of one caller, implemented by the generic cell rate algorithm (GCRA).
+/// Token bucket that limits the call rate of one caller, using the generic cell rate algorithm (GCRA).
 pub(crate) struct Bucket {
     rate: Rate,
-    /// Whether several callers share the bucket because the maximum number of buckets was reached.
+    /// Whether several callers share the bucket, because the maximum number of buckets was reached.
     is_shared: bool,
-    /// Time at which the bucket is full again.
+    /// Time at which the bucket will be full again.
     full_at: Mutex<Duration>,
 }
 
@@ -95,7 +95,7 @@ impl Bucket {
     }
 
     /// Takes one call from a caller's bucket, if it has one, and returns the bucket. A shared bucket is looked up again
-    /// by `find`, because the caller may get its own by now.
+    /// with `find`, because the caller may have its own by now.
     pub(crate) fn take_from(
         bucket: Option<&Arc<Self>>,
         find: impl FnOnce() -> Option<Arc<Self>>,
@@ -105,13 +105,13 @@ impl Bucket {
         Ok(bucket)
     }
 
-    /// Returns one call to the bucket.
+    /// Returns a call to the bucket that was taken but not made.
     pub(crate) fn put_back(&self) {
         let mut full_at = self.full_at.lock();
         *full_at = full_at.saturating_sub(self.rate.interval);
     }
 
-    /// Takes one call from the bucket, or fails with the time to wait.
+    /// Takes one call from the bucket. If it is empty, fails with a status that contains the time to wait.
     fn take(&self) -> Result<(), Status> {
         let now = since_start();
         let mut full_at = self.full_at.lock();
@@ -133,7 +133,7 @@ impl Bucket {
     }
 }
 
-/// The rate limits of a rule set, with the token bucket of each limited caller.
+/// Rate limits of a rule set, with the token bucket of each limited caller.
 #[derive(Default)]
 pub(crate) struct Limits {
     limits: Vec<Limit>,
@@ -144,19 +144,19 @@ pub(crate) struct Limits {
 pub(crate) struct Limit {
     pub(crate) who: Who,
     pub(crate) rate: Rate,
-    /// Whether the limit applies only to the methods that refer to it.
+    /// Whether the rate limit applies only to the methods that refer to it, rather than to all methods.
     pub(crate) is_of_methods: bool,
 }
 
 #[derive(Default)]
 struct Buckets {
     by_caller: HashMap<Caller, Arc<Bucket>>,
-    /// Buckets by limit index, shared by callers beyond the maximum.
+    /// Token buckets shared by the callers beyond the maximum, by the index of the rate limit.
     shared: HashMap<usize, Arc<Bucket>>,
     swept: Option<Instant>,
 }
 
-/// Key of a token bucket: the index of the limit, and the caller to whom it applies.
+/// Key of a token bucket, which consists of the index of the rate limit and the caller.
 type Caller = (usize, Name);
 
 #[derive(PartialEq, Eq, Hash)]
@@ -167,7 +167,7 @@ enum Name {
         name: String,
     },
     Address(CallerAddress),
-    /// A caller without an address, for example over an in-memory transport.
+    /// A caller without an address, such as one that uses an in-memory transport.
     Nobody,
 }
 
@@ -182,17 +182,17 @@ impl Name {
     }
 }
 
-/// The network address by which unknown callers are limited.
+/// Network address by which unauthenticated callers are rate limited.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CallerAddress {
-    /// For IPv6 the /64 network, because a host can use any address of its network.
+    /// IP address of the caller. For IPv6 it is the /64 network, because a host can use any address of its network.
     network: IpAddr,
-    /// Whether the caller sends datagrams. These have limits of their own, because others may forge the address.
+    /// Whether the caller sends datagrams. Such callers have separate limits, because others may forge their address.
     is_connectionless: bool,
 }
 
 impl CallerAddress {
-    /// Returns the address of the peer of a connection, if it has one.
+    /// Returns the network address of a connection's peer, if it has one.
     pub(crate) fn of(connection: &Connection) -> Option<Self> {
         let network = network(connection.peer_addr()?.ip());
         Some(Self { network, is_connectionless: connection.is_connectionless() })
@@ -211,22 +211,22 @@ impl Limits {
         Self { limits, buckets: Mutex::default() }
     }
 
-    /// Returns the indices of the limits that apply to all methods.
+    /// Returns the indexes of the rate limits that apply to all methods.
     fn general(&self) -> impl Iterator<Item = usize> {
         self.limits.iter().enumerate().filter(|(_, limit)| !limit.is_of_methods).map(|(number, _)| number)
     }
 
-    /// Returns whether there is no limit that applies to all methods.
+    /// Returns whether no rate limit applies to all methods.
     pub(crate) fn is_empty(&self) -> bool {
         self.general().next().is_none()
     }
 
-    /// Returns a caller's bucket for calls to all methods, or `None` if the caller is not limited.
+    /// Returns the token bucket for a caller's calls to all methods, or `None` if the caller is not limited.
     pub(crate) fn bucket(&self, principal: Option<&Principal>, address: Option<CallerAddress>) -> Option<Arc<Bucket>> {
         self.bucket_among(self.general(), principal, address)
     }
 
-    /// Returns a caller's bucket for the first matching limit.
+    /// Returns the token bucket of a caller for the first rate limit that matches it.
     pub(crate) fn bucket_among(
         &self,
         mut numbers: impl Iterator<Item = usize>,
@@ -250,7 +250,8 @@ impl Limits {
 }
 
 impl Buckets {
-    /// Removes unused full buckets, which are equivalent to new ones. Returns whether a bucket can be added.
+    /// Removes full buckets that are not in use, which are equivalent to new ones. Returns whether there is space for
+    /// another bucket.
     fn sweep(&mut self, now: Instant) -> bool {
         if self.swept.is_some_and(|swept| now.saturating_duration_since(swept) < SWEPT) {
             return false;
@@ -357,7 +358,8 @@ mod tests {
         assert!(limits.buckets.lock().by_caller.len() <= 2);
     }
 
-    /// Regression: a caller that arrived during a flood shared a bucket for the lifetime of its connection.
+    /// Regression test: a caller that arrived during a flood of callers shared a bucket for the lifetime of its
+    /// connection.
     #[tokio::test(start_paused = true)]
     async fn caller_gets_its_own_bucket_when_there_is_room() {
         let limits = limits([(Who::known(), Rate::one_in(Duration::from_secs(60)))]);

@@ -7,15 +7,15 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Maximum length of a token in bytes, equal to the usual limit of all HTTP header fields.
+/// Maximum length of a token in bytes, equal to the usual limit for all HTTP header fields together.
 pub(crate) const TOKEN_MAX: usize = 8 * 1024;
 
 /// Maximum memory in bytes of each of the two generations of the token cache. When the young generation is full, it
 /// replaces the old one.
 const HALF: usize = 4 * 1024 * 1024;
 
-/// Approximate memory of a cache entry in bytes, excluding its token: a principal with name and roles, and the table
-/// entry.
+/// Approximate memory of a token cache entry in bytes, excluding the token: a principal with name and roles, and the
+/// table entry.
 const ENTRY: usize = 512;
 
 /// A verifier of bearer tokens, for [`Access::tokens`](crate::Access::tokens). The feature `jwt` provides one for JSON
@@ -49,20 +49,20 @@ pub trait Tokens: Send + Sync + 'static {
     /// If the token is invalid.
     fn verify(&self, token: &str) -> Result<Principal, TokenError>;
 
-    /// Returns a number that changes when accepted tokens may have become invalid. All tokens are then verified again.
-    /// Default: 0.
+    /// Returns a number that changes when accepted tokens may have become invalid, after which all tokens are verified
+    /// again. Defaults to 0.
     fn generation(&self) -> u64 {
         0
     }
 }
 
-/// Reason why a token is rejected. Callers are only told whether it has expired.
+/// Reason why a token is rejected. Callers are only told whether the token has expired.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TokenError {
     /// The token has expired.
     Expired,
-    /// The token is invalid, for this reason, which is logged.
+    /// The token is invalid for this reason, which is logged but not sent to the caller.
     Refused(String),
 }
 
@@ -77,24 +77,24 @@ impl fmt::Display for TokenError {
 
 impl std::error::Error for TokenError {}
 
-/// Cache of accepted tokens in two halves. When the young half is full it replaces the old one, whose entries are
-/// evicted. A used token moves to the young half, so tokens in use are not evicted.
+/// Cache of accepted tokens in two halves. When the young half is full, it replaces the old one, whose entries are
+/// evicted. Using a token moves it to the young half, so tokens in use are not evicted.
 #[derive(Default)]
 pub(crate) struct Cache(Mutex<CacheGenerations>);
 
 #[derive(Default)]
 struct CacheGenerations {
-    /// Generation of the verification keys by which the cached tokens were accepted. The cache is cleared if it
+    /// Generation of the verification keys with which the cached tokens were accepted. The cache is cleared when it
     /// changes.
     generation: u64,
     young: HashMap<Box<str>, Arc<JudgedCaller>>,
     old: HashMap<Box<str>, Arc<JudgedCaller>>,
-    /// Number of bytes occupied by the entries in `young`, which is limited.
+    /// Memory in bytes used by the entries in `young`, which is limited.
     memory: usize,
 }
 
 impl Cache {
-    /// Returns the entry of a token that was accepted with this generation of keys.
+    /// Returns the cached caller of a token that was accepted with this generation of keys.
     pub(crate) fn get(&self, token: &str, generation: u64) -> Option<Arc<JudgedCaller>> {
         let mut halves = self.0.lock();
         halves.begin(generation);
@@ -106,7 +106,7 @@ impl Cache {
         Some(caller)
     }
 
-    /// Caches a token that was accepted with this generation of keys.
+    /// Caches the caller of a token that was accepted with this generation of keys.
     pub(crate) fn insert(&self, token: &str, caller: Arc<JudgedCaller>, generation: u64) {
         let mut halves = self.0.lock();
         halves.begin(generation);

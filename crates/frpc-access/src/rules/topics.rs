@@ -70,7 +70,7 @@ impl TopicRules {
         self
     }
 
-    /// Returns whether a connection's peer may use a topic. Pass this to
+    /// Returns whether the peer of a connection may use a topic as stated in `wish`. Pass this function to
     /// [`BrokerBuilder::permit`](frpc::pubsub::BrokerBuilder::permit).
     pub fn may(&self, connection: &Connection, wish: TopicUse<'_>) -> bool {
         let (rules, topics) = match wish {

@@ -10,29 +10,29 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Metadata key of the bearer token.
+/// Metadata key that carries the bearer token.
 const AUTHORIZATION: &str = "authorization";
 
-/// Maximum number of rejected tokens per peer before its tokens are no longer verified for a while. A misconfigured
-/// client sends fewer before it stops, and verifying them takes less than a millisecond.
+/// Maximum number of rejected tokens per peer, after which its tokens are not verified for a while. A misconfigured
+/// client sends fewer before it stops, and verifying that many takes less than a millisecond.
 const REFUSALS_MAX: u32 = 16;
 
-/// Period over which rejected tokens are counted.
+/// Period over which a peer's rejected tokens are counted.
 const REFUSALS_WITHIN: Duration = Duration::from_secs(10);
 
-/// A caller for whom all access rules were evaluated once, so that each call only checks a bit.
+/// A caller with the results of all access rules, evaluated once so that each call only checks a bit.
 pub(crate) struct JudgedCaller {
     principal: Option<Principal>,
-    /// Bit set of the conditions that the caller meets.
+    /// Bit set of the rule conditions that the caller meets.
     allowed: Box<[u64]>,
     bucket: Option<Arc<Bucket>>,
-    /// Token buckets for limits of single methods, by the index of the limit set. Created by the first call to such a
-    /// method.
+    /// Token buckets for the rate limits of single methods, by the index of the limit set. Created at the first call of
+    /// such a method.
     of_methods: Box<[OnceLock<Option<Arc<Bucket>>>]>,
 }
 
 impl JudgedCaller {
-    /// Evaluates all rules for calls by `principal` on a connection.
+    /// Evaluates all access rules for calls by `principal` on a connection.
     fn new(
         access: &RuleSet,
         principal: Option<Principal>,
@@ -55,13 +55,13 @@ impl JudgedCaller {
         Self { principal: None, allowed: Box::default(), bucket: None, of_methods: Box::default() }
     }
 
-    /// Returns whether a rule permits the caller. A missing rule permits nobody.
+    /// Returns whether an access rule permits the caller. A method without a rule permits nobody.
     fn may(&self, rule: Option<Rule>) -> bool {
         let Some(Rule { condition: number, .. }) = rule else { return false };
         self.allowed.get(number / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
     }
 
-    /// Takes a call from the buckets for its method and for all methods.
+    /// Takes one call from the caller's token buckets for the method and for all methods.
     fn take(&self, access: &RuleSet, rule: Option<Rule>, address: Option<CallerAddress>) -> Result<(), Status> {
         let principal = self.principal.as_ref();
         let mut of_method = None;
@@ -88,7 +88,7 @@ impl JudgedCaller {
     }
 }
 
-/// The peer of a connection, for whom it decides which calls are permitted.
+/// Access state of a connection's peer, which decides which of its calls are permitted.
 pub(crate) struct Visitor {
     access: Arc<RuleSet>,
     connection: Connection,
@@ -96,17 +96,17 @@ pub(crate) struct Visitor {
     memory: Mutex<Memory>,
 }
 
-/// Identities of the peer that are cached between calls.
+/// Identities of the peer that are cached between its calls.
 struct Memory {
-    /// Identity for calls without a token, and the change counter of the connection's attachments when it was
-    /// evaluated.
+    /// Identity used for calls without a token, with the change counter of the connection's attachments at the time
+    /// when its rules were evaluated.
     own: (u32, Arc<JudgedCaller>),
     bearer: Option<Bearer>,
-    /// Number of recently rejected tokens, and the start of the counting period.
+    /// Number of tokens that were recently rejected, and the start of the period in which they are counted.
     refusals: (u32, Option<Instant>),
 }
 
-/// The last accepted token with its caller, reused until the keys or the connection's attachments change.
+/// The last accepted token and its caller, reused until the verification keys or the connection's attachments change.
 struct Bearer {
     token: Box<str>,
     caller: Arc<JudgedCaller>,
@@ -115,7 +115,7 @@ struct Bearer {
 }
 
 impl Visitor {
-    /// Creates the peer of a new connection and authenticates it by its transport.
+    /// Creates the access state for the peer of a new connection, which is authenticated by its transport.
     pub(crate) fn new(access: &Arc<RuleSet>, connection: &Connection) -> Self {
         Principal::own_all(access.principals(connection), connection);
         let address = CallerAddress::of(connection);
@@ -171,8 +171,8 @@ impl PeerRules for Visitor {
 }
 
 impl Visitor {
-    /// Returns the caller with this metadata if a rule permits it to call the method, and whether it has a token. Does
-    /// not check the rate limits.
+    /// Returns the caller identified by this metadata and whether it presented a token. Fails unless a rule permits the
+    /// caller to call the method. Does not check rate limits.
     fn allowed(
         &self,
         rule: Option<Rule>,
@@ -186,7 +186,7 @@ impl Visitor {
         Ok((caller, has_token))
     }
 
-    /// Returns the caller with this metadata and whether it has a token. Fails if the token is invalid.
+    /// Returns the caller identified by this metadata and whether it presented a token. Fails if the token is invalid.
     fn identify(&self, metadata: &Metadata) -> Result<(Arc<JudgedCaller>, bool), Status> {
         let token = self.access.rules.tokens.as_ref().and_then(|_| metadata.get(AUTHORIZATION));
         let caller = match token {
@@ -211,7 +211,7 @@ impl Visitor {
         }
     }
 
-    /// Returns the identity of the connection.
+    /// Returns the identity of the connection, which is used for calls without a token.
     fn own(&self) -> Arc<JudgedCaller> {
         let mut memory = self.memory.lock();
         let changes = self.connection.attachments().changes();
@@ -221,7 +221,7 @@ impl Visitor {
         memory.own.1.clone()
     }
 
-    /// Returns the identity for a value of the `authorization` metadata.
+    /// Returns the identity of the caller whose token is in this value of the `authorization` metadata.
     fn bearer(&self, value: &str) -> Result<Arc<JudgedCaller>, Status> {
         let Some(tokens) = &self.access.rules.tokens else { return Ok(self.own()) };
         let Some(token) = token(value) else {
@@ -277,7 +277,7 @@ impl Visitor {
         Ok(caller)
     }
 
-    /// Evaluates all rules for calls by `principal` on this connection.
+    /// Evaluates all access rules for calls by `principal` on this connection.
     fn judge(&self, principal: Option<Principal>) -> Arc<JudgedCaller> {
         Arc::new(JudgedCaller::new(&self.access, principal, &self.connection, self.address))
     }
@@ -310,8 +310,8 @@ fn expired() -> Status {
     Status::unauthenticated("the token has expired: get a new one")
 }
 
-/// Returns the token in a value such as `Bearer abc`. Returns `None` if the scheme differs or the token is invalid or
-/// too long.
+/// Returns the token in a value such as `Bearer abc`. Returns `None` if the authentication scheme differs, or the token
+/// is malformed or too long.
 fn token(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     let token = token.trim_start_matches(' ');
@@ -329,7 +329,7 @@ mod tests {
     use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
     use tokio::io::AsyncWriteExt as _;
 
-    /// Service that signs its callers in, with the name also used as the role.
+    /// Service that signs its callers in under the requested name, which is also used as their role.
     struct Reception;
 
     impl Greeter for Reception {
@@ -347,8 +347,8 @@ mod tests {
         }
     }
 
-    /// Regression: a method open to unknown callers stayed open on a connection that had called it, whoever signed in
-    /// there.
+    /// Regression test: a method open to unauthenticated callers stayed open on a connection after a sign-in, even to a
+    /// caller that must be rejected.
     #[tokio::test]
     async fn signed_in_caller_is_refused_where_unknown_ones_are_not() {
         let access = Access::new().allow(["greet.Greeter/Greet"], Who::anybody().except(Who::role("guest")));
@@ -365,8 +365,8 @@ mod tests {
         assert_eq!(refused.code(), Code::PermissionDenied);
     }
 
-    /// Regression: a principal set by `on_connect` was lost when the client spoke another protocol, so a rule that
-    /// excludes its role permitted it.
+    /// Regression test: a principal set by `on_connect` was lost if the client used another protocol, so that a rule
+    /// which excludes its role permitted the call.
     #[tokio::test]
     async fn principal_of_new_connection_holds_in_other_protocols() {
         for (role, expected) in [("clerk", Ok(())), ("guest", Err(Code::PermissionDenied))] {

@@ -206,7 +206,7 @@ impl Who {
         Self(Condition::Except(Box::new([self, others])))
     }
 
-    /// Returns whether the condition matches every possible caller.
+    /// Returns whether the condition is met by every possible caller.
     pub(crate) fn includes_all(&self) -> bool {
         match &self.0 {
             Condition::Anybody => true,
@@ -216,7 +216,7 @@ impl Who {
         }
     }
 
-    /// Returns whether the result depends on further identities of the caller.
+    /// Returns whether the condition excludes callers, so that its result depends on all identities of the caller.
     pub(crate) fn has_exclusion(&self) -> bool {
         match &self.0 {
             Condition::Except(_) => true,
@@ -225,13 +225,13 @@ impl Who {
         }
     }
 
-    /// Returns whether a caller with a single identity meets the condition.
+    /// Returns whether a caller with only this identity meets the condition.
     pub(crate) fn includes(&self, caller: Option<&Principal>) -> bool {
         self.includes_any(caller.as_slice(), caller.as_slice())
     }
 
-    /// Returns whether one of `callers` meets the condition. Exclusions are evaluated against `all` verified
-    /// identities, and exclusions nested in those against `callers` again.
+    /// Returns whether one of the identities `callers` meets the condition. Exclusions are evaluated against `all`
+    /// verified identities, and exclusions nested in those against `callers` again.
     pub(crate) fn includes_any(&self, callers: &[&Principal], all: &[&Principal]) -> bool {
         match &self.0 {
             Condition::Anybody => true,

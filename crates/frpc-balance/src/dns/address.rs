@@ -3,33 +3,34 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-/// Scheme of addresses.
+/// URI scheme of addresses that are resolved by DNS.
 const SCHEME: &str = "dns:";
 
-/// Port of DNS servers.
+/// Default port of DNS servers.
 const DNS_PORT: u16 = 53;
 
 /// A parsed address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// The DNS server, or `None` for the system's.
+    /// Address of the DNS server to query, or `None` for the system's server.
     pub(crate) server: Option<SocketAddr>,
     pub(crate) question: Question,
 }
 
-/// The records that an address stands for.
+/// What has to be looked up to resolve an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// An IP address, which needs no lookup.
+    /// Nothing, because the address contains an IP address.
     Known(SocketAddr),
-    /// The A and AAAA records of a name.
+    /// The A and AAAA records of a host name.
     Host { name: String, port: u16 },
-    /// The SRV records of a name.
+    /// The SRV records of a service name.
     Service { name: String },
 }
 
 impl Address {
-    /// Parses `dns:///name:port` or `dns:///_service._protocol.name`, also with a server as in `dns://server/…`.
+    /// Parses an address `dns:///name:port` or `dns:///_service._protocol.name`, optionally with a DNS server as in
+    /// `dns://server/…`.
     pub(crate) fn parse(text: &str) -> io::Result<Self> {
         let wrong = |why: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("{text:?}: {why}"));
         let rest = text.strip_prefix(SCHEME).ok_or_else(|| wrong("must begin with dns:"))?;
@@ -61,7 +62,7 @@ fn server_of(text: &str) -> Option<SocketAddr> {
     text.parse().ok().or_else(|| Some(SocketAddr::new(ip()?, DNS_PORT)))
 }
 
-/// Returns the name if it is valid.
+/// Returns the domain name if it is valid.
 fn checked(name: &str) -> Option<String> {
     // RFC 1035: at most 255 bytes, and 63 per label.
     let is_label = |label: &str| (1..=63).contains(&label.len()) && label.chars().all(is_of_label);
@@ -84,7 +85,7 @@ mod tests {
     #[test]
     fn addresses_name_hosts_services_and_dns_server() {
         let parsed = |text| {
-            let Address { server, question } = Address::parse(text).expect("text should be an address");
+            let Address { server, question } = Address::parse(text).expect("text should be a DNS address");
             (server.map(|server| server.to_string()), question)
         };
         assert_eq!(parsed("dns:///shop.example:80"), (None, host("shop.example", 80)));
@@ -92,7 +93,7 @@ mod tests {
         let service = Question::Service { name: "_shop._tcp.example".to_owned() };
         assert_eq!(parsed("dns://10.0.0.53/_shop._tcp.example"), (Some("10.0.0.53:53".to_owned()), service));
         assert_eq!(parsed("dns://[::1]:5353/shop:80"), (Some("[::1]:5353".to_owned()), host("shop", 80)));
-        let known = "[::1]:80".parse().expect("text should parse");
+        let known = "[::1]:80".parse().expect("text should be a socket address");
         assert_eq!(parsed("dns:///[::1]:80"), (None, Question::Known(known)));
     }
 

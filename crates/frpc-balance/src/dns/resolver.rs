@@ -16,18 +16,18 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Default bounds of the time for which an answer is used. The lower one limits the load of DNS servers, the upper one
-/// the effect of a mistake in a zone.
+/// Default bounds for the time between lookups. The lower bound limits the load on DNS servers, and the upper bound
+/// limits the effect of a mistake in a zone.
 const BOUNDS: RangeInclusive<Duration> = Duration::from_secs(5)..=Duration::from_secs(300);
 
-/// Timeout and number of attempts of a query to a DNS server.
+/// Timeout of a query to a DNS server, and the number of attempts.
 const PATIENCE: Duration = Duration::from_secs(2);
 const ATTEMPTS: usize = 2;
 
-/// Maximum number of SRV targets to resolve. Each takes two queries.
+/// Maximum number of SRV targets that are resolved. Each takes two queries.
 const TARGETS_MAX: usize = 256;
 
-/// Maximum number of concurrent lookups of targets. A query that is never answered takes several seconds.
+/// Maximum number of concurrent lookups of SRV targets. A query that is never answered takes several seconds.
 const LOOKUPS: usize = 32;
 
 /// A DNS resolver for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
@@ -56,7 +56,7 @@ const LOOKUPS: usize = 32;
 pub struct DnsResolver {
     address: Address,
     bounds: RangeInclusive<Duration>,
-    /// Time until the next lookup, as derived from the TTLs of the last answer.
+    /// Time until the next lookup, derived from the TTLs of the last answer.
     lasts: Option<Duration>,
     families: Families,
 }
@@ -69,12 +69,12 @@ impl FromStr for DnsResolver {
     }
 }
 
-/// Results of a DNS query, with the time in seconds for which they may be cached.
+/// Results of a DNS query, with their TTL in seconds.
 type Found<T> = (Vec<T>, u32);
 
 impl DnsResolver {
-    /// Sets the bounds of the time for which an answer is used. Within them it is the shortest TTL of the records plus
-    /// a random part of up to a tenth. Defaults to five seconds to five minutes.
+    /// Sets the bounds for the time between lookups. Within them, it is the shortest TTL of the records plus a random
+    /// part of up to a tenth. Defaults to five seconds to five minutes.
     #[must_use]
     pub fn with_bounds(mut self, bounds: RangeInclusive<Duration>) -> Self {
         self.bounds = bounds;
@@ -130,7 +130,7 @@ fn within(bounds: &RangeInclusive<Duration>, ttl: u32) -> Duration {
     Duration::from_secs(ttl.into()).min(*bounds.end()).max(*bounds.start())
 }
 
-/// Creates a resolver for the given DNS server, or for the system's.
+/// Creates a client for the given DNS server, or for the system's server.
 fn asking(server: Option<SocketAddr>) -> Result<TokioResolver, NetError> {
     let mut builder = match server {
         None => TokioResolver::builder_tokio()?,
@@ -152,8 +152,8 @@ fn asking(server: Option<SocketAddr>) -> Result<TokioResolver, NetError> {
     builder.build()
 }
 
-/// Names and record types that had addresses in the last successful answer. If one of them fails, the addresses of that
-/// family are unknown.
+/// Names and record types that had addresses in the last successful answer. If looking up one of them fails, its
+/// addresses are unknown rather than absent.
 type Families = BTreeSet<(String, RecordType)>;
 
 /// Resolves a name to its addresses and their families.
@@ -192,14 +192,15 @@ async fn addresses(
     Ok(((ips, ttl), families))
 }
 
-/// Logs that the addresses of a family are unknown. Returns the number of seconds until the next lookup.
+/// Logs that the addresses of one family are unknown because their lookup failed. Returns the number of seconds until
+/// the next lookup.
 fn partial(name: &str, family: &str, error: &io::Error) -> u32 {
     tracing::debug!(name, family, %error, "DNS lookup failed, using the other addresses");
     30
 }
 
-/// Resolves the SRV records of a name. Only targets of the lowest priority are used. A target whose lookup fails is
-/// ignored, unless the last answer contained addresses of it.
+/// Resolves the SRV records of a name, using only the targets with the lowest priority value. A target whose lookup
+/// fails is ignored, unless the last answer contained addresses for it.
 async fn services(
     resolver: &TokioResolver,
     name: &str,
@@ -255,7 +256,7 @@ fn endpoint(ip: IpAddr, port: u16, name: &str) -> Endpoint {
     endpoint.with_server_name(name.strip_suffix('.').unwrap_or(name))
 }
 
-/// Queries the records of a type. The result may be empty.
+/// Queries the DNS records of one type. The result may be empty.
 async fn records(resolver: &TokioResolver, name: &str, kind: RecordType) -> io::Result<Vec<Record>> {
     match resolver.lookup(name, kind).await {
         Ok(lookup) => Ok(lookup.answers().to_vec()),
@@ -280,8 +281,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_address_that_is_known_is_stated_once() {
-        let mut resolver: DnsResolver = "dns:///10.0.0.1:80".parse().expect("text should parse");
-        assert_eq!(resolver.next().await.expect("address should need no lookup"), [Endpoint::new("10.0.0.1:80")]);
+        let mut resolver: DnsResolver = "dns:///10.0.0.1:80".parse().expect("text should be a DNS address");
+        assert_eq!(resolver.next().await.expect("IP address should need no lookup"), [Endpoint::new("10.0.0.1:80")]);
         let again = tokio::time::timeout(Duration::from_secs(86_400), resolver.next()).await;
         assert!(again.is_err(), "there is nothing more to say");
     }

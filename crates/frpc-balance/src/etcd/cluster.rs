@@ -21,25 +21,25 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Streaming};
 use tonic_prost::ProstCodec;
 
-/// Timeout for connecting to a member of etcd and for short calls. The next member is used after it expires.
+/// Timeout for connecting to an etcd member and for short calls. When it expires, the next member is used.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Interval of keepalive pings, which end watches on dead machines.
+/// Interval of keepalive pings, which terminate watches on dead machines.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 
-/// Maximum size of a response in bytes. It exceeds that of the largest set of endpoints many times.
+/// Maximum size of a response in bytes, many times larger than the largest set of endpoints.
 const ANSWER_MAX: usize = 16 << 20;
 
-/// A client of an etcd cluster. Clones share the connections, which are made on demand and replaced when lost.
+/// A client of an etcd cluster. Clones share their connections, which are made on demand and replaced when lost.
 #[derive(Clone, Debug)]
 pub struct Etcd {
     members: Arc<[Channel]>,
-    /// Index of the etcd member that receives the next request. Advances after a failure.
+    /// Index of the etcd member to which requests are sent. Advances after a failure.
     at: Arc<AtomicUsize>,
 }
 
 impl Etcd {
-    /// Creates a client from the addresses of the members, such as `http://10.0.0.7:2379`. Does not connect.
+    /// Creates a client from the addresses of the etcd members, such as `http://10.0.0.7:2379`, without connecting.
     ///
     /// # Errors
     /// If the list is empty or contains an invalid URI.
@@ -59,18 +59,18 @@ impl Etcd {
         Ok(Self { members: members.into(), at: Arc::default() })
     }
 
-    /// Creates a client from a tonic channel, for TLS and authentication. Enable keepalive pings on the channel, so
-    /// that watches on dead machines end.
+    /// Creates a client from a tonic channel, which allows for TLS and authentication. The channel should send
+    /// keepalive pings, so that watches on dead machines terminate.
     pub fn from_channel(channel: Channel) -> Self {
         Self { members: Arc::new([channel]), at: Arc::default() }
     }
 
-    /// Returns the number of members.
+    /// Returns the number of etcd members.
     pub(crate) fn members(&self) -> usize {
         self.members.len()
     }
 
-    /// Returns a client of a member that is not known to be unreachable.
+    /// Returns a client for an etcd member that is not known to be unreachable.
     async fn ready(&self) -> io::Result<Grpc<Channel>> {
         let at = self.at.load(Ordering::Relaxed) % self.members.len();
         let mut grpc = Grpc::new(self.members[at].clone()).max_decoding_message_size(ANSWER_MAX);
@@ -78,7 +78,7 @@ impl Etcd {
         Ok(grpc)
     }
 
-    /// Switches to the next member.
+    /// Switches to the next etcd member.
     fn use_next_endpoint(&self) {
         self.at.fetch_add(1, Ordering::Relaxed);
     }
@@ -98,14 +98,14 @@ impl Etcd {
         answer.map(tonic::Response::into_inner).inspect_err(|_| self.use_next_endpoint())
     }
 
-    /// Reads all keys with a prefix.
+    /// Reads all keys with this prefix, up to a limit.
     pub(crate) async fn range(&self, prefix: &[u8], limit: usize) -> io::Result<RangeResponse> {
         let (key, range_end) = range(prefix);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.call("/etcdserverpb.KV/Range", RangeRequest { key, range_end, limit }).await
     }
 
-    /// Returns whether a key exists.
+    /// Returns whether a key exists in etcd.
     pub(crate) async fn has(&self, key: &str) -> io::Result<bool> {
         let request = RangeRequest { key: key.into(), range_end: Vec::new(), limit: 1 };
         let found: RangeResponse = self.call("/etcdserverpb.KV/Range", request).await?;
@@ -117,20 +117,20 @@ impl Etcd {
         Ok(())
     }
 
-    /// Grants a lease with this id.
+    /// Requests a lease with this id and time to live.
     pub(crate) async fn grant(&self, id: i64, ttl: Duration) -> io::Result<()> {
         let ttl = i64::try_from(ttl.as_secs()).unwrap_or(i64::MAX);
         let LeaseGrantResponse {} = self.call("/etcdserverpb.Lease/LeaseGrant", LeaseGrantRequest { ttl, id }).await?;
         Ok(())
     }
 
-    /// Revokes a lease, which deletes its keys.
+    /// Revokes a lease, which deletes the keys attached to it.
     pub(crate) async fn revoke(&self, id: i64) -> io::Result<()> {
         let LeaseRevokeResponse {} = self.call("/etcdserverpb.Lease/LeaseRevoke", LeaseRevokeRequest { id }).await?;
         Ok(())
     }
 
-    /// Renews a lease. Returns `false` if it has expired.
+    /// Renews a lease. Returns `false` if it has already expired.
     pub(crate) async fn keep_alive(&self, id: i64) -> io::Result<bool> {
         let asking = async {
             let mut grpc = self.ready().await?;
@@ -146,7 +146,7 @@ impl Etcd {
         response.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).inspect_err(|_| self.use_next_endpoint())
     }
 
-    /// Watches the keys with a prefix from a revision on.
+    /// Watches the keys with this prefix, starting at a revision.
     pub(crate) async fn watch(&self, prefix: &[u8], start_revision: i64) -> io::Result<Streaming<WatchResponse>> {
         let (key, range_end) = range(prefix);
         let create = WatchCreateRequest { key, range_end, start_revision };
@@ -163,7 +163,8 @@ impl Etcd {
     }
 }
 
-/// Builds the request for a watch. A member ends the watch when it loses its cluster, because it would miss changes.
+/// Builds the request for a watch. An etcd member terminates the watch when it loses contact with its cluster, because
+/// it would miss changes.
 fn watching(request: WatchRequest) -> Request<impl Stream<Item = WatchRequest>> {
     // The request stream must stay open, or etcd ends the watch.
     let mut request = Request::new(tokio_stream::once(request).chain(tokio_stream::pending()));
@@ -171,13 +172,14 @@ fn watching(request: WatchRequest) -> Request<impl Stream<Item = WatchRequest>> 
     request
 }
 
-/// Returns the range of keys with a prefix. A range of all keys starts at a zero byte, because keys are not empty.
+/// Returns the range that contains all keys with a prefix. The range of all keys starts at a zero byte, because keys
+/// are not empty.
 fn range(prefix: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let first = if prefix.is_empty() { vec![0] } else { prefix.to_vec() };
     (first, prefix_end(prefix))
 }
 
-/// Returns the first key after all keys with the prefix. A zero byte means the end of all keys.
+/// Returns the first key after all keys with the prefix. A single zero byte stands for the end of all keys.
 fn prefix_end(prefix: &[u8]) -> Vec<u8> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {
@@ -193,7 +195,7 @@ fn invalid(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Erro
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
-/// Converts the error of a call, including its causes, which tonic's texts omit.
+/// Converts the error of a call, including its causes, which the error texts of tonic omit.
 pub(crate) fn failed(error: impl std::error::Error) -> io::Error {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -31,7 +31,7 @@ pub(crate) struct RangeResponse {
     pub(crate) header: Option<Header>,
     #[prost(message, repeated, tag = "2")]
     pub(crate) kvs: Vec<KeyValue>,
-    /// Whether there are more keys than the requested limit.
+    /// Whether more keys exist than the requested limit.
     #[prost(bool, tag = "3")]
     pub(crate) more: bool,
 }
@@ -114,7 +114,7 @@ pub(crate) struct WatchResponse {
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Event {
-    /// 0 if the key was put, 1 if it was deleted.
+    /// Kind of the event: 0 if the key was put, 1 if it was deleted.
     #[prost(int32, tag = "1")]
     pub(crate) kind: i32,
     #[prost(message, optional, tag = "2")]

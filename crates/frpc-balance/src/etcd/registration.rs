@@ -8,16 +8,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Default TTL of a lease, for which a dead server remains listed.
+/// Default TTL of a registration's lease, which is how long a dead server stays listed.
 const TTL: Duration = Duration::from_secs(10);
 
-/// Maximum time for deregistration. A server that stops does not wait for an unreachable etcd.
+/// Maximum time spent on deregistration. A server that shuts down should not wait for an unreachable etcd.
 const LEAVING: Duration = Duration::from_secs(1);
 
-/// Maximum pause after a failed attempt to register or to renew the lease.
+/// Maximum delay after a failed attempt to register or to renew the lease.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// The settings of a server's registration in etcd.
+/// Settings for registering a server in etcd.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Registration {
@@ -28,8 +28,8 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Creates a registration of a server below a prefix, such as `shop/`. The key is the prefix followed by the
-    /// address.
+    /// Creates a registration for a server below a prefix, such as `shop/`. The key is the prefix followed by the
+    /// server's address.
     ///
     /// # Errors
     /// If a part of the endpoint contains white space and it therefore has no text form.
@@ -42,14 +42,14 @@ impl Registration {
         Ok(Self { etcd: etcd.clone(), key: format!("{prefix}{}", endpoint.address()), value, ttl: TTL })
     }
 
-    /// Sets the TTL of the lease, rounded up to seconds, after which a dead server is removed. Defaults to 10 s. The
-    /// lease is renewed three times per TTL.
+    /// Sets the TTL of the lease, after which a dead server is removed. It is rounded up to seconds. Defaults to 10 s.
+    /// The lease is renewed three times per TTL.
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Duration::from_secs(ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)).max(Duration::from_secs(1));
         self
     }
 
-    /// Spawns a task that registers the server. It continues while etcd is unreachable.
+    /// Spawns a task that registers the server and keeps its lease. The task keeps retrying while etcd is unreachable.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -60,7 +60,7 @@ impl Registration {
         Registered { leave: Arc::new(leave), states }
     }
 
-    /// Maintains the key until the server leaves.
+    /// Keeps the server registered until it leaves.
     async fn keep(self, state: watch::Sender<State>, mut leaving: watch::Receiver<()>) {
         let mut lease = None;
         let mut pause = Duration::ZERO;
@@ -90,7 +90,7 @@ impl Registration {
         state.send_replace(State::Left);
     }
 
-    /// Renews the lease, or puts the key with a new one. Also restores a key that was deleted by an operator or by
+    /// Renews the lease, or puts the key with a new lease. Also restores a key that was deleted by an operator or by
     /// another process with the same address.
     async fn renew(&self, lease: &mut Option<Lease>) -> io::Result<()> {
         let id = match *lease {
@@ -115,11 +115,11 @@ impl Registration {
     }
 }
 
-/// A lease that was requested, and that etcd may have granted even if the reply was lost.
+/// A lease that was requested. etcd may have granted it even if the reply was lost.
 #[derive(Clone, Copy)]
 struct Lease {
     id: i64,
-    /// Whether the key was put with this lease. A key of the same name may belong to another lease.
+    /// Whether the server's key was put with this lease. An existing key of the same name may belong to another lease.
     has_key: bool,
 }
 
@@ -132,7 +132,7 @@ enum State {
 }
 
 /// A registered server, created by [`Registration::start`]. It is deregistered by [`leave`](Self::leave), by the
-/// shutdown of a server with a service of [`around`](Self::around), or when the last clone is dropped.
+/// shutdown of a server with a service wrapped by [`around`](Self::around), or when the last clone is dropped.
 #[derive(Clone, Debug)]
 #[must_use = "the server leaves when this is dropped"]
 pub struct Registered {
@@ -141,7 +141,7 @@ pub struct Registered {
 }
 
 impl Registered {
-    /// Waits until the key has been put for the first time.
+    /// Waits until the server is listed for the first time.
     ///
     /// # Cancel safety
     /// Safe.
@@ -150,8 +150,8 @@ impl Registered {
         drop(states.wait_for(|state| *state != State::New).await);
     }
 
-    /// Deletes the key, so that channels stop using the server. Completes when the key is deleted, or after two seconds
-    /// if etcd is unreachable, in which case the key expires with its lease.
+    /// Deregisters the server by deleting its key, so that channels stop using it. Completes when the key is deleted,
+    /// or after two seconds if etcd is unreachable, in which case the key expires with its lease.
     ///
     /// # Cancel safety
     /// If the future is dropped, the deregistration continues in the background.
@@ -161,13 +161,14 @@ impl Registered {
         drop(tokio::time::timeout(2 * LEAVING, states.wait_for(|state| *state == State::Left)).await);
     }
 
-    /// Wraps a service so that its server is deregistered when it shuts down, before clients are notified.
+    /// Wraps a service so that its server is deregistered as soon as it begins to shut down, before clients are
+    /// notified.
     pub fn around<S: Service>(&self, service: S) -> RegisteredService<S> {
         RegisteredService { service, registered: self.clone() }
     }
 }
 
-/// A service whose server is deregistered before it stops, created by [`Registered::around`].
+/// A service whose server is deregistered before it shuts down, created by [`Registered::around`].
 #[derive(Debug)]
 pub struct RegisteredService<S> {
     service: S,

@@ -9,11 +9,11 @@ use std::time::Duration;
 use tokio::time::sleep;
 use tonic::Streaming;
 
-/// Maximum pause after the end of a watch. A member that stops ends the watches of all clients simultaneously, and one
-/// that permits no watch ends each immediately.
+/// Maximum delay after the end of a watch. An etcd member that shuts down ends the watches of all clients at the same
+/// time, and one that does not permit watches ends each immediately.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Value of the event kind that reports a deleted key.
+/// Event kind that reports a deleted key.
 const DELETED: i32 = 1;
 
 /// A resolver of the endpoints below a prefix, for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
@@ -26,20 +26,20 @@ pub struct EtcdResolver {
     prefix: String,
     endpoints: BTreeMap<Vec<u8>, Endpoint>,
     watched: Option<Streaming<WatchResponse>>,
-    /// Whether keys were ignored because the set was full.
+    /// Whether keys were ignored because the maximum number of endpoints was reached.
     is_truncated: bool,
-    /// Number of consecutive members that failed.
+    /// Number of consecutive etcd members that failed.
     failures: usize,
 }
 
 impl EtcdResolver {
-    /// Creates a resolver for the keys with a prefix, such as `shop/`.
+    /// Creates a resolver for all keys with this prefix, such as `shop/`.
     pub fn new(etcd: &Etcd, prefix: impl Into<String>) -> Self {
         let (etcd, prefix) = (etcd.clone(), prefix.into());
         Self { etcd, prefix, endpoints: BTreeMap::new(), watched: None, is_truncated: false, failures: 0 }
     }
 
-    /// Reads all keys and starts to watch them.
+    /// Reads all keys and starts watching them for changes.
     async fn read(&mut self) -> io::Result<()> {
         let all = self.etcd.range(self.prefix.as_bytes(), ENDPOINTS_MAX).await?;
         let revision = all.header.map_or(0, |header| header.revision);
@@ -49,7 +49,7 @@ impl EtcdResolver {
         Ok(())
     }
 
-    /// Waits for a change. Returns `false` if the keys must be read again.
+    /// Waits for the next change of a key. Returns `false` if all keys must be read again.
     async fn changed(&mut self) -> io::Result<bool> {
         let Some(watched) = &mut self.watched else { return Ok(false) };
         loop {
@@ -67,7 +67,8 @@ impl EtcdResolver {
         }
     }
 
-    /// Applies events. Returns `false` if an ignored key may fit into the set now.
+    /// Applies watch events to the set of endpoints. Returns `false` if there may now be space for a key that was
+    /// ignored.
     fn apply_all(&mut self, events: Vec<Event>) -> bool {
         let before = self.endpoints.len();
         for event in events {
@@ -77,8 +78,8 @@ impl EtcdResolver {
     }
 }
 
-/// Applies an event with the same result as reading the keys again: an invalid value removes the previous endpoint.
-/// Returns `false` if a key was ignored because the set is full.
+/// Applies a watch event, with the same result as reading the keys again. An invalid value removes the previous
+/// endpoint. Returns `false` if the key was ignored because the set is full.
 fn apply(endpoints: &mut BTreeMap<Vec<u8>, Endpoint>, event: Event) -> bool {
     let Some(kv) = event.kv else { return true };
     let endpoint = if event.kind == DELETED { None } else { parse(&kv) };
@@ -152,11 +153,11 @@ mod tests {
         assert_eq!(left, ["10.0.0.2:80"], "as a client that reads the keys now");
     }
 
-    /// Regression: with invalid values the set stays below the maximum, and each event caused all keys to be read
-    /// again.
+    /// Regression test: while some values were invalid, each event caused all keys to be read again, because the set
+    /// was below its maximum.
     #[tokio::test]
     async fn keys_are_read_again_only_when_one_has_gone() {
-        let etcd = Etcd::new(["http://127.0.0.1:1"]).expect("text should be an address");
+        let etcd = Etcd::new(["http://127.0.0.1:1"]).expect("text should be the address of an etcd member");
         let mut resolver = EtcdResolver { is_truncated: true, ..EtcdResolver::new(&etcd, "shop/") };
         assert!(resolver.apply_all(vec![put("shop/1", "10.0.0.1:80"), put("shop/2", "10.0.0.2:80")]));
         assert!(resolver.apply_all(vec![put("shop/1", "10.0.0.1:80 weight=2")]), "the others are as they were");

@@ -17,13 +17,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 
 /// Default time over which connections to new endpoints are spread. A thousand clients then make about three hundred
-/// connections per second. A waiting channel only loses some balance.
+/// connections per second. Until it is connected, a channel only balances less evenly.
 const CONNECTION_SPREAD: Duration = Duration::from_secs(3);
 
-/// Name shown for a server that is reached by a connector, because its address is unknown.
+/// Name shown for a server that is reached by a custom connector, because its address is unknown.
 const CONNECTOR: &str = "the server";
 
-/// Extension of [`ChannelBuilder`] for channels to several servers.
+/// Extension trait of [`ChannelBuilder`] for channels that balance their calls over several servers.
 pub trait Balance {
     /// Returns a builder for a channel to several servers with the same services. Call the setters of the channel
     /// before.
@@ -46,7 +46,7 @@ impl Balance for ChannelBuilder {
     }
 }
 
-/// The builder of a channel to several servers, created by [`Balance::balance`].
+/// Builder of a channel to several servers, created by [`Balance::balance`].
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct FleetBuilder {
@@ -55,7 +55,7 @@ pub struct FleetBuilder {
     spread: Duration,
 }
 
-/// A server of a fixed list: how to connect to it, and its performance estimate.
+/// A server of a fixed list: its connections and its performance estimate.
 type Server = (Links, Arc<ServerEstimate>);
 
 impl FleetBuilder {
@@ -140,8 +140,8 @@ impl FleetBuilder {
         .await
     }
 
-    /// Like [`connect_all`](Self::connect_all), but connects through functions as in
-    /// [`connect_with_connector`](ChannelBuilder::connect_with_connector).
+    /// Like [`connect_all`](Self::connect_all), but connects to each server through a custom connector, as
+    /// [`connect_with_connector`](ChannelBuilder::connect_with_connector) does.
     ///
     /// # Errors
     /// Like [`connect_all`](Self::connect_all).
@@ -217,8 +217,8 @@ impl FleetBuilder {
         self.connect_fleet(resolver, |factory| connected(connector, factory), |_| Ok(())).await
     }
 
-    /// Creates a channel to the servers of a [`Resolver`] without waiting. Calls wait for the first connection as they
-    /// do after [a lost one](ChannelBuilder::reconnect_timeout).
+    /// Creates a channel to the endpoints of a [`Resolver`] without waiting for a connection. Calls wait for the first
+    /// connection in the same way as after [a connection is lost](ChannelBuilder::reconnect_timeout).
     ///
     /// # Errors
     /// If two services or mounted routers overlap.
@@ -273,7 +273,7 @@ impl FleetBuilder {
         }
     }
 
-    /// Creates the channel. Also returns its fleet and the timeout of connecting.
+    /// Creates the channel. Returns it with its fleet and its connect timeout.
     fn channel_to_fleet(
         self,
         resolver: impl Resolver,
@@ -296,7 +296,7 @@ impl FleetBuilder {
     }
 }
 
-/// Connects to endpoints by their addresses.
+/// Returns a function that connects to endpoints by their addresses.
 fn dialled(factory: &LinkFactory) -> Connects {
     let factory = factory.clone();
     Box::new(move |stated: &ResolvedEndpoint, estimate: Arc<ServerEstimate>| {
@@ -308,7 +308,7 @@ fn check_address(endpoint: &Endpoint) -> Result<(), Error> {
     Ok(Client::check_address(endpoint.address())?)
 }
 
-/// Connects to endpoints by a function.
+/// Returns a function that connects to endpoints through a custom connector.
 fn connected<C, F, T>(connector: C, factory: &LinkFactory) -> Connects
 where
     C: Fn(Endpoint) -> F + Send + Sync + 'static,

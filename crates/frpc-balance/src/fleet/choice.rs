@@ -21,77 +21,79 @@ use frpc::picker::{PendingCall, PickedConnection};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// Maximum number of entries per server in the weighted list, for weights without a small common divisor.
+/// Maximum number of entries per server in the weighted list, for weights that have no small common divisor.
 const LOTS_EACH: u64 = 16;
 
-/// Maximum percentage of servers that may be ejected. If more fail, the servers are probably not the cause, and the
-/// remaining ones would be overloaded. In that case none is ejected.
+/// Maximum percentage of servers that may be ejected. If more servers fail, they are probably not the cause, and the
+/// remaining ones would be overloaded. In this case none is ejected.
 const EJECTED_MAX_PERCENT: usize = 30;
 
-/// The percentage of the own zone's weight that must be available for all calls to stay in the zone.
+/// Percentage of the local zone's weight that must be available for all calls to stay in the zone.
 const NEAR_PERCENT: f64 = 70.0;
 
-/// Number of parts into which calls are divided between the own zone and others.
+/// Number of parts into which calls are divided between the local zone and others.
 const SPILL_PARTS: u64 = 256;
 
-/// One in this many calls ignores reports and chooses among randomly drawn servers, so that the estimate of each server
-/// is verified.
+/// One in this many calls ignores load reports and chooses among random servers, so that the estimate of each server is
+/// verified.
 const DRAWN_IN: u64 = 64;
 
-/// One in this many calls has its latency measured if calls take a negligible time.
+/// One in this many calls has its latency measured if calls are too short to measure each.
 const TIMED_IN: u64 = 64;
 
-/// A trial is hedged after this multiple of the expected latency elsewhere, and after this time at least, because below
-/// it servers differ only by chance.
+/// A trial call is hedged after this multiple of the expected latency of other servers, but not before this minimum
+/// time, because shorter latencies differ only by chance.
 const TRIAL_TIMES: u64 = 4;
 const TRIAL_LEAST: Duration = Duration::from_millis(50);
 
-/// Number of servers drawn for a hedged call. Such calls are rare and already late.
+/// Number of random servers compared for a hedged call. Such calls are rare and already late.
 const DRAWN_FOR_HEDGE: u64 = 4;
 
-/// The connected servers, among which each call chooses one.
+/// The connected servers from which one is chosen for each call.
 #[derive(Default)]
 pub(crate) struct CandidateSet {
-    /// The servers of the own zone, or all servers if there are none, and those of other zones.
+    /// The servers in the local zone, or all servers if the zone has none, and the servers of other zones.
     near: Tier,
     far: Tier,
-    /// The state of the random number generator.
+    /// State of the pseudorandom number generator.
     dice: u64,
-    /// Number of parts out of [`SPILL_PARTS`] of the calls that go to other zones.
+    /// Share of calls that go to other zones, in parts of [`SPILL_PARTS`].
     spill: u64,
-    /// The total weight of the servers in the own zone, including those without a connection.
+    /// Total weight of the servers in the local zone, including those without a connection.
     near_weight: u64,
-    /// An ejected server that may receive a trial call. The next suitable call is sent to it.
+    /// An ejected server that may receive a trial call, which the next suitable call becomes.
     deferred_trial: Option<Candidate>,
 }
 
-/// Servers of equal preference, among which calls choose by weight and cost only.
+/// Servers of equal preference, among which calls choose only by weight and cost.
 #[derive(Default)]
 struct Tier {
-    /// The servers, indexed by their rank in load reports, and their weights.
+    /// Servers with their weights, indexed by their rank in load reports.
     servers: Vec<Candidate>,
     weights: Vec<u32>,
-    /// The servers, each repeated in proportion to its weight, so that a uniform random index respects the weights.
+    /// Servers repeated in proportion to their weight, so that a uniform random index respects the weights.
     lots: Vec<Candidate>,
-    /// The candidate that was chosen last. Comparing it again makes successive calls converge on the best of many.
+    /// Index of the candidate that was chosen last. Comparing it again makes successive calls converge on the best of
+    /// many servers.
     last: usize,
-    /// Distance in the weighted list between the two random candidates. It changes from time to time.
+    /// Distance in the weighted list between the two candidates that are compared, which is changed at random from time
+    /// to time.
     stride: usize,
 }
 
-/// A connected server that may be chosen for a call.
+/// A connected server that can be chosen for a call.
 #[derive(Clone)]
 pub(crate) struct Candidate {
-    /// The channel and each call and stream hold a reference. Their number is therefore the load including another
-    /// call.
+    /// Connection to the server. The channel and each of its calls and streams hold a reference, so the reference count
+    /// equals the load including one more call.
     link: Weak<Link>,
     estimate: Arc<ServerEstimate>,
 }
 
-/// The connection chosen for a call, and whether the call is a trial of its server.
+/// Connection chosen for a call, and whether the call is a trial of its server.
 pub(crate) struct ChosenServer {
     link: Arc<Link>,
-    /// The time after which the call is hedged, if it is a trial of the server.
+    /// Time after which the call is hedged, if it is a trial of the server.
     trial: Option<Duration>,
 }
 
@@ -100,7 +102,7 @@ impl ChosenServer {
         Self { link, trial: None }
     }
 
-    /// Returns the connection for this call. It is a trial only if the call may also be sent to another server.
+    /// Returns the chosen connection for this call. The call is a trial only if it may also be sent to another server.
     pub(crate) fn for_call(self, call: &PendingCall<'_>) -> PickedConnection {
         match self.trial {
             Some(after) if call.is_unary() && call.is_idempotent() => PickedConnection::trial(self.link, after),
@@ -108,7 +110,7 @@ impl ChosenServer {
         }
     }
 
-    /// Returns the connection for a call that has waited for it.
+    /// Returns the chosen connection for a call that has waited for one.
     pub(crate) fn into_picked(self) -> PickedConnection {
         match self.trial {
             Some(after) => PickedConnection::trial(self.link, after),
@@ -117,7 +119,7 @@ impl ChosenServer {
     }
 }
 
-/// Returns whether a server with this cost receives ordinary calls and not only trials.
+/// Returns whether a server with this cost receives ordinary calls rather than only trial calls.
 #[inline]
 fn is_ordinary(cost: u64) -> bool {
     cost.wrapping_sub(TRIAL + 1) < EXCLUDED - TRIAL - 1
@@ -132,18 +134,18 @@ fn of_calls(cost: u64, calls: u64) -> u64 {
 }
 
 impl Candidate {
-    /// Returns the cost of the next call, considering only calls of this client.
+    /// Returns the cost of another call, considering only the calls of this client.
     #[inline]
     fn cost(&self) -> u64 {
         of_calls(self.estimate.cost(), self.link.strong_count() as u64)
     }
 
-    /// Returns the cost of the next call, including calls of other clients.
+    /// Returns the cost of another call, including the load from other clients.
     fn whole_cost(&self) -> u64 {
         of_calls(self.estimate.cost(), self.link.strong_count() as u64 + self.estimate.others())
     }
 
-    /// Returns the cost of a call that is not a trial.
+    /// Returns the cost of another call that is not a trial.
     fn usual_cost(&self) -> u64 {
         let cost = self.whole_cost();
         if is_ordinary(cost) { cost } else { EXCLUDED }
@@ -155,7 +157,7 @@ impl Candidate {
 }
 
 impl CandidateSet {
-    /// Creates the choice among the given servers that have a connection.
+    /// Creates the set of candidates from the servers that have a connection.
     pub(crate) fn among(rows: &[Row], terms: &FleetOptions) -> Self {
         let (mut near, mut far) = (Tier::default(), Tier::default());
         let mut near_weight = 0;
@@ -207,8 +209,7 @@ impl CandidateSet {
         Some(link)
     }
 
-    /// Sends the next suitable call to this server as a trial, if the server is ejected and its next trial time has
-    /// passed.
+    /// Makes the next suitable call a trial of this server, if the server is ejected and due for a trial.
     #[cold]
     #[inline(never)]
     fn defer_trial(&mut self, at: usize) -> Option<Arc<Link>> {
@@ -216,8 +217,8 @@ impl CandidateSet {
         None
     }
 
-    /// Returns the connection for a call, considering all information: the better of two randomly drawn servers and the
-    /// one whose report promises the lowest cost. The call may be a trial.
+    /// Returns the connection for a call considering all information: the better of two random servers and the one
+    /// whose load report promises the lowest cost. The call may be a trial.
     pub(crate) fn choose_by_cost(&mut self, clock: &FleetClock) -> Option<ChosenServer> {
         if let Some(deferred_trial) =
             self.deferred_trial.take().filter(|deferred_trial| deferred_trial.estimate.cost() == TRIAL)
@@ -267,7 +268,7 @@ impl CandidateSet {
         Some(ChosenServer::usual(link))
     }
 
-    /// Returns the connection for a trial of this server.
+    /// Returns this server's connection for a trial call.
     fn trial(&mut self, clock: &FleetClock, server: &Candidate) -> Option<ChosenServer> {
         let link = server.link()?;
         server.estimate.begin_trial();
@@ -290,8 +291,8 @@ impl CandidateSet {
         server.link()
     }
 
-    /// Returns the best of some servers in the own zone, excluding this one. With few servers, each draw may return
-    /// this one. The first of the others is used in that case.
+    /// Returns the best of several random servers in the local zone other than this one. If few servers exist, each
+    /// draw may return this one. The first other server is used in that case.
     fn other_server(&mut self, clock: &FleetClock, link: &Arc<Link>) -> Option<&Candidate> {
         let dice: [u64; DRAWN_FOR_HEDGE as usize] = std::array::from_fn(|_| self.roll());
         let drawn = dice.iter().filter_map(|dice| self.near.lots.get(self.near.lot(*dice)));
@@ -302,20 +303,20 @@ impl CandidateSet {
         best.filter(is_usual).or_else(|| self.near.lots.iter().filter(is_other).find(is_usual))
     }
 
-    /// Returns the next random number. Its upper bits are more random than the lower ones. The constants are Knuth's
-    /// for 64 bits.
+    /// Returns the next pseudorandom number, using Knuth's constants for 64 bits. Its upper bits are more random than
+    /// its lower bits.
     #[inline]
     fn roll(&mut self) -> u64 {
         self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.dice
     }
 
-    /// Returns whether some calls go to other zones.
+    /// Returns whether a share of the calls goes to other zones.
     pub(crate) fn spills(&self) -> bool {
         self.spill != 0
     }
 
-    /// Recomputes the costs of all servers and the share of calls that go to other zones.
+    /// Recomputes the costs of all servers and the share of calls that goes to other zones.
     pub(crate) fn assess(&mut self, now: u64) {
         let all = || self.near.servers.iter().chain(&self.far.servers);
         let count = all().count();
@@ -336,8 +337,7 @@ impl CandidateSet {
     }
 }
 
-/// Returns the state of a fleet of `count` servers, given the numbers of those that have failed and of those that have
-/// just joined.
+/// Returns the state of a fleet of `count` servers, given how many are ejected and how many have just joined.
 fn fleet_state(count: usize, ejected: usize, start_progress: usize) -> FleetState {
     FleetState {
         is_panic: ejected > (count * EJECTED_MAX_PERCENT / 100).max(1),
@@ -346,40 +346,40 @@ fn fleet_state(count: usize, ejected: usize, start_progress: usize) -> FleetStat
     }
 }
 
-/// Returns how many of [`SPILL_PARTS`] of the calls go to other zones if the weight `works` out of `all` is available
-/// in the own zone.
+/// Returns the share of calls that goes to other zones, in parts of [`SPILL_PARTS`], if the weight `works` out of `all`
+/// is available in the local zone.
 fn spill(works: u64, all: u64) -> u64 {
     let part = works as f64 * 100.0 / NEAR_PERCENT / all.max(1) as f64;
     ((1.0 - part.min(1.0)) * SPILL_PARTS as f64).round() as u64
 }
 
 impl Tier {
-    /// Returns the servers with their weights.
+    /// Returns an iterator over the servers with their weights.
     fn weighed(&self) -> impl Iterator<Item = (&Candidate, u32)> {
         self.servers.iter().zip(self.weights.iter().copied())
     }
 
-    /// Creates the list of candidates, in which each server occurs in proportion to its weight.
+    /// Builds the list of candidates, in which each server occurs in proportion to its weight.
     fn prepare(&mut self) {
         let lots = lots(&self.weights);
         self.lots = lots.iter().filter_map(|index| self.servers.get(*index as usize).cloned()).collect();
         self.stride();
     }
 
-    /// Selects a new random distance between the two servers that are compared for a call.
+    /// Changes the distance in the list between the two servers that are compared to a random one.
     fn stride(&mut self) {
         let others = self.lots.len().saturating_sub(1);
         self.stride = if others == 0 { 0 } else { 1 + below(others) };
     }
 
-    /// Returns the index of a candidate for a random number.
+    /// Returns the index in the weighted list that a random number selects.
     #[inline]
     fn lot(&self, dice: u64) -> usize {
         // The result is below the number of candidates, which is below 2^32.
         (((dice >> 32) * self.lots.len() as u64) >> 32) as usize
     }
 
-    /// Returns the cheaper of two random candidates, with its index and cost.
+    /// Returns the cheaper of two random candidates with its index and cost.
     #[inline]
     fn draw_two(&self, dice: u64, cost: impl Fn(&Candidate) -> u64) -> Option<(usize, &Candidate, u64)> {
         let one = self.lot(dice);
@@ -399,7 +399,7 @@ impl Tier {
         Some(if cost < least { (self.last, last, cost) } else { (at, best, least) })
     }
 
-    /// Returns the rank and cost of the server whose report promises the lowest cost.
+    /// Returns the rank and the cost of the server whose load report promises the lowest cost.
     #[inline(never)]
     fn by_report(&self, clock: &FleetClock) -> Option<(usize, u64)> {
         let cost = |index: u32| self.servers.get(index as usize).map_or(EXCLUDED, Candidate::usual_cost);
@@ -408,8 +408,8 @@ impl Tier {
     }
 }
 
-/// Returns the indices of the weights, each as often as its weight requires. If all weights are 0, each index occurs
-/// once.
+/// Returns the indexes of the servers, each repeated in proportion to its weight. If all weights are 0, each index
+/// occurs once.
 fn lots(weights: &[u32]) -> Vec<u32> {
     let indices = 0..u32::try_from(weights.len()).unwrap_or(u32::MAX);
     let measure = weights.iter().fold(0, |measure, weight| common(measure, *weight));
@@ -428,7 +428,7 @@ fn lots(weights: &[u32]) -> Vec<u32> {
     lots
 }
 
-/// Returns the greatest common divisor.
+/// Returns the greatest common divisor of two numbers.
 fn common(mut one: u32, mut other: u32) -> u32 {
     while other != 0 {
         (one, other) = (other, one % other);
@@ -459,8 +459,8 @@ mod tests {
         assert_eq!([1, 5, 6, 10].map(slow), [true, true, false, false]);
     }
 
-    /// Regression: calls that took half a minute excluded a server with 256 of them, and thereby all servers. The
-    /// choice then depended only on the number of calls, regardless of weights and zones.
+    /// Regression test: 256 calls that took half a minute each excluded a server, and thus eventually all servers. The
+    /// choice then ignored weights and zones.
     #[test]
     fn no_number_of_calls_excludes_a_server() {
         for calls in [1, 2, 256, 1 << 14, 1 << 17] {

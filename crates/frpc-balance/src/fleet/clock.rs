@@ -7,25 +7,25 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 use tokio::sync::Notify;
 
-/// Minimum interval in nanoseconds at which time-dependent values are recomputed.
+/// Minimum interval in nanoseconds between recomputations of time-dependent values.
 const REFRESH: u64 = 8_000_000;
 
-/// The common time of a fleet's servers, in nanoseconds since its creation. It is updated whenever a connection reads
-/// the clock.
+/// Common clock of a fleet's servers, in nanoseconds since its creation. It advances whenever a connection reads the
+/// time.
 #[derive(Debug)]
 pub(crate) struct FleetClock {
     made: Instant,
     now: AtomicU64,
-    /// The time at which costs must be recomputed.
+    /// Time at which costs must be recomputed.
     due: AtomicU64,
-    /// Whether a connection was added or removed, so that the candidates must be rebuilt.
+    /// Whether a connection was added or removed, so that the candidates must be updated.
     changed: AtomicBool,
-    /// Whether the next choice must consider more than the current costs, because they are outdated, there are reports,
-    /// or calls go to other zones.
+    /// Whether the next choice must consider more than the current costs, because these are outdated, there are load
+    /// reports, or some calls go to other zones.
     care: AtomicBool,
-    /// The recent load reports of the servers.
+    /// Recent load reports of the servers.
     pub(super) reports: Reports,
-    /// Notified when a server is connected, to wake calls that wait for a connection.
+    /// Notified when a server has been connected, which wakes calls that wait for a connection.
     pub(super) connected: Notify,
 }
 
@@ -40,18 +40,18 @@ impl FleetClock {
         self.now.load(Ordering::Relaxed)
     }
 
-    /// Returns the time of creation.
+    /// Returns the time at which the clock was created.
     #[cfg(test)]
     pub(super) fn made(&self) -> Instant {
         self.made
     }
 
-    /// Reads the runtime's clock and updates the time.
+    /// Advances the clock to the current time of the runtime's clock.
     pub(crate) fn refresh(&self) {
         self.advance(now());
     }
 
-    /// Updates the time to that of the calling connection, and returns it in nanoseconds.
+    /// Advances the clock to `instant`, which a connection has read, and returns it in nanoseconds.
     #[inline]
     pub(super) fn advance(&self, instant: Instant) -> u64 {
         let since = instant.saturating_duration_since(self.made);
@@ -66,31 +66,31 @@ impl FleetClock {
         now
     }
 
-    /// Returns whether the next choice must consider all servers; see
+    /// Returns whether the next choice must consider all servers rather than a random pair; see
     /// [`CandidateSet`](crate::fleet::choice::CandidateSet).
     #[inline]
     pub(crate) fn is_marked(&self) -> bool {
         self.care.load(Ordering::Relaxed)
     }
 
-    /// Sets the mark, so that the next choices consider all servers instead of a random pair.
+    /// Requires that the next choices consider all servers instead of a random pair.
     pub(crate) fn mark(&self) {
         self.care.store(true, Ordering::Release);
     }
 
-    /// Clears the mark set by [`mark`](Self::mark). Later choices compare two random servers by cost until the clock is
+    /// Reverts the effect of [`mark`](Self::mark). Later choices compare two random servers by cost until the clock is
     /// marked again.
     pub(crate) fn relax(&self) {
         self.care.swap(false, Ordering::AcqRel);
     }
 
-    /// Returns whether costs must be recomputed.
+    /// Returns whether the costs of the servers must be recomputed.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         self.now.load(Ordering::Relaxed) >= self.due.load(Ordering::Relaxed)
     }
 
-    /// Returns the time if costs must be recomputed. Only one caller receives it.
+    /// Returns the time if the costs of the servers must be recomputed. Only one caller receives it.
     pub(crate) fn take_due(&self) -> Option<u64> {
         let (now, due) = (self.now(), self.due.load(Ordering::Relaxed));
         let exchanged =
@@ -98,47 +98,47 @@ impl FleetClock {
         (now >= due && exchanged.is_ok()).then_some(now)
     }
 
-    /// Requires that costs are recomputed before the next call is placed.
+    /// Requires that the costs of the servers are recomputed before the next call.
     pub(super) fn expire(&self) {
         self.due.store(0, Ordering::Release);
         self.mark();
     }
 
-    /// Records that a connection has been added or removed.
+    /// Records that a connection to a server was added or removed.
     pub(super) fn change(&self) {
         self.changed.store(true, Ordering::Release);
         self.expire();
     }
 
-    /// Returns whether a connection has been added or removed since the last call.
+    /// Returns whether a connection has been added or removed since the last call of this function.
     pub(crate) fn take_changed(&self) -> bool {
         self.changed.swap(false, Ordering::AcqRel)
     }
 }
 
 impl FleetClock {
-    /// Records that the server of this rank has reported its load.
+    /// Records that the server with this rank has reported its load.
     pub(super) fn note_report(&self, rank: u32) {
         self.reports.record(rank, self.now());
         self.mark();
     }
 
-    /// Returns the rank and cost of the reporting server with the lowest cost; see [`Reports::best`].
+    /// Returns the rank and cost of the cheapest server with a recent load report; see [`Reports::best`].
     pub(crate) fn best_report(&self, cost: impl Fn(u32) -> u64) -> Option<(u32, u64)> {
         self.reports.best(self.now(), cost)
     }
 
-    /// Discards the load report of a server, because a call was placed by it.
+    /// Discards the load report of a server because a call was sent based on it.
     pub(crate) fn spend_report(&self, rank: u32) {
         self.reports.spend(rank);
     }
 
-    /// Returns whether there are recent reports.
+    /// Returns whether there are recent load reports.
     pub(crate) fn has_reports(&self) -> bool {
         self.reports.are_fresh(self.now())
     }
 
-    /// Discards all reports, because the ranks of the servers have changed.
+    /// Discards all load reports, because the ranks of the servers have changed.
     pub(crate) fn forget_reports(&self) {
         self.reports.clear();
     }

@@ -15,119 +15,119 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Minimum latency in nanoseconds. Below it, servers differ only by chance, and the number of calls in progress says
-/// more.
+/// Minimum latency in nanoseconds that is taken into account. Shorter latencies differ only by chance, so the number of
+/// calls in progress is more meaningful.
 pub(super) const LEAST: u64 = 1_000_000;
 
-/// Base-2 logarithm of the half-life of a measured latency: 2^33 ns, about nine seconds. The decay ensures that a
-/// server which was slow is tried again.
+/// Base-2 logarithm of the half-life of a measured latency in nanoseconds, which is about nine seconds. Because of this
+/// decay, a server that was slow is eventually tried again.
 const HALF_LIFE_BITS: u32 = 33;
 
-/// The assumed latency in nanoseconds while the first call to a server is in progress. The server receives no further
-/// calls if there are others.
+/// Latency in nanoseconds assumed for a server while its first call is in progress. As long as there are other servers,
+/// it receives no further calls.
 const UNMEASURED: u64 = 1_000_000_000;
 
-/// Minimum duration in nanoseconds, and minimum multiple of the usual latency, of a timed call that was cancelled at
-/// its deadline and ejects the server. A shorter deadline says more about the caller.
+/// Minimum duration in nanoseconds of a call that exceeded its deadline, and its minimum multiple of the usual latency,
+/// for which the server is ejected. A shorter deadline is more likely the caller's fault.
 const LATE_LEAST: u64 = 100_000_000;
 const LATE_TIMES: u64 = 4;
 
-/// The initial ejection time in nanoseconds of a server that refuses calls, and the maximum number of doublings. It
-/// doubles with each refused trial, up to 32 s.
+/// Initial ejection time in nanoseconds of a server that rejects calls, and the maximum number of doublings. It doubles
+/// with each rejected trial, up to 32 s.
 const REFUSAL: (u64, u32) = (250_000_000, 7);
 
-/// Like [`REFUSAL`], for a server that does not reply. The time doubles up to 256 s, because such a trial costs a call
-/// its whole timeout.
+/// Like [`REFUSAL`], but for a server that does not reply. The time doubles up to 256 s, because such a trial costs a
+/// call its whole timeout.
 const SILENCE: (u64, u32) = (2_000_000_000, 7);
 
-/// The time in nanoseconds after which a trial without a reply is repeated.
+/// Time in nanoseconds after which a trial without a reply is repeated.
 const TRIAL_MAX: u64 = 5_000_000_000;
 
-/// The time in nanoseconds for which a new or returning server receives fewer calls than others, because its caches are
-/// cold.
+/// Duration in nanoseconds of a slow start, in which a new or returning server receives fewer calls than others because
+/// its caches are cold.
 const SLOW_START: f64 = 5e9;
 
-/// The fraction of the time in which a server is open at the beginning of its slow start.
+/// Fraction of time for which a server receives its full share of calls at the beginning of a slow start.
 const SLOW_START_PART: f64 = 0.1;
 
-/// The factor by which the cost of a call is raised while a server is not open. Other servers are preferred unless they
-/// have long queues.
+/// Factor by which the cost of a call is raised while a server does not receive its full share. Other servers are then
+/// preferred unless they have long queues.
 const CLOSED_TIMES: u64 = 16;
 
-/// The fraction of the remaining range by which a failure raises the failure penalty.
+/// Fraction of the remaining range by which each failure raises a server's failure penalty.
 const FAILURE_PENALTY_STEP: f64 = 0.25;
 
-/// The cost of a server that should receive a measuring call.
+/// Cost of a server that should receive a call in order to measure it.
 pub(crate) const TRIAL: u64 = 0;
 
-/// Maximum cost of a server that receives calls: one hour.
+/// Maximum cost in nanoseconds of a server that receives calls, about one hour.
 pub(crate) const COST_MAX: u64 = 1 << 42;
 
-/// The cost of a server that receives no calls. It exceeds [`COST_MAX`] multiplied by any possible number of calls.
+/// Cost of a server that receives no calls. It exceeds [`COST_MAX`] multiplied by any possible number of calls.
 pub(crate) const EXCLUDED: u64 = 1 << 63;
 
-/// The rank of a server that is not chosen by reports.
+/// Rank of a server that is not chosen by its load reports.
 const NOWHERE: u32 = u32::MAX;
 
-/// The time in nanoseconds after which a server without new reports is judged by its latencies again.
+/// Time in nanoseconds without new load reports after which a server is judged by its latencies again.
 const REPORTED_FOR: u64 = 60_000_000_000;
 
-/// Maximum number of calls of other clients that counts. It is more than a server can have.
+/// Maximum number of other clients' calls that is accepted from a load report, which is more than a server can have.
 const OTHERS_MAX: u32 = 1 << 16;
 
-/// Base-2 logarithm of the factor by which a reported latency may be below the measured peak, because the peak is
-/// several times the usual latency.
+/// Base-2 logarithm of the factor by which a reported latency may be below the measured peak. The peak is several times
+/// the usual latency.
 const CLAIM_SHIFT: u32 = 3;
 
-/// Conditions of the whole fleet that affect the cost of each server.
+/// Conditions of the whole fleet that affect the cost of each of its servers.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct FleetState {
     /// Whether ejection is disabled because too many servers would be ejected.
     pub(crate) is_panic: bool,
-    /// Whether new servers start slowly, because there are others.
+    /// Whether new servers receive fewer calls at first, because there are other servers.
     pub(crate) is_slow_start: bool,
 }
 
-/// Estimates the cost of the next call to a server from its latencies, failures and load reports.
+/// Estimates the cost of another call to a server from its latencies, failures and load reports.
 #[derive(Debug)]
 pub(crate) struct ServerEstimate {
     clock: Arc<FleetClock>,
-    /// The cost of a single call, in nanoseconds for a server with the maximum weight.
+    /// Cost of a single call, in nanoseconds for a server with the maximum weight.
     cost: AtomicU64,
     /// Number of calls of other clients, as reported by the server.
     others: AtomicU32,
-    /// Whether the server is ejected, so that it receives trial calls only.
+    /// Whether the server is ejected, so that it receives only trial calls.
     doubted: AtomicBool,
     /// Whether the server currently receives its full share of calls.
     open: AtomicBool,
-    /// Index of the server in its zone if it is chosen by its load reports, otherwise [`NOWHERE`].
+    /// Index of the server within its zone if it is chosen by its load reports, and [`NOWHERE`] otherwise.
     rank: AtomicU32,
     state: Mutex<Observations>,
 }
 
-/// Observations of a server. Times are those of the clock; 0 means never.
+/// Observations about a server. Times are those of the fleet's clock, where 0 means never.
 #[derive(Clone, Copy, Debug)]
 struct Observations {
-    /// The weight as a fraction of the maximum weight.
+    /// Weight of the server as a fraction of the maximum weight.
     share: f64,
     /// Peak latency of recent calls in nanoseconds.
     peak: u64,
     measured_at: u64,
     reported: Option<ServerReport>,
-    /// Start of the call whose latency is being measured, if any.
+    /// Start time of the call whose latency is being measured, if there is one.
     waits_since: u64,
-    /// The time at which the server joined or returned.
+    /// Time at which the server joined or returned.
     arrived_at: u64,
-    /// The fraction of recent calls that failed. It decays with the time since `penalized_at`.
+    /// Decaying fraction of recent calls that failed, as of the time `penalized_at`.
     failure_penalty: f64,
     penalized_at: u64,
-    /// Number of consecutive ejections.
+    /// Number of consecutive ejections of the server.
     ejections: u32,
-    /// The time from which an ejected server may receive a trial call.
+    /// Time from which an ejected server may receive a trial call.
     ejected_until: u64,
-    /// Whether the server has received its measuring call or trial.
+    /// Whether the server has received its first measured call or its trial.
     is_tried: bool,
-    /// Whether the server is in its slow start after it has joined or returned.
+    /// Whether the server is in a slow start, because it has recently joined or returned.
     is_starting: bool,
 }
 
@@ -135,9 +135,9 @@ struct Observations {
 #[derive(Clone, Copy, Debug)]
 struct ServerReport {
     at: u64,
-    /// Latency of a single call in nanoseconds, if it is the only one.
+    /// Latency in nanoseconds of a call that is alone on the server.
     each: u64,
-    /// Number of calls of other clients.
+    /// Number of other clients' calls on the server.
     others: u32,
 }
 
@@ -180,26 +180,26 @@ impl Observations {
         (cost(coarse(expected.max(LEAST))), 0)
     }
 
-    /// Returns the fraction of the time in which the server is open.
+    /// Returns the fraction of time for which the server receives its full share of calls.
     fn opening(&self, now: u64) -> f64 {
         let come = if self.is_starting { self.start_progress(now) } else { 1.0 };
         let willing = 1.0 - self.failure_penalty_at(now);
         (SLOW_START_PART + (1.0 - SLOW_START_PART) * come) * willing * willing
     }
 
-    /// Returns the progress of the slow start, from 0 to 1.
+    /// Returns the progress of the slow start, between 0 and 1.
     fn start_progress(&self, now: u64) -> f64 {
         if self.arrived_at == 0 { 1.0 } else { (now.saturating_sub(self.arrived_at) as f64 / SLOW_START).min(1.0) }
     }
 
-    /// Returns the failure penalty, which halves with each half-life.
+    /// Returns the failure penalty at time `now`, which decays exponentially.
     fn failure_penalty_at(&self, now: u64) -> f64 {
         let halves = now.saturating_sub(self.penalized_at) as f64 / (1_u64 << HALF_LIFE_BITS) as f64;
         self.failure_penalty * (-halves).exp2()
     }
 
-    /// Records the latency of the timed call. A longer one replaces the peak at once. A shorter one counts the more,
-    /// the longer ago the last measurement was.
+    /// Records the latency of a measured call. A longer latency replaces the peak immediately. A shorter one has a
+    /// weight that grows with the time since the last measurement.
     fn measure(&mut self, took: u64, now: u64) {
         self.waits_since = 0;
         self.peak = if took >= self.peak || self.measured_at == 0 {
@@ -211,8 +211,9 @@ impl Observations {
         self.measured_at = now;
     }
 
-    /// Records a failure and ejects the server for a while. The pause starts with the given time and doubles with each
-    /// ejection, up to the given number of times. Calls that were in progress at the time of the ejection count once.
+    /// Records a failure and ejects the server for some time. The time starts with the given one and doubles with each
+    /// ejection, up to the given number of times. Failures of calls that were in progress at the ejection are counted
+    /// once.
     fn eject(&mut self, (first, doublings): (u64, u32), now: u64) {
         self.failure_penalty = self.failure_penalty_at(now);
         self.failure_penalty += (1.0 - self.failure_penalty) * FAILURE_PENALTY_STEP;
@@ -249,42 +250,43 @@ impl ServerEstimate {
         Arc::new(Self { clock: clock.clone(), cost, others, doubted, open, rank, state: Mutex::new(state) })
     }
 
-    /// Returns the cost of a single call: [`TRIAL`], [`EXCLUDED`], or a value between them.
+    /// Returns the cost of a single call, which is [`TRIAL`], [`EXCLUDED`], or a value between them.
     #[inline]
     pub(crate) fn cost(&self) -> u64 {
         self.cost.load(Ordering::Relaxed)
     }
 
-    /// Returns the known number of calls in flight from other clients.
+    /// Returns the number of other clients' calls on the server, as far as known.
     #[inline]
     pub(crate) fn others(&self) -> u64 {
         self.others.load(Ordering::Relaxed).into()
     }
 
-    /// Returns whether the server is ejected: it has refused calls or not replied, and has not replied normally since.
+    /// Returns whether the server is ejected, because it has rejected calls or not replied and has not replied normally
+    /// since then.
     #[inline]
     pub(crate) fn is_doubted(&self) -> bool {
         self.doubted.load(Ordering::Relaxed)
     }
 
-    /// Returns the peak latency of recent calls, if any was measured.
+    /// Returns the peak latency of recent calls, if any has been measured.
     pub(crate) fn latency(&self) -> Option<Duration> {
         let state = self.state.lock();
         (state.measured_at != 0).then(|| Duration::from_nanos(state.peak))
     }
 
-    /// Sets the weight as a fraction of the maximum weight. It must be above 0.
+    /// Sets the server's weight as a fraction of the maximum weight, which must be above 0.
     pub(crate) fn set_share(&self, share: f64) {
         self.state.lock().share = share;
     }
 
-    /// Returns whether the server joined or returned recently and is in its slow start.
+    /// Returns whether the server is in a slow start, because it joined or returned recently.
     pub(crate) fn is_starting(&self, now: u64) -> bool {
         self.state.lock().start_progress(now) < 1.0
     }
 
-    /// Recomputes the cost. `is_shown` is whether the server is known to be alive. `own` is the number of this client's
-    /// calls there, at least one.
+    /// Recomputes the cost of the server. `is_shown` states whether it is known to be alive. `own` is the number of
+    /// this client's calls to it, at least one.
     pub(crate) fn assess(&self, now: u64, is_shown: bool, own: usize, fleet_state: FleetState) {
         let mut state = self.state.lock();
         state.is_starting = fleet_state.is_slow_start && state.start_progress(now) < 1.0;
@@ -304,7 +306,7 @@ impl ServerEstimate {
         self.others.store(others, Ordering::Relaxed);
     }
 
-    /// Records that a measuring call is sent to the server. Further calls do not measure.
+    /// Records that a trial or measured call is sent to the server, so that further calls are not.
     #[cold]
     pub(crate) fn begin_trial(&self) {
         let mut state = self.state.lock();
@@ -320,7 +322,7 @@ impl ServerEstimate {
         self.set_cost(cost);
     }
 
-    /// Records a new connection to the server.
+    /// Records that a connection to the server was established.
     fn connect(&self) {
         let mut state = self.state.lock();
         (state.arrived_at, state.reported) = (self.clock.now(), None);
@@ -328,29 +330,29 @@ impl ServerEstimate {
         self.clock.change();
     }
 
-    /// Records that a connection accepts no new calls.
+    /// Records that a connection to the server accepts no new calls.
     fn disconnect(&self) {
         self.clock.change();
     }
 
-    /// Handles a sign of life from the server, after which costs are recomputed.
+    /// Records that the server is alive, after which its cost is recomputed.
     fn show(&self) {
         self.clock.expire();
     }
 
-    /// Records that the server has refused a call.
+    /// Records that the server has rejected a call.
     #[cold]
     fn refuse(&self) {
         self.eject(REFUSAL);
     }
 
-    /// Records that another server has replied to a call before this server replied to its trial.
+    /// Records that another server replied to a trial call before this server did.
     #[cold]
     fn overtaken(&self) {
         self.eject(SILENCE);
     }
 
-    /// Records that the server has replied to a call normally again.
+    /// Records that the server has replied normally, which ends its ejection.
     #[cold]
     fn recover(&self) {
         let mut state = self.state.lock();
@@ -374,18 +376,18 @@ impl ServerEstimate {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// Sets the rank among the servers that are chosen by reports, or `None` if it is not one of them.
+    /// Sets the server's rank among those chosen by load reports, or `None` if it is not one of them.
     pub(crate) fn set_rank(&self, rank: Option<u32>) {
         self.rank.store(rank.unwrap_or(NOWHERE), Ordering::Relaxed);
     }
 
-    /// Returns the rank among the servers that are chosen by reports.
+    /// Returns the server's rank among those chosen by load reports.
     pub(crate) fn rank(&self) -> u32 {
         self.rank.load(Ordering::Relaxed)
     }
 
-    /// Records the server's report, as far as measured latencies confirm it. `own` is the number of this client's calls
-    /// among those in progress.
+    /// Records a load report of the server, as far as measured latencies confirm it. `own` is the number of this
+    /// client's calls included in the report.
     #[cold]
     fn report(&self, report: Report, own: usize) {
         let now = self.clock.now();
@@ -410,12 +412,12 @@ impl ServerEstimate {
         self.state.lock().waits_since = self.clock.advance(instant);
     }
 
-    /// Cancels the latency measurement in progress, because its call has ended without a meaningful latency.
+    /// Discards the latency measurement in progress, because its call ended without a meaningful latency.
     fn forget(&self) {
         self.state.lock().waits_since = 0;
     }
 
-    /// Records the end of the call whose latency is measured.
+    /// Records the end of the call whose latency is being measured.
     fn end(&self, took: Duration, end: MeasuredEnd, now: u64) {
         let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let mut state = self.state.lock();
@@ -434,7 +436,7 @@ impl ServerEstimate {
         }
     }
 
-    /// Returns whether a trial has not been replied to in time.
+    /// Returns whether a trial call was not replied to in time.
     fn is_late_again(&self, end: MeasuredEnd) -> bool {
         end == MeasuredEnd::Late && self.is_doubted()
     }

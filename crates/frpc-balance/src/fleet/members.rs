@@ -16,19 +16,19 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// The servers to which a fleet maintains connections.
+/// The servers that a fleet maintains connections to.
 pub(crate) struct Members {
     rows: Vec<Row>,
     terms: FleetOptions,
 }
 
-/// A member of the fleet with its resolved endpoint and its performance estimate.
+/// A server of the fleet with its resolved endpoint and its performance estimate.
 pub(crate) struct Row {
     pub(crate) endpoint: Arc<Endpoint>,
     pub(crate) member: Arc<Member>,
-    /// The performance estimate of the server.
+    /// Performance estimate of the server.
     pub(crate) estimate: Arc<ServerEstimate>,
-    /// The time since which the endpoint is missing in the resolver's sets.
+    /// Time since which the endpoint has been missing in the resolver's sets.
     pub(crate) missing_since: Option<Instant>,
 }
 
@@ -41,7 +41,7 @@ impl Row {
         self.endpoint.weight()
     }
 
-    /// Returns the current connection.
+    /// Returns the current connection to the server, if there is one.
     pub(crate) fn current(&self) -> Option<Arc<Link>> {
         self.member.links.current()
     }
@@ -60,26 +60,26 @@ impl Members {
         self.rows.extend(rows);
     }
 
-    /// Removes and returns the rows that `stays` rejects.
+    /// Removes and returns the members for which `stays` returns `false`.
     pub(crate) fn retain(&mut self, stays: impl FnMut(&mut Row) -> bool) -> Vec<Row> {
         let mut stays = stays;
         self.rows.extract_if(.., |row| !stays(row)).collect()
     }
 
-    /// Returns the members that have a connection now, as candidates.
+    /// Returns a candidate set with the members that currently have a connection.
     pub(crate) fn choice(&self) -> CandidateSet {
         CandidateSet::among(&self.rows, &self.terms)
     }
 }
 
-/// A server and the task that maintains a connection to it.
+/// A server together with the task that maintains a connection to it.
 pub(crate) struct Member {
     pub(crate) links: Arc<Links>,
     stated: ResolvedEndpoint,
     keeping: JoinHandle<()>,
 }
 
-/// The latest state of an endpoint, which the next connection uses.
+/// Latest state of an endpoint as resolved, which the next connection uses.
 #[derive(Clone)]
 pub(crate) struct ResolvedEndpoint(Arc<Mutex<Arc<Endpoint>>>);
 
@@ -94,7 +94,7 @@ impl ResolvedEndpoint {
 }
 
 impl Member {
-    /// Creates a member with a task that maintains a connection.
+    /// Creates a member and spawns the task that maintains its connection.
     pub(crate) fn kept(
         links: Links,
         stated: ResolvedEndpoint,
@@ -108,18 +108,18 @@ impl Member {
         Self { links, stated, keeping }
     }
 
-    /// Updates the endpoint for future connections.
+    /// Updates the endpoint, which takes effect at the next connection.
     pub(crate) fn update(&self, endpoint: &Arc<Endpoint>) {
         *self.stated.0.lock() = endpoint.clone();
         self.links.set_server_name(endpoint.server_name());
     }
 
-    /// Returns whether the runtime of the member has shut down.
+    /// Returns whether the task of the member has ended, because its runtime has shut down.
     pub(crate) fn is_finished(&self) -> bool {
         self.keeping.is_finished()
     }
 
-    /// Drains the connection: calls in progress complete, and no new ones start.
+    /// Drains the member's connection: calls in progress complete, and no new ones start.
     pub(crate) fn drain(&self) {
         self.keeping.abort();
         self.links.close();
@@ -132,8 +132,8 @@ impl Drop for Member {
     }
 }
 
-/// Maximum delays before a connection is made, unless a call waits for one. The delays are random, so that many clients
-/// do not connect simultaneously.
+/// Maximum delays before a connection is made, unless a call waits for one. The actual delays are random, so that many
+/// clients do not connect at the same time.
 #[derive(Clone, Copy)]
 pub(crate) struct ConnectDelays {
     pub(crate) first: Duration,
@@ -144,7 +144,7 @@ impl ConnectDelays {
     pub(crate) const NONE: Self = Self { first: Duration::ZERO, further: Duration::ZERO };
 }
 
-/// Maintains a connection until the channel or its runtime ends.
+/// Maintains a connection until the channel or its runtime is dropped.
 async fn keep(links: Arc<Links>, urgency: Arc<Urgency>, pauses: ConnectDelays) {
     let mut pause = pauses.first;
     loop {
@@ -158,7 +158,7 @@ async fn keep(links: Arc<Links>, urgency: Arc<Urgency>, pauses: ConnectDelays) {
     }
 }
 
-/// The number of calls that wait for any connection. A waiting call ends all pauses.
+/// Number of calls that wait for any connection. A waiting call ends all connection delays.
 #[derive(Debug, Default)]
 pub(crate) struct Urgency {
     waiters: AtomicUsize,
@@ -166,14 +166,14 @@ pub(crate) struct Urgency {
 }
 
 impl Urgency {
-    /// Counts a waiting call until the returned guard is dropped.
+    /// Counts a call as waiting for a connection until the returned guard is dropped.
     pub(crate) fn wait(&self) -> impl Drop + '_ {
         self.waiters.fetch_add(1, Ordering::AcqRel);
         self.started.notify_waiters();
         UrgentCall(self)
     }
 
-    /// Pauses, but returns early when a call waits.
+    /// Waits for the given time, or until a call waits for a connection.
     async fn pause(&self, pause: Duration) {
         let mut started = pin!(self.started.notified());
         started.as_mut().enable();

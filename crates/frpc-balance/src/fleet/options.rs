@@ -3,23 +3,23 @@
 use crate::resolve::Endpoint;
 use std::sync::Arc;
 
-/// A client's options for its fleet.
+/// Options that a client has set for its fleet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FleetOptions {
-    /// The client's zone. Servers of the same zone are preferred.
+    /// Zone of the client. Servers in the same zone are preferred.
     pub(crate) zone: Option<String>,
-    /// Maximum number of servers to which the client connects.
+    /// Maximum number of servers that the client connects to.
     pub(crate) subset: Option<usize>,
 }
 
 impl FleetOptions {
-    /// Returns whether a server is in the client's zone.
+    /// Returns whether a server is in the same zone as the client.
     pub(crate) fn is_near(&self, endpoint: &Endpoint) -> bool {
         self.zone.is_none() || self.zone.as_deref() == endpoint.zone()
     }
 
-    /// Returns the subset of the servers to which this client connects. `seed` identifies the client, so that clients
-    /// choose different subsets.
+    /// Returns the subset of servers that this client connects to. `seed` identifies the client, so that different
+    /// clients choose different subsets.
     pub(crate) fn chosen(&self, mut endpoints: Vec<Arc<Endpoint>>, seed: u64) -> Vec<Arc<Endpoint>> {
         let Some(count) = self.subset.filter(|count| *count < endpoints.len()) else { return endpoints };
         // Each client draws a number for each server and chooses those with the lowest ones. A server that joins or
@@ -35,7 +35,8 @@ impl FleetOptions {
     }
 }
 
-/// Returns a number for a client and a server. It is exponentially distributed if the hash is uniformly distributed.
+/// Returns a pseudorandom number for a pair of client and server. If the hash is uniformly distributed, the number is
+/// exponentially distributed.
 fn drawn(seed: u64, address: &str) -> f64 {
     let mut hash = seed ^ 0xcbf2_9ce4_8422_2325;
     for byte in address.bytes() {

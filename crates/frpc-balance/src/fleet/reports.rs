@@ -7,35 +7,37 @@
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Maximum number of reports, one per server. Further ones would be older.
+/// Maximum number of load reports to keep, one per server. Further ones would be outdated.
 const REPORTS_MAX: usize = 16;
 
-/// The lifetime of a report in nanoseconds. For clients that call this rarely, an old report is better than none.
+/// Lifetime of a load report in nanoseconds. Chosen long, because an old report is better than none for clients that
+/// rarely make calls.
 const LASTS: u64 = 4_000_000_000;
 
-/// The recent load reports of a fleet's servers, from which calls choose the least loaded server.
+/// Recent load reports of a fleet's servers, by which calls find the least loaded server.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
-    /// The time of the latest report, or 0 if there was none.
+    /// Time of the latest load report, or 0 if there was none.
     last: AtomicU64,
     entries: Mutex<Vec<LoadReport>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct LoadReport {
-    /// Index of the reporting server in its zone, equal to that in the estimate.
+    /// Rank of the reporting server, which is its index within its zone.
     rank: u32,
     at: u64,
 }
 
 impl Reports {
-    /// Returns whether there has been a recent report.
+    /// Returns whether any load report is recent.
     pub(super) fn are_fresh(&self, now: u64) -> bool {
         let last = self.last.load(Ordering::Relaxed);
         last != 0 && now.saturating_sub(last) <= LASTS
     }
 
-    /// Records a report. It replaces an earlier one of the same server, or else the oldest.
+    /// Records that the server with this rank reported its load. Replaces an earlier report of the same server, or else
+    /// the oldest one.
     pub(super) fn record(&self, rank: u32, now: u64) {
         let mut entries = self.entries.lock();
         if let Some(at) = entries.iter().position(|entry| entry.rank == rank) {
@@ -47,14 +49,15 @@ impl Reports {
         self.last.store(now.max(1), Ordering::Relaxed);
     }
 
-    /// Returns the server with the lowest cost, at which a call is expected to end first, and this cost.
+    /// Returns the rank and cost of the cheapest server with a recent load report, at which a call is expected to end
+    /// first.
     pub(super) fn best(&self, now: u64, cost: impl Fn(u32) -> u64) -> Option<(u32, u64)> {
         let entries = self.entries.lock();
         let good = entries.iter().filter(|entries| now.saturating_sub(entries.at) <= LASTS);
         good.map(|entries| (entries.rank, cost(entries.rank))).min_by_key(|(_, cost)| *cost)
     }
 
-    /// Discards the report of a server, if there is one, because a call was placed by it.
+    /// Discards the load report of a server, because a call was sent based on it.
     pub(super) fn spend(&self, rank: u32) {
         let mut entries = self.entries.lock();
         if let Some(at) = entries.iter().position(|entry| entry.rank == rank) {
@@ -62,7 +65,7 @@ impl Reports {
         }
     }
 
-    /// Discards all reports.
+    /// Discards all load reports.
     pub(super) fn clear(&self) {
         self.entries.lock().clear();
     }

@@ -26,26 +26,28 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 /// Time for which an endpoint must be missing before it is removed. Flapping endpoints return sooner, and a server must
-/// be removed within a second of the expiry of its lease.
+/// be removed within a second after its lease has expired.
 const MISSING_FOR: Duration = Duration::from_millis(500);
 
-/// Maximum pause after the first failure of a resolver. Doubles with each further failure.
+/// Maximum delay after the first failure of a resolver, which doubles with each further failure.
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
 
-/// Upper bound of the pause. A registry that recovers after hours is noticed within half a minute.
+/// Upper bound for the delay after a failure of the resolver. A registry that recovers after hours is thus noticed
+/// within half a minute.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// Minimum interval of log lines about failures of a resolver.
+/// Minimum interval between log lines about failures of a resolver.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Number of connections that a new channel makes immediately. Further ones of a large set follow after random pauses.
+/// Number of connections that a new channel makes immediately. Connections to the remaining servers of a large set
+/// follow after random delays.
 pub(crate) const AT_ONCE: usize = 64;
 
-/// A function that connects to an endpoint.
+/// Function that creates the connections to an endpoint.
 pub(crate) type Connects =
     Box<dyn Fn(&ResolvedEndpoint, Arc<ServerEstimate>) -> Result<Links, frpc::Error> + Send + Sync>;
 
-/// The task that follows a resolver and its last error. Dropping it ends the task.
+/// Task that follows a resolver, with the resolver's last error. Dropping it ends the task.
 pub(crate) struct ResolverTask {
     pub(crate) name: String,
     shared: Arc<Shared>,
@@ -54,7 +56,7 @@ pub(crate) struct ResolverTask {
 
 #[derive(Default)]
 struct Shared {
-    /// The last error. `None` after a success.
+    /// Last error of the resolver. `None` after a success.
     trouble: Mutex<Option<String>>,
 }
 
@@ -67,7 +69,7 @@ impl ResolverTask {
         self.task.abort();
     }
 
-    /// Returns the last error. `None` after a success.
+    /// Returns the last error of the resolver, or `None` after a success.
     pub(crate) fn trouble(&self) -> Option<String> {
         self.shared.trouble.lock().clone()
     }
@@ -86,21 +88,21 @@ impl Drop for ResolverTask {
     }
 }
 
-/// A resolver and everything needed to follow it.
+/// A resolver, with everything that is needed to apply its updates to a fleet.
 pub(crate) struct Follower {
     pub(crate) resolver: AnyResolver,
     pub(crate) connects: Connects,
-    /// Rejects endpoints to which the channel cannot connect, such as malformed addresses.
+    /// Function that rejects endpoints to which the channel cannot connect, such as malformed addresses.
     pub(crate) check: fn(&Endpoint) -> Result<(), frpc::Error>,
     pub(crate) spread: Duration,
     pub(crate) terms: FleetOptions,
-    /// Random number that identifies this client.
+    /// Random number that identifies this client when it chooses a subset of the servers.
     pub(crate) seed: u64,
     pub(crate) runtime: Handle,
 }
 
 impl Follower {
-    /// Spawns the task that follows the resolver. The task ends when the fleet of servers is dropped.
+    /// Spawns the task that follows the resolver. The task ends when the fleet is dropped.
     pub(crate) fn start(self, fleet: &Arc<Fleet>) {
         let name = self.resolver.name();
         let shared = Arc::<Shared>::default();
@@ -152,8 +154,8 @@ impl Follower {
         }
     }
 
-    /// Returns the valid endpoints of a set for this client, the last of each key, and the reason why others are
-    /// ignored.
+    /// Returns the valid endpoints of a set that this client should use, and the reason why others are ignored. Of
+    /// several endpoints with the same key, the last one applies.
     fn judged(&self, endpoints: Vec<Endpoint>) -> io::Result<(Vec<Arc<Endpoint>>, Option<String>)> {
         let count = endpoints.len();
         // Ordered, so that simulations are reproducible.
@@ -180,8 +182,8 @@ impl Follower {
 }
 
 impl Fleet {
-    /// Updates the members to this set, which must not be empty. Returns when to [remove](Self::remove_missing) missing
-    /// members, if any.
+    /// Updates the members to match this set, which must not be empty. Returns the time at which to
+    /// [remove](Self::remove_missing) missing members, if there are any.
     fn handle_set(&self, endpoints: Vec<Arc<Endpoint>>, follower: &Follower, now: Instant) -> Option<Instant> {
         let mut stated: BTreeMap<_, _> = endpoints.into_iter().map(|endpoint| (endpoint.key(), endpoint)).collect();
         let is_first = self.members.read().rows().is_empty();
@@ -208,7 +210,7 @@ impl Fleet {
         self.remove_missing(now)
     }
 
-    /// Adds members for new endpoints and starts to connect to them.
+    /// Adds members for new endpoints and starts connecting to them.
     fn join(&self, joining: Vec<Arc<Endpoint>>, is_first: bool, follower: &Follower) {
         let mut rows = Vec::new();
         for endpoint in joining {
@@ -227,7 +229,8 @@ impl Fleet {
         }
     }
 
-    /// Removes members that have been missing for long enough. Returns when to check again, if others are missing.
+    /// Removes members whose endpoints have been missing for long enough. Returns the time of the next check, if other
+    /// members are missing.
     fn remove_missing(&self, now: Instant) -> Option<Instant> {
         let end = |since: Instant| since + MISSING_FOR;
         let next = |members: &super::members::Members| {
@@ -249,8 +252,8 @@ impl Fleet {
     }
 }
 
-/// Polls a resolver and converts a panic to an error. A panic would otherwise end the task, and the channel would miss
-/// all updates.
+/// Polls a resolver, converting a panic into an error. Otherwise a panic would end the task, and the channel would miss
+/// all further updates.
 async fn without_panic<T>(mut answer: Pin<Box<dyn Future<Output = io::Result<T>> + Send + '_>>) -> io::Result<T> {
     poll_fn(|context| {
         let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context)));
@@ -259,7 +262,7 @@ async fn without_panic<T>(mut answer: Pin<Box<dyn Future<Output = io::Result<T>>
     .await
 }
 
-/// Consecutive failures of a resolver.
+/// Consecutive failures of a resolver, which determine the delay before the next attempt.
 #[derive(Default)]
 struct Failures {
     count: u32,
@@ -267,7 +270,7 @@ struct Failures {
 }
 
 impl Failures {
-    /// Records a failure. Returns the pause before the next attempt.
+    /// Records a failure of the resolver and returns the delay before the next attempt.
     fn fail(&mut self) -> Duration {
         let longest = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);
         self.count = self.count.saturating_add(1);
@@ -275,7 +278,7 @@ impl Failures {
         longest.mul_f64(0.5 + fastrand::f64() / 2.0)
     }
 
-    /// Returns whether enough time has passed for another log line.
+    /// Returns whether enough time has passed since the last log line to write another.
     fn may_log(&mut self, now: Instant) -> bool {
         let may = self.logs_at.is_none_or(|at| at <= now);
         if may {
@@ -294,7 +297,7 @@ mod tests {
     use std::future::{pending, ready};
     use tokio::time::timeout;
 
-    /// A resolver that panics once and then returns an endpoint.
+    /// A resolver that panics at the first call and then returns an endpoint.
     struct Panicking(u32);
 
     impl Resolver for Panicking {
@@ -312,7 +315,7 @@ mod tests {
         }
     }
 
-    /// Regression: the channel missed all further updates and showed no error.
+    /// Regression test: after a panic of the resolver, the channel missed all further updates and reported no error.
     #[tokio::test(start_paused = true)]
     async fn resolver_that_panics_is_queried_again() {
         let channel =
@@ -324,7 +327,7 @@ mod tests {
         assert_eq!((fleet().servers.len(), fleet().resolver_trouble), (1, None));
     }
 
-    /// A resolver that never returns. The test adds the endpoints itself.
+    /// A resolver that never returns. The test adds endpoints directly.
     struct Unanswering;
 
     impl Resolver for Unanswering {
@@ -337,7 +340,8 @@ mod tests {
         }
     }
 
-    /// Regression: a new member may connect before it belongs to the fleet, and waiting calls were woken too early.
+    /// Regression test: a new member may be connected before it is added to the fleet, and calls that waited for it
+    /// were woken too early.
     #[tokio::test(start_paused = true)]
     async fn waiting_call_gets_member_that_had_connected_before() {
         let server = frpc::Server::builder().build().expect("settings should be valid");

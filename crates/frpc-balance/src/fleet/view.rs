@@ -6,39 +6,39 @@ use frpc::Channel;
 use frpc::picker::Link;
 use std::time::Duration;
 
-/// A snapshot of the servers of a channel, created by [`FleetView::of`].
+/// A snapshot of the servers that a channel balances its calls over, created by [`FleetView::of`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FleetView {
-    /// The servers, in no particular order.
+    /// Servers of the channel, in no particular order.
     pub servers: Vec<FleetServer>,
-    /// The name of the resolver, if any.
+    /// Name of the resolver, if the channel has one.
     pub resolver: Option<String>,
-    /// The last error of the resolver. `None` if its last update succeeded.
+    /// Last error of the resolver. `None` if its last update succeeded.
     pub resolver_trouble: Option<String>,
 }
 
-/// A server of a [`FleetView`].
+/// A server in a [`FleetView`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FleetServer {
-    /// The endpoint as resolved. Contains only the address if the channel has no resolver.
+    /// Endpoint of the server as resolved. Contains only the address if the channel has no resolver.
     pub endpoint: Endpoint,
-    /// Whether a connection accepts calls.
+    /// Whether the server has a connection that accepts calls.
     pub is_connected: bool,
-    /// Number of calls and streams in progress on the connection.
+    /// Number of calls and streams in progress on the server's connection.
     pub load: usize,
-    /// Whether the server is ejected because its last calls failed or timed out. It receives only occasional trial
-    /// calls, unless too many servers are ejected.
+    /// Whether the server is ejected because its last calls failed or timed out. An ejected server receives only
+    /// occasional trial calls, unless too many servers are ejected.
     pub is_doubted: bool,
-    /// Peak latency, which decays over time. `None` before the first call.
+    /// Peak latency of calls to the server, which decays over time. `None` before the first call.
     pub latency: Option<Duration>,
-    /// Whether the server is missing in the last update of the resolver and about to be removed.
+    /// Whether the resolver's last update did not contain the server, so that it is about to be removed.
     pub is_missing: bool,
 }
 
 impl FleetView {
-    /// Returns the servers of a channel. `None` for a channel without a fleet.
+    /// Returns a snapshot of the servers of a channel, or `None` if the channel does not balance its calls.
     pub fn of(channel: &Channel) -> Option<Self> {
         channel.picker::<Fleet>().map(Fleet::view)
     }

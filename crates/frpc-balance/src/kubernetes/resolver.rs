@@ -12,27 +12,27 @@ use std::time::Duration;
 use std::{fmt, io};
 use tokio::time::{sleep, timeout};
 
-/// Number of slices per page of a list. A slice has up to a thousand endpoints of a few hundred bytes.
+/// Number of EndpointSlices per page of a list. A slice has up to a thousand endpoints of a few hundred bytes.
 const PAGE: u32 = 32;
 
-/// Maximum number of pages of a list.
+/// Maximum number of pages in a list of EndpointSlices.
 const PAGES_MAX: usize = 300;
 
-/// Range of the random lifetime of a watch in seconds, which spreads the requests of clients. kube accepts less than
-/// 295.
+/// Range in seconds from which the lifetime of a watch is drawn at random, which spreads the requests of clients over
+/// time. kube accepts less than 295.
 const WATCH_SECONDS: Range<u32> = 145..290;
 
-/// Timeout for a page of a list and for the start of a watch, including retries by kube. The API server limits a
+/// Timeout for reading a page of a list and for starting a watch, including retries by kube. The API server limits a
 /// request to a minute.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Time after the end of its lifetime at which a watch is aborted, because a dead machine does not end it.
+/// Time after the end of a watch's lifetime at which the watch is aborted, because a dead machine does not end it.
 const OVERDUE: Duration = Duration::from_secs(30);
 
-/// Maximum pause before the next watch. A server that stops ends the watches of all clients simultaneously.
+/// Maximum delay before the next watch. An API server that shuts down ends the watches of all clients at the same time.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Maximum pause after the server has discarded the version repeatedly.
+/// Maximum delay after the API server has repeatedly discarded the resource version.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
 /// A resolver of the endpoints of a Kubernetes Service, for
@@ -68,28 +68,28 @@ pub struct KubernetesResolver {
     namespace: String,
     service: String,
     slices: Slices,
-    /// The resource version from which to watch. `None` until the slices have been listed.
+    /// Resource version from which to watch. `None` until the EndpointSlices have been listed.
     version: Option<String>,
     watch: Option<BoxStream<'static, kube::Result<WatchEvent<EndpointSlice>>>>,
     /// Number of consecutive watches that failed because the API server no longer had the resource version.
     discarded: u32,
-    /// The last result returned to the channel, so that equal results are not reported again. `None` after a failure.
+    /// Last result returned to the channel, used to avoid reporting equal results again. `None` after a failure.
     returned: Option<Result<Vec<Endpoint>, String>>,
 }
 
-/// The effect that an answer or a watch event of the API server has on the resolver.
+/// Effect that a response or a watch event of the API server has on the resolver.
 enum Outcome {
     Changed,
     Unchanged,
-    /// The server ended the watch.
+    /// The API server has ended the watch.
     Ended,
-    /// The server has discarded the version to watch or list from.
+    /// The API server has discarded the resource version from which to watch or list.
     Gone,
 }
 
 impl KubernetesResolver {
-    /// Creates a resolver for a [`Port`] of a Service, such as `shop` in the client's default namespace or `prod/shop`
-    /// in another.
+    /// Creates a resolver for a [`Port`] of a Kubernetes Service, such as `shop` in the client's default namespace or
+    /// `prod/shop` in another.
     ///
     /// # Errors
     /// If the name of the Service or of the namespace is invalid.
@@ -114,14 +114,14 @@ impl KubernetesResolver {
         })
     }
 
-    /// Sets the expected name in the servers' certificates. Defaults to `SERVICE.NAMESPACE.svc`.
+    /// Sets the server name to verify against the servers' certificates. Defaults to `SERVICE.NAMESPACE.svc`.
     #[must_use]
     pub fn with_server_name(mut self, name: impl Into<String>) -> Self {
         self.slices.set_server_name(name.into());
         self
     }
 
-    /// Prefers the IPv6 address of pods with addresses of both families. By default the IPv4 address is used.
+    /// Prefers the IPv6 address of pods that have addresses of both families. By default, the IPv4 address is used.
     #[must_use]
     pub fn prefer_ipv6(mut self) -> Self {
         self.slices.prefer_v6();
@@ -132,7 +132,7 @@ impl KubernetesResolver {
         format!("kubernetes.io/service-name={}", self.service)
     }
 
-    /// Waits until the set may have changed.
+    /// Waits until the set of endpoints may have changed.
     async fn changed(&mut self) -> kube::Result<()> {
         loop {
             let step = match (&mut self.watch, &self.version) {
@@ -163,7 +163,7 @@ impl KubernetesResolver {
         }
     }
 
-    /// Lists all slices, page by page.
+    /// Lists all EndpointSlices of the Service, page by page.
     async fn list(&mut self) -> kube::Result<Outcome> {
         let mut slices = self.slices.without_slices();
         let mut page = ListParams::default().labels(&self.selector()).limit(PAGE);
@@ -180,7 +180,7 @@ impl KubernetesResolver {
         Err(Error::Service(format!("the list of slices exceeds {PAGES_MAX} pages").into()))
     }
 
-    /// Watches from a version on.
+    /// Watches the EndpointSlices of the Service from a resource version on.
     async fn watch(&mut self, version: &str) -> kube::Result<Outcome> {
         let lifetime = fastrand::u32(WATCH_SECONDS);
         let parameters = WatchParams::default().labels(&self.selector()).timeout(lifetime);
@@ -237,13 +237,13 @@ impl fmt::Debug for KubernetesResolver {
     }
 }
 
-/// Waits for the response to a request, with a timeout.
+/// Awaits the response of the API server, with a timeout.
 async fn answered<T>(request: impl Future<Output = kube::Result<T>>) -> kube::Result<T> {
     let late = |_| Err(Error::Service(format!("no answer within {} s", ANSWER_TIMEOUT.as_secs()).into()));
     timeout(ANSWER_TIMEOUT, request).await.unwrap_or_else(late)
 }
 
-/// Converts the error of a request, including its causes.
+/// Converts the error of a request to the API server, including its causes.
 fn failed(error: &Error) -> io::Error {
     if let Error::Api(status) = error {
         return io::Error::other(format!("API server: status {}: {}", status.code, status.message));
@@ -260,7 +260,7 @@ fn failed(error: &Error) -> io::Error {
     io::Error::other(text)
 }
 
-/// Returns whether `text` is an RFC 1123 label, the form of the names of Services and namespaces.
+/// Returns whether `text` is an RFC 1123 label, which names of Services and namespaces must be.
 fn is_name(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=63).contains(&text.len()) && text.bytes().all(is_inner) && !text.starts_with('-') && !text.ends_with('-')

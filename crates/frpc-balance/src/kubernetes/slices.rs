@@ -9,21 +9,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
-/// Maximum number of slices of a Service. Kubernetes creates slices of a hundred endpoints; the limit also bounds empty
-/// slices.
+/// Maximum number of EndpointSlices of a Service. Kubernetes creates slices of a hundred endpoints; the limit also
+/// bounds the number of empty slices.
 const SLICES_MAX: usize = 10_000;
 
-/// Maximum number of endpoints of all slices. An endpoint that moves between slices is temporarily in both.
+/// Maximum number of endpoints in all EndpointSlices. An endpoint that moves between slices is temporarily in both.
 const BACKENDS_MAX: usize = 2 * ENDPOINTS_MAX;
 
-/// A port of the pods of a Service.
+/// A port of the pods that belong to a Service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Port {
-    /// The name of the port in the Service. Empty for a single unnamed port.
+    /// Name of the port in the Service. Empty for a single unnamed port.
     Name(String),
-    /// The port number of the pods: `targetPort`, not `port`, of the Service. Any number is accepted if the Service
-    /// declares no ports.
+    /// Port number of the pods, which is the `targetPort` rather than the `port` of the Service. Any number is accepted
+    /// if the Service declares no ports.
     Number(u16),
 }
 
@@ -54,7 +54,8 @@ impl fmt::Display for Port {
     }
 }
 
-/// The used fields of an EndpointSlice. The type of `k8s-openapi` differs between versions of Kubernetes.
+/// The fields of an EndpointSlice that the resolver uses. The type in `k8s-openapi` would depend on the version of
+/// Kubernetes.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EndpointSlice {
@@ -125,17 +126,18 @@ impl Resource for EndpointSlice {
     }
 }
 
-/// Whether an endpoint receives calls.
+/// Whether an endpoint should receive calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Ready,
-    /// The endpoint is terminating and still serves. Used only if none is ready.
+    /// The endpoint is terminating but still serves. Only used if no endpoint is ready.
     Leaving,
-    /// The endpoint receives no calls.
+    /// The endpoint should receive no calls.
     Off,
 }
 
-/// Returns the state as defined by the API: `ready` defaults to true, `serving` to `ready`, and `terminating` to false.
+/// Returns the state of an endpoint as defined by the Kubernetes API: `ready` defaults to true, `serving` to `ready`,
+/// and `terminating` to false.
 fn state(conditions: &EndpointConditions) -> State {
     let ready = conditions.ready.unwrap_or(true);
     match (ready, conditions.serving.unwrap_or(ready), conditions.terminating.unwrap_or(false)) {
@@ -145,7 +147,7 @@ fn state(conditions: &EndpointConditions) -> State {
     }
 }
 
-/// An endpoint listed in a Kubernetes EndpointSlice.
+/// An endpoint listed in an EndpointSlice.
 #[derive(Debug)]
 struct Backend {
     address: SocketAddr,
@@ -153,15 +155,15 @@ struct Backend {
     zone: Option<String>,
     node: Option<String>,
     pod: Option<String>,
-    /// Identity of the pod. A pod with addresses of both families is one server.
+    /// Identifier of the pod. A pod with addresses of both families is a single server.
     uid: Option<String>,
 }
 
-/// The endpoints of an EndpointSlice that have the wanted port.
+/// The endpoints of an EndpointSlice that have the requested port.
 #[derive(Debug, Default)]
 pub(crate) struct Slice {
     backends: Vec<Backend>,
-    /// The reason why the slice has no endpoints.
+    /// Reason why the EndpointSlice contributes no endpoints, if it does not.
     trouble: Option<String>,
 }
 
@@ -184,7 +186,7 @@ impl Slice {
     }
 }
 
-/// Returns the number of the wanted port among the ports of a slice.
+/// Returns the number of the requested port among the ports of an EndpointSlice.
 fn number(ports: &[EndpointPort], wanted: &Port) -> Option<u16> {
     if let (Port::Number(number), []) = (wanted, ports) {
         return Some(*number);
@@ -197,7 +199,7 @@ fn number(ports: &[EndpointPort], wanted: &Port) -> Option<u16> {
     ports.iter().filter(is_tcp).find(is_wanted)?.port
 }
 
-/// Formats ports for the log.
+/// Formats the ports of an EndpointSlice for log messages.
 fn shown(ports: &[EndpointPort]) -> String {
     let shown = ports.iter().take(10).map(|port| {
         let number = port.port.map_or_else(|| "any".to_owned(), |number| number.to_string());
@@ -221,26 +223,26 @@ fn backend(endpoint: SliceEndpoint, port: u16) -> Option<Backend> {
     Some(Backend { address: SocketAddr::new(ip, port), state, zone, node, pod, uid })
 }
 
-/// The EndpointSlices of a Service, merged into one set of endpoints.
+/// All EndpointSlices of a Service, merged into one set of endpoints.
 #[derive(Debug)]
 pub(crate) struct Slices {
     port: Port,
     server_name: String,
     prefers_v6: bool,
     slices: BTreeMap<String, Slice>,
-    /// Number of endpoints of all slices.
+    /// Total number of endpoints in all EndpointSlices.
     backends: usize,
-    /// Whether the log already states that a limit was exceeded. Reset by the next list.
+    /// Whether it has already been logged that a limit was exceeded. Reset when the slices are listed again.
     is_full: bool,
 }
 
 impl Slices {
-    /// Creates an empty set. `server_name` is the expected name in certificates.
+    /// Creates an empty set. `server_name` is the name to verify against the servers' certificates.
     pub(crate) fn new(port: Port, server_name: String) -> Self {
         Self { port, server_name, prefers_v6: false, slices: BTreeMap::new(), backends: 0, is_full: false }
     }
 
-    /// Prefers the IPv6 addresses of pods with addresses of both families.
+    /// Prefers the IPv6 addresses of pods that have addresses of both families.
     pub(crate) fn prefer_v6(&mut self) {
         self.prefers_v6 = true;
     }
@@ -249,13 +251,13 @@ impl Slices {
         self.server_name = name;
     }
 
-    /// Returns an empty set with the same settings.
+    /// Returns an empty set with the same settings as this one.
     pub(crate) fn without_slices(&self) -> Self {
         let Self { port, server_name, prefers_v6, .. } = self;
         Self { prefers_v6: *prefers_v6, ..Self::new(port.clone(), server_name.clone()) }
     }
 
-    /// Adds a slice or replaces the one with the same name.
+    /// Adds an EndpointSlice, replacing the one with the same name.
     pub(crate) fn insert(&mut self, slice: EndpointSlice) {
         let name = slice.metadata.name.clone().unwrap_or_default();
         let before = self.remove(&name).and_then(|slice| slice.trouble);
@@ -283,7 +285,7 @@ impl Slices {
         Some(slice)
     }
 
-    /// Returns the endpoints of all slices in the order of their addresses, or the reason why there are none.
+    /// Returns the endpoints of all EndpointSlices sorted by address, or the reason why there are none.
     pub(crate) fn endpoints(&self) -> Result<Vec<Endpoint>, String> {
         let ready = self.in_state(State::Ready);
         let chosen = if ready.is_empty() { self.in_state(State::Leaving) } else { ready };
@@ -298,7 +300,7 @@ impl Slices {
         Ok(wanted.map(|(_, backend)| self.endpoint(backend)).collect())
     }
 
-    /// Returns the endpoints of all slices that are in this state, by address.
+    /// Returns the endpoints of all EndpointSlices that have this state, sorted by address.
     fn in_state(&self, state: State) -> BTreeMap<SocketAddr, &Backend> {
         let all = self.slices.values().flat_map(|slice| &slice.backends);
         all.filter(|backend| backend.state == state).map(|backend| (backend.address, backend)).collect()
@@ -341,7 +343,7 @@ mod tests {
             "ports": [{"name": "metrics", "port": 9090}, {"name": "grpc", "port": 8080, "protocol": "TCP"},
                 {"name": "quic", "port": 8443, "protocol": "UDP"}],
         });
-        serde_json::from_value(slice).expect("slice should have all fields")
+        serde_json::from_value(slice).expect("EndpointSlice should have all fields")
     }
 
     fn conditions(address: &str, conditions: impl Into<Value>) -> Value {

@@ -30,43 +30,44 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Creates an endpoint of weight 1 without a zone. Addresses have the forms of
-    /// [`ChannelBuilder::connect`](frpc::ChannelBuilder::connect); a custom connector may interpret them differently.
+    /// Creates an endpoint of weight 1 without a zone. The format of addresses is that of
+    /// [`ChannelBuilder::connect`](frpc::ChannelBuilder::connect), unless a custom connector interprets them
+    /// differently.
     pub fn new(address: impl Into<String>) -> Self {
         Self { address: address.into(), weight: 1, zone: None, server_name: None, metadata: BTreeMap::new() }
     }
 
-    /// Sets the weight, which determines the share of calls. An endpoint of weight 0 receives calls only while no other
-    /// endpoint is connected.
+    /// Sets the weight, which determines the server's share of calls. An endpoint of weight 0 receives calls only while
+    /// no other endpoint is connected.
     #[must_use]
     pub fn with_weight(mut self, weight: u32) -> Self {
         self.weight = weight;
         self
     }
 
-    /// Sets the location of the server, such as a data centre.
+    /// Sets the zone in which the server is located, such as a data centre.
     #[must_use]
     pub fn with_zone(mut self, zone: impl Into<String>) -> Self {
         self.zone = Some(zone.into());
         self
     }
 
-    /// Sets the expected name in the server's certificate. Defaults to the name set on the channel, or else to the host
-    /// of the address.
+    /// Sets the server name to verify against the server's certificate. Defaults to the name set on the channel, or
+    /// else to the host of the address.
     #[must_use]
     pub fn with_server_name(mut self, name: impl Into<String>) -> Self {
         self.server_name = Some(name.into());
         self
     }
 
-    /// Adds a metadata pair for connectors and observers. The channel does not interpret it.
+    /// Adds a metadata entry for use by connectors and observers. The channel does not interpret it.
     #[must_use]
     pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.metadata.insert(key.into(), value.into());
         self
     }
 
-    /// Returns the address.
+    /// Returns the address of the endpoint.
     pub fn address(&self) -> &str {
         &self.address
     }
@@ -76,22 +77,22 @@ impl Endpoint {
         self.weight
     }
 
-    /// Returns the zone, if any.
+    /// Returns the zone in which the server is located, if known.
     pub fn zone(&self) -> Option<&str> {
         self.zone.as_deref()
     }
 
-    /// Returns the expected name in the certificate, if set.
+    /// Returns the server name to verify against the certificate, if set.
     pub fn server_name(&self) -> Option<&str> {
         self.server_name.as_deref()
     }
 
-    /// Returns the metadata.
+    /// Returns the metadata of the endpoint.
     pub fn metadata(&self) -> &BTreeMap<String, String> {
         &self.metadata
     }
 
-    /// Returns the key that identifies the server, which all records of one server share.
+    /// Returns the key that identifies the server. All records of one server have equal keys.
     pub(crate) fn key(&self) -> Key {
         let address = match self.address.parse::<SocketAddr>() {
             Ok(address) => canonical(address).to_string(),
@@ -105,14 +106,14 @@ impl Endpoint {
     }
 }
 
-/// The identity of an endpoint: two endpoints with equal keys are the same server.
+/// Identity of an endpoint. Two endpoints with equal keys are the same server.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     address: String,
     server_name: Option<String>,
 }
 
-/// Converts IPv4-mapped IPv6 addresses to IPv4.
+/// Converts an IPv4-mapped IPv6 address to the IPv4 address.
 fn canonical(address: SocketAddr) -> SocketAddr {
     match address {
         // The scope is kept, because the same address is another host on another link.

@@ -5,14 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Interval at which the file is read. Reading a few kilobytes takes microseconds and works on every file system,
-/// unlike change notifications.
+/// Interval at which the endpoint file is read. Reading a few kilobytes takes microseconds and, in contrast to change
+/// notifications, works on every file system.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Time for which a changed file must stay the same, because a program may be writing it in place.
+/// Time for which a changed file must stay unchanged before it is used, because a program may be writing it in place.
 const SETTLES: Duration = Duration::from_millis(50);
 
-/// Maximum length of the file in bytes: more than 100 for each of [`ENDPOINTS_MAX`] endpoints.
+/// Maximum length of the endpoint file in bytes, which is more than 100 for each of [`ENDPOINTS_MAX`] endpoints.
 const LENGTH_MAX: u64 = 1 << 20;
 const _: () = assert!(LENGTH_MAX > 100 * ENDPOINTS_MAX as u64);
 
@@ -45,17 +45,17 @@ const _: () = assert!(LENGTH_MAX > 100 * ENDPOINTS_MAX as u64);
 #[derive(Debug)]
 pub struct FileResolver {
     path: PathBuf,
-    /// Text of the file at the last report, so that an unchanged file is not reported again.
+    /// Content of the file that was last reported, used to avoid reporting an unchanged file again.
     stated: Option<String>,
 }
 
 impl FileResolver {
-    /// Creates a resolver for a file, which need not exist yet.
+    /// Creates a resolver that reads endpoints from a file, which need not exist yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), stated: None }
     }
 
-    /// Returns the text of the file once it is stable.
+    /// Returns the content of the file once it has stopped changing.
     async fn text(&self) -> io::Result<String> {
         let mut text = read(self.path.clone()).await?;
         while self.stated.as_ref() != Some(&text) {
@@ -130,15 +130,15 @@ mod tests {
         let path = std::env::temp_dir().join(format!("frpc-endpoints-again-{}", std::process::id()));
         let mut resolver = FileResolver::new(&path);
         for spoil in [|path: &Path| std::fs::remove_file(path), |path: &Path| std::fs::write(path, "a:1 heavy")] {
-            std::fs::write(&path, "a:1").expect("file should be written");
+            std::fs::write(&path, "a:1").expect("endpoint file should be written");
             let stated = tokio::time::timeout(2 * INTERVAL, resolver.next())
                 .await
                 .expect("future should complete within the timeout");
-            assert_eq!(stated.expect("content should be valid"), [Endpoint::new("a:1")]);
-            spoil(&path).expect("file should be changed");
+            assert_eq!(stated.expect("file should contain valid endpoints"), [Endpoint::new("a:1")]);
+            spoil(&path).expect("endpoint file should be changed");
             resolver.next().await.expect_err("next item should be an error");
         }
-        std::fs::remove_file(&path).expect("file should be removed");
+        std::fs::remove_file(&path).expect("endpoint file should be removed");
     }
 
     #[test]
@@ -146,26 +146,28 @@ mod tests {
         let path = std::env::temp_dir().join(format!("frpc-endpoints-long-{}", std::process::id()));
         // The second and the third are cut within a character.
         for text in ["a", "é", "🦀"] {
-            std::fs::write(&path, text.repeat(LENGTH_MAX as usize + 1)).expect("file should be written");
+            std::fs::write(&path, text.repeat(LENGTH_MAX as usize + 1)).expect("endpoint file should be written");
             let error = read_now(&path).expect_err("message should be rejected as too long");
             assert!(error.to_string().contains("exceeds"), "{error}");
         }
-        std::fs::remove_file(&path).expect("file should be removed");
+        std::fs::remove_file(&path).expect("endpoint file should be removed");
     }
 
-    /// Regression: the thread that opened the pipe waited for a writer, and the runtime waited for the thread.
+    /// Regression test: reading a named pipe blocked a thread until a writer opened it, and the runtime waited for that
+    /// thread at shutdown.
     #[cfg(unix)]
     #[test]
     fn pipe_is_an_error_and_blocks_no_thread() {
         let path = std::env::temp_dir().join(format!("frpc-endpoints-pipe-{}", std::process::id()));
-        let made = std::process::Command::new("mkfifo").arg(&path).status().expect("process should start");
+        let made = std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo should start");
         assert!(made.success());
         let (done, is_done) = std::sync::mpsc::channel();
         let of = path.clone();
         std::thread::spawn(move || done.send(read_now(&of)));
-        let read = is_done.recv_timeout(Duration::from_secs(10)).expect("channel should receive a message in time");
+        let read =
+            is_done.recv_timeout(Duration::from_secs(10)).expect("reading the named pipe should complete in time");
         assert!(read.is_err_and(|error| error.to_string().contains("regular file")));
-        std::fs::remove_file(&path).expect("file should be removed");
+        std::fs::remove_file(&path).expect("named pipe should be removed");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::*;
 
 const HALF_LIFE: u64 = 1 << HALF_LIFE_BITS;
 
-/// Returns a server and a function that sets the time in milliseconds.
+/// Returns the estimate of a server and a function that sets the time in milliseconds.
 fn server() -> (Arc<ServerEstimate>, impl Fn(u64) -> u64) {
     let clock = FleetClock::new();
     let estimate = ServerEstimate::new(&clock);
@@ -53,7 +53,8 @@ fn refusing_server_is_probed_at_growing_intervals() {
         estimate.refuse();
         estimate.refuse();
         assert!(estimate.is_doubted() && cost(&estimate, at(now)) == EXCLUDED);
-        let wait = (0..).find(|wait| cost(&estimate, at(now + wait)) == TRIAL).expect("server should be tried again");
+        let wait =
+            (0..).find(|wait| cost(&estimate, at(now + wait)) == TRIAL).expect("ejected server should be tried again");
         assert!(wait <= 40_001 && (doubling > 5 || wait > last), "{wait} ms after {last} ms");
         (now, last) = (now + wait, wait);
         estimate.begin_trial();
@@ -100,7 +101,7 @@ fn times_are_rounded_to_the_nearest_power_of_two() {
     assert_eq!([1, 2, 90, 91, 128, 181, 182, 255].map(coarse), [1, 2, 64, 128, 128, 128, 256, 256]);
 }
 
-/// Returns the server with the lowest cost among reports of these ranks, with one call each.
+/// Returns the rank and cost of the cheapest of these servers by their load reports, with one call on each.
 fn promised(estimates: &[&ServerEstimate]) -> Option<(u32, u64)> {
     estimates[0].clock.best_report(|index| estimates[index as usize].cost() * (1 + estimates[index as usize].others()))
 }
