@@ -92,7 +92,7 @@ impl<R: Protocol> Acceptor<R> {
         run_apart(&Handle::current(), driving).await
     }
 
-    /// Returns the counters of the server's connections.
+    /// Returns the connection and traffic counters of the server.
     pub fn stats(&self) -> Stats {
         Stats(self.0.budget.clone())
     }
@@ -102,7 +102,7 @@ impl<R: Protocol> Acceptor<R> {
         Inspector { budget: self.0.budget.clone(), open: self.0.open.clone() }
     }
 
-    /// Stops accepting connections, and waits for the open ones. Each is closed when it is idle.
+    /// Stops accepting connections and waits for the open ones, each of which is closed when it is idle.
     ///
     /// # Cancel safety
     /// Dropping the future stops waiting. Connections are still closed when they are idle, without a timeout. The
@@ -124,15 +124,15 @@ pub(crate) struct ServerShared<R> {
     pub(crate) pending_handshakes: Arc<HandshakeLimiter>,
     pub(crate) shutdown_timeout: Duration,
     pub(crate) age_limit: AgeLimit,
-    /// Reader of PROXY protocol headers. Set if connections must start with one.
+    /// Reader of PROXY protocol headers, if each connection must start with one.
     pub(crate) proxied: Option<ReadHeader>,
-    /// Tasks of connectionless listeners, which end with the server.
+    /// Tasks of connectionless listeners, which are aborted when the server is dropped.
     pub(crate) listeners: OnceLock<JoinSet<()>>,
-    /// Runtime of the caller, on which pending handlers run.
+    /// Runtime in which the server was started. Pending handlers run on it.
     pub(crate) runtime: Handle,
     #[cfg(feature = "tls")]
     pub(crate) tls: Option<crate::tls::Handshakes>,
-    /// Whether connections without TLS are also accepted.
+    /// Whether connections without TLS are accepted in addition to those with TLS.
     #[cfg(feature = "tls")]
     pub(crate) takes_plain: bool,
 }
@@ -156,13 +156,13 @@ impl<R: Protocol> ServerShared<R> {
         let _ = self.listeners.set(tasks);
     }
 
-    /// Stops admitting connections, and waits until the admitted ones have ended.
+    /// Stops accepting connections and waits until the accepted ones have ended.
     pub(crate) async fn drain(&self) {
         self.open.drain(self.shutdown_timeout, &self.pending_handshakes).await;
     }
 
-    /// Creates a connection for an admitted socket. Returns a closure that creates the engine. It must be called on the
-    /// thread that drives the connection.
+    /// Creates the handle of an accepted connection. Returns a closure that creates its engine. The closure must be
+    /// called on the thread that drives the connection.
     #[cfg(all(feature = "uring", target_os = "linux"))]
     pub(crate) fn connect(
         &self,
@@ -208,7 +208,7 @@ impl<R: Protocol> ServerShared<R> {
         self.begin(io, ends, context, entry)
     }
 
-    /// Like [`serve`](Self::serve), after reading the PROXY protocol header with the address of the client.
+    /// Like [`serve`](Self::serve), but first reads the PROXY protocol header with the address of the client.
     async fn serve_proxied(
         &self,
         read: ReadHeader,
@@ -234,7 +234,7 @@ impl<R: Protocol> ServerShared<R> {
         reason
     }
 
-    /// Drives a connection, starting with its TLS handshake or its first frame.
+    /// Drives a connection from its TLS handshake or, without TLS, from its first frame.
     fn begin(
         &self,
         io: Transport,
@@ -250,7 +250,7 @@ impl<R: Protocol> ServerShared<R> {
         self.drive(io, self.greet(ends), AllowedProtocols::Any, context, entry)
     }
 
-    /// Like [`serve`](Self::serve), with a TLS handshake, whose memory is freed when it completes.
+    /// Like [`serve`](Self::serve), but first performs a TLS handshake, whose memory is freed when it completes.
     #[cfg(feature = "tls")]
     async fn serve_secured(
         &self,
@@ -349,16 +349,16 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
     }
 }
 
-/// The future that serves a connection. Resolves to the close reason.
+/// Future that serves a connection and resolves to its close reason.
 ///
 /// Implemented by hand, with rare states boxed, because it accounts for most of the memory of a connection.
 #[allow(clippy::large_enum_variant)] // All connections are in the large variant most of the time.
 pub(crate) enum ServedConnection<'a, R: Protocol> {
-    /// The connection was rejected, because the shutdown timeout of the server has expired.
+    /// The connection was rejected because the shutdown timeout of the server has expired.
     Refused,
     Driven(DriveFuture<Transport, R, TokioTimer>, Option<OpenConnection>),
-    /// Rare states: the connection is in a TLS handshake or behind a proxy header, or its transport is being handed off
-    /// to another owner.
+    /// Rare states: the connection performs a TLS handshake, reads a PROXY header, or hands off its transport to
+    /// another owner.
     Rare(Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>),
 }
 
@@ -395,7 +395,7 @@ pub(crate) struct AcceptedConnection {
 }
 
 impl AcceptedConnection {
-    /// Registers the socket with the current runtime.
+    /// Registers the accepted socket with the current runtime.
     pub(crate) fn moved(self) -> io::Result<Self> {
         Ok(Self { io: self.io.moved()?, ..self })
     }

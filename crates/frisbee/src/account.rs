@@ -40,13 +40,13 @@ pub use self::waiters::MemoryWaiter;
 use self::waiters::Waiters;
 use std::sync::atomic::Ordering;
 
-/// Minimum size of bodies that may be slices of their read buffer and keep the whole buffer alive.
+/// Minimum size in bytes of a body that may be a slice of its read buffer. Such a slice keeps the whole buffer alive.
 pub(crate) const SLICED_MIN: usize = 16 * 1024;
 
-/// Size of a read buffer: two reads of 64 KiB.
+/// Size of a read buffer in bytes: two reads of 64 KiB.
 pub(crate) const READ_BUFFER: usize = 128 * 1024;
 
-/// Memory of a pending handler in addition to its request, in bytes: the future, the slot in the connection's list, and
+/// Memory of a pending handler in bytes, in addition to its request: the future, the slot in the connection's list, and
 /// the state needed for the reply.
 pub(crate) const WAITING_COST: usize = 448;
 
@@ -63,18 +63,18 @@ pub const fn body_memory(length: usize) -> usize {
     if SLICED_MIN <= length && length < READ_BUFFER / 2 { READ_BUFFER } else { length }
 }
 
-/// Memory that a server holds for its peers: bodies being received, unread messages, requests with pending handlers,
-/// unwritten output, streams and subscriptions. Also contains the counters of the server.
+/// Memory budget of a server: bodies being received, unread messages, requests with pending handlers, unwritten output,
+/// streams and subscriptions. Also contains the counters of the server.
 #[derive(Debug)]
 pub(crate) struct Budget {
     memory: Pool,
-    /// Amount of free memory in bytes below which each caller is limited to a share of the rest.
+    /// Amount of free memory in bytes below which each caller may use only a share of it.
     short: isize,
-    /// Maximum memory of unread messages on a stream whose peer does not support flow control. The last message may
-    /// exceed it.
+    /// Maximum memory in bytes of unread messages on a stream whose peer does not support flow control. The last
+    /// message may exceed it.
     per_stream: u64,
-    /// Memory of the connections themselves: state, buffers and TLS keys. It is separate, so that idle connections do
-    /// not reduce the memory for work.
+    /// Memory of the connections themselves: state, buffers and TLS keys. It is a separate pool, so that idle
+    /// connections do not reduce the memory for requests.
     connections: Pool,
     /// Fixed amount charged for each open connection, in bytes.
     connection_cost: usize,
@@ -100,7 +100,7 @@ impl Budget {
         }
     }
 
-    /// Limits the memory for connections to `total` bytes. Each connection is charged `each` bytes.
+    /// Limits the memory of connections to `total` bytes. Each connection is charged `each` bytes.
     pub(crate) fn with_connections(self, total: usize, each: usize) -> Self {
         Self { connections: Pool::new(total), connection_cost: each, ..self }
     }
@@ -109,19 +109,20 @@ impl Budget {
         self.per_stream
     }
 
-    /// Returns the number of free bytes. Negative if existing objects have overdrawn the budget.
+    /// Returns the number of free bytes, which is negative if existing objects exceed the budget.
     #[inline]
     pub(crate) fn available(&self) -> isize {
         self.memory.free.load(Ordering::Relaxed)
     }
 
-    /// Returns whether so little memory is free that callers are limited to their shares.
+    /// Returns whether so little memory is free that callers are limited to their shares of it.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
         self.available() <= self.short
     }
 
-    /// Takes `count` bytes if `allows` returns `true` for the number of free bytes. Performs no write otherwise.
+    /// Takes `count` bytes if `allows` returns true for the number of free bytes. Does not write to shared memory
+    /// otherwise.
     fn take_if(&self, count: usize, allows: impl Fn(isize) -> bool) -> bool {
         let take = |free: isize| allows(free).then(|| free.saturating_sub_unsigned(count));
         let is_taken = self.memory.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
@@ -129,7 +130,7 @@ impl Budget {
         is_taken
     }
 
-    /// Charges `count` bytes of an object that already exists, even if this exceeds the available memory.
+    /// Charges `count` bytes of an object that already exists, even if this exceeds the budget.
     pub(crate) fn charge(&self, count: usize) {
         let count = isize::try_from(count).unwrap_or(isize::MAX);
         let before = self.memory.free.fetch_sub(count, Ordering::Relaxed);
@@ -141,12 +142,12 @@ impl Budget {
         self.wake_waiters();
     }
 
-    /// Returns the maximum memory in bytes.
+    /// Returns the total memory of the budget in bytes.
     pub(crate) fn total(&self) -> usize {
         self.memory.total
     }
 
-    /// Returns the charged memory in bytes.
+    /// Returns the memory that is in use, in bytes.
     pub(crate) fn charged(&self) -> usize {
         usize::try_from((self.total() as isize).saturating_sub(self.available())).unwrap_or(0)
     }

@@ -27,7 +27,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
 /// First byte of every frame: part of the magic number in the current header format, and of an id below 256 in the old
-/// one.
+/// format.
 const FRAME_BEGINS: u8 = 0;
 
 /// First byte of a TLS connection: the record type of a handshake.
@@ -38,14 +38,14 @@ type Accepts = dyn Fn(&[u8]) -> bool + Send + Sync;
 type Serve = dyn Fn(RawTransport, AdapterContext) -> Serving + Send + Sync;
 type Serving = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
-/// Phase of a server's life, which handlers of adapter connections can observe.
+/// Phase of a server's lifetime, which handlers of adapter connections can observe.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) enum ServerPhase {
     #[default]
     Serving,
-    /// The server is shutting down: connections complete their work in progress.
+    /// The server is shutting down. Connections complete their work in progress.
     Stopping,
-    /// The shutdown timeout has expired: remaining connections are closed.
+    /// The shutdown timeout has expired. The remaining connections are closed.
     Closing,
 }
 
@@ -54,7 +54,8 @@ pub(crate) enum ServerPhase {
 pub(crate) struct ProtocolAdapter {
     accepts: Arc<Accepts>,
     serve: Arc<Serve>,
-    /// A function pointer, so that programs without adapters do not link the code behind it.
+    /// Starts the hand-off of a connection to the adapter. A function pointer, so that programs without adapters do not
+    /// link this code.
     hand_over: fn(Arc<Serve>, &Connection, &AdapterHost) -> HandOffTarget,
 }
 
@@ -78,30 +79,30 @@ opaque_debug!([] ProtocolAdapter, "ProtocolAdapter");
 /// Protocols that are accepted on a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AllowedProtocols {
-    /// Frames and adapter protocols. TLS is also accepted if it shares the port with plaintext connections.
+    /// Frames and adapter protocols. TLS is also accepted if the server accepts it on the same port.
     Any,
     /// Frames and adapter protocols, on a transport that already uses TLS.
     #[cfg(feature = "tls")]
     Secured,
-    /// Only frames. The connection is nested in an adapter connection.
+    /// Only frames, because the connection is nested in an adapter connection.
     Frames,
 }
 
 /// Interface of a server for connections of adapter protocols such as HTTP.
 pub(crate) trait AdapterServer: Send + Sync {
-    /// Serves the frames of a transport as a connection nested in an adapter connection. The returned future runs in
-    /// the task of the latter.
+    /// Serves the frames of a transport as a connection nested in the adapter connection `outer`. The returned future
+    /// runs in the task of `outer`.
     fn serve_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_>;
 
-    /// Returns a handle for a connectionless peer. Returns `None` if the router rejects the peer.
+    /// Creates a handle for a connectionless peer. Returns `None` if the router rejects the peer.
     fn enter_peer(&self, ends: EndpointInfo) -> Option<Connection>;
 
-    /// Serves a transport whose TLS handshake is complete. It may carry frames or an adapter protocol.
+    /// Serves a transport after its TLS handshake. It may carry frames or an adapter protocol.
     #[cfg(feature = "tls")]
     fn secure_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_>;
 }
 
-/// The server's side of its adapters: state shared by connections of other protocols, and their settings.
+/// A server's interface for its protocol adapters: settings, and state shared by their connections.
 #[derive(Clone)]
 pub(crate) struct AdapterHost {
     pub(crate) phase: watch::Receiver<ServerPhase>,
@@ -109,13 +110,13 @@ pub(crate) struct AdapterHost {
     pub(crate) server: Weak<dyn AdapterServer>,
 }
 
-/// Future of a frisbee connection that is tunnelled through an adapter connection.
+/// Future that serves a frisbee connection tunnelled through an adapter connection.
 pub(crate) type Inner<'a> = Pin<Box<dyn Future<Output = CloseReason> + Send + 'a>>;
 
-/// Adapters of a server, which serve connections of other protocols.
+/// Protocol adapters of a server, which serve connections of other protocols.
 pub(crate) struct ProtocolAdapters {
     handlers: Vec<ProtocolAdapter>,
-    /// Performs TLS handshakes, if the server accepts TLS and plaintext connections on the same port.
+    /// Adapter that performs TLS handshakes, if the server accepts TLS and plaintext connections on the same port.
     secures: Option<ProtocolAdapter>,
     host: AdapterHost,
 }
@@ -125,7 +126,7 @@ impl ProtocolAdapters {
         Self { handlers, secures: None, host }
     }
 
-    /// Accepts TLS on connections that start with a TLS handshake.
+    /// Also accepts connections that start with a TLS handshake.
     #[cfg(feature = "tls")]
     pub(crate) fn securing(self) -> Self {
         let serve = async |transport, context: AdapterContext| {
@@ -136,8 +137,8 @@ impl ProtocolAdapters {
         Self { secures: Some(ProtocolAdapter::new(begins, serve)), ..self }
     }
 
-    /// Returns the handler for a connection with these first bytes, if one accepts it. The handler gets the transport
-    /// and runs in the task of the connection.
+    /// Returns the adapter that accepts a connection with these first bytes, if there is one. The adapter receives the
+    /// transport and runs in the task of the connection.
     pub(crate) fn find(
         &self,
         beginning: &[u8],
@@ -160,7 +161,7 @@ impl fmt::Debug for ProtocolAdapters {
     }
 }
 
-/// Returns a hand-off target that passes the transport to the handler.
+/// Returns a hand-off target that passes the transport to an adapter's handler.
 fn hand_over(serve: Arc<Serve>, connection: &Connection, host: &AdapterHost) -> HandOffTarget {
     let context = AdapterContext::new(connection, host);
     // Created here to count connections that are lost before their handler gets the transport.
@@ -198,7 +199,7 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext
     closed.reason.clone()
 }
 
-/// Guard that counts the end of a connection when dropped.
+/// Guard that counts a connection as closed when dropped.
 struct Closed {
     connection: Connection,
     reason: CloseReason,
@@ -221,7 +222,7 @@ async fn reached(phase: &mut watch::Receiver<ServerPhase>, least: ServerPhase) {
     }
 }
 
-/// Waits until a time, or forever if it is `None`.
+/// Waits until the time `due`, or forever if it is `None`.
 async fn past(due: Option<Instant>) {
     match due {
         // Boxed because few servers limit the age of connections, and the timer would add to the memory of each idle
@@ -231,19 +232,19 @@ async fn past(due: Option<Instant>) {
     }
 }
 
-/// The server's side of an adapter connection; see [`ServerBuilder::adapter`](crate::ServerBuilder::adapter).
+/// Context of an adapter connection within its server; see [`ServerBuilder::adapter`](crate::ServerBuilder::adapter).
 #[derive(Clone)]
 pub struct AdapterContext {
     connection: Connection,
     host: AdapterHost,
-    /// Close reason of the tunnelled connection, once it has ended.
+    /// Reason why the tunnelled frisbee connection closed, once it has ended.
     inner: Arc<Mutex<Option<CloseReason>>>,
     waste: Arc<WasteAccount>,
     values: Arc<AdapterValues>,
 }
 
 /// Guard that drops the [attachments](Connection::attachments) of an adapter connection. The router has already been
-/// notified of its end.
+/// notified that the connection has ended.
 struct AdapterValues(Connection);
 
 impl Drop for AdapterValues {
@@ -316,41 +317,41 @@ impl AdapterContext {
         .await;
     }
 
-    /// Returns whether the memory limit of the server is reached, so that no new work should begin; see
+    /// Returns whether the server's memory limit is reached, so that no new work should begin; see
     /// [`memory_max`](crate::ServerBuilder::memory_max).
     pub fn is_overloaded(&self) -> bool {
         self.connection.is_overloaded()
     }
 
-    /// Returns the counters of the server's connections.
+    /// Returns the connection and traffic counters of the server.
     pub fn stats(&self) -> Stats {
         Stats(self.connection.0.mailbox.account.budget().clone())
     }
 
-    /// Charges `bytes` bytes of input to the memory of the server until the result is dropped.
+    /// Charges `bytes` bytes of input to the server's memory until the returned value is dropped.
     pub fn charge(&self, bytes: usize) -> MemoryCharge {
         self.connection.charge_request(bytes)
     }
 
-    /// Counts `bytes` bytes of a useless request against the client: one that is malformed, rejected, or for an unknown
+    /// Counts `bytes` bytes of a useless request of the client: one that is malformed, rejected, or for an unknown
     /// method. If a client exceeds [`Config::waste_rate`], its transport is read more slowly.
     pub fn waste(&self, bytes: usize) {
         self.waste.charge(bytes);
     }
 
-    /// Counts `bytes` bytes of a useful request in favour of the client, to offset [useless](Self::waste) ones.
+    /// Counts `bytes` bytes of a useful request of the client, which offset [useless](Self::waste) bytes.
     #[inline]
     pub fn credit(&self, bytes: usize) {
         self.waste.credit(bytes);
     }
 
-    /// Returns whether reading from the peer should be paused, because it has sent too many [useless](Self::waste)
+    /// Returns whether reading from the peer should be paused because it has sent too many [useless](Self::waste)
     /// requests. The transport of a connection is paused automatically.
     pub fn is_throttled(&self) -> bool {
         self.waste.paused_until().is_some()
     }
 
-    /// Adds to the server's traffic counters, for a peer without a transport.
+    /// Adds to the server's traffic counters on behalf of a peer that has no transport.
     pub fn count_bytes(&self, read: usize, written: usize) {
         let account = &self.connection.0.mailbox.account;
         account.count(Traffic::Read, read as u64);
@@ -376,7 +377,7 @@ impl AdapterContext {
         self.serve_inner(|server| server.serve_within(transport, &self.connection)).await
     }
 
-    /// Serves a nested connection and records its close reason.
+    /// Serves a nested frisbee connection and records its close reason.
     async fn serve_inner(&self, serve: impl FnOnce(&dyn AdapterServer) -> Inner<'_>) -> CloseReason {
         let reason = match self.host.server.upgrade() {
             Some(server) => serve(&*server).await,

@@ -26,7 +26,7 @@ use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// Delay before the next address of a name is tried in parallel, as in RFC 8305 (Happy Eyeballs).
+/// Delay after which the next address of a name is tried in parallel, as in RFC 8305 (Happy Eyeballs).
 const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 
 /// Delay before retrying to connect to a Unix socket whose backlog is full.
@@ -75,7 +75,8 @@ pub struct ClientBuilder {
     pub(crate) settings: ClientSettings,
     pub(crate) log_settings: Option<fn(&ClientSettings)>,
     threads: Option<StartThreads>,
-    /// Shared-memory settings for Unix socket addresses. If `None`, `unix+shm:` addresses use the default settings.
+    /// Shared-memory settings for connections to Unix sockets. If `None`, `unix+shm:` addresses use the default
+    /// settings.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     shared_memory: Option<crate::shm::Connector>,
     #[cfg(feature = "tls")]
@@ -327,7 +328,7 @@ impl ClientBuilder {
         self.begin(Transport::Tcp(socket), ends, name, router, pool.least()).await
     }
 
-    /// Returns the socket path and the connector, if shared memory is offered at `address`.
+    /// Returns the socket path and the shared-memory connector, if shared memory is to be offered at `address`.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     fn offers_memory<'a>(&self, address: &'a str) -> Option<(&'a str, crate::shm::Connector)> {
         let (path, connector) = match (address.strip_prefix("unix+shm:"), &self.shared_memory) {
@@ -351,7 +352,7 @@ impl ClientBuilder {
         false
     }
 
-    /// Starts the connection over a transport, on a worker if workers are used.
+    /// Starts a connection over a transport. If the client uses workers, a worker drives it.
     async fn begin<R: Protocol>(
         self,
         io: Transport,
@@ -384,7 +385,7 @@ impl ClientBuilder {
         self.drive(io, ends, router, worker).map_err(not_moved)
     }
 
-    /// Starts the driver of the connection. Fails if the transport cannot be moved to its worker.
+    /// Spawns the driver of the connection. Fails if the transport cannot be moved to its worker.
     fn drive<R: Protocol>(
         self,
         io: Transport,
@@ -413,7 +414,7 @@ impl ClientBuilder {
         Ok(handle)
     }
 
-    /// Creates the handle of the connection and its engine. The router's `connected` is called before this returns,
+    /// Creates the handle and the engine of a connection. The router's `connected` is called before this returns,
     /// whichever driver is used.
     fn prepare<R: Protocol>(&self, ends: EndpointInfo, router: Arc<R>, now: Instant) -> (Connection, Engine<R>) {
         let settings = &self.settings;
@@ -431,8 +432,8 @@ impl ClientBuilder {
     }
 }
 
-/// Closes a connection when the caller's runtime shuts down: a worker drives the connection, but its tasks run in that
-/// runtime. The returned sender must be dropped when the connection has ended.
+/// Closes the connection when the caller's runtime shuts down, because its tasks run in that runtime even if a worker
+/// drives it. The returned sender must be dropped when the connection has ended.
 fn tie(connection: &Connection) -> oneshot::Sender<()> {
     let (driven, is_driven) = oneshot::channel::<()>();
     let tied = AbortOnDrop(Some(connection.clone()));
@@ -444,7 +445,7 @@ fn tie(connection: &Connection) -> oneshot::Sender<()> {
     driven
 }
 
-/// Guard that aborts a connection which is not returned to the caller, because connecting has failed or was cancelled.
+/// Guard that aborts a connection unless it is returned to the caller. Connecting may fail or be cancelled before.
 struct AbortOnDrop(Option<Connection>);
 
 impl Drop for AbortOnDrop {
@@ -455,8 +456,8 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// Connects to the first address that accepts. An address is tried when all previous ones have failed or their head
-/// start has elapsed. Redundant sockets are closed.
+/// Connects to the first address that accepts a connection. An address is tried when all previous ones have failed or
+/// their head start has elapsed. Redundant sockets are closed.
 async fn connect_to_any<F, T>(
     addresses: impl IntoIterator<Item = SocketAddr>,
     connect: impl Fn(SocketAddr) -> F,
@@ -494,7 +495,7 @@ where
     }
 }
 
-/// Returns the problem of a malformed address, or `None` if it is well-formed.
+/// Describes the problem of a malformed address. Returns `None` if the address is well-formed.
 fn address_defect(address: &str) -> Option<&'static str> {
     if address.starts_with("unix+shm:") {
         if cfg!(not(target_os = "linux")) {

@@ -5,25 +5,25 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::time::Sleep;
 
-/// Maximum duration that the clock supports. Tokio's timers treat it as forever.
+/// Maximum duration that timers support. Tokio's timers treat it as forever.
 pub(crate) const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// A timer that wakes one task. The deadline can be changed.
 pub(crate) trait Timer {
-    /// Returns the deadline.
+    /// Returns the deadline of the timer.
     fn deadline(&self) -> Instant;
 
-    /// Changes the deadline.
+    /// Changes the deadline of the timer.
     fn reset(&mut self, deadline: Instant);
 
-    /// Waits for the deadline. Only the task that polls first after a reset must be woken.
+    /// Completes at the deadline. Only the task that polls first after a reset must be woken.
     fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()>;
 }
 
 /// A timer of tokio.
 pub(crate) type TokioTimer = Pin<Box<Sleep>>;
 
-/// Creates a timer of the current tokio runtime, which has already expired.
+/// Creates a timer of the current tokio runtime whose deadline has already passed.
 pub(crate) fn tokio_timer() -> TokioTimer {
     Box::pin(tokio::time::sleep(Duration::ZERO))
 }
@@ -42,7 +42,7 @@ impl Timer for TokioTimer {
     }
 }
 
-/// Returns the current time by the clock of the runtime, which tests can pause.
+/// Returns the current time of the runtime's clock, which tests can pause.
 #[inline]
 pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()

@@ -79,30 +79,31 @@ pub(crate) struct ConnectionShared {
     pub(crate) deferred: Deferred,
     pub(crate) attachments: Attachments,
     pub(crate) role: Role,
-    /// Whether the connection is nested in an adapter connection. Only the outer connection is counted in statistics.
+    /// Whether the connection is nested in an adapter connection. If so, only the outer connection is counted in
+    /// statistics.
     pub(crate) is_within: bool,
-    /// Whether the peer has closed its write half, and all of its packets have been routed.
+    /// Whether the peer has closed its write half and all of its packets have been routed.
     pub(crate) is_at_eof: AtomicBool,
-    /// Operation of the packet that is being routed, or 0. Shown by [`Connection::view`].
+    /// Operation of the packet that is being routed, or 0. Reported by [`Connection::view`].
     routed: AtomicU16,
-    /// Number of streams opened by the peer to which a handle exists, whether or not they are still open.
+    /// Number of streams opened by the peer that have handles at this end, whether or not they are still open.
     pub(crate) guests: AtomicU32,
     /// Maximum number of calls that the peer may have in flight.
     calls_max: u32,
     /// Maximum size in bytes of a packet body that the peer may send.
     body_max: u32,
-    /// Maximum number of open streams of the peer. This and the following fields are only used by the driver. They are
-    /// stored here because the memory of a task is rounded up to a multiple of 128 bytes.
+    /// Maximum number of streams that the peer may have open. This and the following fields are only used by the
+    /// driver. They are stored here because the memory of a task is rounded up to a multiple of 128 bytes.
     pub(crate) streams_max: u32,
-    /// Maximum duration of a turn (one poll of the connection's driver), in microseconds.
+    /// Maximum duration of one poll of the connection's driver, in microseconds.
     turn_max: u32,
-    /// Credit in bytes with which the peer's sending on a new stream starts.
+    /// Initial credit of a new stream: number of bytes that the peer may send before more credit is granted.
     pub(crate) stream_credit: u32,
     /// Runtime in which the server was started or the client connected. Handlers and tasks are spawned in it.
     pub(crate) runtime: Handle,
-    /// Worker that drives the connection. Not set if the caller's runtime drives it.
+    /// Worker that drives the connection. Empty if the caller's runtime drives it.
     pub(crate) home: OnceLock<Box<dyn Home>>,
-    /// When the connection is drained and closed due to its age, if the server limits it.
+    /// Times at which the connection is drained and closed because of its age, if the server limits it.
     pub(crate) lifetime: Option<Box<Lifetime>>,
     ends: EndpointInfo,
 }
@@ -165,8 +166,8 @@ impl Connection {
         Ok(self.try_send_with(|outbox| outbox.forward(packet))??)
     }
 
-    /// Calls `write` with the outbox of the connection if there is space and no other task is waiting. Like
-    /// [`Waiter::poll_send`], but does not wait.
+    /// Calls `write` with the outbox of the connection if there is space and no other task is waiting for it. Unlike
+    /// [`Waiter::poll_send`], never waits.
     ///
     /// # Errors
     /// Same as [`try_send`](Self::try_send).
@@ -203,8 +204,8 @@ impl Connection {
 
     /// Calls `write` with the outbox of the connection immediately, regardless of the backlog.
     ///
-    /// For packets that must not wait and whose number is limited otherwise, such as replies. `write` runs under the
-    /// lock of the connection and must be short.
+    /// For packets that must not wait and whose number is limited by other means, such as replies. `write` runs under
+    /// the lock of the connection and must be short.
     ///
     /// # Errors
     /// If the connection has ended.
@@ -251,8 +252,8 @@ impl Connection {
         self.open_stream_with(|| first.clone()).await
     }
 
-    /// Like [`open_stream`](Self::open_stream), but calls `first` to create the first packet. It is called again for
-    /// each attempt to get a slot for the stream.
+    /// Like [`open_stream`](Self::open_stream), but calls `first` to create the first packet. `first` is called again
+    /// for each attempt to open the stream.
     ///
     /// # Errors
     /// Same as [`open_stream`](Self::open_stream).
@@ -273,13 +274,13 @@ impl Connection {
         self.0.mailbox.notify();
     }
 
-    /// Returns the kind of the peer, which may still be unknown.
+    /// Returns the kind of the peer, which may not be known yet.
     pub fn peer(&self) -> PeerKind {
         self.0.mailbox.lock().peer.clone()
     }
 
-    /// Waits until the kind of the peer is known, and returns it. A server knows it after the first packet, and a
-    /// client after a round trip.
+    /// Waits until it is known whether the peer supports the protocol extension, and returns the kind of the peer. A
+    /// server knows it after the first packet, and a client after a round trip.
     ///
     /// # Errors
     /// If the connection ends before the kind is known.
@@ -291,7 +292,7 @@ impl Connection {
         poll_fn(|context| self.0.mailbox.poll_peer(context, &mut watch)).await
     }
 
-    /// Returns whether this end has dialled the connection rather than accepted it.
+    /// Returns whether this end opened the connection rather than accepting it.
     pub fn is_dialled(&self) -> bool {
         self.0.role == Role::Client
     }
@@ -322,14 +323,14 @@ impl Connection {
         AbortHandle { connection: self.clone(), slot: self.spawn_uncalled(Placement::Runtime, task) }
     }
 
-    /// Like [`spawn`](Self::spawn), but on the given executor. A task on the worker of its connection wakes no other
-    /// thread.
+    /// Like [`spawn`](Self::spawn), but on the given executor. A task on the worker of its connection requires no
+    /// wake-up of another thread.
     pub fn spawn_at(&self, placement: Placement, task: impl Future<Output = ()> + Send + 'static) {
         self.spawn_uncalled(placement, task);
     }
 
-    /// Spawns a task that is not limited by `calls_max`, because it does not handle a call. Returns its job slot, or
-    /// `None` if the connection has ended.
+    /// Spawns a task that does not count towards `calls_max`, because it does not handle a call. Returns its job slot,
+    /// or `None` if the connection has ended.
     fn spawn_uncalled(
         &self,
         placement: Placement,
@@ -384,18 +385,19 @@ impl Connection {
         self.0.routed.store(operation, Ordering::Relaxed);
     }
 
-    /// Returns the operation of the packet that is being routed.
+    /// Returns the operation of the packet that is being routed, if any.
     pub(crate) fn routed(&self) -> Option<Operation> {
         Operation::user(self.0.routed.load(Ordering::Relaxed))
     }
 
-    /// Returns the maximum duration of a turn, that is, of one poll of the connection's driver; see
+    /// Returns the maximum duration of one poll of the connection's driver; see
     /// [`Config::turn_max`](crate::Config::turn_max).
     pub fn turn_max(&self) -> Duration {
         Duration::from_micros(self.0.turn_max.into())
     }
 
-    /// Returns whether the runtime has several threads, so that a task spawned by [`spawn`](Self::spawn) may block one.
+    /// Returns whether the runtime has several threads, so that a task spawned by [`spawn`](Self::spawn) may block one
+    /// of them.
     pub(crate) fn has_threads(&self) -> bool {
         has_threads(&self.0.runtime)
     }
@@ -413,15 +415,15 @@ impl Connection {
         usize::try_from(self.0.calls_max).unwrap_or(usize::MAX)
     }
 
-    /// Returns whether the peer may make another call, because fewer than [`calls_max`](Self::calls_max) are in flight.
-    /// For use by routers, on the driver of the connection.
+    /// Returns whether the peer may make another call because fewer than [`calls_max`](Self::calls_max) are in flight.
+    /// For use by routers on the driver of the connection.
     #[inline]
     pub fn has_call_permit(&self) -> bool {
         self.0.work.calls_running() < self.calls_max()
     }
 
-    /// Returns the maximum size of a received body in bytes; see [`body_max`](crate::Config::body_max). For routers
-    /// that decompress bodies.
+    /// Returns the maximum size of a received body in bytes; see [`body_max`](crate::Config::body_max). Routers apply
+    /// it to decompressed bodies.
     pub fn body_max(&self) -> u32 {
         self.0.body_max
     }
@@ -476,8 +478,8 @@ impl Connection {
         MemoryCharge::try_new(&self.0.mailbox.account, bytes)
     }
 
-    /// Creates a waiter for memory, for producers that take their next item when memory is available for it. Requests
-    /// should be rejected instead of waiting; see [`is_overloaded`](Self::is_overloaded).
+    /// Creates a waiter for memory. It is intended for producers that take their next item once memory is available for
+    /// it. Requests should be rejected instead of waiting; see [`is_overloaded`](Self::is_overloaded).
     pub fn memory_waiter(&self) -> MemoryWaiter {
         MemoryWaiter::new(&self.0.mailbox.account)
     }
@@ -487,7 +489,7 @@ impl Connection {
         self.0.mailbox.account.charged()
     }
 
-    /// Returns the memory budget of the server, for data that its connections share.
+    /// Returns the memory budget of the server, to which data shared by its connections is charged.
     pub fn memory_budget(&self) -> MemoryBudget {
         MemoryBudget(self.0.mailbox.account.budget().clone())
     }
@@ -497,7 +499,7 @@ impl Connection {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Returns whether the server is short of memory and this peer exceeds its share. No more work should then begin
+    /// Returns whether the server is short of memory and this peer has used its share. If so, no more work should begin
     /// for it: a router should reject requests and [count](Self::count_rejected) them.
     #[inline]
     pub fn is_overloaded(&self) -> bool {
@@ -511,13 +513,13 @@ impl Connection {
         self.0.mailbox.account.has_room(bytes)
     }
 
-    /// Counts a request in [`Stats::rejected`](crate::Stats::rejected), because it was rejected for lack of memory or a
-    /// slot.
+    /// Counts a request in [`Stats::rejected`](crate::Stats::rejected) that was rejected because of a lack of memory or
+    /// a limit.
     pub fn count_rejected(&self) {
         self.0.mailbox.account.budget().counts.count_rejected();
     }
 
-    /// Returns the number of running tasks that were spawned by [`spawn`](Self::spawn).
+    /// Returns the number of running tasks of this connection that were spawned by [`spawn`](Self::spawn).
     pub fn running(&self) -> usize {
         self.0.work.len()
     }
@@ -590,7 +592,7 @@ impl Connection {
         self.0.ends.peer
     }
 
-    /// Returns whether the peer has no connection: it sends datagrams, so any host may forge its
+    /// Returns whether the peer sends datagrams without a connection. Any host may then forge its
     /// [address](Self::peer_addr).
     pub fn is_connectionless(&self) -> bool {
         self.0.ends.is_connectionless
@@ -607,8 +609,8 @@ impl Connection {
         self.0.ends.credentials.as_deref().copied()
     }
 
-    /// Returns the certificate of the peer, followed by those of its issuers. They have been verified. Returns `None`
-    /// without TLS and, at a server, if the client has presented no certificate.
+    /// Returns the verified certificate chain of the peer, end-entity certificate first. Returns `None` without TLS
+    /// and, at a server, if the client presented no certificate.
     #[cfg(feature = "tls")]
     pub fn peer_certificates(&self) -> Option<&Arc<[crate::tls::CertificateDer<'static>]>> {
         self.0.ends.certificates.as_deref()

@@ -4,13 +4,13 @@ use crate::{CloseReason, Hello, TooLong};
 use bytes::Bytes;
 use std::{fmt, io};
 
-/// Error of sending a packet or a stream message.
+/// Error returned when a packet or stream message cannot be sent.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SendError {
     /// The connection has ended, for this reason.
     Closed(CloseReason),
-    /// Either peer has closed the stream.
+    /// The stream was closed by this end or by the peer.
     StreamClosed,
     /// The stream message is empty, which would close the stream.
     Empty,
@@ -47,14 +47,14 @@ impl From<TooLong> for SendError {
     }
 }
 
-/// Error of sending without waiting. The caller keeps the packet or message.
+/// Error returned when sending without waiting fails. The caller keeps the packet or message.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TrySendError {
     /// The pending output has reached [`Config::backlog_max`](crate::Config::backlog_max), other senders are waiting,
     /// or the receiver of the stream has no space. The packet can be sent later, or by a method that waits.
     Full,
-    /// The packet can never be sent.
+    /// The packet cannot be sent, now or later.
     Failed(SendError),
 }
 
@@ -88,22 +88,22 @@ impl From<TooLong> for TrySendError {
     }
 }
 
-/// Error of a hand-off. The connection continues as before, except after [`Closed`](Self::Closed).
+/// Error returned when a hand-off fails. The connection continues as before, except after [`Closed`](Self::Closed).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum HandOffError {
-    /// The peer has refused the request. Contains the body of its reply.
+    /// The peer refused the hand-off. Contains the body of its reply.
     Refused(Bytes),
-    /// Calls or streams are in progress at either peer, including cancelled calls without a reply, or another hand-off
+    /// The connection has calls or streams in progress, including cancelled calls without a reply, or another hand-off
     /// is in progress.
     Busy,
     /// The peer does not accept hand-offs for this operation.
     NotServed,
-    /// The peer is a Go peer, which does not support hand-offs, or this end has accepted the connection. Only the end
-    /// that has dialled the connection can request a hand-off. See
+    /// The peer does not support hand-offs, as is the case for Go peers, or this end accepted the connection. Only the
+    /// end that opened the connection can request a hand-off. See
     /// [`Connection::into_transport`](crate::Connection::into_transport).
     Unsupported,
-    /// The request exceeds the maximum size that the peer accepts.
+    /// The hand-off request exceeds the maximum size that the peer accepts.
     TooLong(TooLong),
     /// The connection has ended, for this reason.
     Closed(CloseReason),
@@ -134,7 +134,7 @@ impl std::error::Error for HandOffError {
     }
 }
 
-/// Returns the error that has ended the connection, if it was reported by the system or the peer.
+/// Returns the underlying error of a close reason, if it was reported by the system or the peer.
 fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
     match reason {
         CloseReason::Io { source, .. } | CloseReason::TlsHandshake(source) => Some(&**source),
@@ -143,18 +143,18 @@ fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
     }
 }
 
-/// Error of mounting a router on a server or client.
+/// Error returned when routers cannot be mounted on a server or client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MountError {
     /// Two routers claim the same operations or the same HELLO items.
     Overlap {
-        /// Names of the two routers that claim the same operations.
+        /// Names of the two routers that overlap.
         owners: [String; 2],
     },
-    /// The range is empty, or contains operations below 10, which are reserved for the protocol.
+    /// The operation range of a router is empty or contains operations below 10, which are reserved for the protocol.
     Range {
-        /// Name of the router that was mounted on this range.
+        /// Name of the router with the invalid range.
         owner: String,
     },
     /// The HELLO [items](crate::Protocol::hello_items) together exceed [`Hello::ITEMS_MAX`].
@@ -206,11 +206,11 @@ impl std::error::Error for MountError {}
 /// ```
 #[non_exhaustive]
 pub enum Error {
-    /// The client could not connect, because the name could not be resolved or no address accepted the connection.
+    /// The client could not connect: the name could not be resolved, or no address accepted the connection.
     Connect {
         /// Address that was dialled.
         address: String,
-        /// Error of the operating system.
+        /// Error reported by the operating system.
         source: io::Error,
     },
     /// No address accepted the connection within [`connect_timeout`](crate::ClientBuilder::connect_timeout).
@@ -223,17 +223,17 @@ pub enum Error {
     Tls {
         /// Address that was dialled.
         address: String,
-        /// Cause of the failure.
+        /// Cause of the handshake failure.
         source: crate::tls::TlsError,
     },
-    /// The server could not listen.
+    /// The server could not listen on its address.
     Bind {
         /// Address or path to listen on.
         address: String,
-        /// Error of the operating system.
+        /// Error reported by the operating system.
         source: io::Error,
     },
-    /// The routers cannot be mounted together.
+    /// The routers of the server or client cannot be mounted together.
     Mount(MountError),
     /// The workers could not be started, or io_uring is required but not available.
     Workers(io::Error),
@@ -278,7 +278,7 @@ impl From<MountError> for Error {
     }
 }
 
-/// Converts the error for functions that return [`io::Result`]. Preserves the kind of the operating system's error.
+/// Converts the error for functions that return [`io::Result`]. The kind of the operating system's error is preserved.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match &error {

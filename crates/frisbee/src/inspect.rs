@@ -32,7 +32,7 @@ use crate::{CloseReason, Connection, Operation, PeerKind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Maximum number of streams reported per connection, which may have thousands.
+/// Maximum number of streams in the view of a connection, which may have thousands.
 pub const STREAMS_SHOWN: usize = 256;
 
 /// Inspector of a running server. Clones refer to the same server and do not keep its connections open.
@@ -42,7 +42,7 @@ pub struct Inspector {
     pub(crate) open: Arc<OpenConnections>,
 }
 
-/// An entry in the list of a server's open connections.
+/// An open connection in the list of an [`Inspector`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ListedConnection {
@@ -50,7 +50,7 @@ pub struct ListedConnection {
     pub number: u64,
     /// Time since the connection was accepted.
     pub age: Duration,
-    /// Handle to the connection.
+    /// Handle of the listed connection.
     pub connection: Connection,
 }
 
@@ -58,15 +58,15 @@ pub struct ListedConnection {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ConnectionView {
-    /// Kind of the peer, and its HELLO if it is native.
+    /// Kind of the peer, including its HELLO if the peer supports the protocol extension.
     pub peer: PeerKind,
-    /// Number of running handlers and other [tasks](Connection::spawn).
+    /// Number of running handlers and other [tasks](Connection::spawn) of the connection.
     pub handlers: usize,
-    /// Number of open streams.
+    /// Total number of open streams of the connection.
     pub stream_count: usize,
-    /// The first [`STREAMS_SHOWN`] open streams.
+    /// The first [`STREAMS_SHOWN`] open streams of the connection.
     pub streams: Vec<StreamView>,
-    /// Approximate pending output in bytes. Small amounts are not reported by the driver.
+    /// Approximate number of bytes waiting to be written. Small amounts are not reported by the driver.
     pub queued: usize,
     /// Memory charged to the connection in bytes, as part of the server's [memory](crate::ServerBuilder::memory_max).
     pub memory: usize,
@@ -76,13 +76,13 @@ pub struct ConnectionView {
     pub is_going_away: bool,
     /// Whether the connection is nested in an [adapter](crate::ServerBuilder::adapter) connection.
     pub is_within: bool,
-    /// Close reason, if the connection has ended. That of a connection which was passed to a protocol adapter is
-    /// [`CloseReason::OtherProtocol`].
+    /// Reason why the connection closed, if it has. [`CloseReason::OtherProtocol`] for a connection that was passed to
+    /// a protocol adapter.
     pub closed: Option<CloseReason>,
 }
 
 impl Inspector {
-    /// Returns the counters of the server.
+    /// Returns the connection and traffic counters of the server.
     pub fn stats(&self) -> Stats {
         Stats(self.budget.clone())
     }
@@ -95,7 +95,7 @@ impl Inspector {
         self.open.page(after, max)
     }
 
-    /// Returns the connection with this number, if it is open.
+    /// Returns the open connection with this number, if there is one.
     pub fn connection(&self, number: u64) -> Option<ListedConnection> {
         self.open.get(number)
     }
@@ -105,7 +105,7 @@ impl Inspector {
         self.budget.counts.last_closed()
     }
 
-    /// Returns the workers of a serving server. Empty if it has no threads of its own, or uses io_uring.
+    /// Returns the workers of a running server. Empty if the server has no threads of its own or uses io_uring.
     pub fn workers(&self) -> Vec<WorkerView> {
         let watched = self.open.workers.get().map(Vec::as_slice).unwrap_or_default();
         watched.iter().filter_map(WorkerWatch::view).collect()

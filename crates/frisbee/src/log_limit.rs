@@ -7,17 +7,17 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash};
 use std::time::{Duration, Instant};
 
-/// Number of slots. Keys that are hashed to the same slot share a rate limit.
+/// Number of slots with separate rate limits. Events whose keys hash to the same slot share a limit.
 const SLOTS: usize = 256;
 
-/// Minimum interval between two events with the same key.
+/// Minimum interval between two logged events in the same slot.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// Limits log events to one per second and slot. The key of an event is hashed to a slot, with a seed that is unknown
-/// to peers.
+/// Limits log events to one per second and slot. The key of an event is hashed to a slot, with a seed that peers do not
+/// know.
 #[derive(Default)]
 pub struct LogLimit {
-    /// The slots. Allocated at the first event.
+    /// Rate-limit slots, allocated at the first event.
     slots: Mutex<Vec<LogSlot>>,
     seed: RandomState,
 }
@@ -29,8 +29,8 @@ struct LogSlot {
 }
 
 impl LogLimit {
-    /// Returns whether an event with this key, such as a peer and a reason, may be logged now. If it may, returns the
-    /// number of events suppressed since the last one. Returns `None` if the event must be suppressed.
+    /// Returns whether an event with this key, such as a peer and a reason, may be logged now. Returns the number of
+    /// events suppressed since the last logged one, or `None` if this event must be suppressed.
     pub fn may_log(&self, subject: impl Hash, now: Instant) -> Option<u64> {
         let index = self.seed.hash_one(subject) as usize % SLOTS;
         let mut slots = self.slots.lock();
@@ -49,8 +49,8 @@ impl LineLimit {
         Self(Mutex::new(LogSlot { last: None, unsaid: 0 }))
     }
 
-    /// Returns whether the event may be logged now: the number of suppressed events, or `None` if it must be
-    /// suppressed.
+    /// Returns whether the event may be logged now. Returns the number of events suppressed since the last logged one,
+    /// or `None` if this event must be suppressed.
     pub fn may_say(&self, now: Instant) -> Option<u64> {
         self.0.lock().may_say(now)
     }

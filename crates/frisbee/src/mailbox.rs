@@ -35,26 +35,27 @@ use std::time::Instant;
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     inner: Mutex<MailboxState>,
-    /// Whether the driver was woken and has not checked the mailbox since. Written under the lock, and read without it.
+    /// Whether the driver has been woken and has not checked the mailbox since. Written under the lock, and read
+    /// without it.
     notified: AtomicBool,
-    /// Whether senders wait because the server is short of memory, although the backlog is below its normal limit.
-    /// Written under the lock, and read without it.
+    /// Whether senders are waiting because the server is short of memory, although the backlog is below its normal
+    /// limit. Written under the lock, and read without it.
     is_starved: AtomicBool,
-    /// Maximum backlog in bytes; see [`frisbee_core::Config::backlog_max`]. At most 4 GiB.
+    /// Maximum backlog in bytes, at most 4 GiB; see [`frisbee_core::Config::backlog_max`].
     backlog_max: u32,
-    /// Memory account of this connection.
+    /// Memory account to which this connection's output is charged.
     pub(crate) account: Arc<Account>,
 }
 
-/// State of the driver with regard to its mailbox, kept between polls of the driver.
+/// State that a connection's driver keeps about its mailbox between polls.
 #[derive(Debug)]
 pub(crate) struct MailReader {
-    /// Backlog in bytes that was last reported to handles. [`NEVER_NOTIFIED`] until the driver has first taken mail.
-    /// Before that, handles do not know its waker.
+    /// Backlog in bytes that was last reported to handles. [`NEVER_NOTIFIED`] until the driver has first taken packets,
+    /// because handles do not know its waker before.
     notified: usize,
 }
 
-/// Initial value of [`MailReader::notified`]. Larger than every backlog.
+/// Initial value of [`MailReader::notified`], which exceeds every backlog.
 const NEVER_NOTIFIED: usize = usize::MAX;
 
 impl Default for MailReader {
@@ -63,65 +64,66 @@ impl Default for MailReader {
     }
 }
 
-/// Outcome of [`Mailbox::take`].
+/// Result of [`Mailbox::take`].
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum TakeOutcome {
     /// The mailbox was empty.
     Nothing,
-    /// The driver has taken packets or requests from the mailbox.
+    /// The driver has taken packets or requests of handles from the mailbox.
     Mail,
-    /// There is mail, but other handles should be able to add to it first. The driver wakes itself and polls again.
+    /// The mailbox is not empty, but other handles should be able to add packets first. The driver wakes itself and
+    /// polls again.
     Yield,
 }
 
 #[derive(Debug)]
 pub(crate) struct MailboxState {
-    /// Packets that handles have sent since the driver last took mail.
+    /// Packets that handles have sent since the driver last took packets.
     pub(crate) outbox: Outbox,
     output: Output,
-    /// Backlog of the driver in bytes, as last reported.
+    /// Backlog in bytes that the driver last reported.
     backlog: u32,
-    /// Waker of the driver.
+    /// Waker of the connection's driver.
     pub(crate) task: Option<Waker>,
-    /// Request of a handle to close the connection.
+    /// Request of a handle to close the connection, if there is one.
     pub(crate) order: Option<Box<Order>>,
-    /// Step of a hand-off that a handle requests from the driver.
+    /// Step of a hand-off that a handle has requested from the driver.
     pub(crate) hand_off: Option<Box<HandOffStep>>,
-    /// Whether the transport is being handed off to another owner, and by which end.
+    /// State of a hand-off of the transport to another owner, including which end has requested it.
     pub(crate) handing_off: HandOffState,
     /// Open streams of the connection, by id.
     pub(crate) streams: StreamTable,
-    /// Tasks waiting to open a stream until one of the permitted number has ended.
+    /// Tasks that are waiting until they may open a stream, because the maximum number is open.
     pub(crate) openers: PermitQueue,
     /// Whether the peer supports the protocol extension, or [`PeerKind::Unknown`] until its first packet.
     pub(crate) peer: PeerKind,
     /// Whether the peer has announced that it accepts no more calls and streams.
     pub(crate) going_away: bool,
-    /// Whether the timeout for the client's first header was made to expire early.
+    /// Whether the timeout for the client's first header has been made to expire early.
     pub(crate) expired: bool,
     /// Reason why the connection was closed. Once set, sending and opening streams fail with it.
     pub(crate) closed: Option<Box<CloseReason>>,
-    /// Whether the connection has ended, and its last bytes have been written or were lost.
+    /// Whether the connection has ended and its last bytes have been written or discarded.
     over: bool,
     /// Tasks that wait for space in the outbox or for another change of state.
     pub(crate) waiters: WaitList,
 }
 
-/// The state of a hand-off.
+/// State of a hand-off of the connection's transport to another owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HandOffState {
     No,
-    /// This end has requested a hand-off. Senders wait for the decision, because the connection may then belong to another
+    /// This end has requested a hand-off. Senders wait for the reply, because the connection may then belong to another
     /// owner.
     Requested,
-    /// The peer has requested one.
+    /// The peer has requested a hand-off, and this end has not replied.
     Undecided,
-    /// Undecided, but the requesting peer has cancelled.
+    /// The peer has cancelled its hand-off request, and this end has not replied.
     Abandoned,
 }
 
 impl Mailbox {
-    /// Returns the maximum backlog in bytes. Beyond that, senders must wait.
+    /// Returns the maximum backlog in bytes, beyond which senders must wait.
     #[inline]
     pub(crate) fn backlog_max(&self) -> usize {
         self.backlog_max as usize
@@ -161,7 +163,7 @@ impl Mailbox {
         self.inner.is_locked()
     }
 
-    /// Calls `fill` to append packets regardless of the backlog, and wakes the driver.
+    /// Calls `fill` to append packets to the outbox regardless of the backlog, and wakes the driver.
     pub(crate) fn write<T>(&self, fill: impl FnOnce(&mut Outbox) -> T) -> Result<T, SendError> {
         let mut inner = self.inner.lock();
         inner.check_open()?;
@@ -174,8 +176,8 @@ impl Mailbox {
         Ok(filled)
     }
 
-    /// Like [`write`](Self::write), if there is space for which no other task is waiting. Otherwise registers the task
-    /// of `context`, if there is one, to be woken when there is space.
+    /// Like [`write`](Self::write), but only if there is space for which no other task is waiting. Otherwise registers
+    /// the task of `context`, if given, to be woken when there is space.
     pub(crate) fn poll_write<T>(
         &self,
         context: Option<&Context<'_>>,
@@ -199,8 +201,8 @@ impl Mailbox {
         Poll::Ready(Ok(filled))
     }
 
-    /// Waits for space for a packet. Calls `look` with the outbox once there is some. Otherwise registers the caller to
-    /// be woken.
+    /// Waits until there is space for a packet, and then calls `look` with the outbox. Registers the caller to be woken
+    /// if there is none.
     pub(crate) fn poll_room(
         &self,
         context: &Context<'_>,
@@ -221,17 +223,17 @@ impl Mailbox {
         Ok(Poll::Ready(()))
     }
 
-    /// Requests that the driver close the connection. Replaces a less urgent request.
+    /// Requests that the driver close the connection. Replaces an earlier request that is less urgent.
     pub(crate) fn order(&self, order: Order) {
         self.change(|inner| Order::put(order, &mut inner.order));
     }
 
-    /// Makes the timeout for the client's first header expire now.
+    /// Makes the timeout for the client's first header expire immediately.
     pub(crate) fn expire(&self) {
         self.change(|inner| inner.expired = true);
     }
 
-    /// Wakes the driver, so that it checks for changes.
+    /// Wakes the driver of the connection, so that it checks for changes.
     pub(crate) fn notify(&self) {
         self.change(|_| ());
     }
@@ -245,7 +247,7 @@ impl Mailbox {
         wake(task);
     }
 
-    /// Returns whether the driver was notified. Takes no lock, so a concurrent notification may be missed.
+    /// Returns whether the driver has been notified. Takes no lock, so a concurrent notification may be missed.
     #[inline]
     pub(crate) fn is_notified(&self) -> bool {
         self.notified.load(Ordering::Relaxed)
@@ -291,7 +293,7 @@ impl Mailbox {
         TakeOutcome::Mail
     }
 
-    /// Wakes tasks that wait for space, if there is some.
+    /// Wakes the tasks that are waiting for space in the outbox, if there is some.
     #[cold]
     fn wake_producers(&self, mut inner: MutexGuard<'_, MailboxState>) {
         inner.update_charge(&self.account);
@@ -307,7 +309,8 @@ impl Mailbox {
         wake(task);
     }
 
-    /// Reports the backlog to waiting senders after it was [full](Self::is_full), if there is space again.
+    /// Reports the backlog after it has been [full](Self::is_full), so that waiting senders are woken if there is space
+    /// again.
     #[cold]
     pub(crate) fn handle_drained(&self, reader: &mut MailReader, left: usize) {
         if left >= self.backlog_max() {
@@ -319,13 +322,13 @@ impl Mailbox {
         self.wake_producers(inner);
     }
 
-    /// Returns whether senders must wait if the driver has this backlog.
+    /// Returns whether senders must wait while the driver has this backlog.
     #[inline]
     pub(crate) fn is_full(&self, backlog: usize) -> bool {
         backlog >= self.backlog_max() || self.is_starved.load(Ordering::Relaxed)
     }
 
-    /// Registers the task of `context`, if there is one, to be woken when there is space. Releases the lock.
+    /// Registers the task of `context`, if given, to be woken when there is space in the outbox. Releases the lock.
     #[cold]
     pub(crate) fn wait_for_room(
         &self,
@@ -340,7 +343,7 @@ impl Mailbox {
         wake(task);
     }
 
-    /// Returns the waker of the driver, if the driver must check for space although nothing was sent.
+    /// Returns the driver's waker if the driver must report its backlog to waiting senders although nothing was sent.
     #[cold]
     fn request_report(&self, inner: &MailboxState) -> Option<Waker> {
         if inner.output.is_narrow(self.backlog_max()) {
@@ -359,21 +362,21 @@ impl Mailbox {
         inner.charge(&self.account);
     }
 
-    /// Frees the memory of an empty outbox, because the connection is idle.
+    /// Frees the memory of the empty outbox because the connection is idle.
     pub(crate) fn release(&self) {
         let mut inner = self.inner.lock();
         inner.outbox.release();
         inner.charge(&self.account);
     }
 
-    /// Locks the mailbox for the driver. Counts as a check of the mailbox.
+    /// Locks the mailbox for the driver. Clears its notification, because the driver checks the mailbox now.
     pub(crate) fn lock_by_task(&self) -> MutexGuard<'_, MailboxState> {
         let inner = self.inner.lock();
         self.notified.store(false, Ordering::Relaxed);
         inner
     }
 
-    /// Returns the waker of the driver, unless the driver has already been woken.
+    /// Returns the driver's waker, or `None` if the driver has already been woken.
     fn to_wake(&self, inner: &MailboxState) -> Option<Waker> {
         // Not a read-modify-write operation, because only the owner of the lock writes.
         if self.notified.load(Ordering::Relaxed) {
@@ -383,7 +386,7 @@ impl Mailbox {
         inner.task.clone()
     }
 
-    /// Returns the close reason, or registers the caller to be woken when the connection ends.
+    /// Returns the reason why the connection closed. If it is open, registers the caller to be woken when it closes.
     pub(crate) fn poll_closed(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<CloseReason> {
         let inner = self.inner.lock();
         if let Some(reason) = inner.closed.as_ref().filter(|_| inner.over) {
@@ -393,7 +396,7 @@ impl Mailbox {
         Poll::Pending
     }
 
-    /// Waits until the kind of the peer is known.
+    /// Waits until it is known whether the peer supports the protocol extension.
     pub(crate) fn poll_peer(
         &self,
         context: &mut Context<'_>,
@@ -408,7 +411,7 @@ impl Mailbox {
         Poll::Pending
     }
 
-    /// Records the kind of the peer.
+    /// Records whether the peer supports the protocol extension, and wakes the tasks that are waiting for it.
     pub(crate) fn handle_peer_known(&self, peer: PeerKind) {
         let mut inner = self.inner.lock();
         inner.peer = peer;
@@ -417,7 +420,7 @@ impl Mailbox {
         wake_all(watchers);
     }
 
-    /// Waits until the peer has cancelled its hand-off request, or the connection has ended.
+    /// Waits until the peer has cancelled its hand-off request or the connection has ended.
     pub(crate) fn poll_abandoned(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<()> {
         let inner = self.inner.lock();
         if inner.handing_off == HandOffState::Abandoned || inner.closed.is_some() {
@@ -427,7 +430,7 @@ impl Mailbox {
         Poll::Pending
     }
 
-    /// Records the state of a hand-off.
+    /// Records the state of a hand-off of the connection.
     pub(crate) fn set_handing_off(&self, handing_off: HandOffState) {
         let mut inner = self.inner.lock();
         inner.handing_off = handing_off;
@@ -436,19 +439,19 @@ impl Mailbox {
         wake_all(watchers);
     }
 
-    /// Removes a stream that is over from the table, unless its id now belongs to another stream.
+    /// Removes a stream that has ended from the table, unless its id already belongs to another stream.
     pub(crate) fn leave_stream(&self, stream: &Arc<StreamShared>) {
         self.grant_slots(|inner| inner.streams.leave(stream));
     }
 
-    /// Removes a task that no longer waits for a slot from the queue.
+    /// Removes a task that no longer waits to open a stream from the queue.
     #[cold]
     pub(crate) fn leave_slot(&self, place: &mut PermitPlace) {
         let mut left = None;
         self.grant_slots(|inner| left = inner.openers.leave(place));
     }
 
-    /// Revokes grants that tasks have not used in time. Returns the time of the next check.
+    /// Revokes permits to open a stream that tasks have not used in time. Returns the time of the next check.
     #[cold]
     pub(crate) fn expire_slots(&self, now: Instant) -> Option<Instant> {
         let mut due = None;
@@ -459,8 +462,8 @@ impl Mailbox {
         due
     }
 
-    /// Applies `change`, grants free slots to waiting tasks, and notifies the driver, which checks when the grants
-    /// expire.
+    /// Applies `change`, grants permits to tasks that are waiting to open streams, and notifies the driver, which
+    /// checks when the permits expire.
     fn grant_slots(&self, change: impl FnOnce(&mut MailboxState)) {
         let mut inner = self.inner.lock();
         change(&mut inner);
@@ -482,7 +485,7 @@ impl Mailbox {
         wake_all(watchers);
     }
 
-    /// Closes the mailbox. Rejects everything from now on, closes all streams and wakes all waiting tasks.
+    /// Closes the mailbox. Later packets are rejected, all streams are closed, and all waiting tasks are woken.
     pub(crate) fn close(&self, reason: &CloseReason) {
         let mut inner = self.inner.lock();
         if inner.closed.is_some() {
@@ -509,50 +512,51 @@ impl MailboxState {
         }
     }
 
-    /// Returns the backlog in bytes, as far as it is known to handles.
+    /// Returns the backlog in bytes, as far as the driver has reported it to handles.
     pub(crate) fn queued(&self) -> usize {
         self.outbox.len().saturating_add(self.backlog as usize)
     }
 
-    /// Returns whether the backlog is full. Its limit is `usual` as long as there is enough memory.
+    /// Returns whether the backlog has reached its limit, which is `usual` as long as there is enough memory.
     pub(crate) fn is_full(&self, usual: usize) -> bool {
         let is_full = self.outbox.len().saturating_add(self.backlog as usize) >= self.output.limit(usual);
         is_full || self.handing_off == HandOffState::Requested
     }
 
-    /// Records the backlog of the driver in bytes.
+    /// Records the backlog in bytes that the driver reports.
     fn report(&mut self, backlog: usize) {
         self.backlog = u32::try_from(backlog).unwrap_or(u32::MAX);
     }
 
-    /// Updates the limit of the outbox from the available memory of the server.
+    /// Updates the size limit of the outbox from the available memory of the server.
     #[inline]
     pub(crate) fn update_charge(&mut self, account: &Account) {
         self.output.update_charge(&mut self.outbox, account);
     }
 
-    /// Adjusts the memory charged to `account` to the current size of the outbox.
+    /// Adjusts the memory charge to the current size of the outbox.
     #[inline]
     pub(crate) fn charge(&mut self, account: &Account) {
         self.output.charge(&self.outbox, account);
     }
 
-    /// Registers a task to be woken when the state changes. Releases the lock.
+    /// Registers a task to be woken when the state of the connection changes. Releases the lock.
     pub(crate) fn watch(mut inner: MutexGuard<'_, Self>, context: &Context<'_>, watch: &mut Waiter<'_>) {
         let earlier = inner.waiters.register_observer(context.waker(), &mut watch.place);
         drop(inner);
         drop(earlier);
     }
 
-    /// Removes a stream from the table, unless its id now belongs to another stream. Returns the tasks to wake.
+    /// Removes a stream from the table, unless its id already belongs to another stream. Returns the wakers of the
+    /// tasks that may proceed.
     #[must_use]
     pub(crate) fn leave_stream(&mut self, stream: &Arc<StreamShared>) -> Vec<Waker> {
         self.streams.leave(stream);
         self.grant_slots()
     }
 
-    /// Grants free stream slots to waiting tasks. Returns their wakers. The driver must be notified afterwards, because
-    /// it checks when the grants expire.
+    /// Grants permits to tasks that are waiting to open streams, and returns their wakers. The driver must be notified
+    /// afterwards, because it checks when the permits expire.
     #[must_use]
     fn grant_slots(&mut self) -> Vec<Waker> {
         if self.openers.is_empty() {

@@ -19,17 +19,17 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Minimum size in bytes of copies that use the pool.
+/// Minimum size in bytes of copies whose memory comes from the pool.
 const POOLED_MIN: usize = 64 * 1024;
 
-/// Maximum size of the pool in bytes. The memory of bodies fluctuates by a few bodies per core. Equal to an eighth of
-/// the input that a server holds at most by default.
+/// Maximum total size of pooled buffers in bytes. The memory of bodies fluctuates by a few bodies per core. Equal to an
+/// eighth of the input that a server holds at most by default.
 const BUFFERS_MAX: usize = 32 * 1024 * 1024;
 
-/// Time after which unused memory is freed, at the next check by any connection.
+/// Time after which unused buffers are freed, at the next check by any connection.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
-/// Buffer pool of the process.
+/// Buffer pool that the whole process shares.
 pub(crate) static POOL: SharedPool = SharedPool(Mutex::new(BufferPool::new(BUFFERS_MAX)));
 
 /// Pool of body buffers that all connections share.
@@ -37,7 +37,7 @@ pub(crate) static POOL: SharedPool = SharedPool(Mutex::new(BufferPool::new(BUFFE
 pub(crate) struct SharedPool(Mutex<BufferPool>);
 
 impl SharedPool {
-    /// Frees buffers that have not been used for some time. Called periodically by every connection.
+    /// Frees buffers that have been unused for some time. Called periodically by every connection.
     pub(crate) fn sweep(&self) {
         let Some(mut pool) = self.0.try_lock() else { return };
         let old = pool.sweep(Instant::now());
@@ -57,7 +57,7 @@ impl MemoryPool for SharedPool {
     }
 }
 
-/// Copies bytes to shared memory. The memory of a long copy is taken from the pool, and returned to it when the last
+/// Copies bytes to shared memory. The memory of a long copy comes from the pool and returns to it when the last
 /// reference is dropped. The pool keeps at most 32 MiB, for 20 s as long as any connection is open.
 pub fn copy_to_share(bytes: &[u8]) -> Bytes {
     if bytes.len() < POOLED_MIN {
@@ -70,9 +70,9 @@ pub fn copy_to_share(bytes: &[u8]) -> Bytes {
 
 #[derive(Debug)]
 struct BufferPool {
-    /// Empty buffers, each with the time at which it was returned. The last one was used most recently.
+    /// Empty buffers with the times at which they were returned. The last one was used most recently.
     buffers: VecDeque<(Vec<u8>, Instant)>,
-    /// Total capacity of the buffers.
+    /// Total capacity of the pooled buffers in bytes.
     bytes: usize,
     bytes_max: usize,
 }
@@ -91,7 +91,8 @@ impl BufferPool {
         Some(memory)
     }
 
-    /// Returns a buffer to the pool, evicting those that have not been used for longest. Returns buffers to free.
+    /// Returns a buffer to the pool and evicts those that have been unused for longest. Returns the buffers to be
+    /// freed.
     fn put(&mut self, mut memory: Vec<u8>, now: Instant) -> Vec<Vec<u8>> {
         if memory.capacity() > self.bytes_max {
             return vec![memory];
@@ -108,7 +109,7 @@ impl BufferPool {
         surplus
     }
 
-    /// Removes buffers that have not been used for some time.
+    /// Removes and returns buffers that have been unused for some time.
     fn sweep(&mut self, now: Instant) -> Vec<Vec<u8>> {
         let is_old = |(_, since): &&(Vec<u8>, Instant)| now.saturating_duration_since(*since) >= KEPT_FOR;
         let count = self.buffers.iter().take_while(is_old).count();

@@ -55,8 +55,8 @@ pub trait Router: Send + Sync + 'static {
     /// Creates the session of a new connection.
     fn connected(&self, connection: &Connection) -> Self::Session;
 
-    /// Handles a packet. Packets are passed in the order in which they were sent. Packets that are appended to `outbox`
-    /// are sent in the write that follows the batch.
+    /// Handles a packet. Packets are passed in the order in which the peer sent them. Packets that are appended to
+    /// `outbox` are sent in the write that follows the batch.
     fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed;
 }
 
@@ -155,8 +155,8 @@ pub trait Protocol: Send + Sync + 'static {
 
     // Lifecycle.
 
-    /// Called when the kind of the peer is known: at a server before the client's first packet, and at a client after a
-    /// round trip.
+    /// Called when it is known whether the peer supports the protocol extension: at a server before the client's first
+    /// packet, and at a client after a round trip.
     fn peer_known(&self, session: &mut Self::Session, peer: &PeerKind) {
         let _ = (session, peer);
     }
@@ -177,8 +177,8 @@ pub trait Protocol: Send + Sync + 'static {
         false
     }
 
-    /// Called when a native peer is going away. It accepts nothing new, and closes the connection once it has nothing
-    /// in progress and knows that this end was notified.
+    /// Called when the peer announces that it is going away. It accepts no new calls or streams, and closes the
+    /// connection once it has nothing in progress and knows that this end was notified.
     fn going_away(&self, session: &mut Self::Session) {
         let _ = session;
     }
@@ -210,13 +210,12 @@ pub trait Protocol: Send + Sync + 'static {
         Routed::close("the server's memory limit for this client is reached")
     }
 
-    /// Called when a native peer no longer waits for the reply to the packet `id`. `body` is the body of its CANCEL
-    /// packet.
+    /// Called when the peer no longer waits for the reply to the packet `id`. `body` is the body of its CANCEL packet.
     fn cancelled(&self, session: &mut Self::Session, id: PacketId, body: Bytes, outbox: &mut Outbox) {
         let _ = (session, id, body, outbox);
     }
 
-    /// Handles a packet of a native peer about the layouts of its services: [`extension::ASK`](crate::extension::ASK),
+    /// Handles a packet about the layouts of the peer's services: [`extension::ASK`](crate::extension::ASK),
     /// [`LAYOUT`](crate::extension::LAYOUT) or [`CALLS`](crate::extension::CALLS). By default it counts as useless.
     fn extension(&self, session: &mut Self::Session, id: PacketId, body: Bytes, outbox: &mut Outbox) -> Routed {
         let _ = (session, id, body, outbox);
@@ -234,7 +233,7 @@ pub trait Protocol: Send + Sync + 'static {
 
     // Hand-off.
 
-    /// Handles a hand-off request of a native peer. The router must keep `request` until it has decided. Dropping the
+    /// Handles a hand-off request of the peer. The router must keep `request` until it has decided. Dropping the
     /// request, which is the default, replies that hand-offs are not supported. The peer sends nothing else until it
     /// receives the reply.
     fn hand_off(&self, session: &mut Self::Session, request: HandOffRequest) -> Routed {
@@ -250,8 +249,8 @@ pub trait Protocol: Send + Sync + 'static {
         vec![10..=u16::MAX]
     }
 
-    /// Checks the router when a server is bound or a client connects. By default, checks that the HELLO items fit and
-    /// that their types are not reserved.
+    /// Checks the router when a server is bound or a client connects. The default implementation checks that the HELLO
+    /// items fit and that their types are not reserved.
     ///
     /// # Errors
     /// If the router has a defect.
@@ -278,12 +277,12 @@ fn check_items(items: &[(u8, Bytes)]) -> Result<(), MountError> {
     if length > Hello::ITEMS_MAX { Err(MountError::Hello { length }) } else { Ok(()) }
 }
 
-/// Argument of [`Protocol::batch_ended`].
+/// Arguments of [`Protocol::batch_ended`].
 #[derive(Debug)]
 pub struct BatchEnd<'a> {
     /// Time at which this poll of the connection's driver began.
     pub now: Instant,
-    /// Outbox that is written after this call. Packets added to it are sent with the batch.
+    /// Outbox of the connection, which is written after this call. Packets added to it are sent with the batch.
     pub outbox: &'a mut Outbox,
     pub(crate) when_written: bool,
 }
@@ -291,25 +290,25 @@ pub struct BatchEnd<'a> {
 impl BatchEnd<'_> {
     /// Requests another call of [`Protocol::batch_ended`] once all output has been written.
     ///
-    /// For routers that have more to send than should be queued in the outbox.
+    /// Intended for routers that have more to send than should be queued in the outbox.
     pub fn again_when_written(&mut self) {
         self.when_written = true;
     }
 }
 
-/// Treatment of a packet that arrives while the backlog of output is full; see [`Protocol::when_full`].
+/// Policy for a packet that arrives while the backlog of output is full; see [`Protocol::when_full`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OverflowPolicy {
-    /// Routing of all packets pauses until there is space. This is the default. It is suitable for packets that may be
-    /// the last of a protocol, after which the router returns [`Routed::HandOff`], because only a router can recognize
-    /// these.
+    /// Pauses the routing of all packets until there is space. This is the default. It is suitable for packets that may
+    /// be the last of a protocol, after which the router returns [`Routed::HandOff`], because only a router can
+    /// recognize these.
     Stop,
-    /// The packet waits until there is space. In the meantime, open streams, cancellations and similar events are
-    /// handled. The total size of waiting packets has the same limit as the backlog. Suitable for requests.
+    /// Queues the packet until there is space. In the meantime, open streams, cancellations and similar events are
+    /// handled. The total size of queued packets has the same limit as the backlog. Suitable for requests.
     Wait,
-    /// The packet is routed immediately, except that one which opens a stream waits. Suitable for packets that need no
-    /// reply, such as replies.
+    /// Routes the packet immediately, but queues one that opens a stream. Suitable for packets that need no reply, such
+    /// as replies.
     Route,
 }
 
@@ -318,7 +317,7 @@ pub enum OverflowPolicy {
 #[must_use]
 #[non_exhaustive]
 pub enum Routed {
-    /// The connection continues.
+    /// The connection continues without change.
     Continue,
     /// The connection continues, but the packet was useless. A peer that sends many such packets is read more slowly;
     /// see [`Config::waste_rate`](crate::Config::waste_rate).
@@ -355,7 +354,7 @@ impl<E: fmt::Display> From<Result<(), E>> for Routed {
     }
 }
 
-/// Like the conversion of a `Result<(), E>`, for methods that return a `Routed`.
+/// Converts a result like that of `Result<(), E>`, for methods that return a `Routed`.
 impl<E: fmt::Display> From<Result<Self, E>> for Routed {
     fn from(result: Result<Self, E>) -> Self {
         result.unwrap_or_else(|error| Self::close(error.to_string()))
@@ -363,7 +362,7 @@ impl<E: fmt::Display> From<Result<Self, E>> for Routed {
 }
 
 impl Routed {
-    /// Creates a result that closes the connection with this reason.
+    /// Creates a result that closes the connection for this reason.
     pub fn close(reason: impl Into<String>) -> Self {
         Self::Close(CloseReason::Router(reason.into().into()))
     }

@@ -42,7 +42,7 @@ use crate::transport::unix::{Sharing, UnixSocket};
 use std::path::Path;
 
 /// Maximum length of the listen backlog, equal to the default limit of Linux. It should hold a fleet of clients that
-/// reconnect at once. Clients beyond it retry after a second.
+/// reconnect at once, because clients beyond it retry only after a second.
 const BACKLOG: u32 = 4096;
 
 /// A listening socket with the settings of its connections.
@@ -73,17 +73,17 @@ pub struct Server<R, L = TcpSocketListener> {
 
 /// A listening socket.
 pub trait Listener: Send + 'static {
-    /// Whether io_uring may drive the accepted connections.
+    /// Whether io_uring can drive the accepted connections.
     const TAKES_RINGS: bool;
 
-    /// Registers the socket with the reactor of the current runtime instead of its previous one.
+    /// Moves the socket from its previous runtime's reactor to that of the current runtime.
     fn move_to_current_runtime(&mut self) -> io::Result<()>;
 
-    /// Polls for the next connection.
+    /// Polls for the next accepted connection.
     fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Transport, EndpointInfo)>>;
 }
 
-/// A listening TCP socket and its local address.
+/// A listening TCP socket with its local address.
 #[derive(Debug)]
 pub struct TcpSocketListener {
     listener: TcpListener,
@@ -142,7 +142,7 @@ pub struct ServerBuilder {
     takes_plain: bool,
 }
 
-/// Settings of protocol adapters. They are behind a pointer so that programs without adapters compile no code to drop
+/// Settings of protocol adapters. They are behind a pointer, so that programs without adapters compile no code to drop
 /// them.
 #[derive(Clone, Debug, Default)]
 struct ProtocolSettings {
@@ -195,7 +195,7 @@ settings! {
     pub struct ServerSettings of ServerBuilder,
         |settings: &_| tracing::info!(target: "frisbee::server", ?settings, "settings of a server");
 
-    /// Sets the timeout for a client's first header. Defaults to 10 s.
+    /// Sets the timeout for receiving a client's first packet header. Defaults to 10 s.
     first_header_timeout: Duration = Duration::from_secs(10), with "humantime_serde";
 
     /// Sets the maximum memory held for peers, over all connections. Defaults to 256 MiB.
@@ -243,8 +243,8 @@ settings! {
     /// its socket closes. [`shutdown_timeout`](Self::shutdown_timeout) begins after this time.
     drain_delay: Duration = Duration::ZERO, with "humantime_serde";
 
-    /// Sets the timeout for connections to finish in a shutdown. Defaults to 20 s, because orchestrators kill a process
-    /// after 30 s.
+    /// Sets how long a shutdown waits for connections to finish their work. Defaults to 20 s, because orchestrators
+    /// kill a process after 30 s.
     shutdown_timeout: Duration = Duration::from_secs(20), with "humantime_serde";
 
     /// Sets the age at which a connection is drained. The age varies at random by up to a tenth. Defaults to no limit.
@@ -275,15 +275,14 @@ settings! {
     /// everything else on that core. Clients with shared memory then wake the server without a system call.
     busy_poll: Duration = Duration::ZERO, with "humantime_serde";
 
-    /// Sets the threads that drive connections. Defaults to [`Workers::Caller`].
+    /// Sets the threads that drive connections. Defaults to [`Workers::Caller`], the caller's runtime.
     workers: Workers = Workers::default(), threads start_threads;
 
-    /// Sets the I/O interface of connections. Defaults to [`IoBackend::default`].
+    /// Sets the I/O interface by which connections are driven. Defaults to [`IoBackend::default`].
     io_backend: IoBackend = IoBackend::default();
 }
 
-/// Memory of an open connection in bytes. This is twice the heap of an idle one, because its first call allocates
-/// buffers.
+/// Memory of an open connection in bytes: twice the heap of an idle one, because its first call allocates buffers.
 const CONNECTION_COST: usize = 4 * 1024;
 
 /// Additional memory of a connection with TLS in bytes: keys, and buffers of 16 KiB while records arrive.
@@ -403,8 +402,8 @@ impl ServerBuilder {
         self.bind_resolved(name, addresses, router)
     }
 
-    /// Like [`bind`](Self::bind), but with resolved addresses. Binds the first one that can be bound. `name` identifies
-    /// the addresses in errors.
+    /// Like [`bind`](Self::bind), but with resolved addresses. Listens on the first one that can be bound. `name`
+    /// identifies the addresses in errors.
     ///
     /// # Errors
     /// If the lookup failed or no address can be bound.
@@ -419,7 +418,7 @@ impl ServerBuilder {
         Ok(self.bound(TcpSocketListener { listener, local }, router))
     }
 
-    /// Binds a Unix socket at `path`, with permissions according to the umask: processes that may write to the file may
+    /// Binds a Unix socket at `path`. The umask determines the permissions of its file, and thereby which processes may
     /// connect. A stale socket file is replaced. The file is removed when the server is dropped.
     ///
     /// # Errors
@@ -451,7 +450,7 @@ impl ServerBuilder {
         Ok(Acceptor(self.bound((), router).into_host().1))
     }
 
-    /// Returns the shared-memory settings of Unix sockets.
+    /// Returns the shared-memory settings for connections to Unix sockets.
     #[cfg(unix)]
     fn sharing(&self) -> io::Result<Option<Sharing>> {
         #[cfg(all(feature = "shm", target_os = "linux"))]
@@ -487,7 +486,7 @@ impl<R: Protocol> Server<R> {
 }
 
 impl<R: Protocol, L: Listener> Server<R, L> {
-    /// Returns the counters of the server's connections. They can be read at any time.
+    /// Returns the connection and traffic counters of the server, which can be read at any time.
     pub fn stats(&self) -> Stats {
         Stats(self.budget.clone())
     }
@@ -497,7 +496,7 @@ impl<R: Protocol, L: Listener> Server<R, L> {
         Inspector { budget: self.budget.clone(), open: self.open.clone() }
     }
 
-    /// Serves until the future is dropped.
+    /// Accepts and serves connections until the future is dropped.
     ///
     /// # Errors
     /// If the workers cannot be started, or io_uring is required but unavailable. Failures to accept are retried.
@@ -508,7 +507,7 @@ impl<R: Protocol, L: Listener> Server<R, L> {
         self.serve_with_shutdown(pending()).await
     }
 
-    /// Serves until `shutdown` resolves. The server then stops accepting after
+    /// Serves connections until `shutdown` completes. The server then stops accepting after
     /// [`drain_delay`](ServerBuilder::drain_delay), waits for the work in progress of its connections, and closes each
     /// connection when it is idle.
     ///
@@ -542,7 +541,7 @@ impl<R: Protocol, L: Listener> Server<R, L> {
         Ok(())
     }
 
-    /// Returns whether io_uring can drive the connections. Rings support plain TCP only.
+    /// Returns whether io_uring can drive the connections, which is supported for TCP without TLS only.
     fn takes_rings(&self) -> bool {
         #[cfg(feature = "tls")]
         if self.builder.tls.is_some() && !self.builder.takes_plain {
@@ -588,13 +587,13 @@ impl<R: Protocol, L> Server<R, L> {
     }
 }
 
-/// Listens on the first of the addresses that can be bound.
+/// Creates a listening socket on the first of the addresses that can be bound.
 fn listen(addresses: Vec<SocketAddr>) -> io::Result<TcpListener> {
     let none = Err(io::Error::new(io::ErrorKind::InvalidInput, "the name resolves to no address"));
     addresses.into_iter().fold(none, |bound, address| bound.or_else(|_| listen_on(address)))
 }
 
-/// Like `TcpListener::bind`, but with a backlog larger than 128.
+/// Like `TcpListener::bind`, but with a listen backlog of more than 128.
 fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     // On Windows this option would let other processes listen on the same port.

@@ -3,7 +3,8 @@
 use crate::Config;
 use std::fmt;
 
-/// Declares a settings struct and, for each field, a builder method that sets it and has the field's documentation.
+/// Declares a settings struct. For each field, also declares a builder method that sets it and has the field's
+/// documentation.
 macro_rules! settings {
     (
         $(#[$about:meta])* pub struct $settings:ident of $builder:ident, $log:expr;
@@ -47,7 +48,7 @@ macro_rules! settings {
                 }
             )*
 
-            /// Replaces all settings by `settings`. Later calls of setters take precedence.
+            /// Replaces all settings of the builder. Later calls of setters take precedence.
             ///
             /// # Errors
             /// If a value is out of range or contradicts another value.
@@ -58,7 +59,7 @@ macro_rules! settings {
                 Ok(self)
             }
 
-            /// Returns the current settings.
+            /// Returns the current settings of the builder.
             pub fn to_settings(&self) -> $settings {
                 self.settings.clone()
             }
@@ -77,13 +78,13 @@ macro_rules! settings {
 }
 pub(crate) use settings;
 
-/// Default maximum memory of connections in bytes. This is enough for 131 072 connections without TLS.
+/// Default maximum memory of connections in bytes, enough for 131 072 connections without TLS.
 pub(crate) const CONNECTION_MEMORY_MAX: usize = 512 * 1024 * 1024;
 
-/// Default limit of the memory that a server holds for its peers, in bytes.
+/// Default maximum memory in bytes that a server holds for its peers.
 pub(crate) const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
-/// Error of a setting that is out of range or contradicts another one.
+/// Error returned when a setting is out of range or contradicts another one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SettingError {
     name: &'static str,
@@ -92,7 +93,7 @@ pub struct SettingError {
 }
 
 impl SettingError {
-    /// Creates an error for the setting `name` and its value.
+    /// Creates an error for the setting `name` with its value.
     pub fn new(name: &'static str, value: impl fmt::Debug, problem: impl Into<String>) -> Self {
         Self { name, value: format!("{value:?}"), problem: problem.into() }
     }
@@ -120,7 +121,7 @@ impl fmt::Display for SettingError {
 
 impl std::error::Error for SettingError {}
 
-/// Returns an error for the first value that is zero.
+/// Returns an error for the first of the values that is zero.
 pub(crate) fn check_positive<T: Default + PartialEq + fmt::Debug>(
     values: &[(&'static str, T)],
 ) -> Result<(), SettingError> {
@@ -130,7 +131,7 @@ pub(crate) fn check_positive<T: Default + PartialEq + fmt::Debug>(
     }
 }
 
-/// Returns an error if limits and timeouts of connections are out of range or contradict each other.
+/// Returns an error if the limits and timeouts of connections are out of range or contradict each other.
 pub(crate) fn check_config(config: &Config) -> Result<(), SettingError> {
     check_positive(&[
         ("ping_interval", config.ping_interval),
@@ -162,7 +163,7 @@ mod tests {
     use crate::{Client, HeaderForm, Server, ServerSettings, Workers};
     use std::time::Duration;
 
-    /// A change of the settings, and the error that it causes.
+    /// A change that makes the settings invalid, with the expected error.
     type Defect = (fn(&mut ServerSettings), &'static str);
 
     #[test]

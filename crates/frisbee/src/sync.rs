@@ -43,7 +43,7 @@ pub(crate) fn wake(task: Option<Waker>) {
     }
 }
 
-/// Like [`wake`], for many tasks. If a waker panics, the remaining tasks are still woken.
+/// Like [`wake`], but for many tasks. If a waker panics, the remaining tasks are still woken.
 pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     for waker in wakers {
         if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {

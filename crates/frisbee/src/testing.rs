@@ -56,13 +56,13 @@ use tokio::runtime::Handle;
 pub struct DetachedConnection(Connection);
 
 impl DetachedConnection {
-    /// Creates a connection of a server with a memory limit in bytes. Tasks of the connection run on `runtime`.
+    /// Creates a server's connection with a memory limit in bytes. Tasks of the connection run on `runtime`.
     pub fn new(runtime: Handle, memory_max: usize) -> Self {
         let budget = Arc::new(Budget::new(memory_max, 0));
         Self(Connection::server(&Default::default(), &budget, runtime, EndpointInfo::default()))
     }
 
-    /// Returns the handle for the router.
+    /// Returns the connection handle to pass to the router.
     pub fn connection(&self) -> &Connection {
         &self.0
     }
@@ -82,7 +82,7 @@ impl DetachedConnection {
         woken
     }
 
-    /// Returns the reason if the router or a handle has begun to close the connection.
+    /// Returns the close reason if the router or a handle has begun to close the connection.
     pub fn closing(&self) -> Option<CloseReason> {
         match self.0.0.mailbox.lock().order.as_deref() {
             Some(Order::WhenIdle(reason) | Order::Flush(reason) | Order::Now(reason)) => Some(reason.clone()),
@@ -90,7 +90,7 @@ impl DetachedConnection {
         }
     }
 
-    /// Ends the connection for its handles, like a driver does after [`disconnected`](Protocol::disconnected).
+    /// Ends the connection for its handles, as a driver does after [`disconnected`](Protocol::disconnected).
     pub fn end(&self, reason: &CloseReason) {
         self.0.0.mailbox.close(reason);
     }

@@ -50,7 +50,7 @@ pub fn sleep(duration: Duration) -> Sleep {
     Sleep { deadline, state: State::New }
 }
 
-/// The future of [`sleep`].
+/// Future returned by [`sleep`].
 #[must_use = "futures do nothing unless polled"]
 pub struct Sleep {
     deadline: Instant,

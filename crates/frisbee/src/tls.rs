@@ -47,7 +47,7 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
-/// The identity that a peer presents: a certificate chain and its private key.
+/// Identity that an endpoint presents to its peers: a certificate chain and its private key.
 pub struct Identity {
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
@@ -77,18 +77,18 @@ impl Clone for Identity {
 }
 
 impl fmt::Debug for Identity {
-    /// Omits the private key.
+    /// Omits the private key from the debug output.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Identity").field("certificates", &self.chain.len()).finish_non_exhaustive()
     }
 }
 
-/// Trusted certificate authorities.
+/// Certificate authorities that are trusted to issue the certificates of peers.
 #[derive(Clone, Debug)]
 pub struct Authorities(RootCertStore);
 
 impl Authorities {
-    /// Creates a set of authorities from certificates.
+    /// Creates a set of trusted authorities from their certificates.
     ///
     /// # Errors
     /// If a certificate is invalid, or `certificates` is empty.
@@ -103,7 +103,7 @@ impl Authorities {
         Ok(Self(roots))
     }
 
-    /// Creates a set of authorities from PEM.
+    /// Creates a set of trusted authorities from certificates in PEM.
     ///
     /// # Errors
     /// Same as [`new`](Self::new).
@@ -139,32 +139,32 @@ struct ServerSettings {
     clients: Clients,
 }
 
-/// Clients that a server accepts, by their certificates.
+/// Clients that a server accepts, determined by their certificates.
 #[derive(Debug)]
 enum Clients {
     Anybody,
-    /// Requires client certificates issued by these authorities.
+    /// Clients must present certificates issued by these authorities.
     Trusted(Authorities),
-    /// Clients that a rustls configuration verifies. Their authorities are unknown.
+    /// Clients are verified by a rustls configuration, whose authorities are unknown.
     Configured,
 }
 
-/// Returns the error for replacing only the identity of a rustls configuration.
+/// Returns the error for replacing only the identity while a rustls configuration is in use.
 fn has_its_own_identity() -> TlsError {
     let reason = "the settings are a rustls configuration, whose identity cannot be replaced alone: use reload_config";
     TlsError::Configuration(reason.into())
 }
 
-/// Default timeout of a handshake, including the wait for a permit. Equals the timeout for the first header of a
+/// Default timeout of a TLS handshake, including the wait for a permit. Equals the timeout for the first header of a
 /// client.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Default maximum number of concurrent handshakes, not counting silent clients. Each takes about 20 KiB and a
+/// Default maximum number of concurrent TLS handshakes, not counting silent clients. Each takes about 20 KiB and a
 /// millisecond of a core, so in total they take 10 MiB and half a second.
 const HANDSHAKES_MAX: usize = 512;
 
 impl ServerTls {
-    /// Creates settings with `identity`. Client certificates are not requested.
+    /// Creates TLS settings with this identity. Clients are not asked for certificates.
     ///
     /// # Errors
     /// If the certificate and the key do not match, or the type of the key is not supported.
@@ -172,7 +172,7 @@ impl ServerTls {
         Self::build(identity, Clients::Anybody)
     }
 
-    /// Creates settings for mutual TLS: clients must present certificates issued by the authorities `clients`.
+    /// Creates settings for mutual TLS, in which clients must present certificates issued by the authorities `clients`.
     ///
     /// # Errors
     /// Same as [`new`](Self::new).
@@ -201,22 +201,22 @@ impl ServerTls {
         }
     }
 
-    /// Sets the timeout of a handshake, including the wait for a permit. Defaults to 10 s.
+    /// Sets the timeout of a TLS handshake, including the wait for a permit. Defaults to 10 s.
     #[must_use]
     pub fn handshake_timeout(mut self, timeout: Duration) -> Self {
         self.handshake_timeout = timeout;
         self
     }
 
-    /// Sets the maximum number of concurrent handshakes. Further handshakes wait. Defaults to 512. Clients that have
-    /// not begun their handshake, or have not replied for half a second, are not counted.
+    /// Sets the maximum number of concurrent TLS handshakes. Further handshakes wait. Defaults to 512. Clients that
+    /// have not begun their handshake, or have not replied for half a second, are not counted.
     #[must_use]
     pub fn handshakes_max(mut self, count: usize) -> Self {
         self.handshakes_max = count;
         self
     }
 
-    /// Replaces the identity and keeps the accepted clients. Open connections keep the old identity.
+    /// Replaces the identity without changing which clients are accepted. Open connections keep the old identity.
     ///
     /// # Errors
     /// Same as [`new`](Self::new), or if the current settings are a rustls configuration, because its accepted clients
@@ -238,13 +238,13 @@ impl ServerTls {
         Ok(())
     }
 
-    /// Replaces the settings with a rustls configuration. [`reload`](Self::reload) fails from then on, because the
-    /// clients that the configuration accepts are unknown.
+    /// Replaces the settings with a rustls configuration. [`reload`](Self::reload) then fails, because the clients that
+    /// the configuration accepts are unknown.
     pub fn reload_config(&self, config: Arc<ServerConfig>) {
         *self.current.write() = ServerSettings { config, clients: Clients::Configured };
     }
 
-    /// Returns the settings for new connections.
+    /// Returns the rustls configuration for new connections.
     fn current(&self) -> Arc<ServerConfig> {
         self.current.read().config.clone()
     }
@@ -278,12 +278,12 @@ pub struct ClientTls {
 #[derive(Debug)]
 struct ClientSettings {
     config: Arc<ClientConfig>,
-    /// Trusted authorities. `None` for a rustls configuration.
+    /// Trusted authorities, or `None` if a rustls configuration is used.
     servers: Option<Authorities>,
 }
 
 impl ClientTls {
-    /// Creates settings that trust the authorities `servers`, without a client certificate.
+    /// Creates settings that trust servers with certificates issued by `servers`. The client presents no certificate.
     ///
     /// # Errors
     /// If the cryptography provider supports no version of TLS.
@@ -295,7 +295,8 @@ impl ClientTls {
         Ok(Self::from_settings(ClientSettings { config: client_config(&servers, identity)?, servers: Some(servers) }))
     }
 
-    /// Sets the identity for servers that request one (mutual TLS). Existing clones keep their identity.
+    /// Sets the identity that is presented to servers that request one (mutual TLS). Existing clones keep their
+    /// identity.
     ///
     /// # Errors
     /// If the certificate and the key do not match, or the current settings are a rustls configuration, which has its
@@ -305,12 +306,12 @@ impl ClientTls {
         Self::build(servers, Some(identity))
     }
 
-    /// Creates settings from a rustls configuration, for options that this crate does not provide.
+    /// Creates TLS settings from a rustls configuration, for options that this crate does not provide.
     pub fn from_config(config: Arc<ClientConfig>) -> Self {
         Self::from_settings(ClientSettings { config: certificate_request::noting(config), servers: None })
     }
 
-    /// Requests these protocols by ALPN, for transports that carry another protocol than frisbee, such as HTTP/2. The
+    /// Offers these protocols by ALPN, for transports that carry another protocol than frisbee, such as HTTP/2. The
     /// result is like that of [`from_config`](Self::from_config). Existing clones are unchanged.
     #[must_use]
     pub fn alpn_protocols(self, protocols: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> Self {
@@ -323,7 +324,7 @@ impl ClientTls {
         Self { current: Arc::new(RwLock::new(settings)) }
     }
 
-    /// Replaces or removes the identity. Open connections keep the old one.
+    /// Replaces or removes the client's identity. Open connections keep the old one.
     ///
     /// # Errors
     /// Same as [`with_identity`](Self::with_identity). On an error the current identity is kept.
@@ -334,13 +335,13 @@ impl ClientTls {
     }
 
     /// Replaces the settings with a rustls configuration. [`reload`](Self::reload) and
-    /// [`with_identity`](Self::with_identity) fail from then on.
+    /// [`with_identity`](Self::with_identity) then fail.
     pub fn reload_config(&self, config: Arc<ClientConfig>) {
         *self.current.write() = ClientSettings { config: certificate_request::noting(config), servers: None };
     }
 
-    /// Performs the handshake on a transport with a server whose certificate is valid for `name`. Returns a transport,
-    /// so that another layer such as WebSocket can be placed between TLS and frisbee.
+    /// Performs the TLS handshake with a server, whose certificate must be valid for `name`. Returns a transport, so
+    /// that another layer such as WebSocket can be placed between TLS and frisbee.
     ///
     /// # Errors
     /// If the server's certificate is rejected or the transport fails.
@@ -395,7 +396,7 @@ fn client_config(servers: &Authorities, identity: Option<Identity>) -> Result<Ar
     Ok(certificate_request::noting(Arc::new(config)))
 }
 
-/// Error of a TLS handshake or of TLS settings.
+/// Error returned when a TLS handshake fails or TLS settings are invalid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TlsError {
@@ -409,24 +410,24 @@ pub enum TlsError {
     NotYetValid,
     /// The peer's certificate is invalid for another reason.
     BadCertificate(Arc<str>),
-    /// The client must present a certificate and did not.
+    /// The client must present a certificate and did not do so.
     CertificateRequired,
-    /// The peer has rejected the certificate of this end with this alert.
+    /// The peer rejected the certificate of this end with this TLS alert.
     Refused(Arc<str>),
-    /// The peer has sent bytes that are not TLS.
+    /// The peer sent bytes that are not TLS.
     NotTls,
-    /// The peer has closed the connection during the handshake. Servers without TLS do so.
+    /// The peer closed the connection during the handshake, as servers without TLS do.
     Closed,
-    /// The handshake has timed out. Servers set the limit with [`handshake_timeout`](ServerTls::handshake_timeout).
+    /// The TLS handshake timed out. Servers set the limit with [`handshake_timeout`](ServerTls::handshake_timeout).
     Timeout,
-    /// The TLS settings are invalid.
+    /// The TLS settings are invalid for this reason.
     Configuration(Arc<str>),
     /// Any other error.
     Other(Arc<str>),
 }
 
 impl TlsError {
-    /// Returns the TLS error that has closed a connection, if there is one.
+    /// Returns the TLS error because of which a connection closed, if there is one.
     pub fn of(reason: &CloseReason) -> Option<Self> {
         let source = match reason {
             CloseReason::Io { source, .. } | CloseReason::TlsHandshake(source) => source,

@@ -25,7 +25,7 @@ use tokio::net::TcpStream;
 use tokio::net::UnixStream;
 use tokio::task::coop;
 
-/// Buffer size of an in-memory connection in each direction, in bytes. This is the size of one read.
+/// Buffer size in bytes of an in-memory connection in each direction, equal to one read.
 const MEMORY_PIPE: usize = 64 * 1024;
 
 /// Creates the two ends of an in-memory connection. Bytes written to one end are read from the other.
@@ -55,7 +55,7 @@ pub fn memory() -> (DuplexStream, DuplexStream) {
     tokio::io::duplex(MEMORY_PIPE)
 }
 
-/// Moves bytes that were received earlier from `rest` to a reader, as far as its buffer has space.
+/// Copies bytes that were received earlier from `rest` to a reader's buffer, as far as it has space.
 pub(crate) fn fill(buffer: &mut ReadBuf<'_>, rest: &mut Bytes) {
     let count = rest.len().min(buffer.remaining());
     buffer.put_slice(&rest[..count]);
@@ -65,24 +65,24 @@ pub(crate) fn fill(buffer: &mut ReadBuf<'_>, rest: &mut Bytes) {
     }
 }
 
-/// A byte stream of any type.
+/// A byte stream that can be used as a transport.
 pub trait Io: AsyncRead + AsyncWrite + Any + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {}
 
-/// Transport of a connection. It is a single type so that the code of connections is compiled once.
+/// Transport of a connection. It is a single type, so that the code of connections is compiled only once.
 pub enum Transport {
     Tcp(TcpStream),
     #[cfg(unix)]
     Unix(UnixStream),
-    /// Shared memory, or a Unix socket whose client may offer it.
+    /// Shared memory, or a Unix socket whose client may still offer it.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     Shared(crate::shm::Stream),
-    /// Any other transport: TLS, in-memory connections, and types of the user.
+    /// Any other transport: TLS, in-memory connections, and types supplied by the user.
     Other(Box<dyn Io>),
 }
 
-/// Evaluates an expression for the content of each kind of transport.
+/// Evaluates an expression with the stream of whichever kind the transport is.
 macro_rules! each {
     ($transport:expr, $io:ident => $value:expr) => {
         match $transport {
@@ -97,7 +97,7 @@ macro_rules! each {
 }
 
 impl Transport {
-    /// Creates a transport from a type of the user. Tokio sockets are recognised.
+    /// Creates a transport from a stream of any type. Tokio sockets are recognized and stored unboxed.
     pub(crate) fn of<T: Io>(io: T) -> Self {
         let mut io = Some(io);
         let any: &mut dyn Any = &mut io;
@@ -129,7 +129,7 @@ impl Transport {
         }
     }
 
-    /// Registers the transport with the reactor of the current runtime instead of its previous one. Sockets are moved
+    /// Moves the transport from its previous runtime's reactor to that of the current runtime. Sockets are moved
     /// without duplicating the descriptor.
     pub(crate) fn moved(self) -> io::Result<Self> {
         match self {
@@ -150,7 +150,7 @@ impl Transport {
     }
 }
 
-/// A TLS transport with the certificates of the peer.
+/// A transport after its TLS handshake, with the certificates of the peer.
 #[cfg(feature = "tls")]
 pub(crate) type Secured = (Transport, Option<Box<Arc<[crate::tls::CertificateDer<'static>]>>>);
 
@@ -161,7 +161,7 @@ impl Transport {
         (Self::Other(Box::new(stream)), certificates)
     }
 
-    /// Performs the TLS handshake of a server.
+    /// Performs the TLS handshake as a server.
     pub(crate) async fn accept_tls(
         self,
         tls: &crate::tls::Handshakes,
@@ -170,7 +170,8 @@ impl Transport {
         tls.accept(RawTransport::whole(self), &silence).await.map(Self::secured)
     }
 
-    /// Performs the handshake of a client. Also returns whether the server may still reject its certificate.
+    /// Performs the TLS handshake as a client. Also returns whether the server may still reject the client's
+    /// certificate.
     pub(crate) async fn connect_tls(
         self,
         tls: &crate::tls::ClientTls,
@@ -229,7 +230,7 @@ impl AsyncWrite for Transport {
     }
 }
 
-/// If a transport is or wraps a socket, moves it from its reactor to that of the current runtime.
+/// Moves a socket, or a transport that wraps one, from its previous reactor to that of the current runtime.
 pub(crate) fn move_to_current_runtime(io: &mut dyn Io) -> io::Result<()> {
     let io: &mut dyn Any = io;
     let tcp = |socket: &mut TcpStream| TcpStream::from_std(second(socket)?.into()).map(|moved| *socket = moved);
@@ -243,7 +244,7 @@ pub(crate) fn move_to_current_runtime(io: &mut dyn Io) -> io::Result<()> {
     moved.unwrap_or(Ok(()))
 }
 
-/// Moves a transport if it is a `T` or a TLS stream on a `T`.
+/// Moves a transport to the current runtime if it is a `T` or a TLS stream on a `T`.
 fn move_if<T: 'static>(io: &mut dyn Any, renew: impl Fn(&mut T) -> io::Result<()>) -> Option<io::Result<()>> {
     #[cfg(feature = "tls")]
     if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<T>>() {
@@ -252,7 +253,7 @@ fn move_if<T: 'static>(io: &mut dyn Any, renew: impl Fn(&mut T) -> io::Result<()
     io.downcast_mut().map(renew)
 }
 
-/// Duplicates the descriptor of a socket. Needed because the original is owned by a type that cannot be moved out.
+/// Duplicates the descriptor of a socket. Required because the type that owns the original does not release it.
 #[cfg(unix)]
 pub(crate) fn second(socket: &impl std::os::fd::AsFd) -> io::Result<std::os::fd::OwnedFd> {
     socket.as_fd().try_clone_to_owned()

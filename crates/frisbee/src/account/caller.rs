@@ -12,36 +12,39 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Maximum memory of a caller as a multiple of the free memory, while no other caller holds a large part of the total.
+/// Maximum memory of a caller as a multiple of the free memory, used while no other caller holds a large part of the
+/// total.
 const ALONE_TIMES: usize = 3;
 
-/// Divisor of the free memory that determines the share of each caller while several hold a large part of the total.
+/// Divisor of the free memory that yields the share of each caller, used while several callers hold a large part of the
+/// total.
 const SHARED_PART: usize = 16;
 
-/// Divisor of the total memory. A caller that holds more than this part counts as large, which limits the shares of
-/// all.
+/// Divisor of the total memory. A caller that holds more than the resulting part counts as large, which limits the
+/// shares of all callers.
 const LARGE_PART: usize = 256;
 
-/// Divisor of the total memory. This part is reserved for replies to admitted calls, so that the result of a call that
-/// has run is not lost.
+/// Divisor of the total memory. The resulting part is reserved for replies to accepted calls, so that the result of a
+/// call that has run is not lost.
 const REPLIES_PART: usize = 64;
 
-/// Memory in bytes that a connection may hold regardless of the other connections of its caller, because these may
-/// belong to other users behind the same address. A queued request takes about a kilobyte.
+/// Memory in bytes that a connection may hold regardless of its caller's other connections, because these may belong to
+/// other users behind the same address. A queued request takes about a kilobyte.
 const SMALL: usize = 8 * 1024;
 
-/// Divisor of the total memory. If less than this part is free, [`SMALL`] does not apply, because a caller may open any
-/// number of connections.
+/// Divisor of the total memory. [`SMALL`] does not apply while less than the resulting part is free, because a caller
+/// may open any number of connections.
 const SMALL_PART: usize = 16;
 
-/// Identifies the caller whose share of the server's memory a connection uses.
+/// Identity of the caller whose share of the server's memory a connection uses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum CallerKey {
-    /// An IPv4 address, or the upper half of an IPv6 address. A host has 2^64 addresses with the same upper half.
+    /// An IPv4 address, or the upper half of an IPv6 address, because a host has 2^64 addresses with the same upper
+    /// half.
     Address(IpAddr),
-    /// The user of the peer process on a Unix socket.
+    /// User id of the peer process on a Unix socket.
     User(u32),
-    /// Peers without an address, which are treated as one caller.
+    /// All peers without an address, which are treated as one caller.
     Unknown,
 }
 
@@ -54,7 +57,7 @@ impl CallerKey {
     }
 }
 
-/// Memory usage of all callers that have open connections, by caller.
+/// Memory usage of each caller that has open connections.
 #[derive(Debug, Default)]
 pub(super) struct Callers(Mutex<HashMap<CallerKey, CallerEntry>>);
 
@@ -64,23 +67,23 @@ struct CallerEntry {
     caller: Arc<Caller>,
 }
 
-/// Memory usage of a caller across its open connections.
+/// Memory usage of one caller across all its open connections.
 #[derive(Debug)]
 pub(super) struct Caller {
     key: CallerKey,
-    /// Memory in bytes that the caller's requests and replies occupy.
+    /// Memory in bytes that the caller's requests and replies use.
     held: AtomicUsize,
     /// Memory in bytes of the caller's connections themselves: state, buffers and TLS keys.
     fixed: AtomicUsize,
 }
 
-/// A limited amount of memory that is divided among callers.
+/// A limited amount of memory that is shared by all callers.
 #[derive(Debug)]
 pub(super) struct Pool {
-    /// Free memory in bytes. Negative if existing objects have overdrawn the pool.
+    /// Free memory in bytes, which is negative if existing objects exceed the pool.
     pub(super) free: AtomicIsize,
     pub(super) total: usize,
-    /// Number of callers that hold a large part of the pool. Determines the share of each.
+    /// Number of callers that hold a large part of the pool, which determines the share of each caller.
     large: AtomicUsize,
 }
 
@@ -108,7 +111,7 @@ impl Pool {
         }
     }
 
-    /// Returns how many more bytes a caller that holds `held` bytes may take.
+    /// Returns how many more bytes a caller may take that holds `held` bytes, while `free` bytes are free.
     fn share(&self, held: usize, free: usize) -> usize {
         let has_rivals = self.large.load(Ordering::Relaxed) > usize::from(self.is_large(held));
         // Bytes that are taken reduce the free memory: solve held + share <= times * (free - share).
@@ -150,7 +153,7 @@ impl Callers {
 }
 
 impl Budget {
-    /// Returns whether another connection of this caller fits into the memory for connections.
+    /// Returns whether the memory for connections suffices for another connection of this caller.
     pub(crate) fn admits(&self, key: CallerKey) -> bool {
         let callers = self.callers.0.lock();
         let held = callers.get(&key).map_or(0, |entry| entry.caller.fixed.load(Ordering::Relaxed));
@@ -180,7 +183,8 @@ impl Budget {
         self.memory.remove_held(&caller.held, count);
     }
 
-    /// Returns how many more bytes a connection may take that was granted `granted` bytes.
+    /// Returns how many more bytes a connection may take, given that it was granted `granted` bytes and `free` bytes
+    /// are free.
     #[cold]
     pub(super) fn room(&self, caller: &Caller, granted: usize, free: isize) -> usize {
         let Ok(free) = usize::try_from(free) else { return 0 };

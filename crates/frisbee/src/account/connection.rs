@@ -7,12 +7,12 @@ use crate::sync::AtomicUsize;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Divisor of the bytes in use that determines how many bytes are cached. The account thus exceeds the memory in use by
-/// at most an eighth, and an idle connection caches nothing.
+/// Divisor of the bytes in use that yields the number of bytes reserved in advance. The account thus exceeds the memory
+/// in use by at most an eighth, and an idle connection reserves nothing.
 const CACHED_PART: usize = 8;
 
 /// Maximum number of bytes that a connection reserves in advance, to avoid updating the shared counters for each small
-/// object. Larger reservations are rare enough to be made in the shared counters directly.
+/// object. Larger amounts are rare enough to be charged to the shared counters directly.
 const CACHED_MAX: usize = 16 * 1024;
 
 /// Memory account of a connection.
@@ -24,19 +24,19 @@ const CACHED_MAX: usize = 16 * 1024;
 ///     +---- trim --------+
 /// ```
 pub(crate) struct Account {
-    /// Memory in bytes that the server has granted to this connection, including the part reserved in advance.
+    /// Memory in bytes that the budget has granted to this connection, including the part reserved in advance.
     granted: AtomicUsize,
     cached: AtomicUsize,
-    /// Caller whose share of the server's memory is used. `None` if the connection has a budget of its own, or the
+    /// Caller whose share of the server's memory is used. `None` if the connection has a budget of its own or the
     /// memory is not held by a connection.
     caller: Option<Arc<Caller>>,
-    /// Traffic counters of the server. `None` at clients, which do not report them.
+    /// Traffic counters of the server. `None` at clients, which do not count traffic.
     traffic: Option<Arc<TrafficCounts>>,
     budget: Arc<Budget>,
 }
 
 impl Account {
-    /// Creates an account that may use all memory of its budget.
+    /// Creates an account that may use the whole memory of its budget.
     pub(crate) fn alone(budget: Arc<Budget>) -> Self {
         Self::new(budget, None, None)
     }
@@ -45,18 +45,18 @@ impl Account {
         Self { granted: AtomicUsize::new(0), cached: AtomicUsize::new(0), caller, traffic, budget }
     }
 
-    /// Returns the budget of the server.
+    /// Returns the memory budget of the server.
     #[inline]
     pub(crate) fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
 
-    /// Returns a number that identifies the caller, or 0 if there is none.
+    /// Returns a number that identifies the caller of this account, or 0 if there is none.
     pub(super) fn caller_number(&self) -> usize {
         self.caller.as_ref().map_or(0, |caller| Arc::as_ptr(caller).addr())
     }
 
-    /// Returns the number of bytes that objects of the connection occupy, without those reserved in advance.
+    /// Returns the number of bytes that objects of the connection use, excluding those reserved in advance.
     pub(crate) fn charged(&self) -> usize {
         self.granted.load(Ordering::Relaxed).saturating_sub(self.cached.load(Ordering::Relaxed))
     }
@@ -66,18 +66,18 @@ impl Account {
         self.granted.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the connection shares its budget with others, which is the case at servers.
+    /// Returns whether the connection shares its memory budget with others, as is the case at servers.
     pub(crate) fn is_shared(&self) -> bool {
         self.caller.is_some()
     }
 
-    /// Returns whether so little memory is free that callers are limited to their shares.
+    /// Returns whether so little memory is free that callers are limited to their shares of it.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
         self.budget.is_short()
     }
 
-    /// Returns whether the caller has used up its share, so that no more work should begin for it.
+    /// Returns whether the caller has used its share of the memory, so that no more work should begin for it.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.budget.is_short() && !self.has_room(1)
@@ -101,7 +101,7 @@ impl Account {
         }
     }
 
-    /// Reserves `count` bytes, unless they exceed the share of the caller. Returns whether they were reserved.
+    /// Reserves `count` bytes unless they exceed the caller's share. Returns whether they were reserved.
     pub(crate) fn take(&self, count: usize) -> bool {
         self.take_cached(count) || self.refill(count)
     }
@@ -135,7 +135,7 @@ impl Account {
         is_granted
     }
 
-    /// Returns how many bytes the connection may reserve in advance, given that `cached` bytes are reserved at present.
+    /// Returns how many bytes the connection may keep reserved in advance, given that `cached` bytes are reserved now.
     fn cached_max(&self, cached: usize) -> usize {
         if self.caller.is_none() {
             return 0; // No other connection uses this budget, so caching has no benefit.
@@ -143,7 +143,7 @@ impl Account {
         (self.granted.load(Ordering::Relaxed).saturating_sub(cached) / CACHED_PART).min(CACHED_MAX)
     }
 
-    /// Charges `count` bytes for an existing object. This may overdraw the budget; check [`is_over`](Self::is_over)
+    /// Charges `count` bytes for an existing object, which may exceed the budget. Check [`is_over`](Self::is_over)
     /// before starting new work.
     pub(crate) fn charge(&self, count: usize) {
         if !self.take_cached(count) {
@@ -152,7 +152,7 @@ impl Account {
         }
     }
 
-    /// Charges the memory of a request whose handler is pending. Returns the total charge in bytes.
+    /// Charges the memory of a request with a pending handler. Returns the total charge in bytes.
     pub(crate) fn charge_request(&self, bytes: usize) -> usize {
         let charge = bytes.saturating_add(WAITING_COST);
         self.charge(charge);
@@ -192,7 +192,7 @@ impl Account {
         self.budget.release(count);
     }
 
-    /// Adds to a traffic counter, if the connection belongs to a server.
+    /// Adds to a traffic counter of the server. Does nothing at clients.
     #[inline]
     pub(crate) fn count(&self, what: Traffic, count: u64) {
         if let Some(traffic) = &self.traffic {
@@ -200,13 +200,13 @@ impl Account {
         }
     }
 
-    /// Returns the traffic counters, if the connection belongs to a server.
+    /// Returns the traffic counters of the server, or `None` at clients.
     pub(crate) fn traffic(&self) -> Option<Arc<TrafficCounts>> {
         self.traffic.clone()
     }
 
-    /// Changes the charge for unwritten output from `before` to `now`. Not charged at clients, because their output is
-    /// sent by their own handles.
+    /// Changes the charge for unwritten output from `before` to `now` bytes. Does nothing at clients, because their
+    /// output is sent by their own handles.
     #[cold]
     pub(super) fn charge_output(&self, before: usize, now: usize) {
         if self.is_shared() {
@@ -215,7 +215,7 @@ impl Account {
         }
     }
 
-    /// Changes the charge of an object whose size has changed.
+    /// Changes the charge of an object whose size has changed from `before` to `now` bytes.
     #[cold]
     pub(crate) fn adjust(&self, before: usize, now: usize) {
         if now > before {

@@ -13,39 +13,39 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Targets of the log events about limits. Operators use them in log filters.
+/// Target of the log events about limits. Operators use it in log filters.
 const LISTENER: &str = "frisbee::listener";
 const CONNECTION: &str = "frisbee::connection";
 
-/// Counters of a server's limits and failures, and the rate limit of the related log events.
+/// Counters of a server's limits and failures, with the rate limit of the related log events.
 #[derive(Debug, Default)]
 pub(crate) struct LimitCounts {
     opened: AtomicU64,
     closed: [AtomicU64; CloseKind::ALL.len()],
     rejected: AtomicU64,
     unaccepted: AtomicU64,
-    /// Memory charged for output that was not written yet, in bytes.
+    /// Memory in bytes that is charged for unwritten output.
     output: AtomicUsize,
-    /// Memory charged by programs and protocol adapters, in bytes.
+    /// Memory in bytes that is charged by applications and protocol adapters.
     holds: AtomicUsize,
-    /// Traffic counters. Created with the first connection of a server; clients have none.
+    /// Traffic counters of the server. Created with its first connection.
     pub(super) traffic: OnceLock<Arc<TrafficCounts>>,
     log: LogLimit,
-    /// Identifies the connection whose handler or router was the last to panic, by the address of its shared state.
+    /// Address of the shared state of the connection whose handler or router was the last to panic.
     panicked: AtomicUsize,
     /// Recently closed connections, the latest last.
     last: Mutex<VecDeque<LastClose>>,
 }
 
-/// Maximum number of recently closed connections kept. They serve to investigate current problems; the counters cover
-/// the past.
+/// Maximum number of recently closed connections to keep for investigating current problems. The counters cover the
+/// past.
 const LAST_MAX: usize = 64;
 
 /// Record of a recently closed connection, for diagnostics.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LastClose {
-    /// Remote address, if the peer had one.
+    /// Remote address of the peer, if it had one.
     pub peer: Option<SocketAddr>,
     /// Reason why the connection was closed.
     pub reason: CloseReason,
@@ -58,18 +58,18 @@ impl LimitCounts {
         self.opened.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the recently closed connections, the latest first.
+    /// Returns the most recently closed connections, latest first.
     pub(crate) fn last_closed(&self) -> Vec<LastClose> {
         self.last.lock().iter().rev().cloned().collect()
     }
 
-    /// Records a change of the charge for unwritten output.
+    /// Changes the memory charged for unwritten output from `before` to `now` bytes.
     pub(crate) fn change_output(&self, before: usize, now: usize) {
         // Wraps if the charge decreases, which is a subtraction.
         self.output.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
     }
 
-    /// Records additional charged memory. A decrease is passed as a wrapped negative number.
+    /// Adds to the memory charged by applications. A decrease is passed as a wrapped negative number.
     pub(super) fn change_charged(&self, more: usize) {
         self.holds.fetch_add(more, Ordering::Relaxed);
     }
@@ -78,12 +78,12 @@ impl LimitCounts {
         self.traffic.get().map_or(0, |counted| counted.sum(what))
     }
 
-    /// Records that a handler or router of a connection has panicked.
+    /// Records that a handler or the router of a connection has panicked.
     pub(crate) fn note_panic(&self, connection: usize) {
         self.panicked.store(connection, Ordering::Relaxed);
     }
 
-    /// Returns whether the last panic occurred on this connection, and clears the record.
+    /// Returns whether the last panic occurred on this connection, and clears the record of it.
     pub(crate) fn take_panic(&self, connection: usize) -> bool {
         self.panicked.compare_exchange(connection, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
@@ -92,7 +92,7 @@ impl LimitCounts {
         self.rejected.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts and logs a failure to accept a connection.
+    /// Counts and logs that a connection could not be accepted.
     pub(crate) fn count_unaccepted(&self, error: &io::Error, pause: Duration, now: Instant) {
         self.unaccepted.fetch_add(1, Ordering::Relaxed);
         match self.log.may_log("accepting", now) {
@@ -101,13 +101,13 @@ impl LimitCounts {
         }
     }
 
-    /// Counts a closed connection. Logs it if the peer is at fault or TLS is misconfigured on either side.
+    /// Counts a closed connection. Logs it if the peer caused the close or TLS is misconfigured at either end.
     pub(crate) fn count_closed(&self, peer: Option<SocketAddr>, reason: &CloseReason, now: Instant) {
         self.count_ended(peer, reason, reason.is_peers_fault(), now);
     }
 
-    /// Like [`count_closed`](Self::count_closed), for a connection that was rejected because of its preamble, before it
-    /// carried frames.
+    /// Like [`count_closed`](Self::count_closed), but for a connection that was rejected because of its preamble,
+    /// before its first frame.
     pub(crate) fn count_refused(&self, peer: Option<SocketAddr>, reason: &CloseReason, now: Instant) {
         self.count_opened();
         self.count_ended(peer, reason, true, now);
@@ -218,7 +218,7 @@ impl Stats {
         self.streams_opened().saturating_sub(ended)
     }
 
-    /// Returns the unwritten output of frame connections in bytes. It is charged in steps of 16 KiB per connection.
+    /// Returns the amount of unwritten output of frame connections in bytes, in steps of 16 KiB per connection.
     pub fn output_waiting(&self) -> usize {
         self.0.counts.output.load(Ordering::Relaxed)
     }

@@ -3,28 +3,28 @@
 use super::Account;
 use crate::Outbox;
 
-/// Step in bytes in which unwritten output is charged, so that a small reply does not change the charge.
+/// Granularity in bytes of the charge for unwritten output. With it, a small reply does not change the charge.
 const STEP: usize = 16 * 1024;
 
-/// Maximum unwritten output in bytes of a connection that has used up its share, before its requests and senders must
-/// wait.
+/// Maximum unwritten output in bytes of a connection that has used its share of the memory. Beyond it, requests and
+/// senders must wait.
 const BACKLOG_LEAST: usize = 4 * 1024;
 
-/// Maximum body size in bytes on a connection that has used up its share. Such a reply takes about as much memory as
-/// its pending handler, whose charge ends with it.
+/// Maximum body size in bytes on a connection that has used its share of the memory. Such a reply takes about as much
+/// memory as its pending handler, whose charge ends with it.
 const BODY_LEAST: usize = 1024;
 
-/// Memory charge of a connection's outbox, and the size limit derived from it.
+/// Memory charge of a connection's outbox, with the size limit derived from it.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// Charged memory in steps of [`STEP`].
+    /// Charged memory, in multiples of [`STEP`].
     steps: u32,
-    /// Available memory in bytes as of the last check, or [`ENOUGH`]. It may be smaller than the maximum body size
-    /// while the normal backlog limit still applies.
+    /// Available memory in bytes at the last check, or [`ENOUGH`]. It may be smaller than the maximum body size while
+    /// the normal backlog limit still applies.
     room: u32,
 }
 
-/// Value of `room` while the outbox is not limited by a lack of memory.
+/// Value of `room` while memory does not limit the outbox.
 const ENOUGH: u32 = u32::MAX;
 
 impl Default for Output {
@@ -34,20 +34,20 @@ impl Default for Output {
 }
 
 impl Output {
-    /// Returns the amount of unwritten output in bytes at which further requests and senders must wait, as of the last
-    /// check. Equal to `usual` as long as there is enough memory.
+    /// Returns the amount of unwritten output in bytes at which further requests and senders must wait. Equal to
+    /// `usual` as long as there was enough memory at the last check.
     #[inline]
     pub(crate) fn limit(&self, usual: usize) -> usize {
         usual.min(self.room as usize)
     }
 
-    /// Returns whether the limit is lower than `usual`.
+    /// Returns whether the limit of unwritten output is lower than `usual` because of a lack of memory.
     #[inline]
     pub(crate) fn is_narrow(&self, usual: usize) -> bool {
         (self.room as usize) < usual
     }
 
-    /// Updates the limit from the available memory. Must be called before packets are added to the outbox.
+    /// Updates the size limit from the available memory. Must be called before packets are added to the outbox.
     #[inline]
     pub(crate) fn update_charge(&mut self, outbox: &mut Outbox, account: &Account) {
         if account.is_short() || self.room != ENOUGH {
@@ -63,7 +63,7 @@ impl Output {
         outbox.set_room(room.map(|room| room.max(BODY_LEAST)));
     }
 
-    /// Adjusts the charge to the current size of the outbox.
+    /// Adjusts the memory charge to the current size of the outbox.
     #[inline]
     pub(crate) fn charge(&mut self, outbox: &Outbox, account: &Account) {
         if outbox.memory().wrapping_sub(self.charged()) >= STEP {
@@ -78,7 +78,7 @@ impl Output {
         account.charge_output(before, self.charged());
     }
 
-    /// Returns the charge in bytes.
+    /// Returns the memory charged for the outbox in bytes.
     #[inline]
     fn charged(&self) -> usize {
         self.steps as usize * STEP
@@ -94,8 +94,8 @@ mod tests {
 
     const MIB: usize = 1 << 20;
 
-    /// Regression: the limit was no longer checked once enough memory was available for the maximum backlog, which is
-    /// less than for a body of the maximum size.
+    /// Regression: once enough memory was available for the maximum backlog, which is less than for a body of the
+    /// maximum size, the limit was no longer checked.
     #[test]
     fn bodies_of_any_length_are_sendable_after_memory_pressure() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));
@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    /// Returns how much a connection without memory of its own may take if `left` bytes are free.
+    /// Returns how many bytes an account without memory of its own may take while `left` bytes are free.
     fn account_room(left: usize) -> usize {
         left / 4 * 3
     }

@@ -40,15 +40,15 @@ use std::sync::Arc;
 pub struct MemoryBudget(pub(crate) Arc<Budget>);
 
 impl MemoryBudget {
-    /// Charges the memory of `bytes` to the budget until the last clone of the result is dropped. It is not charged to
-    /// any connection. Work that is in progress may overdraw the budget.
+    /// Charges the memory of `bytes` to the budget until the last clone of the returned bytes is dropped. It is not
+    /// charged to any connection. Work in progress may exceed the budget.
     pub fn share(&self, bytes: Bytes) -> Bytes {
         self.0.charge(bytes.len());
         Bytes::from_owner(SharedCharge { bytes, budget: self.0.clone() })
     }
 
-    /// Charges `bytes` bytes to the budget until the result is dropped. They are not charged to any connection. Use a
-    /// single charge for a whole table of a router, because each charge has an account of its own.
+    /// Charges `bytes` bytes to the budget until the returned value is dropped. They are not charged to any connection.
+    /// Use a single charge for a whole table of a router, because each charge has an account of its own.
     pub fn charge(&self, bytes: usize) -> MemoryCharge {
         MemoryCharge::new(&Arc::new(Account::alone(self.0.clone())), bytes)
     }
@@ -59,7 +59,7 @@ impl MemoryBudget {
         self.0.is_short()
     }
 
-    /// Returns the free memory in bytes, or 0 if the budget is overdrawn.
+    /// Returns the free memory in bytes, or 0 if more than the budget is in use.
     pub fn available(&self) -> usize {
         usize::try_from(self.0.available()).unwrap_or(0)
     }
@@ -70,7 +70,7 @@ impl MemoryBudget {
     }
 }
 
-/// Bytes whose memory stays charged to a budget until they are dropped.
+/// Bytes whose memory is charged to a budget until they are dropped.
 struct SharedCharge {
     bytes: Bytes,
     budget: Arc<Budget>,
@@ -88,7 +88,7 @@ impl Drop for SharedCharge {
     }
 }
 
-/// A charge of memory to a connection, which ends when this value is dropped; see
+/// Charge of memory to a connection, which ends when this value is dropped; see
 /// [`Connection::charge_request`](crate::Connection::charge_request) and
 /// [`Connection::charge`](crate::Connection::charge).
 #[must_use = "the charge ends when this is dropped"]
@@ -98,13 +98,13 @@ pub struct MemoryCharge {
 }
 
 impl MemoryCharge {
-    /// Charges the memory, even if it exceeds the share of the connection.
+    /// Charges the memory even if it exceeds the share of the connection.
     pub(crate) fn new(account: &Arc<Account>, bytes: usize) -> Self {
         account.charge(bytes);
         Self::charged(account, bytes)
     }
 
-    /// Charges the memory, unless it exceeds the share of the connection.
+    /// Charges the memory unless it exceeds the share of the connection, in which case `None` is returned.
     pub(crate) fn try_new(account: &Arc<Account>, bytes: usize) -> Option<Self> {
         account.take(bytes).then(|| Self::charged(account, bytes))
     }
@@ -114,12 +114,13 @@ impl MemoryCharge {
         Self { charge, account: account.clone() }
     }
 
-    /// Returns the amount that is charged, in bytes.
+    /// Returns the charged memory in bytes.
     pub fn bytes(&self) -> usize {
         self.charge
     }
 
-    /// Changes the amount, unless it would exceed the share of the connection. Returns whether it was changed.
+    /// Changes the charged memory to `bytes`, unless this exceeds the share of the connection. Returns whether it was
+    /// changed.
     #[must_use]
     pub fn try_resize(&mut self, bytes: usize) -> bool {
         if bytes > self.charge && !self.account.take(bytes - self.charge) {
@@ -131,8 +132,8 @@ impl MemoryCharge {
         true
     }
 
-    /// Changes the amount, even if it exceeds the share of the connection. For objects that have already grown or
-    /// shrunk.
+    /// Changes the charged memory to `bytes`, even if this exceeds the share of the connection. For objects that have
+    /// already grown or shrunk.
     pub fn resize(&mut self, bytes: usize) {
         self.account.adjust(self.charge, bytes);
         self.account.budget().counts.change_charged(bytes.wrapping_sub(self.charge));

@@ -16,7 +16,7 @@ fn of(budget: &Arc<Budget>, last: u8) -> Arc<Account> {
     Arc::new(Account::of_peer(budget, CallerKey::of_address(IpAddr::from([10, 0, 0, last]))))
 }
 
-/// Charges pieces until the account permits no more. Returns the number of pieces.
+/// Charges pieces of `piece` bytes until the account permits no more. Returns the number of pieces.
 fn fill(account: &Account, piece: usize) -> usize {
     std::iter::repeat_with(|| account.take(piece)).take_while(|taken| *taken).count() * piece
 }
@@ -148,7 +148,7 @@ fn connections_of_one_caller_leave_room_for_others() {
     assert_eq!(connect(3).collect::<Vec<_>>().len(), 192);
 }
 
-/// Computes the free memory that a new caller finds after several greedy callers in sequence.
+/// A new caller must find free memory after several greedy callers in sequence.
 #[test]
 fn new_caller_finds_room_after_greedy_ones() {
     for (greedy, least, most) in [(1, 900, 1000), (8, 560, 660), (32, 120, 160)] {
@@ -263,7 +263,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// The parts add up to the total, reservations leave the part for replies, and all memory is released.
+    /// Checks that the parts add up to the total, that reservations leave the part for replies, and that all memory is
+    /// released.
     #[test]
     fn reservations_obey_the_laws_of_the_account(steps in steps()) {
         let budget = budget(MIB);
@@ -307,5 +308,5 @@ proptest! {
     }
 }
 
-/// Divisor of the total memory for replies.
+/// Divisor of the total memory that yields the part reserved for replies.
 const REPLIES_PART_OF_TESTS: usize = 64;

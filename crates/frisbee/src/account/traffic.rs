@@ -4,33 +4,33 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Number of shards, so that concurrent threads rarely share one.
+/// Number of shards of the counters, so that concurrent threads rarely share one.
 const SHARDS: usize = 8;
 
-/// Quantity that a server counts for its traffic statistics.
+/// Quantity that a server counts in its traffic statistics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Traffic {
-    /// Bytes received from peers.
+    /// Number of bytes received from peers.
     Read,
-    /// Bytes written to peers.
+    /// Number of bytes written to peers.
     Written,
-    /// Streams opened by either end.
+    /// Number of streams opened by either end.
     StreamsOpened,
-    /// Streams that have ended and have no handles.
+    /// Number of streams that have ended and have no handles.
     StreamsEnded,
 }
 
-/// A shard of the counters. Shards do not share cache lines.
+/// A shard of the traffic counters. Shards do not share cache lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct TrafficShard([AtomicU64; 4]);
 
-/// The traffic counters of a server.
+/// Traffic counters of a server, sharded by thread.
 #[derive(Debug, Default)]
 pub(crate) struct TrafficCounts([TrafficShard; SHARDS]);
 
 thread_local! {
-    /// Index of this thread's shard, or `SHARDS` if none has been assigned.
+    /// Index of the shard assigned to this thread, or `SHARDS` if none has been assigned.
     static SHARD: Cell<usize> = const { Cell::new(SHARDS) };
 }
 

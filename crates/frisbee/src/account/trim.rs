@@ -11,27 +11,27 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// Minimum number of bytes by which memory usage must have dropped before memory is returned to the system. Less is not
-/// worth the time that this takes.
+/// Number of bytes by which memory usage must have dropped before memory is returned to the system. A smaller amount is
+/// not worth the time.
 const MUCH: isize = 32 * 1024 * 1024;
 
 /// Number of connections that must have become idle before memory is returned to the system. Each frees about a
 /// kilobyte that is not charged.
 const MANY: usize = 4096;
 
-/// Delay before memory is returned to the system, because usage may rise again. Also the minimum time between two
+/// Delay before memory is returned to the system, because usage may rise again. Also the minimum interval between two
 /// attempts.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// Decides when freed memory is returned to the system: after usage has dropped far below its peak, or many connections
-/// have become idle.
+/// Decides when freed memory is returned to the system: after usage has dropped far below its peak, or after many
+/// connections have become idle.
 #[derive(Debug)]
 pub(super) struct Trim {
     /// Minimum amount of free memory in bytes since memory was last returned to the system.
     least_left: AtomicIsize,
-    /// Number of connections that became idle since memory was last returned.
+    /// Number of connections that have become idle since memory was last returned to the system.
     idle: AtomicUsize,
-    /// Whether a task is scheduled that returns memory to the system.
+    /// Whether a task is scheduled to return memory to the system.
     is_due: AtomicBool,
 }
 
@@ -40,7 +40,7 @@ impl Trim {
         Self { least_left: AtomicIsize::new(left), idle: AtomicUsize::new(0), is_due: AtomicBool::new(false) }
     }
 
-    /// Records the amount of free memory. If several threads do so concurrently, some values may be lost.
+    /// Records the current amount of free memory. If several threads do so concurrently, some values may be lost.
     #[inline]
     pub(super) fn record(&self, left: isize) {
         if left < self.least_left.load(Ordering::Relaxed) {

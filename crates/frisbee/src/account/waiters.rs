@@ -9,25 +9,25 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
-/// Maximum number of callers whose first task is considered when memory is released, so that releasing memory remains
-/// cheap with many waiting callers.
+/// Maximum number of callers whose first task is considered when memory is released. Bounded so that releasing memory
+/// remains cheap while many callers are waiting.
 const CALLERS_AT_ONCE: usize = 16;
 
-/// Tasks of a server that wait for memory.
+/// Tasks of a server that are waiting for memory.
 #[derive(Debug, Default)]
 pub(super) struct Waiters {
     queue: Mutex<WaiterQueue>,
-    /// Length of the queue, which can be read without the lock.
+    /// Number of waiting tasks, which can be read without the lock.
     count: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
 struct WaiterQueue {
-    /// Waiting tasks, ordered by caller and then by arrival.
+    /// Waiting tasks, ordered by caller and then by time of arrival.
     tasks: BTreeMap<(usize, u64), WaitingTask>,
-    /// Number of the last task that arrived.
+    /// Number of the task that arrived last.
     last: u64,
-    /// Caller at which the last round-robin selection ended.
+    /// Caller at which the last round-robin selection of tasks ended.
     turn: usize,
 }
 
@@ -46,7 +46,7 @@ impl Waiters {
 }
 
 impl WaiterQueue {
-    /// Removes the first task of each of the next callers that may reserve memory. Returns their wakers.
+    /// Removes the first task of each of the next callers that may reserve memory. Returns the wakers of these tasks.
     fn take_ready(&mut self) -> Vec<Waker> {
         let (mut woken, mut from, start) = (Vec::new(), self.turn.saturating_add(1), self.turn);
         let mut has_wrapped = false;
@@ -72,7 +72,7 @@ impl WaiterQueue {
 }
 
 impl Budget {
-    /// Wakes tasks that may take memory, at most one per caller. A task that has taken its memory wakes the next one.
+    /// Wakes at most one task per caller that may take memory. A task that has taken its memory wakes the next one.
     #[inline]
     pub(super) fn wake_waiters(&self) {
         // Pairs with the fence that a task executes after it joins the queue: either the task sees the released memory,
@@ -93,8 +93,8 @@ impl Budget {
     }
 }
 
-/// A task that waits for memory of the server, queued behind the tasks of the same caller. Dropping it leaves the
-/// queue. Created by [`Connection::memory_waiter`](crate::Connection::memory_waiter).
+/// A task that is waiting for memory of the server, queued behind other tasks of the same caller. Dropping it leaves
+/// the queue. Created by [`Connection::memory_waiter`](crate::Connection::memory_waiter).
 pub struct MemoryWaiter {
     account: Arc<Account>,
     /// Number of the waiter's place in the queue, or 0 if the waiter is not queued and has not been woken.
@@ -106,8 +106,8 @@ impl MemoryWaiter {
         Self { account: account.clone(), number: 0 }
     }
 
-    /// Reserves `bytes` once the share of the caller permits it. Reserve the length of an item before taking the item
-    /// from its producer, and [adjust](MemoryCharge::try_resize) the reservation afterwards.
+    /// Reserves `bytes` bytes once the share of the caller permits it. Reserve the length of an item before taking the
+    /// item from its producer, and [adjust](MemoryCharge::try_resize) the reservation afterwards.
     pub fn poll_reserve(&mut self, context: &mut Context<'_>, bytes: usize) -> Poll<MemoryCharge> {
         loop {
             if let Some(charge) = MemoryCharge::try_new(&self.account, bytes) {

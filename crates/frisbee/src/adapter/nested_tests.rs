@@ -13,7 +13,7 @@ const PACKET: &[u8] = &[0, 15, 0, 1, 0, 10, 0, 0, 0, 2, b'h', b'i'];
 
 const HEARTBEAT: &[u8] = &[0, 15, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// Returns a server whose adapter removes a leading letter `x` and serves the frames after it.
+/// Creates a server whose adapter removes a leading letter `x` and serves the frames that follow it.
 fn unwrapping() -> ServerBuilder {
     Server::builder().adapter(
         |beginning| beginning[0] == b'x',
@@ -35,7 +35,7 @@ async fn expect_echo(socket: &mut TcpStream, prefix: &[u8]) {
     assert_eq!(reply, PACKET);
 }
 
-/// Waits until the given number of connections has ended.
+/// Waits until the given number of connections has closed.
 async fn ended(stats: &Stats, count: u64) {
     let over = async {
         while stats.opened() < count || stats.open() > 0 {

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 type Run = dyn Fn(AdapterPeers) -> ListenerFuture + Send + Sync;
 type ListenerFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A connectionless listener, which runs as long as its server.
+/// Listener of an adapter for peers without connections, such as UDP. It runs as long as its server.
 #[derive(Clone)]
 pub(crate) struct AdapterListener(pub(crate) Arc<Run>);
 
@@ -30,7 +30,7 @@ impl AdapterListener {
     }
 }
 
-/// Runs a listener until it completes or the shutdown timeout expires.
+/// Runs an adapter's listener until it completes or the shutdown timeout expires.
 async fn run(mut listening: ListenerFuture, mut phase: watch::Receiver<ServerPhase>) {
     let mut closing = pin!(reached(&mut phase, ServerPhase::Closing));
     poll_fn(|task| match listening.as_mut().poll(task) {
@@ -42,7 +42,7 @@ async fn run(mut listening: ListenerFuture, mut phase: watch::Receiver<ServerPha
 
 opaque_debug!([] AdapterListener, "AdapterListener");
 
-/// Registry for the peers of a connectionless listener; see
+/// Registry of the peers of an adapter's connectionless listener; see
 /// [`ServerBuilder::adapter_listener`](crate::ServerBuilder::adapter_listener).
 #[derive(Clone)]
 pub struct AdapterPeers(pub(crate) AdapterHost);

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 pub(super) const LIMIT: Duration = Duration::from_secs(20);
 
-/// Returns a server that echoes one line in upper case to clients whose first byte is a letter.
+/// Creates a server with an adapter that echoes one line in upper case to clients whose first byte is a letter.
 fn shouting() -> ServerBuilder {
     Server::builder().adapter(
         |beginning| beginning[0].is_ascii_alphabetic(),
@@ -29,7 +29,7 @@ pub(super) fn echo() -> Handlers {
     Handlers::new().on(operation, |_connection, packet| async { Some(packet) })
 }
 
-/// Sends a packet over a frame connection and waits for its echo.
+/// Connects to the server, sends a packet and waits for its echo.
 async fn call(address: SocketAddr) {
     let (replies, mut reply) = mpsc::unbounded_channel();
     let operation = Operation::user(10).expect("operation should be above the reserved range");
@@ -241,7 +241,8 @@ impl crate::Router for Attaching {
     }
 }
 
-/// Regression: a principal attached when a client connected was dropped as soon as the client used another protocol.
+/// Regression: a principal that was attached when the client connected was dropped as soon as the client used another
+/// protocol.
 #[tokio::test]
 async fn adapter_sees_attachments_until_it_returns() {
     let (ends, mut ended) = mpsc::unbounded_channel();
@@ -267,8 +268,8 @@ async fn adapter_sees_attachments_until_it_returns() {
     assert_eq!(ended.recv().await, Some(()));
 }
 
-/// Regression: the later bytes of a fragmented header were offered to adapters. If one accepted them, it did not
-/// receive the connection, but the attachments of the connection were dropped, such as the principal of the client.
+/// Regression: the later bytes of a fragmented header were offered to adapters. If an adapter accepted them, it did not
+/// receive the connection, but the attachments of the connection, such as the client's principal, were dropped.
 #[tokio::test]
 async fn header_in_pieces_is_not_offered_to_adapters() {
     let (ends, mut ended) = mpsc::unbounded_channel();
@@ -285,7 +286,7 @@ async fn header_in_pieces_is_not_offered_to_adapters() {
     assert_eq!(ended.recv().await, Some(()));
 }
 
-/// A transport that cannot be flushed.
+/// A transport whose flush fails.
 struct Unflushed(tokio::io::DuplexStream);
 
 impl AsyncRead for Unflushed {

@@ -30,7 +30,8 @@ use std::time::Instant;
 /// ```
 pub struct Attachments {
     context: OnceLock<Box<Mutex<Context>>>,
-    /// Number of changes, modulo 2^32. Lets callers cache a lookup and detect that it is outdated.
+    /// Number of changes of the attached values, modulo 2^32. By it, callers that cache a lookup detect that it is
+    /// outdated.
     changes: AtomicU32,
 }
 
@@ -40,7 +41,7 @@ type AtEnd = Box<dyn FnOnce(&CloseReason) + Send>;
 
 #[derive(Default)]
 struct Context {
-    /// Attached values by type. Searched linearly, because there are few.
+    /// Attached values with their types. Searched linearly, because there are few.
     values: Vec<(TypeId, Value)>,
     on_close: Vec<AtEnd>,
 }
@@ -57,15 +58,15 @@ impl Attachments {
         self.changes.load(Ordering::Acquire)
     }
 
-    /// Returns the value of a type, if there is one.
+    /// Returns the attached value of the type `T`, if there is one.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         let context = self.context.get()?.lock();
         let (_, value) = context.values.iter().find(|(id, _)| *id == TypeId::of::<T>())?;
         value.clone().downcast().ok()
     }
 
-    /// Returns the value of a type. Inserts the default if there is none. `default` is called under the lock and must
-    /// not access the attachments.
+    /// Returns the attached value of the type `T`. Inserts the default value if there is none. `default` is called
+    /// under the lock and must not access the attachments.
     pub fn get_or_insert<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         let mut context = self.context().lock();
         let found = context.values.iter().find(|(id, _)| *id == TypeId::of::<T>());
@@ -78,7 +79,7 @@ impl Attachments {
         value
     }
 
-    /// Sets the value of a type and returns the previous one.
+    /// Attaches a value and returns the previous value of its type.
     pub fn insert<T: Send + Sync + 'static>(&self, value: T) -> Option<Arc<T>> {
         let mut context = self.context().lock();
         let earlier = context.remove(TypeId::of::<T>());
@@ -88,7 +89,7 @@ impl Attachments {
         earlier?.downcast().ok()
     }
 
-    /// Removes and returns the value of a type.
+    /// Removes and returns the attached value of the type `T`.
     pub fn remove<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         let removed = self.context.get()?.lock().remove(TypeId::of::<T>())?;
         self.changes.fetch_add(1, Ordering::Release);
@@ -99,8 +100,8 @@ impl Attachments {
         self.context.get_or_init(Box::default)
     }
 
-    /// Registers a function that runs at the end of the connection. Runs it immediately if `ended`, which is called
-    /// under the lock, reports that the connection has ended.
+    /// Registers a function to be called when the connection closes. Calls it immediately if `ended`, which is
+    /// evaluated under the lock, reports that the connection has ended.
     pub(crate) fn on_close(
         &self,
         run: impl FnOnce(&CloseReason) + Send + 'static,
@@ -116,13 +117,13 @@ impl Attachments {
         }
     }
 
-    /// Runs the registered functions, and then drops the values.
+    /// Calls the functions registered for the end of the connection, and then drops the attached values.
     pub(crate) fn handle_close(&self, reason: &CloseReason) {
         self.run_on_close(reason);
         self.drop_values();
     }
 
-    /// Runs the registered functions.
+    /// Calls the functions registered for the end of the connection.
     pub(crate) fn run_on_close(&self, reason: &CloseReason) {
         let Some(context) = self.context.get() else { return };
         let on_close = std::mem::take(&mut context.lock().on_close);
@@ -136,7 +137,7 @@ impl Attachments {
         }
     }
 
-    /// Drops the values, which may contain handles of the connection.
+    /// Drops the attached values, which may contain handles of the connection.
     pub(crate) fn drop_values(&self) {
         let Some(context) = self.context.get() else { return };
         let values = std::mem::take(&mut context.lock().values);

@@ -27,13 +27,13 @@ impl Connection {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }
 
-    /// Closes the connection immediately, because the grace period after its maximum age has passed.
+    /// Closes the connection immediately because the grace period after its maximum age is over.
     pub(crate) fn abort_for_age(&self) {
         tracing::debug!(peer = ?self.peer_addr(), work = self.in_progress(), "grace after the maximum age is over");
         self.0.mailbox.order(Order::Now(CloseReason::MaxAge));
     }
 
-    /// Closes the connection immediately. Pending packets are lost.
+    /// Closes the connection immediately. Pending packets are discarded.
     pub fn abort(&self) {
         self.0.mailbox.order(Order::Now(CloseReason::Local));
     }
@@ -50,8 +50,8 @@ impl Connection {
         self.0.work.abort();
     }
 
-    /// Lets the timeout for the first header expire now, to evict the connection. Has no effect if the header has
-    /// arrived.
+    /// Makes the timeout for the client's first header expire immediately, to evict the connection. Has no effect if
+    /// the header has arrived.
     pub(crate) fn expire(&self) {
         self.0.mailbox.expire();
     }
@@ -81,7 +81,7 @@ impl Connection {
         self.0.mailbox.lock().closed.is_some()
     }
 
-    /// Returns the close reason, if the connection has ended.
+    /// Returns the reason why the connection ended, or `None` if it is open.
     pub fn close_reason(&self) -> Option<CloseReason> {
         self.0.mailbox.lock().closed.as_deref().cloned()
     }

@@ -34,23 +34,23 @@ impl HandOffRequest {
         Self { connection, operation, request, is_decided: false, _charge }
     }
 
-    /// Returns the operation of the request.
+    /// Returns the operation of the hand-off request.
     pub fn operation(&self) -> Operation {
         self.operation
     }
 
-    /// Returns the body of the request.
+    /// Returns the body of the hand-off request.
     pub fn request(&self) -> &Bytes {
         &self.request
     }
 
-    /// Returns the connection that the peer requests.
+    /// Returns the connection whose hand-off the peer requests.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Waits until the peer has cancelled the request. A reply must still be sent, but the connection will not be
-    /// handed off.
+    /// Waits until the peer has cancelled the hand-off request. A reply must still be sent, but the connection will not
+    /// be handed off.
     ///
     /// # Cancel safety
     /// Cancel safe. The method may be called any number of times.
@@ -66,12 +66,12 @@ impl HandOffRequest {
         self.decide(HandOffAnswer::Accepted, reply.into(), Some(take_over));
     }
 
-    /// Refuses the request. The connection continues as before.
+    /// Refuses the hand-off. The connection continues as before.
     pub fn refuse(mut self, reply: impl Into<Bytes>) {
         self.decide(HandOffAnswer::Refused, reply.into(), None);
     }
 
-    /// Refuses the request because of work in progress. The connection continues as before.
+    /// Refuses the hand-off because of work in progress. The connection continues as before.
     pub fn busy(mut self) {
         self.decide(HandOffAnswer::Busy, Bytes::new(), None);
     }
@@ -98,7 +98,7 @@ impl Drop for HandOffRequest {
     }
 }
 
-/// Future of a reply to a hand-off request. Dropping it cancels the request.
+/// Future of the reply to a hand-off request. Dropping it cancels the request.
 struct PendingHandOff<'a> {
     connection: &'a Connection,
     answer: Option<oneshot::Receiver<Result<HandOffAccepted, HandOffError>>>,
@@ -151,7 +151,7 @@ impl Drop for PendingHandOff<'_> {
     }
 }
 
-/// Requests a hand-off from the peer.
+/// Requests a hand-off from the peer and waits for the reply.
 pub(crate) async fn request<K: Send + 'static>(
     connection: &Connection,
     operation: Operation,

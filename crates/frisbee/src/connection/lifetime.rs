@@ -8,13 +8,13 @@
 
 use std::time::{Duration, Instant};
 
-/// Fraction of the maximum age by which the actual age may vary in either direction.
+/// Fraction of the maximum age by which a connection's actual lifetime varies at random, in either direction.
 const JITTER: f64 = 0.1;
 
-/// Maximum duration that timers support. Longer ones are reduced to it.
+/// Maximum duration that timers support. Longer durations are reduced to it.
 const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
-/// Maximum age of a server's connections, and the grace period after it.
+/// Maximum age of a server's connections, with the grace period that follows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct AgeLimit {
     /// Maximum age of a connection, or `None` for no limit.
@@ -32,16 +32,16 @@ impl AgeLimit {
     }
 }
 
-/// Deadlines of a connection with a maximum age.
+/// Times at which a connection with a maximum age is drained and closed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lifetime {
-    /// Time from which the connection accepts no new work.
+    /// Time after which the connection accepts no new work.
     pub(crate) drain_at: Instant,
-    /// Time at which the connection is closed even if work is in progress.
+    /// Time at which the connection is closed even if work is in progress, or `None` for no limit.
     pub(crate) abort_at: Option<Instant>,
 }
 
-/// Deadline of the [`Lifetime`] that a connection has reached last.
+/// Most recent deadline of its [`Lifetime`] that a connection has reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Age {
     Young,
@@ -50,7 +50,7 @@ pub(crate) enum Age {
 }
 
 impl Lifetime {
-    /// Returns the time at which the age that follows `age` is reached.
+    /// Returns the time at which the connection reaches the age that follows `age`.
     pub(crate) fn next(&self, age: Age) -> Option<Instant> {
         match age {
             Age::Young => Some(self.drain_at),
@@ -59,7 +59,7 @@ impl Lifetime {
         }
     }
 
-    /// Returns the age that follows `age`, if it is reached at `now`.
+    /// Returns the age that follows `age` if the connection has reached it at `now`.
     pub(crate) fn advance(&self, age: Age, now: Instant) -> Option<Age> {
         self.next(age).filter(|due| *due <= now)?;
         Some(if age == Age::Young { Age::Draining } else { Age::Over })

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::runtime::Handle;
 
 impl Connection {
-    /// Creates the handle of a connection that this end has dialled.
+    /// Creates the handle of a connection that this end has opened.
     pub(crate) fn client(config: &ClientConfig, budget: Arc<Budget>, runtime: Handle, ends: EndpointInfo) -> Self {
         let account = Arc::new(Account::alone(budget));
         let connection = Self::new((Role::Client, false), &config.common, account, runtime, ends, None);
@@ -27,7 +27,7 @@ impl Connection {
         Self::accepted(config, budget, runtime, ends, false, None)
     }
 
-    /// Like [`server`](Self::server), with a limited lifetime. If `is_within` is set, the handle belongs to a
+    /// Like [`server`](Self::server), but with a limited lifetime. If `is_within` is set, the handle belongs to a
     /// connectionless peer and is not counted as a connection.
     pub(crate) fn accepted(
         config: &ServerConfig,

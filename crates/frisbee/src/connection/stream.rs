@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
-/// Codes sent when this end resets a stream. They are gRPC status codes.
+/// Status codes with which this end resets a stream. They are gRPC status codes.
 pub(crate) const CANCELLED: u32 = 1;
 pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
 
@@ -81,7 +81,7 @@ impl ConnectionShared {
     }
 }
 
-/// A stream that is being opened. It waits for space in the outbox and for a slot.
+/// A stream that is being opened. It waits for space in the outbox and for permission to open another stream.
 pub(crate) struct StreamOpening<'a> {
     room: Waiter<'a>,
     slot: PermitPlace,
@@ -102,7 +102,7 @@ impl Drop for StreamOpening<'_> {
 }
 
 impl Stream {
-    /// Opens a stream once there are a slot and space in the outbox.
+    /// Opens a stream once another stream is permitted and the outbox has space.
     pub(crate) fn poll_open(
         connection: &Arc<ConnectionShared>,
         first: &Bytes,
@@ -171,18 +171,18 @@ impl Stream {
         self.0.shared.id
     }
 
-    /// Returns the connection of the stream.
+    /// Returns the connection to which the stream belongs.
     pub fn connection(&self) -> Connection {
         Connection(self.0.connection.clone())
     }
 
-    /// Returns whether the peer supports the protocol extension. Only then can the two directions of the stream be
-    /// ended separately.
+    /// Returns whether the peer supports the protocol extension, which is required to end the two directions of the
+    /// stream separately.
     pub fn is_native(&self) -> bool {
         self.0.shared.is_native
     }
 
-    /// Sends a message. Waits until the receiver and the outbox have space.
+    /// Sends a message. Waits until the receiver has granted credit and the outbox has space.
     ///
     /// # Errors
     /// If the stream or the connection has ended, or the message is too long. Also if it is empty and the peer is a Go
@@ -194,7 +194,7 @@ impl Stream {
         self.0.send(message).await
     }
 
-    /// Sends a message if the receiver and the outbox have space.
+    /// Sends a message without waiting. Fails if the receiver has granted no credit or the outbox has no space.
     ///
     /// # Errors
     /// [`TrySendError::Full`] if there is no space. Other errors are those of [`send`](Self::send).
@@ -216,12 +216,12 @@ impl Stream {
         self.0.poll_recv_with(&mut self.1, context, by_itself)
     }
 
-    /// Returns why receiving has ended, once [`recv`](Self::recv) has returned `None`.
+    /// Returns why no more messages will be received, once [`recv`](Self::recv) has returned `None`.
     pub fn close_reason(&self) -> StreamEnd {
         self.0.shared.close_reason()
     }
 
-    /// Ends the sending direction. Has no effect with a Go peer, which does not support this.
+    /// Ends the sending direction of the stream. Has no effect with a Go peer, which does not support this.
     pub fn end(&self) {
         self.0.end();
     }
@@ -231,17 +231,17 @@ impl Stream {
         self.0.leave();
     }
 
-    /// Like [`close`](Self::close), but with a reason for native peers: a gRPC status code and a text.
+    /// Like [`close`](Self::close), but sends a reason to peers that support it: a gRPC status code and a text.
     pub fn reset(&self, code: u32, message: &str) {
         self.0.close(code, message);
     }
 
-    /// Removes the stream without notifying the peer, because the peer considers it over.
+    /// Removes the stream without notifying the peer, which already considers it closed.
     pub fn forget(self) {
         self.0.forget();
     }
 
-    /// Creates a sender of the stream.
+    /// Creates an additional sending half of the stream.
     pub fn sender(&self) -> StreamSender {
         StreamSender(self.0.clone())
     }
@@ -274,7 +274,7 @@ impl StreamSender {
         self.0.send(message).await
     }
 
-    /// Sends a message if there is space, like [`Stream::try_send`].
+    /// Sends a message without waiting, like [`Stream::try_send`].
     ///
     /// # Errors
     /// Same as [`Stream::try_send`].
@@ -305,8 +305,8 @@ impl StreamSender {
         self.0.waiter()
     }
 
-    /// Sends HEADERS, which contain metadata and precede the first message. They require neither space nor credit. May
-    /// be called at most once. Has no effect with a Go peer, which does not support this.
+    /// Sends HEADERS, which contain metadata and precede the first message. They require neither credit nor space in
+    /// the outbox. May be called at most once. Has no effect with a Go peer, which does not support this.
     ///
     /// # Errors
     /// If the stream or the connection has ended, or the items exceed 64 KiB.
@@ -322,9 +322,9 @@ impl StreamSender {
         written.and_then(|written| written)
     }
 
-    /// Ends the sending direction with TRAILERS, which contain metadata and a status. They require neither space nor
-    /// credit. `items` is called with the maximum length: 64 KiB, or less if memory is short. If the items are longer,
-    /// they are omitted.
+    /// Ends the sending direction with TRAILERS, which contain metadata and a status. They require neither credit nor
+    /// space in the outbox. `items` is called with the maximum length: 64 KiB, or less if memory is short. If the items
+    /// are longer, they are omitted.
     pub fn end_with(&self, items: impl FnOnce(usize) -> Vec<u8>) {
         self.0.change(StreamState::end, |id, _, outbox| {
             if outbox.push_stream_items(extension::TRAILERS, id, items).is_err() {
@@ -348,12 +348,13 @@ impl StreamSender {
         written.and_then(|written| written)
     }
 
-    /// Returns the total size of the messages so far, for each direction.
+    /// Returns the total size in bytes of the messages sent and received so far.
     pub fn bytes(&self) -> StreamBytes {
         self.0.shared.bytes()
     }
 
-    /// Returns whether the directions end separately, as with a native peer.
+    /// Returns whether the peer supports the protocol extension, which is required to end the two directions of the
+    /// stream separately.
     pub fn is_native(&self) -> bool {
         self.0.shared.is_native
     }
@@ -373,7 +374,7 @@ impl StreamSender {
         self.0.close(code, message);
     }
 
-    /// Waits until the stream is over, because either peer has closed it or its connection has ended.
+    /// Waits until the stream has ended, because either end closed it or its connection ended.
     ///
     /// # Cancel safety
     /// Cancel safe. The method may be called any number of times.
@@ -382,12 +383,12 @@ impl StreamSender {
         poll_fn(|context| waiter.poll_closed(context)).await;
     }
 
-    /// Returns whether both directions of the stream, or its connection, have ended.
+    /// Returns whether both directions of the stream have ended, or its connection has ended.
     pub fn is_over(&self) -> bool {
         self.0.shared.is_over()
     }
 
-    /// Returns whether messages can no longer be sent.
+    /// Returns whether messages can no longer be sent on the stream.
     pub fn is_closed(&self) -> bool {
         !self.0.shared.inner.lock().state.sends()
     }
@@ -424,7 +425,7 @@ impl StreamReceiver {
         self.1.inbox.peek_short()
     }
 
-    /// Consumes the message that [`peek_short`](Self::peek_short) has returned, which has this length.
+    /// Consumes the message of `length` bytes that [`peek_short`](Self::peek_short) has returned.
     #[inline(always)]
     pub fn skip_short(&mut self, length: usize) {
         self.1.inbox.skip_short(length);
@@ -433,33 +434,34 @@ impl StreamReceiver {
         }
     }
 
-    /// Takes the items of the peer's [HEADERS](StreamSender::send_headers), if they have arrived. Their arrival wakes
-    /// the task that waits for a message.
+    /// Takes the metadata items of the peer's [HEADERS](StreamSender::send_headers), if they have arrived. Their
+    /// arrival wakes the task that is waiting for a message.
     pub fn take_headers(&self) -> Option<Bytes> {
         self.0.shared.take_items(false)
     }
 
-    /// Takes the items of the peer's [TRAILERS](StreamSender::end_with), if they have ended the stream.
+    /// Takes the metadata items of the peer's [TRAILERS](StreamSender::end_with), if the peer ended the stream with
+    /// them.
     pub fn take_trailers(&self) -> Option<Bytes> {
         self.0.shared.take_items(true)
     }
 
-    /// Returns why receiving has ended, like [`Stream::close_reason`].
+    /// Returns why no more messages will be received, like [`Stream::close_reason`].
     pub fn close_reason(&self) -> StreamEnd {
         self.0.shared.close_reason()
     }
 
-    /// Returns the total size of the messages so far, for each direction.
+    /// Returns the total size in bytes of the messages sent and received so far.
     pub fn bytes(&self) -> StreamBytes {
         self.0.shared.bytes()
     }
 
-    /// Returns whether the peer is native, like [`Stream::is_native`].
+    /// Returns whether the peer supports the protocol extension, like [`Stream::is_native`].
     pub fn is_native(&self) -> bool {
         self.0.shared.is_native
     }
 
-    /// Returns the connection of the stream, like [`Stream::connection`].
+    /// Returns the connection to which the stream belongs, like [`Stream::connection`].
     pub fn connection(&self) -> Connection {
         Connection(self.0.connection.clone())
     }
@@ -522,7 +524,7 @@ impl Guard {
         StreamWaiter { guard: self, places: StreamPlaces::default() }
     }
 
-    /// Calls `write` for one message once the receiver and the outbox have space.
+    /// Calls `write` to send one message once the receiver has granted credit and the outbox has space.
     fn poll_send<T>(
         &self,
         context: &mut Context<'_>,
@@ -575,7 +577,7 @@ impl Guard {
         Poll::Ready(Some(read))
     }
 
-    /// Moves the queued messages to `batch`.
+    /// Moves the received messages to `batch`, or registers the task to be woken when there are some.
     #[inline(never)]
     fn poll_refill(&self, batch: &mut ReadBatch, context: &mut Context<'_>) -> Poll<()> {
         let (refilled, credit) = self.shared.poll_refill(batch, context, &self.connection.is_at_eof);
@@ -594,7 +596,7 @@ impl Guard {
         self.give(credit);
     }
 
-    /// Sends credit to the peer.
+    /// Sends a packet that grants credit to the peer.
     #[inline]
     fn give(&self, credit: Option<u64>) {
         let Some(credit) = credit else { return };
@@ -616,7 +618,7 @@ impl Guard {
         self.change(StreamState::close, |id, signal, outbox| signal.put(outbox, id, code, message));
     }
 
-    /// Closes the stream without a reason given by the program.
+    /// Closes the stream without a reason when its last handle is dropped.
     fn leave(&self) {
         self.close(CANCELLED, "the stream was dropped");
     }
@@ -628,8 +630,8 @@ impl Guard {
         self.connection.mailbox.notify();
     }
 
-    /// Changes the state of the stream, and notifies the peer by `put`. Acquires the lock of the connection first, like
-    /// sending, so that no packet can follow the closing one.
+    /// Changes the state of the stream and sends the packet that `put` appends. Acquires the lock of the connection
+    /// first, like sending does, so that no packet can follow the closing one.
     fn change(
         &self,
         change: impl FnOnce(&mut StreamState) -> StreamSignal,
@@ -662,7 +664,7 @@ impl Guard {
 }
 
 /// Places of one task in the queues of a stream: for credit, for space in the outbox, and for the end of the stream.
-/// Its owner must [leave](Self::leave) the queues when dropped, so that a stream holds at most one waker per owner.
+/// The owner must [leave](Self::leave) the queues when dropped, so that a stream holds at most one waker per owner.
 #[derive(Default)]
 struct StreamPlaces {
     credit: u64,
@@ -678,15 +680,15 @@ impl StreamPlaces {
     }
 }
 
-/// A task that waits to send on a stream or for its end. Created by [`StreamSender::waiter`].
+/// A task that is waiting to send on a stream or for its end. Created by [`StreamSender::waiter`].
 pub struct StreamWaiter<'a> {
     guard: &'a Guard,
     places: StreamPlaces,
 }
 
 impl StreamWaiter<'_> {
-    /// Calls `write` for one message once the receiver and the outbox have space, and returns its result. `write` must
-    /// call [`PacketWriter::finish`].
+    /// Calls `write` to send one message once the receiver has granted credit and the outbox has space, and returns its
+    /// result. `write` must call [`PacketWriter::finish`].
     ///
     /// # Errors
     /// If the stream or the connection has ended.

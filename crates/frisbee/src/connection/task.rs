@@ -8,16 +8,16 @@ use crate::{Outbox, SendError};
 #[derive(Debug)]
 pub struct Task {
     pub(super) connection: Connection,
-    /// Job slot of the task. `None` once it has replied.
+    /// Job slot of the task, or `None` once the task has sent its reply.
     pub(super) slot: Option<JobSlotId>,
-    /// Memory charged to the server for the task, in bytes.
+    /// Memory in bytes that is charged to the server for the task.
     pub(super) charge: usize,
     /// Whether the task handles a call that the peer may cancel.
     pub(super) has_call: bool,
 }
 
 impl Connection {
-    /// Spawns a task, and charges the memory of its request. Returns its job slot, or `None` if the connection has
+    /// Spawns a task and charges the memory of its request. Returns its job slot, or `None` if the connection has
     /// ended.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl Connection {
 }
 
 impl Task {
-    /// Returns the connection of the task.
+    /// Returns the connection to which the task belongs.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
@@ -87,13 +87,13 @@ impl Task {
 #[derive(Clone, Debug)]
 pub struct AbortHandle {
     pub(super) connection: Connection,
-    /// Job slot of the task. `None` if the connection had already ended.
+    /// Job slot of the task, or `None` if the connection had already ended.
     pub(super) slot: Option<JobSlotId>,
 }
 
 impl AbortHandle {
-    /// Aborts the task. Returns `false` if it has already completed. Its future is dropped soon, at the latest after
-    /// its current poll. A graceful shutdown no longer waits for the task.
+    /// Aborts the task. Returns `false` if it has already completed. Its future is dropped at the latest after its
+    /// current poll. A graceful shutdown no longer waits for the task.
     pub fn abort(&self) -> bool {
         let shared = &self.connection.0;
         let is_aborted = self.slot.is_some_and(|slot| shared.work.abort_one(slot));
@@ -110,7 +110,7 @@ impl AbortHandle {
     }
 }
 
-/// The error of spawning a call while the maximum number of calls is running.
+/// Error returned when a call cannot be spawned because the maximum number of calls is running.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskLimitReached;
 

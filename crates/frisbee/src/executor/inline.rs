@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-/// Output of a future, or the payload of its panic.
+/// Output of a future, or the payload with which it panicked.
 pub type UnwindResult<T> = Result<T, Box<dyn Any + Send>>;
 
 /// Returns the message of a panic, for logs.
@@ -24,13 +24,13 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no text)")
 }
 
-/// Callback for the output of a future that was pending at its first poll.
+/// Callback that receives the output of a future which was pending at its first poll.
 pub trait Continuation<T>: Send {
     /// Called with the output of the future, or with the payload of its panic.
     fn then(self, worked: UnwindResult<T>);
 }
 
-/// The continuation of a future whose output is not needed.
+/// Continuation of a future whose output is discarded.
 impl<T> Continuation<T> for () {
     fn then(self, _worked: UnwindResult<T>) {}
 }
@@ -52,7 +52,7 @@ impl<T> Continuation<T> for () {
 pub struct InlineSlot<F, A = ()>(Option<Pin<Box<SlotContent<F, A>>>>);
 
 pin_project_lite::pin_project! {
-    /// A future and its continuation. They share a box, because it is allocated and freed for each pending future.
+    /// A future with its continuation. They share an allocation, because one is needed for each pending future.
     struct SlotContent<F, A> {
         #[pin]
         future: Option<F>,
@@ -67,7 +67,7 @@ impl<F, A> SlotContent<F, A> {
 }
 
 impl<F: Future, A> SlotContent<F, A> {
-    /// Polls the future, and drops it when it completes.
+    /// Polls the future and drops it when it completes.
     fn poll_future(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<F::Output>> {
         let mut polled = Poll::Pending;
         if let Err(panic) = self.as_mut().poll_and_keep(context, &mut polled) {
@@ -96,9 +96,9 @@ impl<F: Future, A> SlotContent<F, A> {
     }
 }
 
-/// The interface of a [`SlotContent`], for trait objects that erase the type of its future.
+/// Object-safe interface of a [`SlotContent`], which erases the type of its future.
 trait AnySlot<T, A>: Future<Output = ()> + Send {
-    /// Polls the future, and drops it when it completes.
+    /// Polls the future and drops it when it completes.
     fn poll_worked(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<T>>;
 
     fn then_slot(self: Pin<&mut Self>) -> &mut Option<A>;
@@ -139,9 +139,9 @@ opaque_debug!([F, A] InlineSlot<F, A>, "InlineSlot");
 pub enum FirstPoll<T, A = ()> {
     /// The future is complete.
     Ready(T),
-    /// The future is pending. It must be polled again elsewhere, because its first poll used a no-op waker.
+    /// The future is pending. It must be polled again with a real waker, because its first poll used a no-op waker.
     Pending(ParkedFuture<T, A>),
-    /// The future has panicked with this payload.
+    /// The future panicked with this payload.
     Panicked(Box<dyn Any + Send>),
 }
 
@@ -166,15 +166,15 @@ where
         polled
     }
 
-    /// Returns the slot for the future that [`poll_slot`](Self::poll_slot) polls. It contains the last future that was
+    /// Returns the slot for the future that [`poll_slot`](Self::poll_slot) polls. It contains the last future that
     /// completed there, unless it was removed.
     #[inline]
     pub fn slot(&mut self) -> Pin<&mut Option<F>> {
         self.0.get_or_insert_with(|| SlotContent::boxed(None)).as_mut().project().future
     }
 
-    /// Polls the future in the [`slot`](Self::slot) once, like [`poll`](Self::poll). Keeps the future when it
-    /// completes.
+    /// Polls the future in the [`slot`](Self::slot) once, like [`poll`](Self::poll). Keeps the future in the slot when
+    /// it completes.
     #[inline(always)]
     pub fn poll_slot(&mut self) -> FirstPoll<F::Output, A> {
         let slot = self.0.get_or_insert_with(|| SlotContent::boxed(None));
@@ -191,12 +191,12 @@ where
         }
     }
 
-    /// Parks a future that has not been polled.
+    /// Boxes a future that has not been polled, so that it can be polled by a task.
     pub fn park(future: F) -> ParkedFuture<F::Output, A> {
         ParkedFuture(SlotContent::boxed(Some(future)))
     }
 
-    /// Drops a future that has panicked, ignoring a panic of its destructor.
+    /// Drops a future that has panicked. Ignores a panic of its destructor.
     #[cold]
     fn discard(&mut self) {
         let slot = self.0.take();
@@ -204,25 +204,26 @@ where
     }
 }
 
-/// A pending future. If it panics, the output is `Err` with the payload of the panic.
+/// A pending future that is boxed to be polled by a task. If it panics, the output is `Err` with the payload of the
+/// panic.
 ///
 /// The type of the future is erased, so that code which takes one is not compiled for each handler.
 pub struct ParkedFuture<T, A = ()>(Pin<Box<dyn AnySlot<T, A>>>);
 
 impl<T: 'static> ParkedFuture<T> {
-    /// Parks a future without a continuation. Catches its panics.
+    /// Boxes a future without a continuation. Panics of the future are caught.
     pub fn new(future: impl Future<Output = T> + Send + 'static) -> Self {
         InlineSlot::park(future)
     }
 }
 
 impl<T: 'static, A: 'static> ParkedFuture<T, A> {
-    /// Returns the size of the allocation in bytes.
+    /// Returns the size of the future's allocation in bytes.
     pub fn size(&self) -> usize {
         size_of_val(&*self.0)
     }
 
-    /// Sets the continuation for the output, without another allocation.
+    /// Sets the continuation that receives the output, without another allocation.
     pub fn then(mut self, then: A) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         *self.0.as_mut().then_slot() = Some(then);
         self.0
@@ -280,7 +281,7 @@ mod tests {
         assert!(matches!(done, Poll::Ready(Ok(2))));
     }
 
-    /// A future that is ready in each poll at which it contains a value, even if it has completed before.
+    /// A future that is ready in each poll at which it contains a value, even after it has completed.
     struct Again(Option<u64>);
 
     impl Future for Again {

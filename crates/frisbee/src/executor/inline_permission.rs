@@ -7,32 +7,33 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Duration for which handlers first run in tasks. It is short, because a slow first call may be caused by lazy
-/// initialization or the operating system, while calls in tasks cost three times as much.
+/// Duration for which handlers first run in tasks of their own. It is short, because a slow first call may be caused by
+/// lazy initialization or the operating system, while calls in tasks cost three times as much.
 pub const APART_MIN: Duration = Duration::from_secs(1);
 
-/// Maximum duration for which handlers run in tasks. If handlers block a thread whenever they are tried inline, this
-/// then happens only a thousandth as often.
+/// Maximum duration for which handlers run in tasks of their own. If handlers block a thread whenever they are tried
+/// inline, this then happens only a thousandth as often.
 pub const APART_MAX: Duration = Duration::from_secs(1024);
 
-/// Period during which slow handlers run in tasks. Performs no I/O; the time is passed as an argument.
+/// Period during which slow handlers run in tasks of their own. The current time is passed as an argument.
 #[derive(Debug, Default)]
 pub struct Penalty {
-    /// Duration of the latest period in which the handler had to run in tasks. Repeated offences lengthen it.
+    /// Duration of the latest period in which handlers had to run in tasks of their own. It grows with repeated
+    /// offences.
     pause: Duration,
     until: Option<Instant>,
 }
 
 impl Penalty {
-    /// Starts a period. It lasts twice as long as the previous one if the time since then was shorter than the previous
-    /// period.
+    /// Starts a period in which handlers run in tasks of their own. It is twice as long as the previous period if less
+    /// time than that has passed since then.
     pub fn begin(&mut self, now: Instant) {
         let again = self.until.is_some_and(|until| now.saturating_duration_since(until) < self.pause);
         self.pause = if again { (2 * self.pause).min(APART_MAX) } else { APART_MIN };
         self.until = now.checked_add(self.pause);
     }
 
-    /// Returns whether the period is over.
+    /// Returns whether the period is over at the time `now`.
     pub fn is_over(&self, now: Instant) -> bool {
         self.until.is_none_or(|until| now >= until)
     }
@@ -47,13 +48,14 @@ impl Penalty {
 #[derive(Debug, Default)]
 pub struct InlinePermission {
     is_lost: AtomicBool,
-    /// Whether a task reports, or has reported, that a handler blocked its thread. Only one report is made.
+    /// Whether it was reported, or is about to be reported, that a handler blocked its thread. It is reported only
+    /// once.
     is_noticed: AtomicBool,
     apart: Mutex<Penalty>,
 }
 
 impl InlinePermission {
-    /// Returns whether handlers may be polled inline. As long as they may, this takes a single atomic load.
+    /// Returns whether handlers may be polled inline. Takes a single atomic load as long as they may.
     #[inline]
     pub fn is_kept(&self) -> bool {
         !self.is_lost.load(Ordering::Relaxed) || self.is_regained(Instant::now())
@@ -61,8 +63,8 @@ impl InlinePermission {
 
     /// Records that a handler has blocked its thread. Returns whether it is the first one.
     ///
-    /// Handlers then run in tasks, unless `has_threads` is false, because a blocking task would block the only thread
-    /// of the runtime.
+    /// Handlers then run in tasks of their own, unless `has_threads` is false, because a blocking task would block the
+    /// only thread of the runtime.
     pub(crate) fn lose(&self, now: Instant, has_threads: bool) -> bool {
         let mut apart = self.apart.lock();
         // Handlers that were already running when the permission was revoked must not extend the period.
@@ -73,13 +75,13 @@ impl InlinePermission {
         !self.is_noticed.swap(true, Ordering::Relaxed)
     }
 
-    /// Allows the next blocking handler to be reported. Called if the first report turned out to be the printing of a
+    /// Permits the next blocking handler to be reported. Called if the first report turned out to be the printing of a
     /// backtrace.
     pub(crate) fn forget_notice(&self) {
         self.is_noticed.store(false, Ordering::Relaxed);
     }
 
-    /// Returns whether handlers may be polled inline again.
+    /// Returns whether handlers may be polled inline again after they were slow.
     #[cold]
     fn is_regained(&self, now: Instant) -> bool {
         let is_over = self.apart.lock().is_over(now);
@@ -90,14 +92,14 @@ impl InlinePermission {
     }
 }
 
-/// Reference of a connection to the permission of a method. Each connection has a reference count of its own, because a
+/// A connection's reference to the permission of a method. Each connection has a reference count of its own, because a
 /// shared one would be contended by all cores at every pending call.
 #[derive(Clone, Debug)]
 #[allow(clippy::redundant_allocation)] // The outer `Arc` has a reference count of its own.
 pub struct PermissionHandle(Arc<Arc<InlinePermission>>);
 
 impl PermissionHandle {
-    /// Creates the first reference of a connection.
+    /// Creates the first reference of a connection to a permission.
     pub fn of_connection(permission: &Arc<InlinePermission>) -> Self {
         Self(Arc::new(permission.clone()))
     }

@@ -28,20 +28,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// Identifies a call that the peer may cancel: the id and operation of its request.
+/// A call that the peer may cancel, identified by the id and operation of its request.
 pub(crate) type Call = (PacketId, Operation);
 
-/// Maximum number of idle tasks that a connection keeps on its worker and in the caller's runtime, as long as the
-/// connection itself is not idle. Each takes half a kilobyte.
+/// Maximum number of idle tasks that a connection keeps for reuse on its worker and in the caller's runtime while it is
+/// active. Each takes half a kilobyte.
 const SPARE_MAX: usize = 64;
 
-/// Executor that polls a job: the connection's own worker, or the runtime of the caller.
+/// Executor that polls a job: the worker of its connection, or the caller's runtime.
 #[derive(Debug)]
 pub enum Placement {
-    /// On the worker that drives the connection, if there is one. Used for operations whose handlers have not blocked a
+    /// The worker that drives the connection, if there is one. Used for operations whose handlers have not blocked a
     /// worker. If an operation blocks one, its permission is revoked, and its jobs move to the runtime.
     Home(Operation, PermissionHandle),
-    /// In the tokio runtime in which the server was started or the client connected.
+    /// The tokio runtime in which the server was started or the client connected.
     Runtime,
 }
 
@@ -77,10 +77,10 @@ pub enum Policy {
     /// millisecond each, or three polls of a pending handler did.
     #[default]
     Inline,
-    /// Spawns a task for each handler, in the runtime in which the server was started or the client connected. Intended
+    /// Spawns a task for each request in the runtime in which the server was started or the client connected. Intended
     /// for handlers that compute for long or block by `block_in_place`.
     Concurrent,
-    /// Like [`Concurrent`](Self::Concurrent), with a maximum number of concurrent handlers for each operation and
+    /// Like [`Concurrent`](Self::Concurrent), but with a maximum number of concurrent handlers for each operation and
     /// connection. Further requests wait in order.
     AtMost(usize),
 }
@@ -89,13 +89,13 @@ pub enum Policy {
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     table: Mutex<TaskTable>,
-    /// Copy of [`JobSlots::calls_running`] that can be read without the lock. It is written under the lock.
+    /// Copy of [`JobSlots::calls_running`] that can be read without the lock. Written under the lock.
     calls_running: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
 struct TaskTable {
-    /// Slots of running jobs and of idle tasks. Boxed because most connections have no jobs.
+    /// Slots for running jobs and idle tasks. Boxed because most connections have no jobs.
     slots: Option<Box<JobSlots>>,
     /// Number of the last job. Unlike slots, numbers are not reused: a job that is cancelled during a poll may end much
     /// later, and must not free the slot of another job.
@@ -108,22 +108,22 @@ struct TaskTable {
 struct JobSlots {
     all: Vec<JobSlot>,
     free: FreeSlots,
-    /// Index of the jobs that handle calls, by which a CANCEL packet finds its job.
+    /// Index of the jobs that handle calls, by which the job of a CANCEL packet is found.
     calls: Calls,
-    /// Number of jobs that handle calls of the peer. Streams and spawned tasks do not count.
+    /// Number of running jobs that handle calls of the peer. Streams and spawned tasks do not count.
     calls_running: usize,
-    /// Period during which no job starts on the worker, because one was slow there.
+    /// Period during which no jobs start on the worker, because one was slow there.
     apart: Option<Penalty>,
 }
 
-/// Slots without a job, grouped by where their idle task runs, so that a new job can reuse it.
+/// Slots without a job, grouped by where their idle task runs, so that a new job can reuse the task.
 #[derive(Debug, Default)]
 struct FreeSlots {
-    /// Free slots that have no task.
+    /// Unused slots that have no idle task.
     bare: Vec<usize>,
-    /// Free slots whose idle task runs in the caller's runtime.
+    /// Unused slots whose idle task runs in the caller's runtime.
     in_runtime: Vec<usize>,
-    /// Free slots whose idle task runs on the connection's worker.
+    /// Unused slots whose idle task runs on the connection's worker.
     on_worker: Vec<usize>,
 }
 
@@ -132,7 +132,7 @@ impl FreeSlots {
         self.bare.len() + self.in_runtime.len() + self.on_worker.len()
     }
 
-    /// Returns the slots with an idle task on the worker, or those with one in the caller's runtime.
+    /// Returns the unused slots whose idle task runs on the worker, or those whose task runs in the caller's runtime.
     fn spare(&mut self, on_worker: bool) -> &mut Vec<usize> {
         if on_worker { &mut self.on_worker } else { &mut self.in_runtime }
     }
@@ -140,50 +140,50 @@ impl FreeSlots {
 
 #[derive(Debug, Default)]
 struct JobSlot {
-    /// Number of the job in the slot, or 0 if the slot is free. It distinguishes the job from earlier ones in the same
-    /// slot.
+    /// Number of the job in the slot, or 0 if the slot is unused. It distinguishes the job from earlier ones in the
+    /// same slot.
     job: u64,
-    /// Task that runs the jobs of the slot. It may stay idle while the slot is free, for reuse.
+    /// Task that runs the jobs of the slot. It may be kept idle for reuse while the slot is unused.
     carrier: Option<Arc<Carrier>>,
-    /// Call that the job handles, if the peer may still cancel it.
+    /// Call that the job handles, as long as the peer may cancel it.
     call: Option<Call>,
-    /// Whether the job counts as a call of the peer.
+    /// Whether the job handles a call of the peer, to which the limit of calls applies.
     is_call: bool,
-    /// Previous and next slot in a chain of [`Calls`], if the slot has a call.
+    /// Previous and next slot in the hash chain of [`Calls`], if the slot's job handles a call.
     before: u32,
     next: u32,
 }
 
-/// Reference to a job. The slot alone does not suffice, because it may already belong to a later job.
+/// Reference to a job. It contains the job's number, because its slot may already belong to a later job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JobSlotId {
     slot: usize,
-    /// Number of the job. The reference is stale if the slot now has another number.
+    /// Number of the job. The reference is stale if the slot has another number.
     job: u64,
 }
 
-/// Result of requesting a slot for a new job.
+/// Result of reserving a slot for a new job.
 pub(crate) enum JobStart {
-    /// A slot was reserved, and the job may start.
+    /// A slot was reserved, so the job may start.
     Yes {
         id: JobSlotId,
-        /// Idle task that can run the job. If `None`, a task must be spawned.
+        /// Idle task that can run the job. If there is none, a task must be spawned.
         spare: Option<Arc<Carrier>>,
-        /// Whether the job must run on the worker.
+        /// Whether the job must run on the worker of its connection.
         on_worker: bool,
     },
     /// The connection already runs its maximum number of calls.
     Full,
-    /// The connection has ended.
+    /// The connection has ended, so no job may start.
     Ended,
 }
 
-/// State of the connection's jobs after one has ended; see [`Tasks::end`].
+/// State of a connection's jobs after one of them has ended; see [`Tasks::end`].
 #[derive(Clone, Copy, Default)]
 pub(crate) struct FinishedJob {
     /// Whether the job handled a call that was not cancelled.
     pub(crate) had_call: bool,
-    /// Whether there are no other jobs.
+    /// Whether the connection has no other jobs.
     pub(crate) was_last: bool,
 }
 
@@ -226,15 +226,15 @@ impl Tasks {
         JobStart::Yes { id, spare, on_worker }
     }
 
-    /// Registers the task that is going to run a job. Ends the task if the job has been cancelled or the connection has
-    /// ended in the meantime.
+    /// Registers the task that is about to run a job. If the job was cancelled or the connection ended in the meantime,
+    /// ends the task.
     pub(crate) fn start(&self, id: JobSlotId, carrier: &Arc<Carrier>) {
         if !self.move_job(id, carrier) {
             carrier.end();
         }
     }
 
-    /// Assigns a job to another task. Returns `false` if the job has ended.
+    /// Assigns a running job to another task. Returns `false` if the job has ended.
     fn move_job(&self, id: JobSlotId, carrier: &Arc<Carrier>) -> bool {
         let mut tasks = self.table.lock();
         let Some(slot) = tasks.slot(id) else { return false };
@@ -245,14 +245,14 @@ impl Tasks {
         true
     }
 
-    /// Prevents jobs from starting on the worker for some time, because one was slow there.
+    /// Prevents jobs from starting on the worker for some time because one was slow there.
     fn detach(&self, now: Instant) {
         if let Some(slots) = &mut self.table.lock().slots {
             slots.apart.get_or_insert_default().begin(now);
         }
     }
 
-    /// Drops the job that handles a call, together with its task, even during a poll. Returns `false` if there is no
+    /// Drops the job that handles a call together with its task, even during a poll. Returns `false` if there is no
     /// such job or it has already replied.
     pub(crate) fn cancel(&self, call: Call) -> bool {
         let mut tasks = self.table.lock();
@@ -287,12 +287,12 @@ impl Tasks {
         left.map(DetachedJob::finish).is_some()
     }
 
-    /// Returns whether a job has not ended.
+    /// Returns whether a job is still running.
     pub(crate) fn is_running(&self, id: JobSlotId) -> bool {
         self.table.lock().slot(id).is_some()
     }
 
-    /// Frees the slot of a job, unless the job has already ended.
+    /// Frees the slot of a job. Does nothing if the job has already ended.
     pub(crate) fn end(&self, id: JobSlotId) -> FinishedJob {
         let mut tasks = self.table.lock();
         let Some(slots) = tasks.slots.as_mut() else { return FinishedJob::default() };
@@ -303,25 +303,25 @@ impl Tasks {
         FinishedJob { had_call: left.is_some_and(DetachedJob::finish), was_last }
     }
 
-    /// Returns the number of jobs that handle calls of the peer. Takes no lock. The driver never sees a value that is
-    /// too low, because it starts all of these jobs itself.
+    /// Returns the number of running jobs that handle calls of the peer. Takes no lock. The driver never sees a value
+    /// that is too low, because it starts all of these jobs itself.
     #[inline]
     pub(crate) fn calls_running(&self) -> usize {
         self.calls_running.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of jobs.
+    /// Returns the number of running jobs.
     pub(crate) fn len(&self) -> usize {
         self.table.lock().slots.as_ref().map_or(0, |slots| slots.in_use())
     }
 
-    /// Frees all slots and their tasks if there are no jobs.
+    /// Frees all slots and their idle tasks if no jobs are running.
     pub(crate) fn release(&self) {
         let slots = self.table.lock().slots.take_if(|slots| slots.free.len() == slots.all.len());
         end_all(slots);
     }
 
-    /// Aborts all jobs, and prevents more from starting.
+    /// Aborts all jobs of the connection and prevents more from starting.
     pub(crate) fn abort(&self) {
         let mut tasks = self.table.lock();
         tasks.ended = true;
@@ -331,14 +331,14 @@ impl Tasks {
     }
 }
 
-/// Ends the tasks of all slots.
+/// Ends the tasks of all job slots.
 fn end_all(slots: Option<Box<JobSlots>>) {
     let slots = slots.unwrap_or_default();
     slots.all.into_iter().filter_map(|slot| slot.carrier).for_each(|carrier| carrier.end());
 }
 
 impl JobSlots {
-    /// Frees the slot of a job, unless the job has already ended.
+    /// Frees the slot of a job. Returns `None` if the job has already ended.
     fn leave(&mut self, id: JobSlotId) -> Option<DetachedJob> {
         let slot = self.all.get_mut(id.slot).filter(|slot| slot.job == id.job)?;
         slot.job = 0;
@@ -355,21 +355,22 @@ impl JobSlots {
         Some(DetachedJob { had_call: call.is_some(), surplus })
     }
 
-    /// Returns the number of occupied slots.
+    /// Returns the number of slots with a running job.
     fn in_use(&self) -> usize {
         self.all.len() - self.free.len()
     }
 }
 
-/// A job whose slot was freed under the lock. [`finish`](Self::finish) does the rest once the lock is released.
+/// A job whose slot was freed under the lock. [`finish`](Self::finish) completes the removal after the lock is
+/// released.
 struct DetachedJob {
     had_call: bool,
-    /// Task of the slot, which must end because there are enough idle tasks.
+    /// Task of the slot that must end because enough idle tasks are kept.
     surplus: Option<Arc<Carrier>>,
 }
 
 impl DetachedJob {
-    /// Ends the surplus task, if there is one. Returns whether the job had a call. Must be called without the lock.
+    /// Ends the surplus task, if there is one. Returns whether the job handled a call. Must be called without the lock.
     fn finish(self) -> bool {
         if let Some(carrier) = self.surplus {
             carrier.end();
@@ -379,7 +380,7 @@ impl DetachedJob {
 }
 
 impl TaskTable {
-    /// Returns the slot of a job, unless the job has ended.
+    /// Returns the slot of a job, or `None` if the job has ended.
     fn slot(&mut self, id: JobSlotId) -> Option<&mut JobSlot> {
         let slot = self.slots.as_mut()?.all.get_mut(id.slot)?;
         (slot.job == id.job).then_some(slot)

@@ -52,7 +52,7 @@ pub enum Workers {
     /// share no state. If a handler blocks or computes for long, its thread is replaced by another one, except with
     /// io_uring.
     PerCore,
-    /// This number of threads, but at least one. Otherwise like `PerCore`.
+    /// This number of threads, but at least one. Apart from the number, like `PerCore`.
     Threads(usize),
     /// The runtime in which the server was started or the client connected. This is the default. If io_uring is
     /// required, threads shared by the whole process are used instead, because a ring belongs to one thread.
@@ -70,7 +70,7 @@ impl Workers {
         }
     }
 
-    /// Returns the number of threads, or `None` for the caller's runtime.
+    /// Returns the number of worker threads, or `None` if the caller's runtime is used.
     pub(crate) fn count(self) -> Option<usize> {
         match self {
             Self::PerCore => Some(thread::available_parallelism().map_or(1, usize::from)),
@@ -80,15 +80,15 @@ impl Workers {
     }
 }
 
-/// Function that starts this number of workers, or returns existing ones.
+/// Function that starts this number of workers or returns existing ones.
 pub(crate) type StartThreads = fn(usize) -> io::Result<Arc<[Worker]>>;
 
-/// Starts the workers of a server.
+/// Starts worker threads for a server.
 pub(crate) fn start_threads(count: usize) -> io::Result<Arc<[Worker]>> {
     (0..count).map(Worker::start).collect()
 }
 
-/// Returns the workers that are shared by all clients with this number of threads.
+/// Returns the worker threads that all clients with this number of threads share.
 pub(crate) fn shared_threads(count: usize) -> io::Result<Arc<[Worker]>> {
     static SHARED: Mutex<Vec<Arc<[Worker]>>> = Mutex::new(Vec::new());
     let mut shared = SHARED.lock();

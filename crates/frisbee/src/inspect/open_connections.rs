@@ -16,19 +16,21 @@ use tokio::sync::{Notify, watch};
 /// Maximum number of connections that are logged individually when a shutdown times out.
 const LATE_NAMED: usize = 3;
 
-/// Time that a shutdown waits for the first bytes of a client. They may be in flight, because the connection may have
-/// just been accepted. Clients send them immediately, so this covers the longest round trip on Earth and one
+/// Time for which a shutdown waits for the first bytes of a client. They may be in flight, because the connection may
+/// have just been accepted. Clients send them immediately, so this covers the longest round trip on Earth and one
 /// retransmission.
 const FIRST_WORD: Duration = Duration::from_secs(1);
 
-/// Connections that are open, in a handshake, or have not reached their worker yet. A shutdown waits for all of them.
+/// Connections of a server that are open, in a handshake, or have not reached their worker yet. A shutdown waits for
+/// all of them.
 #[derive(Debug, Default)]
 pub(crate) struct OpenConnections {
     inner: Mutex<Connections>,
     changed: Notify,
-    /// Phase of the server's life. Adapter connections watch it, because their connection handles have already ended.
+    /// Phase of the server's lifetime. Adapter connections watch it, because their connection handles have already
+    /// ended.
     phase: watch::Sender<ServerPhase>,
-    /// Workers that drive the connections, if the server has its own.
+    /// Workers that drive the connections, if the server has threads of its own.
     pub(crate) workers: OnceLock<Vec<WorkerWatch>>,
 }
 
@@ -43,12 +45,12 @@ struct Connections {
 #[derive(Debug)]
 struct Arrival {
     accepted: Instant,
-    /// The handle. `None` until the connection has reached its worker.
+    /// Handle of the connection, or `None` until the connection has reached its worker.
     connection: Option<Connection>,
 }
 
 impl Arrival {
-    /// Returns the connection, if it has reached its worker.
+    /// Returns the list entry of the connection, or `None` if it has not reached its worker.
     fn listed(&self, number: u64) -> Option<ListedConnection> {
         let age = now().saturating_duration_since(self.accepted);
         Some(ListedConnection { number, age, connection: self.connection.clone()? })
@@ -56,7 +58,7 @@ impl Arrival {
 }
 
 impl OpenConnections {
-    /// Returns a receiver of the server's phase.
+    /// Returns a receiver that observes the phase of the server's lifetime.
     pub(crate) fn phase(&self) -> watch::Receiver<ServerPhase> {
         self.phase.subscribe()
     }
@@ -77,7 +79,7 @@ impl OpenConnections {
         Some(OpenConnection { open: open.clone(), number })
     }
 
-    /// Returns up to `max` connections whose number is above `after`, except for those that have not reached their
+    /// Returns up to `max` connections whose number is above `after`, excluding those that have not reached their
     /// worker.
     pub(crate) fn page(&self, after: Option<u64>, max: usize) -> Vec<ListedConnection> {
         let inner = self.inner.lock();
@@ -85,12 +87,12 @@ impl OpenConnections {
         next.filter_map(|(number, arrival)| arrival.listed(*number)).take(max).collect()
     }
 
-    /// Returns the connection with this number, if it has reached its worker.
+    /// Returns the connection with this number, if it is open and has reached its worker.
     pub(crate) fn get(&self, number: u64) -> Option<ListedConnection> {
         self.inner.lock().by_number.get(&number)?.listed(number)
     }
 
-    /// Starts a phase, and returns the handles of the open connections.
+    /// Starts a phase of the shutdown, and returns the handles of the open connections.
     fn begin(&self, phase: ServerPhase) -> Vec<Connection> {
         let mut inner = self.inner.lock();
         inner.phase = inner.phase.max(phase);
@@ -104,7 +106,7 @@ impl OpenConnections {
         open
     }
 
-    /// Closes each connection when it is idle. Closes those that remain when the timeout expires.
+    /// Closes each connection when it is idle. When the timeout expires, closes those that remain.
     pub(crate) async fn drain(&self, timeout: Duration, pending_handshakes: &HandshakeLimiter) {
         self.begin(ServerPhase::Stopping).iter().for_each(Connection::close_when_idle);
         if tokio::time::timeout(timeout, self.emptied(pending_handshakes)).await.is_ok() {
@@ -123,7 +125,7 @@ impl OpenConnections {
         let _ = tokio::time::timeout(Duration::from_secs(2), self.emptied(pending_handshakes)).await;
     }
 
-    /// Waits until all connections have ended. Clients that have not sent anything are given less time.
+    /// Waits until all connections have ended. Clients that have not sent anything get less time.
     async fn emptied(&self, pending_handshakes: &HandshakeLimiter) {
         loop {
             let mark = pending_handshakes.mark();
@@ -162,8 +164,8 @@ pub(crate) struct OpenConnection {
 }
 
 impl OpenConnection {
-    /// Stores the handle of the connection. Returns whether it should be driven. If a shutdown has begun since the
-    /// connection was accepted, it may still complete the work that its client has sent.
+    /// Stores the handle of the connection. Returns whether it should be driven. If a shutdown has begun since it was
+    /// accepted, it may still complete the work that its client has sent.
     pub(crate) fn connect(&self, connection: &Connection) -> bool {
         let mut inner = self.open.inner.lock();
         let phase = inner.phase;

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 
-/// Deferred packets of a connection. Its driver adds and removes packets in order. A request is also removed when its
-/// call is cancelled.
+/// Received packets of a connection that are deferred. Its driver adds and removes packets in order. A request is also
+/// removed when its call is cancelled.
 #[derive(Default)]
 pub(crate) struct Deferred(Mutex<Option<Box<Queue>>>);
 
@@ -22,16 +22,16 @@ pub(crate) struct DeferredPacket {
 
 #[derive(Default)]
 struct Queue {
-    /// Postponed packets, oldest first, each with the memory charged for it in bytes.
+    /// Deferred packets, oldest first, each with the memory charged for it in bytes.
     packets: VecDeque<(DeferredPacket, usize)>,
-    /// Total memory charge of the packets in bytes.
+    /// Total memory charged for the deferred packets in bytes.
     charged: usize,
-    /// Streams with deferred packets, in order. Later packets of a stream must be deferred too. Entries are kept until
-    /// all packets have been routed.
+    /// Streams with deferred packets, in order. Later packets of these streams must be deferred too. Entries are kept
+    /// until all packets have been routed.
     streams: Vec<PacketId>,
-    /// Whether all later packets must be deferred.
+    /// Whether all later packets must be deferred too.
     stops: bool,
-    /// Bytes that packets which were not deferred have added to the backlog.
+    /// Number of bytes that packets which were not deferred have added to the backlog.
     added: usize,
 }
 
@@ -56,7 +56,7 @@ impl Deferred {
         queue.packets.push_back((entry, charge));
     }
 
-    /// Removes and returns the first packet.
+    /// Removes and returns the oldest deferred packet.
     pub(crate) fn pop(&self, account: &Account) -> Option<DeferredPacket> {
         let mut queue = self.0.lock();
         let queue = queue.as_mut()?;
@@ -65,7 +65,7 @@ impl Deferred {
         Some(entry)
     }
 
-    /// Removes a request. Returns whether it was deferred.
+    /// Removes the deferred request of a cancelled call. Returns whether it was deferred.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, account: &Account) -> bool {
         let mut queue = self.0.lock();
         let Some(queue) = queue.as_mut() else { return false };
@@ -78,7 +78,8 @@ impl Deferred {
         true
     }
 
-    /// Removes the packets of a stream. Returns whether there were any. Later packets of the stream are still deferred.
+    /// Removes the deferred packets of a stream. Returns whether there were any. Later packets of the stream are still
+    /// deferred.
     pub(crate) fn leave_stream(&self, id: PacketId, account: &Account) -> bool {
         let mut queue = self.0.lock();
         let Some(queue) = queue.as_mut() else { return false };
@@ -93,7 +94,7 @@ impl Deferred {
         queue.packets.len() < before
     }
 
-    /// Returns whether later packets of a stream must be deferred, because earlier ones are.
+    /// Returns whether later packets of a stream must be deferred because earlier ones are.
     pub(crate) fn has_stream(&self, id: PacketId) -> bool {
         self.0.lock().as_ref().is_some_and(|queue| queue.streams.binary_search(&id).is_ok())
     }
@@ -103,20 +104,20 @@ impl Deferred {
         self.0.lock().get_or_insert_default().added += count;
     }
 
-    /// Returns whether no packets are deferred.
+    /// Returns whether no packets are deferred at present.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.lock().as_ref().is_none_or(|queue| queue.packets.is_empty())
     }
 
-    /// Returns whether processing must pause, because deferred packets and bytes added to the backlog have reached
-    /// `max`, which a single packet may exceed, or the memory limit of the server.
+    /// Returns whether processing must pause: deferred packets and bytes added to the backlog have reached the memory
+    /// limit of the server or `max`, which a single packet may exceed.
     pub(crate) fn is_full(&self, max: usize, account: &Account) -> bool {
         let is_full =
             |queue: &Queue| queue.stops || queue.charged.saturating_add(queue.added) >= max || account.is_over();
         self.0.lock().as_deref().is_some_and(is_full)
     }
 
-    /// Removes all packets.
+    /// Removes all deferred packets.
     pub(crate) fn clear(&self, account: &Account) {
         let queue = self.0.lock().take();
         if let Some(queue) = queue {
@@ -126,7 +127,7 @@ impl Deferred {
 }
 
 impl Queue {
-    /// Releases the memory charge of a packet that was removed.
+    /// Releases the memory charge of a removed packet.
     fn forget(&mut self, charge: usize, account: &Account) {
         self.charged -= charge;
         self.stops &= !self.packets.is_empty();

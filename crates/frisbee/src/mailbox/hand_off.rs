@@ -10,13 +10,14 @@ use std::pin::Pin;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// Outcome of a hand-off request that the peer has accepted: the transport, which the connection no longer uses.
+/// Result of a hand-off request that the peer accepted: its reply, and the transport that the connection no longer
+/// uses.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct HandOffAccepted {
-    /// Body of the peer's reply.
+    /// Body of the peer's hand-off reply.
     pub reply: Bytes,
-    /// The transport of the connection.
+    /// Transport of the connection, which belongs to the caller now.
     pub transport: RawTransport,
 }
 
@@ -97,17 +98,18 @@ impl HandOffTarget {
         Self(Owner::Apart(Box::new(move |raw, _| take(raw))))
     }
 
-    /// Creates an owner from a function whose future runs in the task of the connection.
+    /// Creates a target from a function whose future runs in the task of the connection.
     pub(crate) fn in_place(take: impl FnOnce(RawTransport) -> AdapterFuture + Send + 'static) -> Self {
         Self(Owner::Adapter(Box::new(take)))
     }
 
-    /// Returns whether the future runs in the task of the connection.
+    /// Returns whether the target's future runs in the task of the connection.
     pub(crate) fn is_in_place(&self) -> bool {
         matches!(self.0, Owner::Adapter(_))
     }
 
-    /// Hands off the transport. If a future is returned, the task of the connection must continue with it.
+    /// Hands off the transport to the target. If a future is returned, the task of the connection must continue with
+    /// it.
     pub(crate) fn take(self, raw: RawTransport, runtime: &Handle) -> Option<AdapterFuture> {
         let _entered = runtime.enter();
         match self.0 {
@@ -126,34 +128,34 @@ opaque_debug!([] HandOffTarget, "HandOffTarget");
 #[derive(Debug)]
 pub(crate) enum HandOffStep {
     Request {
-        /// Packets that were sent before the request.
+        /// Packets that were queued before the hand-off request.
         before: Outbox,
         request: Bytes,
         asking: HandOffWaiter,
     },
-    /// Cancels the request, because the caller no longer waits for the reply.
+    /// Cancels the hand-off request because the caller no longer waits for the reply.
     GiveUp,
     Decide {
         answer: HandOffAnswer,
         reply: Bytes,
-        /// The next owner, if the request is accepted.
+        /// New owner of the transport, if the request is accepted.
         take_over: Option<HandOffTarget>,
     },
-    /// Detach the transport without notifying the peer.
+    /// Detaches the transport without notifying the peer.
     Leave(HandOffTarget),
 }
 
-/// A caller that waits for the reply to its hand-off request.
+/// A caller that is waiting for the reply to its hand-off request.
 #[derive(Debug)]
 pub(crate) struct HandOffWaiter {
     pub(crate) operation: Operation,
     answer: oneshot::Sender<Result<HandOffAccepted, HandOffError>>,
-    /// Guard of a protocol, kept until the reply arrives.
+    /// Guard supplied by a protocol, which is kept until the reply arrives.
     guard: Box<dyn Any + Send>,
 }
 
 impl HandOffWaiter {
-    /// Creates a waiter that sends the reply to `answer`, and keeps `guard` until then.
+    /// Creates a waiter that sends the reply to `answer` and keeps `guard` until then.
     pub(crate) fn new(
         operation: Operation,
         answer: oneshot::Sender<Result<HandOffAccepted, HandOffError>>,
@@ -168,7 +170,7 @@ impl HandOffWaiter {
         let _ = self.answer.send(answer);
     }
 
-    /// Returns whether the caller no longer waits.
+    /// Returns whether the caller no longer waits for the reply.
     pub(crate) fn is_abandoned(&self) -> bool {
         self.answer.is_closed()
     }

@@ -6,20 +6,20 @@ use bytes::Bytes;
 use frisbee_core::{Batch, tlv};
 use std::collections::VecDeque;
 
-/// Length in bytes below which messages are copied out of the read buffer. Otherwise a few bytes would keep a buffer of
-/// 64 KiB alive.
+/// Length in bytes below which messages are copied out of the read buffer, because otherwise a few bytes would keep a
+/// buffer of 64 KiB alive.
 pub(crate) const COPY_BELOW: usize = 16 * 1024;
 
 /// Maximum capacity in bytes that an empty inbox keeps for later messages.
 const KEEP_CAPACITY: usize = 16 * 1024;
 
-/// A queue of messages. Short messages share a buffer, so that they need no allocations of their own.
+/// Queue of a stream's received messages. Short messages share a buffer, so that they need no allocations of their own.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
-    /// Short messages in the format of a batch, each preceded by its length. The unread ones are `copied[read..]`.
+    /// Short messages in the format of a batch, each preceded by its length. The unread ones start at offset `read`.
     copied: Vec<u8>,
     read: usize,
-    /// Offset up to which the messages in `copied[read..]` can be read without further checks.
+    /// Offset in `copied` up to which messages can be read without further checks.
     stop: usize,
     /// Long messages, each with the offset in `copied` of the short message that follows it.
     shared: VecDeque<(usize, Bytes)>,
@@ -28,9 +28,9 @@ pub(crate) struct Inbox {
 /// A message taken from the receive queue of a stream.
 #[derive(Debug)]
 pub enum Message<'a> {
-    /// A short message, in a buffer shared with others.
+    /// A short message in a buffer that it shares with others.
     Copied(&'a [u8]),
-    /// A long message, in memory of its own.
+    /// A long message in memory of its own.
     Shared(Bytes),
 }
 
@@ -48,7 +48,7 @@ impl Message<'_> {
         self.len() == 0
     }
 
-    /// Converts the message to bytes that are independent of the queue.
+    /// Converts the message to bytes that do not borrow from the queue.
     pub fn into_bytes(self) -> Bytes {
         match self {
             Self::Copied(bytes) => Bytes::copy_from_slice(bytes),
@@ -68,7 +68,7 @@ impl Inbox {
         self.resume();
     }
 
-    /// Appends the messages of a batch. All of them must be short.
+    /// Appends the messages in the body of a batch. All of them must be short.
     pub(crate) fn push_batch(&mut self, batch: &[u8]) {
         self.copied.extend_from_slice(batch);
         self.resume();
@@ -78,7 +78,7 @@ impl Inbox {
         self.read == self.copied.len() && self.shared.is_empty()
     }
 
-    /// Returns the next message if it is shorter than 128 bytes, unless reading is [paused](Self::pause).
+    /// Returns the next message if it is shorter than 128 bytes and reading is not [paused](Self::pause).
     #[inline(always)] // Called for every message.
     pub(crate) fn peek_short(&self) -> Option<&[u8]> {
         let before = self.copied.get(..self.stop)?;
@@ -87,7 +87,7 @@ impl Inbox {
         if length < 0x80 { rest.get(..usize::from(length)) } else { None }
     }
 
-    /// Consumes the message that [`peek_short`](Self::peek_short) has returned, which has this length.
+    /// Consumes the message of `length` bytes that [`peek_short`](Self::peek_short) has returned.
     #[inline(always)]
     pub(crate) fn skip_short(&mut self, length: usize) {
         self.read += 1 + length;
@@ -112,12 +112,12 @@ impl Inbox {
         self.stop = self.read;
     }
 
-    /// Lets [`peek_short`](Self::peek_short) return the short messages before the next long one.
+    /// Permits [`peek_short`](Self::peek_short) to return the short messages before the next long one.
     pub(crate) fn resume(&mut self) {
         self.stop = self.shared.front().map_or(self.copied.len(), |(at, _)| *at);
     }
 
-    /// Takes all messages of `other`, which gets the empty buffers of this queue.
+    /// Moves all messages of `other` to this queue. `other` gets the empty buffers of this queue.
     pub(crate) fn take_over(&mut self, other: &mut Self) {
         debug_assert!(self.is_empty(), "transferred messages are read first");
         self.copied.clear();
@@ -126,7 +126,7 @@ impl Inbox {
         std::mem::swap(self, other);
     }
 
-    /// Frees memory that was used for a burst.
+    /// Frees memory that was needed for a burst of messages.
     pub(crate) fn shrink(&mut self) {
         if self.is_empty() && self.copied.capacity() > KEEP_CAPACITY {
             *self = Self::default();

@@ -15,12 +15,12 @@ fn send(outbox: &mut Outbox, length: usize) {
     outbox.push(PacketId(1), operation, Bytes::from(vec![0; length])).expect("packet should be within the limit");
 }
 
-/// Creates a memory account without a limit, because these tests do not run out of memory.
+/// Creates a memory account without a limit, because these tests do not exhaust memory.
 fn account() -> Arc<Account> {
     Arc::new(Account::alone(Arc::new(Budget::new(usize::MAX, 0))))
 }
 
-/// A driver without a connection.
+/// Driver of a mailbox that has no connection.
 #[derive(Default)]
 struct Task {
     reader: MailReader,
@@ -52,7 +52,8 @@ impl Task {
         }
     }
 
-    /// Takes and writes mail until `bytes` bytes have been taken. The checker reports a lost wake-up as a deadlock.
+    /// Takes and writes packets until `bytes` bytes have been taken. The model checker reports a lost wake-up as a
+    /// deadlock.
     fn run(mut self, mailbox: &Mailbox, bytes: usize) {
         let mut received = 0;
         block_on(poll_fn(|context| {
@@ -63,7 +64,7 @@ impl Task {
     }
 }
 
-/// Returns a mailbox without room.
+/// Returns a mailbox whose backlog has reached its limit.
 fn full() -> loom::sync::Arc<Mailbox> {
     let mailbox = Mailbox::new(u32::MAX, BACKLOG_MAX, account());
     mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("mailbox should accept the packet");

@@ -11,12 +11,12 @@ pub(crate) enum Order {
     Flush(CloseReason),
     /// Close the connection immediately.
     Now(CloseReason),
-    /// Pass the transport to its next owner. Only the driver issues this order.
+    /// Pass the transport to its new owner. Only the driver issues this order.
     HandOver,
 }
 
 impl Order {
-    /// Stores an order to close the connection, unless `slot` contains a more urgent one.
+    /// Stores an order to end the connection, unless `slot` contains a more urgent one.
     pub(crate) fn put(order: Self, slot: &mut Option<Box<Self>>) {
         if slot.as_ref().is_none_or(|earlier| earlier.rank() < order.rank()) {
             *slot = Some(Box::new(order));

@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-/// Time after which an unused grant expires. Longer than a busy worker takes to poll a woken task, and short enough
-/// that a task which is never polled delays others by no more than a slow call.
+/// Time after which a permit is revoked if the task to which it was granted does not use it. Longer than a busy worker
+/// takes to poll a woken task, and short enough that a task which is never polled delays others by no more than a slow
+/// call.
 pub(crate) const GRANT_TIME: Duration = Duration::from_millis(10);
 
 /// Tasks that wait for permits, in the order of their arrival.
@@ -39,17 +40,17 @@ pub(crate) const GRANT_TIME: Duration = Duration::from_millis(10);
 /// ```
 #[derive(Debug, Default)]
 pub struct PermitQueue(
-    /// The queue. Boxed because on most connections no task ever waits.
+    /// Queue of waiting tasks. Boxed because on most connections no task ever waits.
     Option<Box<Queue>>,
 );
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// Waiting tasks, by a number that increases with each arrival.
+    /// Waiting tasks by number, which increases with each arrival.
     tasks: BTreeMap<u64, Waiting>,
-    /// Number of the last task that arrived.
+    /// Number of the task that arrived last.
     last: u64,
-    /// Number of tasks that have been granted a permit.
+    /// Number of waiting tasks that have been granted a permit.
     granted: usize,
 }
 
@@ -71,7 +72,7 @@ enum Waiting {
 }
 
 impl PermitPlace {
-    /// Returns whether the task has had to wait.
+    /// Returns whether the task has had to wait for its permit.
     #[inline]
     pub fn has_waited(&self) -> bool {
         self.0 != 0
@@ -79,20 +80,20 @@ impl PermitPlace {
 }
 
 impl PermitQueue {
-    /// Returns whether no tasks are waiting.
+    /// Returns whether no tasks are waiting for a permit.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the number of waiting tasks.
+    /// Returns the number of tasks that are waiting for a permit.
     #[inline]
     pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |queue| queue.tasks.len())
     }
 
-    /// Returns whether the task may take one of the `free` permits. If so, removes the task from the queue. A task
-    /// without a grant may only take permits that have not been granted to others.
+    /// Returns whether the task may take one of the `free` permits. If so, removes the task from the queue. A task may
+    /// only take permits that have not been granted to others.
     #[inline]
     pub fn take(&mut self, place: &mut PermitPlace, free: usize) -> bool {
         match &mut self.0 {
@@ -109,21 +110,21 @@ impl PermitQueue {
         self.0.as_ref().map_or(0, |queue| queue.granted)
     }
 
-    /// Adds a task that did not get a permit, or replaces its waker. Returns a waker that must be dropped without a
-    /// lock.
+    /// Adds a task that did not get a permit, or replaces its waker. Returns the previous waker, which must be dropped
+    /// without a lock.
     #[must_use]
     pub fn enter(&mut self, place: &mut PermitPlace, context: &Context<'_>) -> Option<Waker> {
         self.0.get_or_insert_default().enter(place, context)
     }
 
-    /// Grants free permits to the tasks that have waited longest. Returns their wakers, which must be woken after the
-    /// lock is released.
+    /// Grants free permits to the tasks that have waited longest. Returns the wakers of these tasks, which must be
+    /// woken after the lock is released.
     #[must_use]
     pub fn grant(&mut self, free: usize, now: impl FnOnce() -> Instant) -> Vec<Waker> {
         self.0.as_mut().map_or_else(Vec::new, |queue| queue.grant(free, now))
     }
 
-    /// Returns the time at which the first permit that was granted but not used is revoked.
+    /// Returns the time at which the first permit that was granted but not used will be revoked.
     pub fn due(&self) -> Option<Instant> {
         self.0.as_ref()?.due()
     }
@@ -136,14 +137,14 @@ impl PermitQueue {
         }
     }
 
-    /// Removes a task that no longer waits. If it was granted a permit, this is available for the next task: the caller
-    /// must call [`grant`](Self::grant) afterwards. Returns a waker that must be dropped without a lock.
+    /// Removes a task that no longer waits. If it was granted a permit, the caller must call [`grant`](Self::grant)
+    /// afterwards to grant the permit to the next task. Returns a waker that must be dropped without a lock.
     #[must_use]
     pub fn leave(&mut self, place: &mut PermitPlace) -> Option<Waker> {
         self.0.as_mut()?.remove(place)
     }
 
-    /// Removes all tasks, because there will be no more permits. The caller must wake them.
+    /// Removes all tasks because there will be no more permits. The caller must wake them.
     pub fn take_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
         // Numbering continues, because the places of the removed tasks may still exist.
         let tasks = self.0.as_mut().map(|queue| {

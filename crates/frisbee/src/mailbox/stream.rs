@@ -13,16 +13,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
-/// Maximum length in bytes of a reset text that is kept as long as a handle exists. Longer texts add no information,
-/// and 256 streams with a text of a whole packet each would take a gigabyte that is not charged.
+/// Maximum length in bytes of the reset reason that is kept for the handles of a stream. Longer texts add no
+/// information, and 256 streams with a text of a whole packet each would take a gigabyte that is not charged.
 const RESET_TEXT_MAX: usize = 4 * 1024;
 
-/// Memory charge in bytes of a stream opened by the peer until its last handle is dropped: its state, its table entry,
-/// and the task that serves it.
+/// Memory in bytes that is charged for a stream opened by the peer until its last handle is dropped: its state, its
+/// table entry, and the task that serves it.
 const STREAM_COST: usize = 2 * 1024;
 
-/// Step in bytes in which unread messages are charged, because there may be hundreds of thousands of small ones. Less
-/// than one step is included in the cost of the stream.
+/// Granularity in bytes of the charge for unread messages, because there may be hundreds of thousands of small ones.
+/// Less than one step is included in the cost of the stream.
 const MESSAGES_STEP: usize = 1024;
 
 /// Maximum [cost] of messages that are read before the reader must yield. A window may contain 60 000 messages, and the
@@ -46,48 +46,48 @@ pub(crate) struct StreamShared {
     pub(crate) id: PacketId,
     pub(crate) opened_here: bool,
     pub(crate) is_native: bool,
-    /// Whether the peer supports batches of messages.
+    /// Whether the peer supports several messages per packet.
     pub(crate) joins: bool,
-    /// Initial credit in bytes, which the peer may use before any message has been read.
+    /// Initial credit of the peer in bytes, which it may use before any message has been read.
     pub(crate) window: u64,
     pub(crate) account: Arc<Account>,
     pub(crate) inner: Mutex<Messages>,
 }
 
-/// Total size of a stream's messages so far, as seen from one end. For messages that share a packet, the header of the
-/// packet and their length prefixes are included.
+/// Total size of a stream's messages so far, as seen from one end. If messages share a packet, its header and their
+/// length prefixes are included.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct StreamBytes {
-    /// Bytes of messages that were sent, including pending ones.
+    /// Number of bytes of messages that were sent, including pending ones.
     pub sent: u64,
-    /// Bytes of messages that were received, including unread ones.
+    /// Number of bytes of messages that were received, including unread ones.
     pub received: u64,
 }
 
-/// Reason why receiving on a stream has ended.
+/// Reason why no more messages will be received on a stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum StreamEnd {
-    /// The peer has ended its direction. Go peers signal this by a message of their own protocol.
+    /// The peer has ended its direction of the stream. Go peers signal this by a message of their own protocol.
     Ended,
     /// The stream was closed, or the connection has ended.
     Closed,
-    /// The peer has reset the stream.
+    /// The peer has reset the stream with a status code and a reason.
     Reset {
         /// A gRPC status code.
         code: u32,
-        /// Text that explains the reason.
+        /// Text with which the peer explains the reset.
         message: String,
     },
-    /// The peer has reset the stream, and states that no part of it was passed to a handler.
+    /// The peer has reset the stream and states that no handler received any part of it.
     Refused {
         /// A gRPC status code.
         code: u32,
-        /// Text that explains the reason.
+        /// Text with which the peer explains the reset.
         message: String,
     },
-    /// Messages were lost because there was not enough memory.
+    /// Messages were discarded because there was not enough memory.
     Overflowed,
 }
 
@@ -95,38 +95,38 @@ pub enum StreamEnd {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct StreamView {
-    /// Id of the stream, unique among the open streams of its connection.
+    /// Id of the stream, which is unique among the open streams of its connection.
     pub id: PacketId,
-    /// Whether this end has opened the stream.
+    /// Whether this end opened the stream.
     pub is_opened_here: bool,
-    /// Credit for sending, in bytes. Negative if the last message has exceeded it. `None` if the peer does not support
-    /// flow control.
+    /// Credit for sending in bytes. Negative if the last message exceeded it. `None` if the peer does not support flow
+    /// control.
     pub credit: Option<i64>,
-    /// Window of the peer: the maximum number of unread bytes.
+    /// Flow-control window of the peer: the maximum number of bytes that it may send before they are read.
     pub window: u64,
-    /// Memory in bytes of messages that were received and not read.
+    /// Memory in bytes of messages that were received but not read.
     pub unread: usize,
 }
 
-/// Messages that the reader has taken from the stream, and the cost of those that it has read but not reported, for
-/// which it must grant credit.
+/// Messages that the reader has taken from the stream, with the cost of those that it has read but for which it has not
+/// granted credit.
 #[derive(Debug, Default)]
 pub(crate) struct ReadBatch {
     pub(crate) inbox: Inbox,
-    /// Flow-control cost of the messages that were read since credit was last accounted for: their length and a fixed
-    /// amount per message.
+    /// Flow-control cost of the messages that were read since credit was last granted: their lengths and a fixed amount
+    /// per message.
     pub(crate) cost: u64,
-    /// Amount by which the memory charged for the messages in `cost` exceeds their flow-control cost.
+    /// Amount by which the memory of the messages in `cost` exceeds their flow-control cost.
     surplus: usize,
-    /// Value of `cost` at which the reader must stop and account for the messages it has read. It then grants credit to
-    /// the sender, and yields to other tasks if it has read [`READ_AT_ONCE`].
+    /// Value of `cost` at which the reader must account for the messages it has read. It then grants credit to the
+    /// sender, and yields to other tasks if it has read [`READ_AT_ONCE`].
     look_at: u64,
-    /// Cost of messages read since the reader last yielded, except for those in `cost`.
+    /// Cost of the messages read since the reader last yielded, excluding those in `cost`.
     in_a_row: u64,
 }
 
 impl ReadBatch {
-    /// Returns whether the reader must yield before it reads more.
+    /// Returns whether the reader must yield to other tasks before it reads more.
     pub(crate) fn is_enough(&mut self) -> bool {
         let is_enough = self.in_a_row >= READ_AT_ONCE;
         if is_enough {
@@ -136,20 +136,20 @@ impl ReadBatch {
         is_enough
     }
 
-    /// Records that the reader is waiting.
+    /// Records that the reader is waiting for messages.
     pub(crate) fn rest(&mut self) {
         self.in_a_row = 0;
     }
 
-    /// Records that a message of `length` bytes was read. Returns whether enough was read to release its memory and
-    /// grant credit to the sender.
+    /// Records that a message of `length` bytes was read. Returns whether so much was read that its memory must be
+    /// released and credit granted to the sender.
     #[inline(always)] // Called for every message.
     pub(crate) fn count(&mut self, length: usize) -> bool {
         self.cost += cost(length);
         self.cost >= self.look_at
     }
 
-    /// Like [`count`](Self::count), for a message that may be in shared memory.
+    /// Like [`count`](Self::count), but for a message that may be in memory of its own.
     pub(crate) fn count_any(&mut self, length: usize) -> bool {
         if length >= COPY_BELOW {
             self.surplus += body_memory(length) - length;
@@ -179,32 +179,32 @@ pub(crate) struct Messages {
     pub(crate) inbox: Inbox,
     /// Number of bytes of messages sent and received on the stream.
     pub(crate) bytes: StreamBytes,
-    /// Whether a message or HEADERS have been received.
+    /// Whether a message or HEADERS have been received on the stream.
     has_begun: bool,
-    /// Items of HEADERS that have not been taken.
+    /// Metadata items of HEADERS that have not been taken by a handle.
     headers: Option<Bytes>,
     trailers: Option<Bytes>,
-    /// Memory in bytes of received messages that the reader has not reported as read. Includes those in its
+    /// Memory in bytes of received messages for which the reader has not released it, including those in its
     /// [`ReadBatch`].
     held: usize,
-    /// Part of `held` that is charged to the connection's memory account. Changes only in whole steps, to limit updates
-    /// of the account.
+    /// Part of `held` that is charged to the connection's memory account. Changes in steps, to limit updates of the
+    /// account.
     charged: usize,
     pub(crate) overflowed: bool,
     pub(crate) reset: Option<(u32, String)>,
-    /// Whether the peer has stated that no part of the stream was passed to a handler.
+    /// Whether the peer has stated that no handler received any part of the stream.
     pub(crate) is_refused: bool,
     pub(crate) reader: Option<Waker>,
-    /// Senders waiting until the peer grants credit.
+    /// Senders that are waiting until the peer grants credit.
     pub(crate) senders: EventWaiters,
-    /// Tasks waiting until the stream has ended.
+    /// Tasks that are waiting until the stream has ended.
     pub(crate) watchers: EventWaiters,
 }
 
-/// Tasks that wait for one kind of event of a stream.
+/// Tasks that are waiting for one kind of event of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct EventWaiters {
-    /// Wakers of the tasks by number. Each owner of a number must [leave](Self::leave) the queue.
+    /// Wakers of the waiting tasks, by number. Each owner of a number must [leave](Self::leave) the queue.
     wakers: Vec<(u64, Waker)>,
     /// Number that was assigned to the latest waiting task. Tasks use it to update or remove their wakers.
     last: u64,
@@ -227,26 +227,26 @@ impl EventWaiters {
         None
     }
 
-    /// Removes a task that no longer waits. Its waker must be dropped without the lock.
+    /// Removes a task that no longer waits. Returns its waker, which must be dropped without the lock.
     #[must_use]
     pub(crate) fn leave(&mut self, number: u64) -> Option<Waker> {
         let index = self.wakers.iter().position(|(entered, _)| *entered == number)?;
         Some(self.wakers.swap_remove(index).1)
     }
 
-    /// Removes all tasks. The caller must wake them.
+    /// Removes all waiting tasks. The caller must wake them.
     pub(crate) fn take(&mut self) -> Vec<Waker> {
         std::mem::take(&mut self.wakers).into_iter().map(|(_, waker)| waker).collect()
     }
 }
 
 impl Messages {
-    /// Returns an error if messages can no longer be sent.
+    /// Returns an error if messages can no longer be sent on the stream.
     pub(crate) fn check_open(&self) -> Result<(), SendError> {
         if self.state.sends() { Ok(()) } else { Err(SendError::StreamClosed) }
     }
 
-    /// Calls `write` with the outbox to send one message, and deducts its credit.
+    /// Calls `write` with the outbox to send one message, and deducts the credit it costs.
     pub(crate) fn sending<T>(
         &mut self,
         outbox: &mut Outbox,
@@ -261,7 +261,7 @@ impl Messages {
         written
     }
 
-    /// Deducts credit for the message that `write` appends to the outbox, if it appends one.
+    /// Deducts the credit for the message that `write` appends to the outbox, if it appends one.
     pub(crate) fn spending<T>(&mut self, outbox: &mut Outbox, write: impl FnOnce(&mut Outbox) -> T) -> T {
         let before = outbox.len();
         let written = write(outbox);
@@ -285,8 +285,8 @@ impl Messages {
         (freed, credit.filter(|credit| *credit > 0))
     }
 
-    /// Records that `memory` bytes of messages were read. Returns the number of bytes to release from the memory
-    /// account.
+    /// Records that messages with a memory of `memory` bytes were read. Returns the number of bytes to release from the
+    /// memory account.
     fn release(&mut self, memory: usize) -> usize {
         self.held = self.held.saturating_sub(memory);
         let freed = self.charged.saturating_sub(whole_steps(self.held));
@@ -294,7 +294,7 @@ impl Messages {
         freed
     }
 
-    /// Charges the memory of a received message. Returns `false` if there is not enough.
+    /// Charges the memory of a received message. Returns `false` if not enough memory is available.
     #[inline]
     fn charge_message(&mut self, memory: usize, account: &Account) -> bool {
         let held = self.held.saturating_add(memory);
@@ -313,14 +313,14 @@ impl Messages {
         is_charged
     }
 
-    /// Returns unused credit of a batch. Returns the tasks to wake, which may now send.
+    /// Returns the unused credit of a batch to the stream. Returns the wakers of the tasks that may now send.
     pub(crate) fn put_credit(&mut self, rest: Option<i64>) -> Vec<Waker> {
         let Some(rest) = rest else { return Vec::new() };
         self.credit.settle(rest);
         if self.credit.is_open() { self.senders.take() } else { Vec::new() }
     }
 
-    /// Removes the tasks to wake, because the stream has ended.
+    /// Removes the wakers of all waiting tasks because the stream has ended.
     pub(crate) fn take_wakers(&mut self) -> Vec<Waker> {
         let mut wakers = self.senders.take();
         wakers.extend(self.reader.take());
@@ -330,7 +330,7 @@ impl Messages {
 }
 
 impl StreamShared {
-    /// Creates a stream whose peer has an initial credit of `stream_credit` bytes.
+    /// Creates the state of a stream whose peer has an initial credit of `stream_credit` bytes.
     pub(crate) fn new(
         id: PacketId,
         account: Arc<Account>,
@@ -373,7 +373,7 @@ impl StreamShared {
         self.inner.lock().state.is_over()
     }
 
-    /// Returns the total size of the messages so far.
+    /// Returns the total size of the messages sent and received so far.
     pub(crate) fn bytes(&self) -> StreamBytes {
         self.inner.lock().bytes
     }
@@ -390,7 +390,7 @@ impl StreamShared {
         }
     }
 
-    /// Waits until there is credit for a message. Returns the result of `take`.
+    /// Waits until the stream has credit for a message. Returns the result of `take`.
     pub(crate) fn poll_credit<T>(
         &self,
         context: &Context<'_>,
@@ -408,7 +408,7 @@ impl StreamShared {
         Poll::Pending
     }
 
-    /// Waits until the stream is over.
+    /// Waits until the stream has ended.
     pub(crate) fn poll_closed(&self, context: &Context<'_>, number: &mut u64) -> Poll<()> {
         let mut inner = self.inner.lock();
         if inner.state.is_over() {
@@ -420,7 +420,7 @@ impl StreamShared {
         Poll::Pending
     }
 
-    /// Removes the wakers of a task that no longer waits for credit or the end of the stream.
+    /// Removes the wakers of a task that no longer waits for credit or for the end of the stream.
     pub(crate) fn leave(&self, credit: u64, end: u64) {
         if credit == 0 && end == 0 {
             return;
@@ -431,7 +431,7 @@ impl StreamShared {
         drop(wakers);
     }
 
-    /// Handles a received message. If there was no memory or no credit for it, the stream is over, and the returned
+    /// Handles a received message. If there was no memory or no credit for it, the stream has ended, and the returned
     /// signal must be sent to the peer.
     ///
     /// # Errors
@@ -489,8 +489,8 @@ impl StreamShared {
         Some(StreamSignal::Nothing)
     }
 
-    /// Handles the items of HEADERS, or of TRAILERS, which end the direction of the peer. They require memory but no
-    /// credit. Returns `None` for HEADERS that are not the first packet of their direction.
+    /// Handles the metadata items of HEADERS, or of TRAILERS, which end the direction of the peer. They require memory
+    /// but no credit. Returns `None` for HEADERS that are not the first packet of their direction.
     pub(crate) fn handle_items(&self, items: &[u8], is_last: bool) -> Option<StreamSignal> {
         let mut inner = self.inner.lock();
         if !inner.state.receives() {
@@ -517,7 +517,7 @@ impl StreamShared {
         Some(StreamSignal::Nothing)
     }
 
-    /// Takes the items of HEADERS or TRAILERS.
+    /// Takes the metadata items of HEADERS or TRAILERS, if they have been received.
     pub(crate) fn take_items(&self, of_trailers: bool) -> Option<Bytes> {
         let mut inner = self.inner.lock();
         let items = if of_trailers { inner.trailers.take() } else { inner.headers.take() }?;
@@ -527,7 +527,7 @@ impl StreamShared {
         Some(items)
     }
 
-    /// Handles a message that was discarded for lack of memory. The stream is over, and the returned signal must be
+    /// Handles a message that was discarded for lack of memory. The stream has ended, and the returned signal must be
     /// sent to the peer.
     pub(crate) fn handle_rejected_body(&self) -> StreamSignal {
         let inner = self.inner.lock();
@@ -581,7 +581,7 @@ impl StreamShared {
         true
     }
 
-    /// Handles that the peer has closed the stream, or the connection has ended.
+    /// Handles that the peer closed the stream or the connection ended.
     pub(crate) fn handle_close(&self) {
         let mut inner = self.inner.lock();
         inner.state.handle_close();
@@ -590,7 +590,7 @@ impl StreamShared {
         wake_all(wakers);
     }
 
-    /// Records that the peer sends nothing more on the connection.
+    /// Handles that the peer will send nothing more on the connection.
     pub(crate) fn handle_eof(&self) {
         let reader = self.inner.lock().reader.take();
         wake(reader);
@@ -608,7 +608,7 @@ impl StreamShared {
         }
     }
 
-    /// Takes the queued messages for a reader that has read all previous ones. Returns the credit to grant for those.
+    /// Moves the queued messages to a reader that has read all previous ones. Returns the credit to grant for those.
     /// Completes without messages if no more will arrive.
     pub(crate) fn poll_refill(
         &self,
@@ -645,7 +645,7 @@ impl StreamShared {
         credit
     }
 
-    /// Drops messages that no handle will read.
+    /// Drops the unread messages, because no handle will read them.
     pub(crate) fn discard(&self) {
         let mut inner = self.inner.lock();
         let inbox = std::mem::take(&mut inner.inbox);

@@ -5,15 +5,15 @@ use crate::{PacketId, PeerKind};
 use frisbee_core::Role;
 use std::sync::Arc;
 
-/// Open streams of both ends, by id.
+/// Open streams of a connection, whichever end opened them, by id.
 #[derive(Debug, Default)]
 pub(crate) struct StreamTable {
-    /// The streams, sorted by id. There are at most a few hundred, and an ordered map would add kilobytes of code for
+    /// Open streams, sorted by id. There are at most a few hundred, and an ordered map would add kilobytes of code for
     /// each type.
     streams: Vec<(PacketId, Arc<StreamShared>)>,
-    /// Number of streams opened by this end.
+    /// Number of open streams that this end has opened.
     opened_here: u32,
-    /// Id at which the search for a free id begins when this end opens a stream: one more than that of its latest
+    /// Id at which the search for an unused id begins when this end opens a stream: one more than that of its latest
     /// stream.
     next: u16,
 }
@@ -27,7 +27,7 @@ impl StreamTable {
         self.streams.len()
     }
 
-    /// Returns the number of streams opened by the peer.
+    /// Returns the number of open streams that the peer has opened.
     pub(crate) fn opened_by_peer(&self) -> usize {
         self.streams.len() - self.opened_here as usize
     }
@@ -45,7 +45,7 @@ impl StreamTable {
         self.streams.iter().map(|(_, stream)| stream)
     }
 
-    /// Returns how many more streams this end may open.
+    /// Returns how many more streams this end may open at present.
     pub(crate) fn free(&self, peer: &PeerKind) -> usize {
         let max = peer.hello().map_or(u32::MAX, |hello| hello.streams_max);
         usize::try_from(max.saturating_sub(self.opened_here)).unwrap_or(usize::MAX)
@@ -91,7 +91,7 @@ impl StreamTable {
         true
     }
 
-    /// Removes a stream, unless its id now belongs to another one.
+    /// Removes a stream from the table, unless its id already belongs to another stream.
     pub(super) fn leave(&mut self, stream: &Arc<StreamShared>) {
         if let Ok(at) = self.find(stream.id)
             && Arc::ptr_eq(&self.streams[at].1, stream)
@@ -101,7 +101,7 @@ impl StreamTable {
         }
     }
 
-    /// Removes all streams.
+    /// Removes and returns all streams.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Arc<StreamShared>> + use<> {
         self.opened_here = 0;
         std::mem::take(&mut self.streams).into_iter().map(|(_, stream)| stream)

@@ -15,26 +15,27 @@ use crate::{Outbox, SendError};
 use std::collections::BTreeMap;
 use std::task::{Context, Poll, Waker};
 
-/// Wakers of the tasks that wait for a connection. The caller must wake or drop returned wakers after it has released
-/// the lock of the mailbox, because both may run arbitrary code.
+/// Wakers of the tasks that are waiting on a connection. The caller must wake or drop returned wakers after it has
+/// released the lock of the mailbox, because both may run arbitrary code.
 #[derive(Debug, Default)]
 pub(crate) struct WaitList {
-    /// Tasks waiting for space in the outbox. Boxed because usually none wait.
+    /// Tasks that are waiting on the connection. Boxed because usually there are none.
     waiters: Option<Box<WaiterQueue>>,
-    /// Number that was assigned to the task that started to wait last.
+    /// Number that was assigned to the task that began to wait last.
     last: u64,
 }
 
 #[derive(Debug, Default)]
 struct WaiterQueue {
-    /// Tasks that wait for space, in the order of their arrival.
+    /// Tasks that are waiting for space in the outbox, in the order of their arrival.
     producers: BTreeMap<u64, Waker>,
-    /// Number of the last task in the current round. Tasks that arrive later are woken only after this round.
+    /// Number of the last task in the current round of wake-ups. Tasks that arrive later are woken only after this
+    /// round.
     round: u64,
-    /// Number of tasks of the current round that were woken but have not been polled yet.
+    /// Number of tasks of the current round that have been woken but not polled.
     owed: usize,
-    /// Tasks that wait for the end of the connection, the kind of the peer, a stream slot, or the reply to a hand-off
-    /// request.
+    /// Tasks that are waiting for the end of the connection, the kind of the peer, permission to open a stream, or the
+    /// reply to a hand-off request.
     watchers: BTreeMap<u64, Waker>,
 }
 
@@ -76,7 +77,7 @@ impl WaitList {
         waiters.owed > 0 && (place.0 == 0 || place.0 > waiters.round)
     }
 
-    /// Removes the tasks that wait for a change.
+    /// Removes and returns the wakers of the tasks that are waiting for a change of the connection's state.
     pub(crate) fn take_watchers(&mut self) -> Vec<Waker> {
         let watchers = self.waiters.as_mut().map(|waiters| std::mem::take(&mut waiters.watchers));
         self.free();
@@ -89,7 +90,7 @@ impl WaitList {
         waiters.producers.into_values().chain(waiters.watchers.into_values())
     }
 
-    /// Registers a task that waits for space. Returns its previous waker.
+    /// Registers a task that is waiting for space in the outbox. Returns its previous waker.
     pub(super) fn enter_producer(&mut self, waker: &Waker, place: &mut Place) -> Option<Waker> {
         if place.0 == 0 {
             self.last += 1;
@@ -103,7 +104,7 @@ impl WaitList {
         earlier
     }
 
-    /// Registers a task that waits for a change of the connection's state. Returns its previous waker.
+    /// Registers a task that is waiting for a change of the connection's state. Returns its previous waker.
     pub(super) fn register_observer(&mut self, waker: &Waker, place: &mut Place) -> Option<Waker> {
         if place.0 == 0 {
             self.last += 1;
@@ -112,7 +113,7 @@ impl WaitList {
         self.waiters.get_or_insert_default().watchers.insert(place.0, waker.clone())
     }
 
-    /// Removes a task that has found space or no longer waits. Returns those of its wakers that were not woken.
+    /// Removes a task that has found space or no longer waits. Returns those of its wakers that have not been woken.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave(&mut self, place: &mut Place) -> (Option<Waker>, Option<Waker>) {
@@ -135,7 +136,7 @@ impl WaitList {
 }
 
 impl WaiterQueue {
-    /// Records that a task of the current round was polled or removed.
+    /// Records that a woken task of the current round was polled or removed.
     fn forget_waiter(&mut self, number: u64) {
         if number <= self.round {
             self.owed = self.owed.saturating_sub(1);
@@ -144,7 +145,7 @@ impl WaiterQueue {
 }
 
 impl Place {
-    /// Returns whether the task has had to wait.
+    /// Returns whether the task has had to wait for space.
     #[inline]
     pub(crate) fn has_waited(&self) -> bool {
         self.0 != 0
@@ -152,7 +153,7 @@ impl Place {
 }
 
 impl Mailbox {
-    /// Removes the wakers of a task that no longer waits.
+    /// Removes the wakers of a task that no longer waits on the connection.
     #[inline]
     pub(crate) fn leave(&self, place: &mut Place) {
         if place.has_waited() {
@@ -169,8 +170,8 @@ impl Mailbox {
     }
 }
 
-/// A task that waits for a connection. Dropping it removes its waker, because otherwise the connection would keep one
-/// for each task that ever waited. Created by [`Connection::waiter`](crate::Connection::waiter).
+/// A task that is waiting on a connection. Dropping it removes its waker, because otherwise the connection would keep
+/// one for each task that ever waited. Created by [`Connection::waiter`](crate::Connection::waiter).
 #[derive(Debug)]
 pub struct Waiter<'a> {
     mailbox: &'a Mailbox,

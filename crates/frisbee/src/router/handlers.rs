@@ -66,13 +66,13 @@ pub struct HandlerTable(Arc<LiveHandlers>);
 #[derive(Default)]
 struct LiveHandlers {
     table: Mutex<Arc<Table>>,
-    /// Number of changes to the table. Lets connections detect a change without taking the lock.
+    /// Number of changes of the handler table, by which connections detect a change without taking the lock.
     version: AtomicU64,
 }
 
 type Table = BTreeMap<u16, Handler>;
 
-/// A handler and its execution policy, which several [tables](HandlerTable) can share.
+/// A handler with its execution policy, which several [tables](HandlerTable) can share.
 #[derive(Clone)]
 pub struct Handler(Arc<dyn Prototype>);
 
@@ -95,17 +95,17 @@ impl Handler {
 }
 
 impl HandlerTable {
-    /// Returns the operations that have a handler, in ascending order.
+    /// Returns all operations that have a handler, in ascending order.
     pub fn operations(&self) -> Vec<Operation> {
         self.current().keys().copied().filter_map(Operation::user).collect()
     }
 
-    /// Returns the handler of an operation.
+    /// Returns the handler of an operation, if it has one.
     pub fn get(&self, operation: Operation) -> Option<Handler> {
         self.current().get(&operation.number()).cloned()
     }
 
-    /// Sets the handler of an operation. Returns the previous one.
+    /// Sets the handler of an operation and returns the previous one.
     pub fn insert(&self, operation: Operation, handler: Handler) -> Option<Handler> {
         self.change(|table| table.insert(operation.number(), handler))
     }
@@ -115,7 +115,7 @@ impl HandlerTable {
         self.change(|table| table.remove(&operation.number()))
     }
 
-    /// Replaces all handlers by those of another table.
+    /// Replaces all handlers with those of another table.
     pub fn replace(&self, other: &Self) {
         let other = other.current();
         self.change(|table| table.clone_from(&other));
@@ -132,7 +132,7 @@ impl HandlerTable {
         changed
     }
 
-    /// Returns the number of changes.
+    /// Returns the number of changes of the handler table.
     #[inline]
     fn version(&self) -> u64 {
         self.0.version.load(Ordering::Acquire)
@@ -140,12 +140,12 @@ impl HandlerTable {
 }
 
 impl Handlers {
-    /// Creates an empty table.
+    /// Creates a router without handlers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the handler of an operation, with [`Policy::Inline`]. Replaces the previous one.
+    /// Sets the handler of an operation, which runs with [`Policy::Inline`]. Replaces the previous handler.
     pub fn on<H, F>(self, operation: Operation, handler: H) -> Self
     where
         H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
@@ -175,8 +175,8 @@ impl Handlers {
         self
     }
 
-    /// Returns the table, which can be read and modified while it is in use. Clients with 8-byte headers are recognized
-    /// by the operations that had handlers when the server was bound.
+    /// Returns the handler table, which can be read and modified while it is in use. Clients with 8-byte headers are
+    /// recognized by the operations that had handlers when the server was bound.
     pub fn table(&self) -> HandlerTable {
         self.table.clone()
     }
@@ -277,7 +277,8 @@ impl Protocol for Handlers {
 /// State of [`Handlers`] for one connection.
 pub struct HandlersSession {
     connection: Connection,
-    /// Version of the handler table that `table` was loaded from. A newer one is loaded before the next packet.
+    /// Version of the handler table from which `table` was loaded. A newer table is loaded before the next packet is
+    /// handled.
     version: u64,
     table: Arc<Table>,
     /// Handlers that were called on this connection, each with its per-connection state, by operation.
@@ -286,7 +287,7 @@ pub struct HandlersSession {
 }
 
 impl HandlersSession {
-    /// Applies changes of the table.
+    /// Applies the changes of the handler table since the last packet.
     #[cold]
     fn refresh(&mut self, table: &HandlerTable) {
         // Load the version first, so that a concurrent change is detected the next time.
@@ -301,12 +302,12 @@ impl HandlersSession {
 
 opaque_debug!([] HandlersSession, "HandlersSession", |this| unknown = this.unknown);
 
-/// A registered handler, from which each connection creates its own [`Instance`].
+/// A registered handler, from which an [`Instance`] is created for each connection.
 trait Prototype: Send + Sync {
     fn instance(&self) -> Box<dyn Instance>;
 
-    /// Handles a report that the handler blocks its thread. Returns whether the handler runs on other threads from now
-    /// on.
+    /// Handles a report that the handler has blocked its thread. Returns whether the handler runs on other threads from
+    /// now on.
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
 }
 
@@ -325,12 +326,12 @@ struct RunningHandler<H, F> {
     handler: Arc<H>,
     slot: InlineSlot<F, Answer>,
     policy: Policy,
-    /// Permission to poll the handler inline, on the driver of the connection; see [`Policy::Inline`]. Shared by all
+    /// Permission to poll the handler inline on the driver of the connection; see [`Policy::Inline`]. Shared by all
     /// connections.
     permission: PermissionHandle,
     /// Semaphore that limits the concurrent calls of the handler on this connection; see [`Policy::AtMost`].
     permits: Arc<Semaphore>,
-    /// Whether calls of the handler were recently pending. Bodies of less than 64 KiB are then copied, because each
+    /// Whether recent calls of the handler were pending. If so, bodies of less than 64 KiB are copied, because each
     /// pending call would otherwise keep its whole read buffer alive.
     waits: bool,
 }
@@ -425,7 +426,7 @@ fn spawn(
     });
 }
 
-/// Continuation of a pending handler, which sends the packet that the handler returns.
+/// Continuation of a pending handler. It sends the packet that the handler returns.
 struct Answer(Task);
 
 impl Continuation<Option<Packet>> for Answer {
@@ -481,7 +482,7 @@ mod tests {
         Connection::server(&Default::default(), &budget, Handle::current(), Default::default())
     }
 
-    /// Creates a handler that replies with this text.
+    /// Creates a handler that replies with the given text.
     fn responds(policy: Policy, text: &'static str) -> Handler {
         Handler::new(policy, move |_, packet: Packet| async move {
             Some(Packet { body: Bytes::from_static(text.as_bytes()), ..packet })

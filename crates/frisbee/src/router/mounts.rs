@@ -34,10 +34,10 @@ use std::time::Instant;
 /// ```
 #[derive(Clone, Default)]
 pub struct Mounts {
-    /// The mounted routers, sorted by range.
+    /// Mounted routers, sorted by their operation ranges.
     mounts: Vec<Mount>,
     fallback: Option<Mount>,
-    /// First error of mounting a router, reported when the server or client is built.
+    /// First error of mounting a router, which is reported when the server or client is built.
     wrong: Option<MountError>,
 }
 
@@ -49,7 +49,7 @@ struct Mount {
 }
 
 impl Mounts {
-    /// Creates a router without mounts.
+    /// Creates a router on which no other routers are mounted.
     pub fn new() -> Self {
         Self::default()
     }
@@ -91,32 +91,32 @@ impl Mounts {
         self
     }
 
-    /// Sets the router for streams whose first packet names no operation. Replaces the previous one.
+    /// Sets the router for streams whose first packet names no operation. Replaces the previous fallback.
     pub fn fallback<R: Protocol>(mut self, router: R) -> Self {
         let name = std::any::type_name::<R>();
         self.fallback = Some(Mount { range: 0..=0, name, router: Arc::new(Arc::new(router)) });
         self
     }
 
-    /// Returns whether there are neither mounted routers nor a fallback.
+    /// Returns whether there are neither mounted routers nor a fallback router.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.mounts.is_empty() && self.fallback.is_none()
     }
 
-    /// Returns whether a router is mounted on an operation.
+    /// Returns whether a router is mounted at an operation.
     #[inline]
     pub fn contains(&self, operation: Operation) -> bool {
         !self.mounts.is_empty() && self.find(operation.number()).is_some()
     }
 
-    /// Returns whether there is a fallback for streams without an operation.
+    /// Returns whether there is a fallback router for streams whose first packet names no operation.
     pub fn has_fallback(&self) -> bool {
         self.fallback.is_some()
     }
 
-    /// Returns an error if the range of a mounted router overlaps with `range`. `other` returns the name of the
-    /// latter's owner.
+    /// Returns an error if the range of a mounted router overlaps with `range`. `other` returns the name of the router
+    /// with that range.
     pub fn overlap(&self, range: &RangeInclusive<u16>, other: impl FnOnce() -> String) -> Option<MountError> {
         let overlaps = |mount: &&Mount| mount.range.start() <= range.end() && range.start() <= mount.range.end();
         let mount = self.mounts.iter().find(overlaps)?;
@@ -129,7 +129,7 @@ impl Mounts {
     }
 }
 
-/// Converts a range to an inclusive one. If the start is unbounded, reserved operations are excluded.
+/// Converts a range of operations to an inclusive one. If the start is unbounded, the reserved operations are excluded.
 fn inclusive(range: &impl RangeBounds<u16>) -> Option<RangeInclusive<u16>> {
     let start = match range.start_bound() {
         Bound::Included(start) => *start,
@@ -148,7 +148,7 @@ fn owner(name: &str, range: &RangeInclusive<u16>) -> String {
     format!("{name} on {}..={}", range.start(), range.end())
 }
 
-/// Sessions of the routers of [`Mounts`] for one connection. Empty if there are no routers.
+/// Sessions of all routers of [`Mounts`] for one connection. Empty if no routers are mounted.
 #[derive(Default)]
 pub struct MountsSession(Option<Box<Sessions>>);
 
@@ -156,7 +156,7 @@ pub struct MountsSession(Option<Box<Sessions>>);
 struct Sessions {
     sessions: Vec<Box<dyn ErasedSession>>,
     fallback: Option<Box<dyn ErasedSession>>,
-    /// Number of received packets whose operation belongs to no mounted router.
+    /// Number of received packets whose operation belongs to none of the routers.
     unknown: u64,
 }
 
@@ -297,7 +297,7 @@ impl fmt::Debug for Mounts {
 
 opaque_debug!([] MountsSession, "MountsSession", |this| mounts = this.0.as_ref().map_or(0, |of| of.sessions.len()));
 
-/// A type-erased router.
+/// Object-safe interface of a mounted router.
 trait ErasedRouter: Send + Sync {
     fn check(&self) -> Result<(), MountError>;
     fn hello_items(&self) -> Vec<(u8, Bytes)>;
@@ -333,10 +333,10 @@ struct Mounted<R: Protocol> {
     session: R::Session,
 }
 
-/// Defines methods that call the [`Protocol`] methods of the same names.
+/// Defines methods that call the [`Protocol`] methods with the same names.
 macro_rules! erased_session {
     ($($method:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
-        /// A router and its session for one connection.
+        /// A router with its session for one connection.
         trait ErasedSession: Send {
             $(fn $method(&mut self $(, $argument: $type)*) $(-> $result)?;)*
             fn when_full(&self, packet: &Packet) -> OverflowPolicy;
@@ -381,7 +381,7 @@ mod tests {
         mounts.check().expect_err("mount should be rejected").to_string()
     }
 
-    /// A router with a HELLO item of 32 KiB.
+    /// A router that adds an item of 32 KiB to HELLO.
     struct Verbose;
 
     impl Protocol for Verbose {
@@ -398,7 +398,8 @@ mod tests {
         }
     }
 
-    /// Otherwise HELLO would be omitted, and the peer would treat this end as a compat peer.
+    /// Otherwise HELLO would be omitted, and the peer would assume that this end does not support the protocol
+    /// extension.
     #[test]
     fn routers_that_do_not_fit_in_hello_are_reported() {
         let one = Mounts::new().mount(10..20, Verbose);
@@ -417,7 +418,7 @@ mod tests {
         assert_eq!(Mounts::new().mount(.., Handlers::new()).operations(), [10..=u16::MAX]);
     }
 
-    /// A router that records the calls of its methods.
+    /// A router that records which of its methods are called.
     struct CallLog {
         events: Arc<parking_lot::Mutex<Vec<String>>>,
         name: &'static str,

@@ -6,7 +6,7 @@ use crate::{Connection, Operation, Protocol};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// A connection and its router, which are notified of a blocked thread.
+/// A connection with its router, which are notified when they have blocked a thread.
 pub(crate) struct DrivenConnection<R> {
     pub(crate) connection: Connection,
     pub(crate) router: Arc<R>,

@@ -3,25 +3,25 @@
 use crate::clock::NEVER;
 use std::time::{Duration, Instant};
 
-/// Decides whether a driver keeps polling after an event.
+/// Decides whether a driver polls again after an event instead of waiting to be woken.
 #[derive(Debug)]
 pub(crate) struct BusyPoll(Option<Box<PollWindow>>);
 
 #[derive(Debug)]
 struct PollWindow {
-    /// Time for which polling continues after an event.
+    /// Time for which the driver keeps polling after an event.
     time: Duration,
-    /// Time until which to poll after the last event.
+    /// Time until which the driver keeps polling since the last event.
     until: Option<Instant>,
 }
 
 impl BusyPoll {
-    /// Creates busy polling for this duration. Zero disables it.
+    /// Creates a policy that polls for this duration after an event. Zero disables busy polling.
     pub(crate) fn new(time: Duration) -> Self {
         Self((!time.is_zero()).then(|| Box::new(PollWindow { time: time.min(NEVER), until: None })))
     }
 
-    /// Returns whether the driver should poll again immediately. `happened` must be set if an event has just occurred.
+    /// Returns whether the driver should poll again immediately. `happened` states whether an event has just occurred.
     #[inline]
     pub(crate) fn again(&mut self, happened: bool, now: Instant) -> bool {
         let Some(awake) = &mut self.0 else { return false };

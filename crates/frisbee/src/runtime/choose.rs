@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Once;
 
-/// Environment variable that overrides the configured backend.
+/// Environment variable that overrides the configured I/O backend.
 const VARIABLE: &str = "FRISBEE_IO_BACKEND";
 
 /// I/O interface of connections.
@@ -15,13 +15,13 @@ const VARIABLE: &str = "FRISBEE_IO_BACKEND";
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum IoBackend {
-    /// The sockets of tokio.
+    /// Connections are driven by tokio's sockets.
     Tokio,
-    /// io_uring if it is cheaper and available, and tokio otherwise. It is cheaper for servers with threads of their
-    /// own. If it is not available, the reason is logged once.
+    /// Connections are driven by io_uring if it is cheaper and available, and by tokio otherwise. It is cheaper for
+    /// servers with threads of their own. If it is not available, the reason is logged once.
     Auto,
-    /// io_uring, or an error if it is not available. Requires Linux 6.1, the feature `uring`, and permission by the
-    /// system, which many containers do not have.
+    /// Connections are driven by io_uring. Fails if it is not available. Requires Linux 6.1, the feature `uring`, and
+    /// permission by the system, which many containers do not have.
     Uring,
 }
 
@@ -32,7 +32,7 @@ impl Default for IoBackend {
 }
 
 impl IoBackend {
-    /// Returns the backend to use, given the value of the environment variable.
+    /// Returns the I/O backend to use, given the value of the environment variable.
     fn resolve(self, variable: Option<&str>) -> io::Result<Self> {
         match variable {
             None => Ok(self),
@@ -46,7 +46,7 @@ impl IoBackend {
         }
     }
 
-    /// Calls `start` if io_uring is to be used. Returns `None` if tokio is to be used instead. `pays` tells whether
+    /// Calls `start` if io_uring is to be used. Returns `None` if tokio is to be used instead. `pays` states whether
     /// io_uring would be cheaper.
     pub(crate) fn start<T>(self, pays: bool, start: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
         let variable = std::env::var_os(VARIABLE).map(|value| value.to_string_lossy().into_owned());

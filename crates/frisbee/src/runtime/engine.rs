@@ -31,8 +31,8 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
 
-/// Maximum number of packets that are routed in one poll of the driver, because other connections of the thread wait
-/// for it. At about 100 ns each, this takes a tenth of a millisecond.
+/// Maximum number of packets that are routed per poll of the driver, because other connections of the thread wait for
+/// it. At about 100 ns each, this takes a tenth of a millisecond.
 const PACKETS_PER_BATCH: usize = 1024;
 
 /// Number of packets after which the clock is read to enforce [`Config::turn_max`]. A peer can send packets that cost
@@ -40,28 +40,28 @@ const PACKETS_PER_BATCH: usize = 1024;
 /// packet.
 const PACKETS_PER_LOOK: usize = 32;
 
-/// Drives the protocol of a connection: passes received bytes through the core to the router, and packets of the
-/// handles to the outbox. Owned by the connection's task.
+/// Protocol engine of a connection: passes received bytes through the core to the router, and packets of the handles to
+/// the outbox. Owned by the connection's task.
 pub(crate) struct Engine<R: Protocol> {
     pub(crate) core: frisbee_core::Connection,
     handle: Connection,
     router: Arc<R>,
-    /// State of the router for this connection. `None` once the router was notified of the end.
+    /// Session of the router for this connection, or `None` once the router was notified of the end.
     session: Option<R::Session>,
-    /// Slot of a client that counts as a pending handshake, because its first packet has not arrived. Boxed because it
+    /// Entry of a client that counts as a pending handshake because its first packet has not arrived. Boxed because it
     /// is short-lived.
     pending_handshake: Option<Box<PendingHandshake>>,
-    /// Number of bytes charged to the server's memory for the body that is being received.
+    /// Memory in bytes that is charged to the server for the body that is being received.
     body_charge: usize,
-    /// Number of bytes charged to the server's memory for a long HELLO, which is kept for the life of the connection.
+    /// Memory in bytes that is charged to the server for a long HELLO, which is kept until the connection ends.
     hello_charge: usize,
     output: Output,
     mail_reader: MailReader,
-    /// Whether packets of handles stay in the mailbox because the format of headers is not known yet.
+    /// Whether packets of handles remain in the mailbox because the header format of the peer is not known yet.
     mail_is_held: bool,
-    /// Received bytes that were not decoded and routed yet.
+    /// Received bytes that have not been decoded and routed yet.
     unrouted: Bytes,
-    /// Number of bytes that the last read appended to a large body and that the core has not counted yet.
+    /// Number of bytes that the last read appended to a large body and that have not been counted yet.
     pub(crate) body_read: usize,
     reading: ReadMode,
     routing: Routing,
@@ -69,18 +69,18 @@ pub(crate) struct Engine<R: Protocol> {
     batch_at: Option<Instant>,
     /// Whether the router has requested a call of [`Protocol::batch_ended`] once all bytes are written.
     batch_when_written: bool,
-    /// Time at which a slot for opening a stream is revoked if the task to which it was granted has not used it.
+    /// Time at which a permit to open a stream is revoked if the task to which it was granted has not used it.
     slots_due: Option<Instant>,
     /// Whether the router has been notified that the connection carries nothing but keepalive packets.
     is_idle_notified: bool,
-    /// Stream that received the latest message, kept because the next message is likely to belong to it.
+    /// Stream that received the latest message. It is cached because the next message is likely to belong to it.
     last_stream: Option<Arc<StreamShared>>,
-    /// Ids of the streams that a native peer has opened.
+    /// Tracks the ids of the streams that the peer has opened.
     openings: PeerStreamIds,
     order: Option<Box<Order>>,
     goodbye: GoingAway,
     age: Age,
-    /// Handle whose hand-off request is in flight.
+    /// Handle that is waiting for the reply to its hand-off request.
     asking: Option<Box<HandOffWaiter>>,
     departure: OutgoingHandOff,
 }
@@ -89,25 +89,26 @@ pub(crate) struct Engine<R: Protocol> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadMode {
     Open,
-    /// The peer has closed its sending half. Work in progress is completed.
+    /// The peer has closed its sending half, and work in progress is completed.
     HalfClosed,
-    /// The router has closed the connection, or the transport was handed off to another owner.
+    /// Nothing more is read, because the router closed the connection or the transport was handed off to another owner.
     Stopped,
 }
 
-/// Whether the driver routes all packets, or only those that need no space in the outbox.
+/// Whether the driver routes all packets, or only those that require no space in the outbox.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Routing {
-    /// All packets are routed.
+    /// All packets are routed when they arrive.
     All,
-    /// All packets. The last batch was a single packet.
+    /// All packets are routed. The last batch consisted of a single packet.
     Single,
     /// Requests are deferred, because the maximum number of bytes was waiting to be written; see `full.rs`. This lasts
     /// until all deferred packets have been routed.
     Deferring,
 }
 
-/// Ends a connection whose router panicked before it had created a session. Otherwise its handles would wait forever.
+/// Ends a connection whose router panicked before it had created a session. Without this, its handles would wait
+/// forever.
 #[cold]
 fn end_before_session(connection: &Connection) {
     log_panic(connection);
@@ -119,7 +120,7 @@ fn end_before_session(connection: &Connection) {
     connection.0.mailbox.finish();
 }
 
-/// Logs that a router has panicked.
+/// Logs that a connection's router has panicked.
 #[cold]
 fn log_panic(connection: &Connection) {
     static LINE: LineLimit = LineLimit::new();
@@ -130,7 +131,7 @@ fn log_panic(connection: &Connection) {
     }
 }
 
-/// Close reason of connections whose router has panicked. This is a bug in the router.
+/// Close reason of connections whose router has panicked, which is a bug in the router.
 const PANICKED: &str = "the router panicked";
 
 impl<R: Protocol> Engine<R> {
@@ -175,23 +176,23 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Returns the connection and router to report if this connection blocks its thread.
+    /// Returns the connection and the router to be reported if this connection blocks its thread.
     pub(crate) fn culprit(&self) -> Arc<dyn Blocked> {
         Arc::new(DrivenConnection { connection: self.handle.clone(), router: self.router.clone() })
     }
 
-    /// Sets the worker or ring that drives the connection.
+    /// Sets the worker or io_uring thread that drives the connection.
     pub(crate) fn set_home(&self, home: impl Home + 'static) {
         self.handle.set_home(Box::new(home));
     }
 
-    /// Sets the handshake slot, which is released when the client has sent its first packet.
+    /// Sets the entry of the pending handshake, which is removed when the client has sent its first packet.
     pub(crate) fn entered(mut self, pending_handshake: PendingHandshake) -> Self {
         self.pending_handshake = Some(Box::new(pending_handshake));
         self
     }
 
-    /// Takes packets and orders from the mailbox; see [`Mailbox::take`](crate::mailbox::Mailbox::take).
+    /// Takes packets and orders of the handles from the mailbox; see [`Mailbox::take`](crate::mailbox::Mailbox::take).
     pub(crate) fn take_mail(&mut self, waker: &Waker, yielded: bool) -> TakeOutcome {
         let Self { core, handle, mail_reader, order, slots_due, .. } = self;
         let is_held = self.mail_is_held;
@@ -237,19 +238,19 @@ impl<R: Protocol> Engine<R> {
         has_packet
     }
 
-    /// Returns whether the driver should read.
+    /// Returns whether the driver should read from the transport.
     #[inline]
     pub(crate) fn wants_input(&mut self) -> bool {
         self.reading == ReadMode::Open && !self.has_input() && self.takes_more() && !self.core.is_resting()
     }
 
-    /// Stores the bytes of a read, which [`route`](Self::route) routes.
+    /// Stores the bytes of a read until [`route`](Self::route) is called.
     pub(crate) fn handle_input(&mut self, input: Bytes) {
         debug_assert!(self.unrouted.is_empty(), "the driver checks before it reads");
         self.unrouted = input;
     }
 
-    /// Handles the end of the peer's sending half.
+    /// Handles that the peer has closed its sending half.
     pub(crate) fn handle_eof(&mut self, now: Instant) -> Result<(), CloseReason> {
         let reason = self.core.handle_eof();
         let finish = self.core.role() == Role::Server && matches!(reason, CloseReason::ClosedByPeer) && !self.is_idle();
@@ -263,8 +264,8 @@ impl<R: Protocol> Engine<R> {
         Ok(())
     }
 
-    /// Routes bytes that were read, up to a limit, and ends the batch of the router. [`has_input`](Self::has_input)
-    /// returns whether bytes remain.
+    /// Routes the packets in received bytes, up to a limit, and ends the batch of the router.
+    /// [`has_input`](Self::has_input) returns whether bytes remain.
     pub(crate) fn route(&mut self, now: Instant) -> Result<(), CloseReason> {
         self.output.update_charge(self.core.outbox(), &self.handle.0.mailbox.account);
         self.guarded(|engine| {
@@ -381,8 +382,8 @@ impl<R: Protocol> Engine<R> {
         true
     }
 
-    /// Returns whether all packets may be routed. A server defers the requests of a client that does not read its
-    /// replies.
+    /// Returns whether all packets may be routed. If not, a server defers requests, because the client does not read
+    /// its replies.
     fn has_room(&mut self) -> bool {
         self.room().is_none_or(|room| self.core.outbox().len() < room)
     }
@@ -396,7 +397,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Ends the batch of the router without routing packets.
+    /// Ends the batch of the router without routing any packets.
     pub(crate) fn run_batch(&mut self, now: Instant) -> Result<(), CloseReason> {
         self.guarded(|engine| engine.end_batch(now))
     }
@@ -413,18 +414,19 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Keeps the packets of the router in the mailbox, after those of handles, until the format of headers is known.
+    /// Moves the packets of the router to the mailbox, after those of the handles, until the header format of the peer
+    /// is known.
     #[cold]
     fn retain_outbox(&mut self) {
         self.handle.0.mailbox.lock().outbox.append(self.core.outbox());
     }
 
-    /// Returns whether a call of [`Protocol::batch_ended`] that the router has requested is due.
+    /// Returns whether the router has requested a call of [`Protocol::batch_ended`] that is due now.
     pub(crate) fn wants_batch(&mut self) -> bool {
         self.batch_when_written && !self.mail_is_held && self.core.outbox().is_empty()
     }
 
-    /// Returns whether bytes that were read have not been routed yet.
+    /// Returns whether received bytes have not been routed yet.
     #[inline]
     pub(crate) fn has_input(&self) -> bool {
         !self.unrouted.is_empty() || self.core.holds_packet()
@@ -437,7 +439,7 @@ impl<R: Protocol> Engine<R> {
             && !self.core.is_resting()
     }
 
-    /// Returns the time of the next timeout.
+    /// Returns the time of the connection's next timeout, if there is one.
     pub(crate) fn next_timeout(&self) -> Option<Instant> {
         let due = earlier(earlier(self.core.next_timeout(), self.batch_at), self.slots_due);
         match &self.handle.0.lifetime {
@@ -458,7 +460,7 @@ impl<R: Protocol> Engine<R> {
         self.core.handle_timeout(now)
     }
 
-    /// Drains or closes a connection that has reached its maximum age.
+    /// Drains or closes the connection if it has reached its maximum age.
     #[cold]
     fn check_age(&mut self, now: Instant) {
         let lifetime = self.handle.0.lifetime.as_ref();
@@ -470,7 +472,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Frees memory that an unused connection does not need. Called periodically.
+    /// Frees memory that the connection does not need while it is unused. Called periodically.
     #[cold]
     pub(crate) fn release_unused(&mut self, now: Instant) -> Result<(), CloseReason> {
         if !self.core.is_unused(now) {
@@ -497,8 +499,8 @@ impl<R: Protocol> Engine<R> {
         })
     }
 
-    /// Records a write of `count` bytes, and notifies producers if the backlog has space again. Called after each
-    /// write. The cost is small unless the backlog was full.
+    /// Records a write of `count` bytes, and notifies waiting senders if the backlog has space again. Called after each
+    /// write. Takes little time unless the backlog was full.
     #[inline(always)] // There is a single call.
     pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
         let before = self.core.transmit().len();
@@ -510,8 +512,8 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Adds transferred bytes to the traffic counters. Does nothing for a tunnelled connection, whose bytes the outer
-    /// connection counts.
+    /// Adds transferred bytes to the traffic counters. Does nothing for a tunnelled connection, whose bytes are counted
+    /// by the outer connection.
     #[inline]
     fn count(&self, what: Traffic, count: usize) {
         if !self.handle.0.is_within {
@@ -519,7 +521,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Notifies tasks that wait for space how many bytes remain of a backlog that was full.
+    /// Notifies tasks that are waiting for space how many bytes remain of a backlog that was full.
     #[cold]
     fn notify_producers(&mut self) {
         let left = self.core.transmit().len();
@@ -545,7 +547,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Handles a packet of a native peer that concerns a stream, a call or the connection.
+    /// Handles a protocol packet that concerns a stream, a call or the connection.
     fn handle_control(&mut self, packet: Packet) -> Routed {
         let Packet { id, operation, body } = packet;
         match operation {
@@ -600,15 +602,15 @@ impl<R: Protocol> Engine<R> {
         Routed::Continue
     }
 
-    /// Runs code of the router. A panic ends the connection, because it may have corrupted the state of the router.
+    /// Calls code of the router. A panic ends the connection, because it may have corrupted the state of the router.
     fn guarded<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Result<T, CloseReason> {
         catch_unwind(AssertUnwindSafe(|| run(self))).map_err(|_| CloseReason::Router(PANICKED.into()))
     }
 }
 
 impl<R: Protocol> Drop for Engine<R> {
-    /// Ends the connection when its task ends for any reason, including the end of the runtime. Otherwise its handles
-    /// would wait forever.
+    /// Ends the connection when its task ends for any reason, including the end of the runtime. Without this, its
+    /// handles would wait forever.
     fn drop(&mut self) {
         self.end(&CloseReason::Shutdown);
         self.handle.0.mailbox.finish();

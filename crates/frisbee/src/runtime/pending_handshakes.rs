@@ -13,30 +13,31 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// Default limit, which is the length of the accept queue. At a thousand new connections per second, each has four
-/// seconds to send its first header. An idle Go client sends its first PING after half a second.
+/// Default maximum number of pending handshakes, which is the length of the accept queue. At a thousand new connections
+/// per second, each has four seconds to send its first header. An idle Go client sends its first PING after half a
+/// second.
 pub(crate) const SILENT_MAX: usize = 4096;
 
-/// Divisor for the fraction of connections that is evicted when the process has no file descriptors left. Accepting
-/// pauses for some milliseconds afterwards, during which few clients connect.
+/// Divisor that determines which part of the pending connections is evicted when the process has no file descriptors
+/// left. Accepting pauses for some milliseconds afterwards, during which few clients connect.
 const PART: usize = 8;
 
-/// Age below which connections are not evicted. After a restart, thousands of clients connect at once, and each is
-/// about to send its first packet. Such connections are bounded by descriptors and by the memory of connections.
+/// Age below which pending connections are not evicted. After a restart, thousands of clients connect at once, and each
+/// is about to send its first packet. Such connections are bounded by descriptors and by the memory of connections.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Pending handshakes of a server, oldest first.
+/// Pending handshakes of a server, whose number is limited.
 #[derive(Debug)]
 pub(crate) struct HandshakeLimiter {
     max: usize,
-    /// Adapters for connections whose first bytes are not a header.
+    /// Protocol adapters for connections whose first bytes are not a packet header.
     pub(crate) adapters: ProtocolAdapters,
     inner: Mutex<Inner>,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Pending handshakes, oldest first. Each has a larger number than the one before.
+    /// Pending handshakes, oldest first. Their numbers ascend.
     by_number: VecDeque<Entry>,
     /// Number of pending handshakes of each caller. When the limit is reached, the caller with the most loses its
     /// oldest one.
@@ -53,7 +54,7 @@ struct Entry {
 }
 
 impl Inner {
-    /// Removes the oldest entry of the caller with the most entries, unless it is too young.
+    /// Removes the oldest pending handshake of the caller with the most, unless it is too young.
     fn evict(&mut self, now: Instant) -> Option<Pending> {
         let first = self.by_number.front()?;
         if now.saturating_duration_since(first.since) < GRACE {
@@ -66,7 +67,7 @@ impl Inner {
         if is_old { self.remove(at) } else { None }
     }
 
-    /// Adds an entry and returns its number.
+    /// Adds a pending handshake and returns its number.
     fn push(&mut self, caller: CallerKey, since: Instant, pending: Pending) -> u64 {
         let number = self.next;
         self.next += 1;
@@ -90,14 +91,14 @@ impl Inner {
 /// Handle by which a pending handshake is closed when it is evicted.
 #[derive(Clone, Debug)]
 enum Pending {
-    /// Connection that waits for its first header.
+    /// A connection that is waiting for its first packet header.
     Driven(Connection),
-    /// Connection that waits for its TLS handshake or for the header of a proxy.
+    /// A connection that is waiting for its TLS handshake or for the header of a proxy.
     Greeted(Arc<tokio::sync::Notify>),
 }
 
 impl Pending {
-    /// Wakes the pending task. It reads once more, and closes the connection if nothing has arrived.
+    /// Wakes the task of the pending handshake, which reads once more and closes the connection if nothing has arrived.
     fn expire(self) {
         match self {
             Self::Driven(connection) => connection.expire(),
@@ -111,13 +112,13 @@ impl HandshakeLimiter {
         Arc::new(Self { max, adapters, inner: Mutex::default() })
     }
 
-    /// Adds a connection that waits for its first header or for the first bytes of another protocol.
+    /// Adds a connection that is waiting for its first packet header or for the first bytes of another protocol.
     pub(crate) fn enter(list: &Arc<Self>, connection: Connection, allowed: AllowedProtocols) -> PendingHandshake {
         let caller = connection.ends().caller();
         Self::enter_as(list, caller, Pending::Driven(connection), allowed)
     }
 
-    /// Returns the limiter for handshakes of this caller.
+    /// Returns the limiter for the handshakes of this caller.
     #[cfg(feature = "tls")]
     pub(crate) fn of(self: &Arc<Self>, caller: CallerKey) -> Arc<CallerHandshakes> {
         Arc::new(CallerHandshakes { list: self.clone(), caller })
@@ -159,7 +160,7 @@ impl HandshakeLimiter {
         PendingHandshake { list: list.clone(), number, allowed }
     }
 
-    /// Evicts pending handshakes because the process has no free file descriptors. Returns `false` if none may be
+    /// Evicts pending handshakes because the process has no unused file descriptors. Returns `false` if none may be
     /// evicted.
     pub(crate) fn make_room(&self) -> bool {
         let now = now();
@@ -172,18 +173,18 @@ impl HandshakeLimiter {
         has_evicted
     }
 
-    /// Evicts a pending handshake to make place for another one. Returns `false` if none may be evicted.
+    /// Evicts a pending handshake so that another one can begin. Returns `false` if none may be evicted.
     pub(crate) fn make_place(&self) -> bool {
         let evicted = self.inner.lock().evict(now());
         evicted.map(Pending::expire).is_some()
     }
 
-    /// Returns a mark that follows all handshakes pending now.
+    /// Returns the current position in the list, so that all earlier handshakes can be [evicted](Self::expire_before).
     pub(crate) fn mark(&self) -> u64 {
         self.inner.lock().next
     }
 
-    /// Evicts all handshakes that began before `mark` was taken.
+    /// Evicts all handshakes that began before [`mark`](Self::mark) returned this position.
     pub(crate) fn expire_before(&self, mark: u64) {
         let mut inner = self.inner.lock();
         let count = inner.by_number.partition_point(|entry| entry.number < mark);
@@ -211,8 +212,7 @@ impl crate::tls::SilenceLimit for CallerHandshakes {
     }
 }
 
-/// Guard that removes a connection from the list. It is dropped when the connection has sent its first header or has
-/// ended.
+/// Guard that removes a connection from the list. Dropped when the connection has sent its first header or has ended.
 #[derive(Debug)]
 pub(crate) struct PendingHandshake {
     pub(crate) list: Arc<HandshakeLimiter>,

@@ -7,10 +7,11 @@ use crate::runtime::uring::Rings;
 use std::io;
 use std::sync::Arc;
 
-/// Running workers. Dropping the last reference ends their threads and the connections on them.
+/// Running worker threads of a server or client. Dropping the last reference ends the threads and the connections on
+/// them.
 #[derive(Debug)]
 pub(crate) enum WorkerPool {
-    /// The connections are driven by the runtime of the caller.
+    /// Connections are driven by the runtime of the caller.
     Caller,
     Threads(Arc<[Worker]>),
     #[cfg(all(feature = "uring", target_os = "linux"))]
@@ -18,10 +19,10 @@ pub(crate) enum WorkerPool {
 }
 
 impl WorkerPool {
-    /// Starts workers, or rings if `io_backend` and the environment select them.
+    /// Starts workers, or io_uring threads if `io_backend` and the environment select them.
     ///
-    /// `threads` starts the workers that are threads. `rings` is the number of ring threads, or `None` if the sockets
-    /// cannot be used on a ring.
+    /// `threads` starts the workers. `rings` is the number of io_uring threads, or `None` if they cannot drive the
+    /// sockets.
     pub(crate) fn start(
         workers: Workers,
         threads: Option<StartThreads>,
@@ -54,7 +55,7 @@ impl WorkerPool {
         Err(io::Error::new(io::ErrorKind::Unsupported, reason))
     }
 
-    /// Returns the workers. Ring threads are not included.
+    /// Returns the workers, excluding io_uring threads.
     fn threads(&self) -> &[Worker] {
         if let Self::Threads(workers) = self { workers } else { &[] }
     }
@@ -69,7 +70,7 @@ impl WorkerPool {
         self.threads().first()
     }
 
-    /// Returns the worker with the fewest connections, which receives the next one.
+    /// Returns the worker with the fewest connections, which receives the next connection.
     pub(crate) fn least(&self) -> Option<&Worker> {
         self.threads().iter().min_by_key(|worker| worker.load())
     }

@@ -35,16 +35,15 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// Maximum number of bytes per read.
+/// Maximum number of bytes per read from the transport.
 const READ_MAX: usize = 64 * 1024;
 
-/// Maximum number of reads in one poll of the driver. The second read usually finds no data, which registers the task
-/// to be woken when more arrives.
+/// Maximum number of reads per poll of the driver. The second read usually finds no data, which registers the task to
+/// be woken when more arrives.
 const READS_PER_POLL: usize = 4;
 
 /// Number of bytes after which the driver stops reading until its next poll, because more data is likely to follow. For
-/// a large body, it continues up to [`PIECE_MAX`], because the start of the body is still in the cache of the
-/// processor.
+/// a large body, it continues up to [`PIECE_MAX`], because the start of the body is still in the processor's cache.
 const READ_MUCH: usize = READ_MAX / 2;
 
 /// Maximum number of bytes per read of a large body, and per write. Other connections run between two of them: copying
@@ -54,73 +53,73 @@ const READ_MUCH: usize = READ_MAX / 2;
 /// stay in the cache: in pieces of 256 KiB, a body of 1 MiB costs a fifth more.
 const PIECE_MAX: usize = 2 * 1024 * 1024;
 
-/// Maximum number of bytes per write of packets without a large body. Such packets are often answers to a flood, and
+/// Maximum number of bytes per write of packets without a large body. Such packets are often replies to a flood, and
 /// longer writes gain nothing. Copying this much takes the system a twentieth of a millisecond.
 const SMALL_PIECE_MAX: usize = 128 * 1024;
 
 /// Maximum number of driver polls in which the last packets of a server are read after a write has failed. With
-/// [`READ_MUCH`] per poll, this is more than a system buffers for a socket.
+/// [`READ_MUCH`] bytes per poll, this is more than a system buffers for a socket.
 const LAST_POLLS_MAX: u32 = 1024;
 
 /// Maximum number of slices passed to one vectored write.
 const SLICES_MAX: usize = 64;
 
-/// Duration for which a closed connection waits for the peer to close its half, so that a reset does not discard the
-/// last bytes.
+/// Time for which a closed connection waits for the peer to close its half, so that a reset does not discard the last
+/// bytes.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Like [`LINGER`], but for a peer that has acknowledged the shutdown. Such a peer closes after it has read all output,
 /// which may take long. Equals the default shutdown timeout of a server.
 const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
 
-/// Minimum delay before an overdue action is tried again: one tick of a tokio timer.
+/// Minimum delay before an overdue action is retried: one tick of a tokio timer.
 const AGAIN: Duration = Duration::from_millis(1);
 
 /// Maximum number of reads per driver poll whose bytes are discarded. Each reads at most 4 KiB.
 const DISCARDS_PER_POLL: usize = 16;
 
 thread_local! {
-    /// Read buffer of the thread. Idle connections have no buffer of their own. It is boxed because it is taken out and
-    /// put back for each read.
+    /// Read buffer of the thread, shared because idle connections need no buffer. Boxed because it is taken out and put
+    /// back for each read.
     static SCRATCH: Cell<Option<Box<BytesMut>>> = Cell::default();
 }
 
-/// Drives one connection.
+/// Driver of a single connection on a byte stream.
 ///
 /// The driver must be spawned as a task of its own. Timers are polled only when they may have expired, so the waker
 /// must stay the same.
 pub(crate) struct Driver<T, R: Protocol, C> {
     io: T,
     engine: Engine<R>,
-    /// Runtime whose timers and sockets handlers use, if it is not the one that drives the connection.
+    /// Runtime to which the timers and sockets of handlers belong, if it is not the one that drives the connection.
     context: Option<Handle>,
     timer: C,
-    /// Whether the timer was set since it was last polled. It must be polled to register the waker.
+    /// Whether the timer was set since it was last polled. It must then be polled to register the waker.
     timer_is_new: bool,
     phase: SocketPhase,
-    /// Whether the driver has yielded so that other tasks can add packets to the mailbox.
+    /// Whether the driver has yielded to other tasks, so that they can add packets to the mailbox.
     yielded: bool,
-    /// Whether the driver yields before it takes mail, because the executor may run tasks in another order than they
-    /// were woken in.
+    /// Whether the driver yields to other tasks before it takes packets from the mailbox, because the executor may not
+    /// run tasks in the order of their wake-ups.
     yields: bool,
-    /// Whether the last poll ended with work left to do.
+    /// Whether the last poll of the driver ended with work left to do.
     goes_on: bool,
-    /// Whether a timeout had expired when the last poll ended.
+    /// Whether a timeout had expired when the driver's last poll ended.
     overdue: bool,
     busy: BusyPoll,
-    /// Whether `io` may buffer written bytes until it is flushed.
+    /// Whether the transport may buffer written bytes until it is flushed.
     buffers: bool,
-    /// Whether `io` contains buffered bytes.
+    /// Whether the transport contains bytes that have not been flushed.
     unflushed: bool,
-    /// Error of a failed write. The peer's packets that arrived before are still read.
+    /// Error of a failed write. Packets that the peer sent before are still read.
     failure: Option<Box<Failure>>,
 }
 
-/// Reason why the driver stops reading and routing.
+/// Reason why the driver stops reading and routing packets.
 #[derive(Debug)]
 enum LoopExit {
     Close(CloseReason),
-    /// A write has failed. A client may still read bytes that the server sent before. After any other error nothing is
+    /// A write failed. A client may still read bytes that the server sent before. After any other error nothing is
     /// read, because bytes may be missing.
     Write(io::Error),
 }
@@ -146,7 +145,7 @@ impl From<WriteError> for LoopExit {
     }
 }
 
-/// Error of a write or flush.
+/// Error returned when a write or flush fails.
 #[derive(Debug)]
 struct WriteError(io::Error);
 
@@ -160,27 +159,27 @@ impl From<io::Error> for WriteError {
 #[derive(Debug)]
 struct Failure {
     reason: CloseReason,
-    /// Maximum number of driver polls in which data is still read.
+    /// Maximum number of further driver polls in which data is still read.
     polls_left: u32,
 }
 
-/// Progress of closing the socket.
+/// Progress of closing the connection's socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum SocketPhase {
     Open,
-    /// The remaining output is being written.
+    /// The remaining output is being written to the socket.
     Flushing,
-    /// The driver waits until the peer closes its half.
+    /// The driver is waiting until the peer closes its half.
     Lingering,
-    /// The last bytes are being flushed before the transport is passed to its next owner.
+    /// The last bytes are being flushed before the transport is passed to its new owner.
     HandingOver,
 }
 
-/// A future that drives a connection to its end. An `async fn` would occupy the memory of two drivers, one for its
+/// Future that drives a connection until it has ended. An `async fn` would use the memory of two drivers, one for its
 /// argument and one for the state kept across await points.
 pub(crate) struct DriveFuture<T, R: Protocol, C>(Option<Driver<T, R, C>>);
 
-/// The future contains no pinned data.
+/// The future contains no pinned data, so it can be moved.
 impl<T, R: Protocol, C> Unpin for DriveFuture<T, R, C> {}
 
 impl<T, R, C> Future for DriveFuture<T, R, C>
@@ -202,22 +201,22 @@ where
     }
 }
 
-/// Result of reading or routing.
+/// Result of reading from the transport or routing packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadStep {
-    /// Data was read or routed, and more may follow.
+    /// Data was read or routed, and more may be available.
     Done,
-    /// There is nothing to read. The task is woken when there is.
+    /// No data is available. The task is woken when there is some.
     Pending,
-    /// Reading is not permitted at present, some data cannot be routed yet, or so much was read that other connections
-    /// are served first.
+    /// Nothing was read, because reading is not permitted, some data cannot be routed yet, or so much was read that
+    /// other connections are served first.
     Paused,
 }
 
 /// Result of a read.
 enum Read {
     Input(Bytes),
-    /// Part of a large body was read directly into the body's own buffer. Contains the number of bytes.
+    /// A part of a large body was read directly into the body's own buffer. Contains the number of bytes.
     Body(usize),
     Eof,
 }
@@ -253,16 +252,16 @@ where
         self
     }
 
-    /// Marks the callers of the connection as tasks of the runtime that drives it. A single-threaded runtime runs tasks
-    /// in the order of their wake-ups, so all callers woken by a batch of replies run before the first of them wakes
-    /// the driver.
+    /// Declares that the callers of the connection are tasks of the runtime that drives it. A single-threaded runtime
+    /// runs tasks in the order of their wake-ups, so all callers woken by a batch of replies run before the first of
+    /// them wakes the driver.
     pub(crate) fn among_callers(mut self) -> Self {
         self.yields = Handle::current().runtime_flavor() != RuntimeFlavor::CurrentThread;
         self
     }
 
-    /// Drives the connection to its end. The future must be spawned `unconstrained`: the driver limits the work of each
-    /// poll itself, and tokio's cooperative budget would interrupt batches.
+    /// Drives the connection until it has ended. The future must be spawned `unconstrained`: the driver limits the work
+    /// of each poll itself, and tokio's cooperative budget would interrupt batches.
     pub(crate) fn run(self) -> DriveFuture<T, R, C> {
         if let Some(driver) = settle(|| self.engine.culprit()) {
             self.engine.set_home(driver);
@@ -270,7 +269,8 @@ where
         DriveFuture(Some(self))
     }
 
-    /// Polls the driver. Once the connection has ended, returns whether the transport is handed off to another owner.
+    /// Polls the driver. Once the connection has ended, returns whether the transport is to be handed off to another
+    /// owner.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         if self.phase == SocketPhase::Open {
             let polled = self.poll_open(context);
@@ -284,8 +284,8 @@ where
         self.poll_end(context)
     }
 
-    /// Starts the end of a connection that is no longer driven. Resolves to `false` if there is nothing more to write.
-    /// Returns `Pending` while a connection whose writes fail has more to read.
+    /// Begins to end the connection. Resolves to `false` if there is nothing more to write. Returns `Pending` if
+    /// writing has failed and there is more to read.
     #[cold]
     #[inline(never)]
     fn begin_end(&mut self, polled: Poll<Result<Order, LoopExit>>, context: &mut Context<'_>) -> Poll<bool> {
@@ -324,7 +324,7 @@ where
         Poll::Ready(true)
     }
 
-    /// Drives a connection that has started to end.
+    /// Drives a connection that has begun to end until it is closed.
     #[inline(never)]
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         if self.engine.is_aborted() {
@@ -404,7 +404,7 @@ where
         Poll::Pending
     }
 
-    /// Returns the close reason after a poll of the driver in which the connection could not be written.
+    /// Returns the close reason after a driver poll of a connection that can no longer be written to.
     ///
     /// Returns `Pending` if there is more to read. This may be replies, or an answer that identifies a server of
     /// another protocol.
@@ -460,7 +460,8 @@ where
         Ok(ReadStep::Done)
     }
 
-    /// Routes the bytes of a read that was `Done` and ends the batch of the router, in the context of the handlers.
+    /// Routes the received packets if the read was `Done`, and ends the batch of the router. Runs in the context of the
+    /// runtime of the handlers.
     #[inline(never)] // If this were inlined, its addresses would be computed for reads without data as well.
     fn route(&mut self, read: ReadStep, now: Instant, brought: usize) -> Result<ReadStep, CloseReason> {
         let _entered = self.context.as_ref().map(Handle::enter);
@@ -487,7 +488,7 @@ where
         })
     }
 
-    /// Reads a part of a large body. This is a separate function to keep it out of the path of packets.
+    /// Reads a part of a large body. Not inlined, to keep it out of the path of short packets.
     #[inline(never)]
     fn poll_read_body(&mut self, context: &mut Context<'_>) -> io::Result<Poll<Read>> {
         let Some(mut body) = self.engine.core.body_mut() else { return Ok(Poll::Pending) };
@@ -511,8 +512,8 @@ where
         }))
     }
 
-    /// Writes pending bytes while the socket accepts them, up to the size of a piece. Resolves when all have been
-    /// written.
+    /// Writes pending bytes as long as the socket accepts them, up to the maximum size of a piece. Resolves when all
+    /// have been written.
     fn poll_write(&mut self, context: &mut Context<'_>, now: Instant) -> Result<Poll<()>, WriteError> {
         if self.failure.is_some() {
             return Ok(Poll::Pending);
@@ -547,7 +548,7 @@ where
         Ok(Poll::Ready(()))
     }
 
-    /// Writes the start of a large body together with the bytes before it.
+    /// Writes the start of a large body together with the bytes that precede it.
     #[inline(never)] // The slices are on the stack.
     fn poll_write_slices(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
         let mut slices = [IoSlice::new(&[]); SLICES_MAX];
@@ -607,7 +608,7 @@ where
         self.engine.run_batch(now)
     }
 
-    /// Resolves when the last write has taken too long, or the peer has accepted nothing for too long.
+    /// Resolves when the final flush has exceeded its deadline, or the peer has accepted no bytes for too long.
     fn poll_flush_timer(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let by = self.engine.core.flushed_by().unwrap_or_else(|| now() + NEVER);
         if by != self.timer.deadline() {
@@ -653,8 +654,8 @@ where
     }
 }
 
-/// Calls `read` with the buffer of the thread. The buffer is taken during the call, because the transport may drive
-/// another connection in it.
+/// Calls `read` with the read buffer of the thread. The buffer is taken during the call, because the transport may
+/// drive another connection in it.
 #[inline(always)]
 fn with_scratch<T>(read: impl FnOnce(&mut BytesMut) -> T) -> T {
     SCRATCH.with(|scratch_slot| {

@@ -23,8 +23,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
-/// Moves a socket from its ring to its next owner. The driver has flushed the socket, so this does not wait for the
-/// peer.
+/// Moves a socket from its io_uring thread to its new owner. The driver has flushed the socket, so this does not wait
+/// for the peer.
 async fn release(socket: Socket, early: Bytes, runtime: Handle) -> io::Result<RawTransport> {
     let (socket, received) = socket.release().await?;
     socket.set_nonblocking(true)?;
@@ -49,20 +49,20 @@ impl Timer for frisbee_uring::Timer {
     }
 }
 
-/// A thread with a ring, as seen by the watchdog. No other thread can take over a ring, but blocking handlers can run
-/// elsewhere from then on.
+/// State of an io_uring thread that the watchdog checks. No other thread can take over its connections, but once
+/// handlers have blocked it, they run elsewhere.
 #[derive(Debug, Default)]
 struct RingWatch {
-    /// Counter that is incremented at the start and the end of each poll. Odd during a poll.
+    /// Counter that is incremented at the start and at the end of each poll. It is odd during a poll.
     poll: AtomicU64,
-    /// Number of the connection that is being polled.
+    /// Number of the connection whose task is being polled.
     polled: AtomicU64,
     culprits: Mutex<HashMap<u64, Arc<dyn Blocked>>>,
     clock: OnceLock<ThreadClock>,
 }
 
 impl RingWatch {
-    /// Polls a task of the connection with the given number.
+    /// Polls a task of the connection that has the given number.
     fn poll<T>(&self, number: u64, poll: impl FnOnce() -> T) -> T {
         // The number is stored before the start is counted, so that the watchdog does not report another connection.
         self.polled.store(number, Ordering::Relaxed);
@@ -75,7 +75,7 @@ impl RingWatch {
         poll()
     }
 
-    /// Registers a connection until the returned guard is dropped.
+    /// Registers a connection with the watchdog until the returned guard is dropped.
     fn enter(self: &Arc<Self>, culprit: Arc<dyn Blocked>) -> WatchedConnection {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         self.clock.get_or_init(ThreadClock::of_this_thread);
@@ -105,7 +105,7 @@ impl WatchedThread for RingWatch {
     }
 }
 
-/// Guard that unregisters a connection from the watchdog.
+/// Guard that deregisters a connection from the watchdog.
 struct WatchedConnection {
     watch: Arc<RingWatch>,
     number: u64,
@@ -119,24 +119,24 @@ impl Drop for WatchedConnection {
     }
 }
 
-/// Reference of a connection to the ring that drives it.
+/// A connection's reference to the io_uring thread that drives it.
 #[derive(Debug)]
 pub(crate) struct RingHome {
     ring: Spawner,
     watch: Arc<RingWatch>,
-    /// Number of the connection in `watch`.
+    /// Number under which the connection is registered in `watch`.
     number: u64,
 }
 
 impl Home for RingHome {
-    /// Runs a job of the connection on the ring. The job is dropped if the ring has ended.
+    /// Runs a job of the connection on its io_uring thread. Drops the job if the thread has ended.
     fn spawn(&self, mut job: Job) {
         let (watch, number) = (self.watch.clone(), self.number);
         self.ring.spawn(move || poll_fn(move |context| watch.poll(number, || job.as_mut().poll(context))));
     }
 }
 
-/// Counts the end of a poll when it is dropped.
+/// Guard that records the end of a poll when dropped.
 struct PollGuard<'a>(&'a AtomicU64);
 
 impl Drop for PollGuard<'_> {
@@ -145,7 +145,7 @@ impl Drop for PollGuard<'_> {
     }
 }
 
-/// Threads with one io_uring instance each, to which connections are assigned round-robin.
+/// Threads with one io_uring instance each. Connections are assigned to them round-robin.
 #[derive(Debug)]
 pub(crate) struct Rings {
     workers: Vec<(Worker, Arc<RingWatch>)>,
@@ -153,7 +153,7 @@ pub(crate) struct Rings {
 }
 
 impl Rings {
-    /// Starts the given number of threads, but at least one. The default is one per core.
+    /// Starts the given number of io_uring threads, but at least one. Defaults to one per core.
     pub(crate) fn start(count: Option<usize>) -> io::Result<Self> {
         frisbee_uring::probe().map_err(io::Error::other)?;
         let cores = || thread::available_parallelism().map_or(1, usize::from);
@@ -169,7 +169,7 @@ impl Rings {
         Ok(Self { workers: workers.collect::<io::Result<_>>()?, next: AtomicUsize::new(0) })
     }
 
-    /// Returns the threads shared by all connections of the process that have no threads of their own.
+    /// Returns the io_uring threads that are shared by all connections of the process without threads of their own.
     pub(crate) fn shared() -> io::Result<Arc<Self>> {
         static SHARED: OnceLock<Result<Arc<Rings>, String>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| Self::start(None).map(Arc::new).map_err(|error| error.to_string()));
@@ -177,13 +177,13 @@ impl Rings {
     }
 
     /// Returns the thread for the next connection, round-robin among those whose rings have not failed. If all have
-    /// failed, the connection ends at once.
+    /// failed, the connection ends immediately.
     fn next_worker(&self) -> &(Worker, Arc<RingWatch>) {
         let (before, from) = self.workers.split_at(self.next.fetch_add(1, Ordering::Relaxed) % self.workers.len());
         from.iter().chain(before).find(|(worker, _)| !worker.has_ended()).unwrap_or(&from[0])
     }
 
-    /// Drives a connection to its end in the context of `runtime`. `entry` is dropped at the end.
+    /// Drives a connection until it has ended, in the context of `runtime`. `entry` is dropped at the end.
     pub(crate) fn drive<R: Protocol>(
         &self,
         socket: TcpStream,
@@ -227,7 +227,7 @@ impl Rings {
 mod tests {
     use super::*;
 
-    /// Regression: connections were still assigned to a failed ring, and ended at once.
+    /// Regression: connections were assigned to a ring that had failed, and therefore ended immediately.
     #[test]
     fn connections_go_to_rings_that_run() {
         let Ok(rings) = Rings::start(Some(2)) else { return eprintln!("SKIPPED: there are no rings here") };

@@ -26,22 +26,21 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// Initial and maximum pause after the system has refused to accept, for example because file descriptors are
-/// exhausted.
+/// Initial and maximum pause after an accept has failed, for example because file descriptors are exhausted.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
 
-/// Maximum number of connections accepted before other tasks of the thread run. Each takes some ten microseconds.
+/// Maximum number of connections accepted before other tasks of the thread run. Each takes about ten microseconds.
 const AT_ONCE: usize = 32;
 
-/// A socket that listens until it is dropped.
+/// A listening socket, which is closed when dropped.
 pub(super) struct Listening<L> {
     listener: Arc<Mutex<Option<L>>>,
-    /// Ends the accepting future when dropped.
+    /// Ends the future that accepts connections when dropped.
     _closed: oneshot::Sender<()>,
 }
 
 impl<L: Listener> Listening<L> {
-    /// Returns the listener and a future that accepts connections. If there are workers, the future should run on the
+    /// Creates the listener, and a future that accepts connections. If there are workers, the future should run on the
     /// first of them.
     pub(super) fn new<R: Protocol>(
         mut listener: L,
@@ -61,14 +60,14 @@ impl<L: Listener> Listening<L> {
 }
 
 impl<L> Drop for Listening<L> {
-    /// Closes the socket immediately, even if a thread is accepting.
+    /// Closes the listening socket immediately, even if a thread is accepting a connection.
     fn drop(&mut self) {
         let listener = self.listener.lock().take();
         drop(listener);
     }
 }
 
-/// Accepts connections until the listener is closed.
+/// Accepts connections until the listening socket is closed.
 async fn accept<L: Listener, R: Protocol>(
     listener: Arc<Mutex<Option<L>>>,
     mut is_closed: oneshot::Receiver<()>,
@@ -128,7 +127,7 @@ async fn accept<L: Listener, R: Protocol>(
     }
 }
 
-/// Drives a connection on its ring or worker, or on the runtime of the caller.
+/// Drives a connection on io_uring, on a worker, or in the caller's runtime.
 fn dispatch<R: Protocol>(
     host: &Arc<ServerShared<R>>,
     pool: &WorkerPool,
@@ -177,7 +176,7 @@ fn in_runtime(arrived: Box<AcceptedConnection>, is_here: bool) -> Option<Box<Acc
     moved.ok().map(Box::new)
 }
 
-/// Returns whether the error concerns only the accepted connection, so that the next accept may succeed at once.
+/// Returns whether the error concerns only the accepted connection, so that another accept may succeed immediately.
 fn is_connection_error(error: &io::Error) -> bool {
     matches!(
         error.kind(),

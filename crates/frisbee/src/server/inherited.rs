@@ -99,7 +99,8 @@ impl ServerBuilder {
     }
 }
 
-/// Checks that the socket listens. Otherwise accepting would fail repeatedly, as if file descriptors were exhausted.
+/// Checks that the socket is listening. Otherwise accepting would fail repeatedly, as if file descriptors were
+/// exhausted.
 #[cfg(target_os = "linux")]
 fn check(socket: &impl std::os::fd::AsFd) -> io::Result<()> {
     let socket = socket2::SockRef::from(socket);

@@ -15,8 +15,8 @@ use tokio::net::UnixListener;
 pub type UnixServer<R> = Server<R, UnixSocket>;
 
 impl<R: Protocol> UnixServer<R> {
-    /// Returns the path of the socket. It is empty if an [existing socket](crate::ServerBuilder::listen_on_unix) has
-    /// none.
+    /// Returns the path of the Unix socket. It is empty if an [existing socket](crate::ServerBuilder::listen_on_unix)
+    /// has none.
     pub fn local_path(&self) -> &Path {
         &self.listener.path
     }

@@ -19,21 +19,21 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::runtime::{self, Handle};
 
-/// Deadline of a [`Sleep`](super::Sleep). It is deregistered on drop.
+/// Registered deadline of a [`Sleep`](super::Sleep). Dropping it deregisters the deadline.
 pub(super) struct Registration {
     queue: Arc<Queue>,
     key: Key,
 }
 
-/// State of a registration.
+/// State of a registered deadline.
 pub(super) enum Wait {
     Pending,
     Expired,
-    /// The runtime of the timer has shut down.
+    /// The runtime of the timer has shut down, so the deadline will never expire.
     Stopped,
 }
 
-/// Deadline and registration number.
+/// Deadline, with a number that distinguishes equal ones.
 type Key = (Instant, u64);
 
 struct Queue {
@@ -48,16 +48,16 @@ struct State {
     is_stopped: bool,
 }
 
-/// Queues of all runtimes.
+/// Timer queues of all runtimes, by runtime id.
 static QUEUES: LazyLock<Mutex<HashMap<runtime::Id, Weak<Queue>>>> = LazyLock::new(Mutex::default);
 
 thread_local! {
-    /// Queue that this thread used last, cached to avoid the lock of [`QUEUES`].
+    /// Timer queue that this thread used last, cached to avoid the lock of [`QUEUES`].
     static LAST: RefCell<Option<(runtime::Id, Weak<Queue>)>> = const { RefCell::new(None) };
 }
 
 impl Registration {
-    /// Registers a deadline later than `now` with the timer of this worker's runtime or, if this is no worker, of the
+    /// Registers a deadline later than `now` with the timer of this worker's runtime or, outside of workers, of the
     /// current runtime.
     pub(super) fn new(deadline: Instant, now: Instant, waker: &Waker) -> io::Result<Self> {
         let queue = Queue::current()?;
@@ -65,7 +65,7 @@ impl Registration {
         Ok(Self { queue, key })
     }
 
-    /// Replaces the waker unless the deadline has expired.
+    /// Replaces the waker, unless the deadline has already expired.
     pub(super) fn renew(&self, waker: &Waker) -> Wait {
         let mut state = self.queue.state.lock();
         if state.is_stopped {
@@ -89,7 +89,7 @@ impl Drop for Registration {
 }
 
 impl Queue {
-    /// Returns the queue of the current runtime. The first call on a runtime creates it.
+    /// Returns the timer queue of the current runtime. Creates it if this is the first call on the runtime.
     fn current() -> io::Result<Arc<Self>> {
         let runtime = current_runtime();
         let id = runtime.id();
@@ -135,7 +135,7 @@ impl Queue {
         Ok(key)
     }
 
-    /// Wakes the tasks of expired deadlines and sets the timer to the next one.
+    /// Wakes the tasks of expired deadlines and sets the runtime's timer to the next deadline.
     fn expire(&self) -> io::Result<()> {
         let (expired, set) = {
             let mut state = self.state.lock();
@@ -151,13 +151,13 @@ impl Queue {
     }
 }
 
-/// A queue whose runtime is alive.
+/// Timer queue of a runtime that has not shut down.
 struct Running {
     queue: Arc<Queue>,
     runtime: runtime::Id,
 }
 
-/// Waits for the timer until the runtime ends.
+/// Expires deadlines of the queue until the runtime shuts down.
 async fn run(running: Running) {
     // No read is needed, because setting the timer resets it and each expiry is reported.
     while let Ok(mut ready) = running.queue.timer.readable().await {
@@ -181,7 +181,7 @@ impl Drop for Running {
     }
 }
 
-/// Wakes tasks. If a waker panics, the remaining tasks are still woken.
+/// Wakes the given tasks. If a waker panics, the remaining tasks are still woken.
 fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     let mut wakers = wakers.into_iter();
     while catch_unwind(AssertUnwindSafe(|| wakers.by_ref().for_each(Waker::wake))).is_err() {
@@ -196,7 +196,7 @@ fn register(timer: Timer) -> io::Result<AsyncFd<Timer>> {
     registered.map_err(|error| error.into_parts().1)
 }
 
-/// Returns the runtime of this thread's worker or, if the thread is no worker, the current runtime.
+/// Returns the runtime of this thread's worker or, outside of workers, the current runtime.
 fn current_runtime() -> Handle {
     worker_runtime().unwrap_or_else(Handle::current)
 }
@@ -218,13 +218,13 @@ impl AsRawFd for Timer {
     }
 }
 
-/// Returns the number of pending deadlines on this runtime.
+/// Returns the number of pending deadlines on the current runtime.
 #[cfg(test)]
 pub(super) fn pending_deadlines() -> usize {
     Queue::current().unwrap().state.lock().waiting.len()
 }
 
-/// Returns whether this runtime has a queue.
+/// Returns whether the current runtime has a timer queue.
 #[cfg(test)]
 pub(super) fn has_queue() -> bool {
     QUEUES.lock().contains_key(&Handle::current().id())

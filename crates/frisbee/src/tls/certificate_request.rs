@@ -10,18 +10,18 @@ use std::pin::pin;
 use std::sync::Arc;
 
 thread_local! {
-    /// Whether the server has requested a certificate in the current handshake of this thread.
+    /// Whether the server has requested a client certificate in the handshake that this thread is performing.
     static IS_REQUESTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns the same settings with a resolver that reports to [`with_use_recorded`].
+/// Returns a copy of the settings with a resolver that reports certificate requests to [`with_use_recorded`].
 pub(super) fn noting(config: Arc<ClientConfig>) -> Arc<ClientConfig> {
     let mut config = Arc::unwrap_or_clone(config);
     config.client_auth_cert_resolver = Arc::new(UseRecorder(config.client_auth_cert_resolver));
     Arc::new(config)
 }
 
-/// Runs a handshake and returns whether the server has requested a certificate.
+/// Runs a TLS handshake. Also returns whether the server has requested a client certificate.
 pub(super) async fn with_use_recorded<F: Future>(handshake: F) -> (F::Output, bool) {
     let mut handshake = pin!(handshake);
     let mut is_requested = false;
@@ -36,7 +36,7 @@ pub(super) async fn with_use_recorded<F: Future>(handshake: F) -> (F::Output, bo
     (done, is_requested)
 }
 
-/// A certificate resolver that records its use.
+/// A resolver of client certificates that records its use.
 #[derive(Debug)]
 struct UseRecorder(Arc<dyn ResolvesClientCert>);
 

@@ -13,37 +13,36 @@ use tokio::sync::Semaphore;
 use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream as Secured;
 
-/// Duration for which a rejected client may read the alert.
+/// Time for which a rejected client may read the TLS alert.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Duration after which a client that does not reply to the server counts as silent. This is two round trips around the
-/// world.
+/// Time after which a client that does not reply counts as silent: two round trips around the world.
 const ANSWER: Duration = Duration::from_millis(500);
 
 /// Limits how long a client may keep the server waiting without sending anything.
 pub trait SilenceLimit: Send + Sync {
-    /// Runs `work`, which waits for a client, until the time of the client expires. Returns `None` on expiry.
+    /// Runs `work`, which waits for a client, until the time limit of the client expires. Returns `None` if it expires.
     fn wait<F>(self: &Arc<Self>, work: F) -> impl Future<Output = Option<F::Output>> + Send
     where
         F: Future<Output: Send> + Send + Unpin;
 }
 
-/// TLS acceptor of a server, which limits concurrent handshakes.
+/// TLS acceptor of a server, which limits the number of concurrent handshakes.
 #[derive(Debug)]
 pub struct Handshakes {
     tls: ServerTls,
     permits: Semaphore,
-    /// Protocols to offer by ALPN if the settings offer none.
+    /// Protocols that are offered by ALPN if the TLS settings offer none.
     protocols: Vec<Vec<u8>>,
-    /// Last settings that offered no ALPN protocols, and a copy of them that offers `protocols`. Cached to avoid a copy
-    /// per connection.
+    /// Last TLS settings that offered no ALPN protocols, with a copy of them that offers `protocols`. Cached to avoid a
+    /// copy per connection.
     offering: Mutex<Option<[Arc<ServerConfig>; 2]>>,
 }
 
-/// Result of a handshake.
+/// Result of a TLS handshake: the secured transport or the failure.
 type HandshakeOutcome<T> = Result<Secured<T>, HandshakeFailure<T>>;
 
-/// Reason of a failed handshake, with the transport if an alert can still be sent on it.
+/// Reason why a TLS handshake failed, with the transport if an alert can still be sent on it.
 struct HandshakeFailure<T>(CloseReason, Option<T>);
 
 impl<T> From<(io::Error, T)> for HandshakeFailure<T> {
@@ -59,13 +58,13 @@ impl<T> HandshakeFailure<T> {
 }
 
 impl Handshakes {
-    /// Creates an acceptor. It offers `protocols` by ALPN if the settings offer none.
+    /// Creates a TLS acceptor, which offers `protocols` by ALPN if the settings offer none.
     pub fn new(tls: ServerTls, protocols: Vec<Vec<u8>>) -> Self {
         let permits = Semaphore::new(tls.handshakes_max.clamp(1, Semaphore::MAX_PERMITS));
         Self { tls, permits, protocols, offering: Mutex::default() }
     }
 
-    /// Returns the settings for new connections. They may be replaced at any time.
+    /// Returns the TLS settings for new connections. They may be replaced at any time.
     fn current(&self) -> Arc<ServerConfig> {
         let current = self.tls.current();
         if self.protocols.is_empty() || !current.alpn_protocols.is_empty() {
@@ -84,7 +83,7 @@ impl Handshakes {
         with
     }
 
-    /// Performs the handshake on an accepted connection.
+    /// Performs the TLS handshake on an accepted connection.
     ///
     /// # Errors
     /// If the handshake fails.
@@ -107,8 +106,8 @@ impl Handshakes {
         }
     }
 
-    /// Performs a handshake without letting slow clients delay others: a client receives no permit before its greeting
-    /// has arrived, and releases the permit if the handshake takes longer than [`ANSWER`].
+    /// Performs a TLS handshake without letting slow clients delay others: a client receives no permit before its
+    /// greeting has arrived, and releases the permit if the handshake takes longer than [`ANSWER`].
     async fn shake<T>(&self, io: T, silence: &Arc<impl SilenceLimit>) -> HandshakeOutcome<T>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin,
@@ -136,8 +135,8 @@ impl Handshakes {
     }
 }
 
-/// Waits until the client has read the alert. Closing the socket while bytes of the client are unread would reset the
-/// connection, and the alert would be lost.
+/// Waits until the client has read the TLS alert. Closing the socket while bytes of the client are unread would reset
+/// the connection, and the alert would be lost.
 async fn linger(mut io: impl AsyncRead + AsyncWrite + Unpin) {
     let linger = async {
         let mut discarded = [0; 4096];
@@ -152,8 +151,8 @@ async fn linger(mut io: impl AsyncRead + AsyncWrite + Unpin) {
     let _ = tokio::time::timeout(LINGER, linger).await;
 }
 
-/// Returns the certificate chain of the peer, end-entity certificate first, if it has presented one. The chain is boxed
-/// because few connections have one.
+/// Returns the certificate chain of the peer, end-entity certificate first, if the peer presented one. Boxed because
+/// few connections have one.
 pub fn peer_certificates<T>(stream: &TlsStream<T>) -> Option<Box<Arc<[CertificateDer<'static>]>>> {
     stream.get_ref().1.peer_certificates().map(|chain| Box::new(chain.into()))
 }

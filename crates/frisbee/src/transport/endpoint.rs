@@ -10,16 +10,16 @@ use std::sync::Arc;
 pub struct EndpointInfo {
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) local: Option<SocketAddr>,
-    /// Whether the transport is connectionless. The address of the peer may then be forged.
+    /// Whether the transport is connectionless, in which case the address of the peer may be forged.
     pub(crate) is_connectionless: bool,
     #[cfg(unix)]
     pub(crate) credentials: Option<Box<UnixCredentials>>,
-    /// Verified certificate chain of the peer. It is boxed because few connections have one.
+    /// Verified certificate chain of the peer. Boxed because few connections have one.
     #[cfg(feature = "tls")]
     pub(crate) certificates: Option<Box<Arc<[crate::tls::CertificateDer<'static>]>>>,
 }
 
-/// The process at the remote end of a Unix socket, as of the time of connecting or listening.
+/// The process at the remote end of a Unix socket, as of the time when it connected or began to listen.
 #[cfg(unix)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -28,12 +28,12 @@ pub struct UnixCredentials {
     pub user: u32,
     /// Group id.
     pub group: u32,
-    /// Process id, on systems that report it.
+    /// Id of the process, on systems that report it.
     pub process: Option<i32>,
 }
 
 impl EndpointInfo {
-    /// Returns the caller to which the connection is charged.
+    /// Returns the caller to which the memory of the connection is charged.
     pub(crate) fn caller(&self) -> CallerKey {
         #[cfg(unix)]
         if let (None, Some(credentials)) = (self.peer, &self.credentials) {

@@ -8,26 +8,27 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// Signature with which version 2 begins.
+/// Signature at the start of a PROXY protocol header of version 2.
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
 
-/// Length of the shortest header, which is `PROXY UNKNOWN` with its line end. This many bytes may be read before the
-/// version is known.
+/// Minimum length of a PROXY header in bytes, which is that of `PROXY UNKNOWN` with its line end. This many bytes may
+/// be read before the version is known.
 const SHORTEST: usize = 15;
 
-/// Maximum length of a line of version 1, from section 2.1 of the specification.
+/// Maximum length in bytes of a PROXY header of version 1, from section 2.1 of the specification.
 const LINE_MAX: usize = 107;
 
-/// Maximum length of a header of version 2 after its first 16 bytes, as in nginx. Addresses take at most 216 bytes, and
-/// the remaining bytes are extensions. The specification permits up to 64 KiB.
+/// Maximum length in bytes of a PROXY header of version 2 after its first 16 bytes, as in nginx. Addresses take at most
+/// 216 bytes, and the remaining bytes are extensions. The specification permits up to 64 KiB.
 const REST_MAX: usize = 4096;
 
-/// Type of [`read`]. The setter that enables the protocol stores the function, so that other programs do not link it.
+/// Type of [`read`]. The setter that enables the PROXY protocol stores the function, so that other programs do not link
+/// it.
 pub(crate) type ReadHeader =
     for<'a> fn(&'a mut Transport) -> Pin<Box<dyn Future<Output = io::Result<Option<SocketAddr>>> + Send + 'a>>;
 
-/// Reads the header and returns the address of the client, if the header states one. It states none for a health check
-/// of the proxy, and none for a client without an IP address.
+/// Reads a PROXY header and returns the address of the client, if the header states one. It states none for a health
+/// check of the proxy, and none for a client without an IP address.
 ///
 /// # Errors
 /// Returns the errors of the transport, or `InvalidData` if the header is missing or malformed.
@@ -59,7 +60,7 @@ pub(crate) async fn read(io: &mut (impl AsyncRead + Unpin)) -> io::Result<Option
     read_line(&line[..end - 2])
 }
 
-/// Parses a line of version 1.
+/// Parses the line of a PROXY header of version 1.
 fn read_line(line: &[u8]) -> io::Result<Option<SocketAddr>> {
     let line = std::str::from_utf8(line).map_err(|_| malformed("its line is not text"))?;
     let mut words = line.split(' ').skip(1);
@@ -84,13 +85,13 @@ fn read_line(line: &[u8]) -> io::Result<Option<SocketAddr>> {
     }
 }
 
-/// Parses a port. The specification permits neither a sign nor leading zeros.
+/// Parses a port number. The specification permits neither a sign nor leading zeros.
 fn number(text: &str) -> Option<u16> {
     let is_plain = text == "0" || !text.starts_with(['0', '+']);
     text.parse().ok().filter(|_| is_plain)
 }
 
-/// Reads a header of version 2 after its first 16 bytes.
+/// Reads the rest of a PROXY header of version 2, after its first 16 bytes.
 async fn read_binary(
     io: &mut (impl AsyncRead + Unpin),
     command: u8,
@@ -158,7 +159,8 @@ mod tests {
         }
     }
 
-    /// Returns the stated address and the bytes after the header. Checks that single-byte reads have the same result.
+    /// Returns the address stated by a header, and the bytes after the header. Asserts that single-byte reads have the
+    /// same result.
     async fn stated(bytes: &[u8]) -> Result<(Option<SocketAddr>, Vec<u8>), String> {
         let mut whole = bytes;
         let mut trickle = OneByteReader(bytes);

@@ -26,9 +26,10 @@ use tokio::runtime::Handle;
 pub struct RawTransport {
     early: Bytes,
     io: Box<dyn Io>,
-    /// Account whose traffic counters include the bytes of this transport, if any.
+    /// Traffic counters that include the bytes of this transport, if any.
     traffic: Option<Arc<TrafficCounts>>,
-    /// Pauses reading when the client of a protocol adapter sends too much useless input. `None` for other connections.
+    /// Pauses reading when the client of a protocol adapter sends too many useless requests. `None` for other
+    /// connections.
     pauses: Option<Box<ReadPauses>>,
 }
 
@@ -50,13 +51,13 @@ impl RawTransport {
         Self { early, io, traffic, pauses }
     }
 
-    /// Counts the bytes of the transport as traffic of a connection.
+    /// Counts the bytes of the transport in the traffic of a server.
     pub(crate) fn charged_to(mut self, account: &Account) -> Self {
         self.traffic = account.traffic();
         self
     }
 
-    /// Pauses reading when the peer sends too many useless requests.
+    /// Enables pauses of reading for a peer that sends too many useless requests.
     pub(crate) fn paused(mut self, pauses: ReadPauses) -> Self {
         self.pauses = Some(Box::new(pauses));
         self
@@ -69,23 +70,23 @@ impl RawTransport {
         }
     }
 
-    /// Creates a transport without earlier bytes. A `RawTransport` is not wrapped again.
+    /// Creates a raw transport from which no bytes have been read. Does not wrap a `RawTransport` again.
     pub(crate) fn whole(io: Transport) -> Self {
         let whole = Self { early: Bytes::new(), io: io.into_io(), traffic: None, pauses: None };
         whole.downcast().map_or_else(|whole| whole, |(wrapped, _)| wrapped)
     }
 
-    /// Moves the transport from its reactor to that of the current runtime.
+    /// Moves the transport from its previous reactor to that of the current runtime.
     pub(crate) fn move_to_current_runtime(&mut self) -> io::Result<()> {
         move_to_current_runtime(&mut *self.io)
     }
 
-    /// Returns the received bytes that have not been read, as far as they are stored here.
+    /// Returns received bytes that are stored here because they have not been read.
     pub fn early(&self) -> &[u8] {
         &self.early
     }
 
-    /// Returns whether the transport is a `T`: [`TcpStream`](tokio::net::TcpStream),
+    /// Returns whether the underlying transport is a `T`: [`TcpStream`](tokio::net::TcpStream),
     /// [`UnixStream`](tokio::net::UnixStream), `TlsStream<RawTransport>`, or a type of the user.
     pub fn is<T: 'static>(&self) -> bool {
         let io: &dyn Any = &*self.io;
@@ -110,7 +111,7 @@ impl RawTransport {
 }
 
 impl From<TcpStream> for RawTransport {
-    /// Wraps a socket so that its writes raise no SIGPIPE.
+    /// Wraps a TCP socket, whose writes then no longer raise SIGPIPE.
     fn from(socket: TcpStream) -> Self {
         Self::whole(Transport::of(socket))
     }

@@ -11,10 +11,10 @@ use std::task::{Context, Poll, ready};
 use std::time::Instant;
 use tokio::time::{Sleep, sleep_until};
 
-/// Balance of a peer's useless requests (malformed, rejected or unknown) against its useful ones.
+/// Balance of a peer's useless requests against its useful ones. Malformed, rejected and unknown requests are useless.
 pub(crate) struct WasteAccount {
     waste: Mutex<WasteLimiter>,
-    /// Bytes of useful requests since the last useless one.
+    /// Number of bytes of useful requests since the last useless one.
     useful: AtomicU64,
     is_paused: AtomicBool,
 }
@@ -25,7 +25,7 @@ impl WasteAccount {
         Arc::new(Self { waste, useful: AtomicU64::new(0), is_paused: AtomicBool::new(false) })
     }
 
-    /// Charges a useless request.
+    /// Charges the peer for a useless request.
     pub(crate) fn charge(&self, bytes: usize) {
         let useful = usize::try_from(self.useful.swap(0, Ordering::Relaxed)).unwrap_or(usize::MAX);
         let mut waste = self.waste.lock();
@@ -34,14 +34,14 @@ impl WasteAccount {
         self.is_paused.store(waste.deadline().is_some(), Ordering::Relaxed);
     }
 
-    /// Credits a useful request. Concurrent credits may be lost.
+    /// Credits the peer with a useful request. Concurrent credits may be lost.
     #[inline]
     pub(crate) fn credit(&self, bytes: usize) {
         let useful = self.useful.load(Ordering::Relaxed).saturating_add(bytes as u64);
         self.useful.store(useful, Ordering::Relaxed);
     }
 
-    /// Returns the end of the current pause.
+    /// Returns when reading resumes, or `None` if it is not paused.
     pub(crate) fn paused_until(&self) -> Option<Instant> {
         if !self.is_paused.load(Ordering::Relaxed) {
             return None;
@@ -53,7 +53,7 @@ impl WasteAccount {
     }
 }
 
-/// Pauses the reads of a transport according to a [`WasteAccount`].
+/// Pauses the reads of a transport as long as its [`WasteAccount`] requires.
 pub(crate) struct ReadPauses {
     account: Arc<WasteAccount>,
     sleep: Option<Pin<Box<Sleep>>>,
@@ -64,7 +64,7 @@ impl ReadPauses {
         Self { account: account.clone(), sleep: None }
     }
 
-    /// Waits until the transport may be read.
+    /// Waits until the transport may be read again.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         loop {
             if let Some(sleep) = &mut self.sleep {

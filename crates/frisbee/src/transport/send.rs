@@ -24,7 +24,7 @@ const FLAGS: i32 = 0;
 /// Maximum number of slices per system call: `IOV_MAX` of Linux and of Apple's systems.
 const SLICES_MAX: usize = 1024;
 
-/// Calls `$send` whenever the socket is writable, until it returns something other than `WouldBlock`.
+/// Calls `$send` whenever the socket is writable, until it returns a result other than `WouldBlock`.
 macro_rules! poll_until_sent {
     ($socket:expr, $context:expr, $send:expr) => {
         loop {
@@ -62,7 +62,7 @@ pub(crate) fn poll_send_unix(
     poll_until_sent!(socket, context, || send(socket, from))
 }
 
-/// Sends slices to a socket of either type. Returns `None` if `io` is something else.
+/// Sends slices to a TCP or Unix socket. Returns `None` if `io` is neither.
 pub(crate) fn poll_send(
     io: &dyn Any,
     context: &mut Context<'_>,
@@ -74,8 +74,8 @@ pub(crate) fn poll_send(
     io.downcast_ref().map(|socket| poll_send_unix(socket, context, from))
 }
 
-/// Writes to a Unix socket. Returns `None` if `io` is something else. `write` of std sets the flag for TCP, but for
-/// Unix sockets only in recent versions.
+/// Writes to a Unix socket. Returns `None` if `io` is not one. Required because std's `write` sets the flag against
+/// SIGPIPE for TCP, but for Unix sockets only in recent versions.
 pub(crate) fn poll_write_unix(
     io: &dyn Any,
     context: &mut Context<'_>,
@@ -88,7 +88,7 @@ fn send(socket: &impl AsFd, from: &[IoSlice<'_>]) -> io::Result<usize> {
     SockRef::from(socket).send_vectored_with_flags(from.get(..SLICES_MAX).unwrap_or(from), FLAGS)
 }
 
-/// Sets the option on a socket that others have created, or on a listener for the sockets that it accepts.
+/// Disables SIGPIPE on a socket that others have created, or on a listener for the sockets that it accepts.
 #[cfg_attr(not(target_vendor = "apple"), allow(unused_variables))]
 pub(crate) fn disable_signal(socket: &impl AsFd) {
     // This fails if the peer has already closed the socket. The first write may then raise the signal.

@@ -16,20 +16,20 @@ use std::ops::Range;
 use std::os::fd::BorrowedFd;
 use std::process;
 
-/// Minimum length in bytes of a message for which the pipe pays off.
+/// Minimum length in bytes of a message whose head is worth sending separately.
 const LONG: usize = 64 * 1024;
 
-/// Page size. The page sizes of all processors are multiples of this.
+/// Minimum page size in bytes. The page sizes of all processors are multiples of this.
 const PAGE: usize = 4096;
 
 /// Distances, modulo a page, from the source of a copy to its destination at which the copy is slow.
 const NEAR: Range<usize> = 0..16;
 
-/// A pipe, which is empty between uses.
+/// A pipe through which the heads of messages are sent. It is empty between uses.
 struct Pipe {
     read: PipeReader,
     write: PipeWriter,
-    /// Process that created the pipe. Forks must not mix their heads with those of the parent.
+    /// Id of the process that created the pipe. Forked processes must not mix their data with that of the parent.
     process: u32,
 }
 
@@ -37,7 +37,7 @@ thread_local! {
     static PIPE: Cell<Option<Pipe>> = const { Cell::new(None) };
 }
 
-/// Returns whether the first slice should be sent separately from the long second one.
+/// Returns whether the first slice should be sent separately from the long second slice.
 #[inline]
 fn is_due(from: &[IoSlice<'_>]) -> bool {
     let [head, long, ..] = from else { return false };
@@ -77,8 +77,8 @@ fn open(process: u32) -> Option<Pipe> {
     Some(Pipe { read, write, process })
 }
 
-/// Calls `send` with SIGPIPE blocked. `splice` has no flag against the signal, which ends programs that do not ignore
-/// it.
+/// Calls `send` with SIGPIPE blocked, because `splice` has no flag against the signal, which kills programs that do not
+/// ignore it.
 fn without_signal(send: impl FnOnce() -> nix::Result<usize>) -> nix::Result<usize> {
     let mut broken = SigSet::empty();
     broken.add(Signal::SIGPIPE);
@@ -105,8 +105,8 @@ mod tests {
     use std::os::fd::AsFd as _;
     use tokio::sync::mpsc;
 
-    /// Returns a head, a long body, and the number of bytes to skip in the body so that it starts `distance` bytes
-    /// below the end of the head, modulo a page.
+    /// Returns a message as its head, a long body, and the number of body bytes to skip so that the body starts
+    /// `distance` bytes below the end of the head, modulo a page.
     fn message(distance: usize) -> (Vec<u8>, Vec<u8>, usize) {
         let (head, body) = (vec![7; 40], (0_u8..=250).cycle().take(LONG + PAGE).collect::<Vec<_>>());
         let skipped = head.len().wrapping_sub(distance).wrapping_sub(body.as_ptr().addr()) % PAGE;

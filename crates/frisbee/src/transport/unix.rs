@@ -12,22 +12,21 @@ use std::time::Duration;
 use tokio::net::unix::UCred;
 use tokio::net::{UnixListener, UnixStream};
 
-/// Delay before the lock on a socket's folder is tried again.
+/// Delay before retrying to lock a socket's folder.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A listening socket and its file.
+/// A listening Unix socket with its file.
 #[derive(Debug)]
 pub struct UnixSocket {
     pub(crate) listener: UnixListener,
     pub(crate) path: PathBuf,
-    /// Device and inode of the socket file. Identifies the file, so that only the one that this server has created is
-    /// removed.
+    /// Device and inode of the socket file that this server has created. Other files at the path are not removed.
     made: Option<(u64, u64)>,
-    /// Memory that is shared with clients that offer it.
+    /// Settings for sharing memory with clients that offer it, if enabled.
     pub(crate) sharing: Option<Sharing>,
 }
 
-/// Memory that a server shares with its clients. Uninhabited without the feature.
+/// Settings for sharing memory with clients. An uninhabited type without the feature `shm`.
 #[cfg(all(feature = "shm", target_os = "linux"))]
 pub(crate) use crate::shm::Sharing;
 #[cfg(not(all(feature = "shm", target_os = "linux")))]
@@ -47,7 +46,7 @@ impl UnixSocket {
         Ok(Self { listener, path: path.to_owned(), made: Some(file(path)?), sharing: None })
     }
 
-    /// Sets the memory shared with clients.
+    /// Sets whether and how memory is shared with clients.
     pub(crate) fn sharing(mut self, sharing: Option<Sharing>) -> Self {
         self.sharing = sharing;
         self
@@ -73,7 +72,7 @@ fn lock_folder(path: &Path) -> Option<Flock<File>> {
     (0..100).find_map(|_| lock().or_else(|| (std::thread::sleep(PAUSE), None).1))
 }
 
-/// Returns whether the path is a socket without a listener, as a killed server leaves it. Does not wait if a backlog is
+/// Returns whether the path is a socket file without a listener, left by a killed server. Does not wait if a backlog is
 /// full.
 fn is_abandoned(path: &Path) -> bool {
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
@@ -86,7 +85,7 @@ fn file(path: &Path) -> io::Result<(u64, u64)> {
 }
 
 impl Drop for UnixSocket {
-    /// Removes the file, unless it belongs to another server or has been replaced.
+    /// Removes the socket file, unless it belongs to another server or has been replaced.
     fn drop(&mut self) {
         if self.made.is_some() && file(&self.path).ok() == self.made {
             // Another process that removes the file at this moment does so for the same reason.
@@ -95,7 +94,7 @@ impl Drop for UnixSocket {
     }
 }
 
-/// Returns the addresses and credentials of both ends, as far as the system reports them.
+/// Returns the addresses and credentials of both ends of a Unix socket, as far as the system reports them.
 pub(crate) fn ends(peer: io::Result<UCred>) -> EndpointInfo {
     let credentials = peer.ok().map(|credentials| UnixCredentials {
         user: credentials.uid(),
@@ -131,7 +130,7 @@ mod tests {
         }
     }
 
-    /// Regression: a server removed the file of another one that was listening on it.
+    /// Regression: a server removed the socket file of another server that was listening on it.
     #[tokio::test]
     async fn one_of_many_servers_replaces_abandoned_file() {
         let folder = Folder::new("replaced");

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 thread_local! {
-    /// Buffer of this thread for the current batch. Not stored in the stream, because a connection may have hundreds of
-    /// streams.
+    /// Buffer of this thread for the batch that is being written. Not stored in the stream, because a connection may
+    /// have hundreds of streams.
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Maximum size in bytes of a buffer that a thread keeps: a full batch and a last message.
+/// Maximum size in bytes of the batch buffer that a thread keeps: a full batch and a last message.
 const BUFFER_KEPT: usize = 2 * BATCH_MAX;
 
 /// Maximum size of a batch in bytes. A larger batch would delay its first message, and a smaller one would cause too
@@ -32,16 +32,16 @@ pub struct StreamBatch {
     guard: Arc<Guard>,
     batch: MessageBatch,
     messages: usize,
-    /// Credit borrowed from the stream for the whole batch. The unused part is returned.
+    /// Credit that was borrowed from the stream for the whole batch. The unused part is returned.
     credit: Option<i64>,
-    /// Credit left for further messages of the batch. Negative if the last message has exceeded it, and zero if none
+    /// Remaining credit for further messages of the batch. Negative if the last message exceeded it, and zero if none
     /// was borrowed.
     left: i64,
     places: StreamPlaces,
 }
 
 impl StreamSender {
-    /// Creates an empty batch.
+    /// Creates an empty batch of messages for this stream.
     pub fn batch(&self) -> StreamBatch {
         let StreamShared { id, joins, .. } = *self.0.shared;
         let batch = MessageBatch::new(&self.0.connection.mailbox.lock().outbox, id, joins);
@@ -57,8 +57,8 @@ impl StreamSender {
 }
 
 impl StreamBatch {
-    /// Waits until a message may be added. Flushes the batch first if it is full, or if it has to wait for the receiver
-    /// or the connection.
+    /// Waits until a message may be added to the batch. First flushes a full batch, or one that must wait for the
+    /// receiver or the connection.
     ///
     /// # Errors
     /// If the stream or the connection has ended.
@@ -70,7 +70,7 @@ impl StreamBatch {
         self.poll_room(context)
     }
 
-    /// Slow path of [`poll_ready`](Self::poll_ready), if the batch is full or has no credit.
+    /// Slow path of [`poll_ready`](Self::poll_ready), taken if the batch is full or has no credit.
     #[inline(never)]
     fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError>> {
         if self.batch.len() >= BATCH_MAX || self.left <= 0 {
@@ -92,7 +92,7 @@ impl StreamBatch {
         })
     }
 
-    /// Adds the message that `write` writes, and returns the result of `write`. May be called only after
+    /// Adds the message that `write` encodes, and returns the result of `write`. May be called only after
     /// [`poll_ready`](Self::poll_ready) has completed. `write` must call [`PacketWriter::finish`].
     #[inline(always)] // Called for every message.
     pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> T {
@@ -110,7 +110,7 @@ impl StreamBatch {
         self.messages
     }
 
-    /// Returns the capacity of the buffer in bytes.
+    /// Returns the capacity of the batch's buffer in bytes.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
         self.batch.memory()
@@ -168,7 +168,7 @@ impl StreamBatch {
 }
 
 impl Drop for StreamBatch {
-    /// Discards messages that have not been flushed, and returns their credit.
+    /// Discards messages that have not been flushed, and returns their credit to the stream.
     fn drop(&mut self) {
         self.return_buffer();
         self.return_credit(self.credit);

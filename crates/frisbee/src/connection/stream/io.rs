@@ -10,8 +10,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Maximum size of a message in bytes, if both peers accept it. A quarter of a stream's credit, so that several
-/// messages are in flight, and small enough not to delay other packets for long.
+/// Maximum size of a message in bytes, if both ends accept it. A quarter of a stream's credit, so that several messages
+/// are in flight, and small enough not to delay other packets for long.
 const MESSAGE_MAX: usize = 64 * 1024;
 
 /// A [`Stream`] used as a byte stream, for tunnels within a connection.
@@ -76,14 +76,14 @@ pub struct StreamIo {
 }
 
 impl Stream {
-    /// Converts the stream to a byte stream. Messages that have not been received are read first.
+    /// Converts the stream to a byte stream. Messages that were received but not read are read first.
     pub fn into_io(self) -> StreamIo {
         StreamIo { stream: self, rest: Bytes::new(), places: StreamPlaces::default() }
     }
 }
 
 impl StreamIo {
-    /// Returns the result of reading after the last message.
+    /// Returns the result of a read after the last message: `Ok` at a regular end, and an error otherwise.
     fn end(&self) -> io::Result<()> {
         match self.stream.close_reason() {
             StreamEnd::Ended => Ok(()),

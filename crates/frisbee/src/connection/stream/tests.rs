@@ -14,14 +14,14 @@ use tokio::runtime::Handle;
 
 const MIB: usize = 1 << 20;
 
-/// Returns a native peer that grants the given credit.
+/// Returns a peer that supports the protocol extension and grants the given credit.
 fn native(credit: u32) -> PeerKind {
     let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("HELLO should be valid");
     (hello.stream_credit, hello.batches) = (credit, true);
     PeerKind::Native(Arc::new(hello))
 }
 
-/// One end of a stream that the peer has opened.
+/// This end of a stream that the peer has opened.
 struct End {
     budget: Arc<Budget>,
     connection: Connection,
@@ -42,7 +42,7 @@ impl End {
         (Self { budget, connection, shared }, stream)
     }
 
-    /// Returns the operations and bodies of the packets that were sent.
+    /// Returns the operations and bodies of the packets that this end has sent.
     fn sent(&self) -> Vec<(Operation, Bytes)> {
         let mut bytes = self.connection.0.mailbox.lock().outbox.take_bytes();
         let mut decoder = Decoder::new(HeaderForm::Current, u32::MAX);
@@ -73,7 +73,7 @@ impl End {
         self.shared.handle_eof();
     }
 
-    /// Returns the bytes charged to the server's memory for the connection.
+    /// Returns the number of bytes charged to the server's memory for the connection.
     fn held(&self) -> usize {
         self.connection.0.mailbox.account.charged()
     }
@@ -87,7 +87,7 @@ fn poll(stream: &mut Stream) -> Poll<Option<Bytes>> {
     stream.poll_recv(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Returns the length of the next message, which must be ready.
+/// Reads the next message, which must be available, and returns its length.
 fn read(stream: &mut Stream) -> usize {
     match poll(stream) {
         Poll::Ready(Some(message)) => message.len(),
@@ -217,7 +217,8 @@ async fn batched_messages_are_charged_like_single_ones() {
     assert_eq!(end.receive_batch(&[5]), None);
 }
 
-/// Regression: the last message kept the packet of the whole batch alive, which was megabytes with 128 KiB charged.
+/// Regression: the last unread message kept the packet of the whole batch alive, which was megabytes with 128 KiB
+/// charged.
 #[tokio::test]
 async fn unread_message_of_a_batch_keeps_no_other() {
     let (end, mut stream) = End::new(&native(100));
@@ -331,7 +332,8 @@ async fn client_awaiting_hand_off_opens_no_stream_but_server_may() {
     }
 }
 
-/// Regression: an unlimited number of openings was queued, each as long as the maximum message.
+/// Regression: the number of queued requests to open a stream was not limited, and each may be as long as the maximum
+/// message.
 #[tokio::test]
 async fn opening_of_stream_waits_for_room_and_memory() {
     let budget = Arc::new(Budget::new(MIB, 0));
@@ -585,7 +587,7 @@ async fn longest_message_of_a_batch_follows_memory() {
     assert!(send(&mut batch, 1000));
 }
 
-/// Regression: the buffers of each stream grew with its batches, and a connection may have hundreds of streams.
+/// Regression: each stream kept a buffer as large as its batches, and a connection may have hundreds of streams.
 #[tokio::test]
 async fn streams_keep_no_buffer_between_batches() {
     let (end, stream) = End::new(&native(1 << 20));

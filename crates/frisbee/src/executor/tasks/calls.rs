@@ -6,10 +6,10 @@ use std::collections::BinaryHeap;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
-/// Base-2 logarithm of the initial number of chains.
+/// Base-2 logarithm of the initial number of hash chains.
 const FIRST_BITS: u32 = 4;
 
-/// Value in place of a slot index that ends a chain of the hash table.
+/// Marks the end of a hash chain in place of a slot index.
 pub(super) const END: u32 = u32::MAX;
 
 /// Hash table of the slots whose jobs handle calls. The slots of a chain are linked through the slots themselves. There
@@ -19,9 +19,9 @@ pub(super) const END: u32 = u32::MAX;
 /// construct long chains.
 #[derive(Debug)]
 pub(super) struct Calls {
-    /// Index of the first slot of each chain.
+    /// Index of the first slot of each hash chain.
     first: Vec<u32>,
-    /// Base-2 logarithm of the number of chains.
+    /// Base-2 logarithm of the number of hash chains.
     bits: u32,
     multiplier: u64,
 }
@@ -34,7 +34,7 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// Inserts the call of a slot before earlier ones with the same key.
+    /// Inserts the call of a slot before earlier calls with the same key.
     #[inline]
     pub(super) fn enter(&mut self, call: Call, index: usize, slots: &mut [JobSlot]) {
         if slots.len() > self.first.len() {
@@ -56,7 +56,8 @@ impl Calls {
         }
     }
 
-    /// Doubles the number of chains. Reinserts all calls in the order of their jobs, so that later ones come first.
+    /// Doubles the number of hash chains. Reinserts all calls in the order of their jobs, so that later ones come
+    /// first.
     #[cold]
     fn grow(&mut self, slots: &mut [JobSlot]) {
         self.bits += 1;
@@ -85,8 +86,8 @@ impl Calls {
         }
     }
 
-    /// Returns the slot of the job that handles a call. If the peer has used the same id for two calls, returns that of
-    /// the later one.
+    /// Returns the slot of the job that handles a call. If the peer used the same id for two calls, returns that of the
+    /// later one.
     pub(super) fn find(&self, call: Call, slots: &[JobSlot]) -> Option<usize> {
         let mut at = *self.first.get(self.chain(call))?;
         while let Some(slot) = slots.get(at as usize) {
@@ -98,8 +99,8 @@ impl Calls {
         None
     }
 
-    /// Returns the chain of a call. It is determined by the upper bits of the product, because they depend on all bits
-    /// of the key.
+    /// Returns the hash chain of a call. It is determined by the upper bits of the product, because they depend on all
+    /// bits of the key.
     #[inline]
     fn chain(&self, (id, operation): Call) -> usize {
         let key = u64::from(id.0) << 16 | u64::from(operation.number());
@@ -116,7 +117,7 @@ mod tests {
         (PacketId(id), Operation::FIRST_USER)
     }
 
-    /// Inserts a call in a new slot.
+    /// Inserts a call in a new slot and returns the index of the slot.
     fn enter(calls: &mut Calls, slots: &mut Vec<JobSlot>, id: u16) -> usize {
         let index = slots.len();
         slots.push(JobSlot { job: index as u64 + 1, call: Some(call(id)), ..JobSlot::default() });

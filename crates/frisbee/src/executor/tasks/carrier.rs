@@ -18,14 +18,14 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 
-/// The future of a job.
+/// Future of a job, which is a handler or a spawned task.
 pub type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A job on its way to the task that runs it, and the slot to free when it ends.
+/// A job that is assigned to a task, with the slot to be freed when it ends.
 pub(crate) struct AssignedJob {
     pub(super) job: Job,
     pub(super) slot: JobSlotId,
-    /// Operation that the handler serves, or 0 if the job is not a handler.
+    /// Operation whose handler the job runs, or 0 if the job is not a handler.
     pub(super) operation: u16,
     /// Permission to run on the worker. If it is revoked, the job moves to the runtime.
     pub(super) permission: Option<PermissionHandle>,
@@ -41,15 +41,15 @@ impl AssignedJob {
     }
 }
 
-/// Handle of the reusable task of a job slot. A connection assigns it one job after another, which saves spawning a
-/// task for each.
+/// Handle of the reusable task of a job slot. The connection assigns one job after another to the task, which saves
+/// spawning a task for each.
 pub(crate) struct Carrier {
-    /// Whether the task runs on the worker of the connection rather than in a runtime.
+    /// Whether the task runs on the worker of its connection rather than in a runtime.
     is_on_worker: bool,
     next: Mutex<Assigned>,
-    /// Whether another job is assigned. Written under the lock, and read without it.
+    /// Whether another job has been assigned to the task. Written under the lock, and read without it.
     has_next: AtomicBool,
-    /// Whether the task must end.
+    /// Whether the task must end instead of waiting for another job.
     is_over: AtomicBool,
     /// Waker of the task. It is set at the first poll, under the lock of `next`, and does not change.
     waker: OnceLock<Waker>,
@@ -57,7 +57,7 @@ pub(crate) struct Carrier {
 
 struct Assigned {
     job: Option<AssignedJob>,
-    /// Whether the task has ended.
+    /// Whether the task has ended and accepts no more jobs.
     is_dead: bool,
 }
 
@@ -82,12 +82,12 @@ impl Carrier {
         CarrierFuture { carrier: self, current: Some(assigned), resident: None }
     }
 
-    /// Like [`carry`](Self::carry), for a task on the worker of the owner.
+    /// Like [`carry`](Self::carry), but for a task on the worker of its owner, a connection.
     pub(crate) fn carry_on_worker(self: Arc<Self>, assigned: AssignedJob, owner: Arc<dyn TaskOwner>) -> CarrierFuture {
         CarrierFuture { carrier: self, current: Some(assigned), resident: Some(WorkerTaskShared::new(owner)) }
     }
 
-    /// Assigns another job to the task, which runs it after the current one.
+    /// Assigns another job to the task, which runs it after the current one. Returns the job if the task has ended.
     ///
     /// # Errors
     /// Returns the job if the task has ended.
@@ -105,7 +105,7 @@ impl Carrier {
         Ok(())
     }
 
-    /// Makes the task end, regardless of its state.
+    /// Makes the task end, whether it is idle or running a job.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Release);
         // The lock synchronizes with the first poll of the task, which either has set the waker or will see the flag.
@@ -113,7 +113,7 @@ impl Carrier {
         self.wake();
     }
 
-    /// Returns whether the task must end.
+    /// Returns whether the task must end instead of waiting for another job.
     #[cfg(all(test, frisbee_loom))]
     pub(super) fn is_to_end(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
@@ -128,11 +128,11 @@ impl Carrier {
 
 opaque_debug!([] Carrier, "Carrier");
 
-/// The future of a [`Carrier`]'s task. Runs the assigned jobs one after another.
+/// Future of a reusable task, which runs the jobs assigned to its [`Carrier`] one after another.
 pub(crate) struct CarrierFuture {
     carrier: Arc<Carrier>,
     current: Option<AssignedJob>,
-    /// State for running jobs on the connection's worker. `None` if the task runs in a runtime.
+    /// State for running jobs on the connection's worker, or `None` if the task runs in a runtime.
     resident: Option<WorkerTaskShared>,
 }
 
@@ -178,7 +178,7 @@ impl Future for CarrierFuture {
 }
 
 impl Drop for CarrierFuture {
-    /// Drops the jobs in the runtime that owns their resources.
+    /// Drops the remaining jobs within the runtime that owns their resources.
     fn drop(&mut self) {
         let _entered = self.resident.as_ref().map(WorkerTaskShared::enter);
         let mut next = self.carrier.next.lock();

@@ -20,46 +20,47 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::runtime::{EnterGuard, Handle, RuntimeFlavor};
 
-/// Minimum duration of a poll that counts as long. The same limit applies to driver polls in which handlers run inline.
+/// Minimum duration of a job's poll that counts as long. The same limit applies to driver polls in which handlers run
+/// inline.
 const LONG: Duration = Duration::from_millis(1);
 
-/// Number of consecutive long polls after which a job leaves the worker. A single one may be caused by preemption of
-/// the thread.
+/// Number of consecutive long polls after which a job moves from the worker to the runtime. A single long poll may be
+/// caused by preemption of the thread.
 const LONG_POLLS: u32 = 3;
 
-/// Duration of a poll after which a job leaves the worker immediately. The watchdog has noticed such a poll or is about
-/// to.
+/// Duration of a single poll after which a job moves from the worker to the runtime. The watchdog has noticed such a
+/// poll or is about to.
 const BLOCKED: Duration = Duration::from_millis(8);
 
-/// The worker or io_uring thread that drives a connection, on which its jobs can be spawned.
+/// The worker or io_uring thread that drives a connection and can run its jobs.
 pub(crate) trait Home: Send + Sync {
-    /// Spawns a task. Drops it if the worker has ended.
+    /// Spawns a task on the worker. Drops the task if the worker has ended.
     fn spawn(&self, task: Job);
 }
 
-/// The owner of tasks: a connection.
+/// Owner of tasks on a worker, which is a connection.
 pub(crate) trait TaskOwner: Send + Sync {
     fn tasks(&self) -> &Tasks;
 
-    /// Returns the runtime of the caller, to which the sockets and timers of tasks belong.
+    /// Returns the caller's runtime, to which the sockets and timers of tasks belong.
     fn runtime(&self) -> &Handle;
 
-    /// Sets the operation that the watchdog reports if the thread is blocked, or 0 for none.
+    /// Sets the operation that the watchdog reports if the current thread is blocked, or 0 for none.
     fn set_routed(&self, operation: u16);
 }
 
-/// Returns whether other tasks of the runtime continue while one blocks its thread.
+/// Returns whether a runtime can run other tasks while one blocks its thread.
 pub(crate) fn has_threads(runtime: &Handle) -> bool {
     runtime.runtime_flavor() != RuntimeFlavor::CurrentThread
 }
 
-/// State shared by the jobs of a task on a worker.
+/// State of a task on a worker, which its successive jobs share.
 pub(super) struct WorkerTaskShared {
     owner: Arc<dyn TaskOwner>,
-    /// Number of consecutive long polls. After [`LONG_POLLS`], the job leaves the worker, because it delays other
+    /// Number of consecutive long polls. After [`LONG_POLLS`], the job moves to the runtime, because it delays other
     /// connections.
     long_polls: u32,
-    /// Whether jobs are slow, so that they must leave the worker.
+    /// Whether the task's jobs are slow, so that they must move to the runtime.
     is_slow: bool,
 }
 
@@ -68,13 +69,13 @@ impl WorkerTaskShared {
         Self { owner, long_polls: 0, is_slow: false }
     }
 
-    /// Enters the runtime of the caller, to which the tokio resources of jobs belong.
+    /// Enters the caller's runtime, to which the tokio resources of jobs belong.
     pub(super) fn enter(&self) -> EnterGuard<'_> {
         self.owner.runtime().enter()
     }
 
-    /// Polls a job in the context of the caller's runtime, within its cooperative budget. Returns whether the job is
-    /// pending.
+    /// Polls a job in the context of the caller's runtime, within tokio's cooperative budget. Returns whether the job
+    /// is pending.
     pub(super) fn poll(&mut self, assigned: &mut AssignedJob, context: &mut Context<'_>) -> bool {
         self.owner.set_routed(assigned.operation);
         let began = Instant::now();
@@ -88,7 +89,7 @@ impl WorkerTaskShared {
         matches!(polled, Ok(Poll::Pending))
     }
 
-    /// Records the duration of a poll.
+    /// Records the duration of a poll that began at `began`.
     fn record(&mut self, began: Instant) {
         let now = Instant::now();
         let took = now.saturating_duration_since(began);
@@ -103,7 +104,7 @@ impl WorkerTaskShared {
         }
     }
 
-    /// Returns whether a job must continue in the runtime of the caller instead of being polled on the worker again.
+    /// Returns whether a job must move to the caller's runtime instead of being polled on the worker again.
     pub(super) fn is_to_leave(&self, assigned: &AssignedJob) -> bool {
         self.is_slow || assigned.permission.as_ref().is_some_and(|permission| !permission.is_kept())
     }

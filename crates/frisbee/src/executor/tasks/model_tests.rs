@@ -5,7 +5,7 @@ use loom::thread;
 
 const CALL: Call = (PacketId(1), Operation::FIRST_USER);
 
-/// Takes the only slot, which must be free.
+/// Reserves the only job slot, which must be unused.
 fn begin(work: &Tasks) -> JobSlotId {
     match work.begin(Some(1), Some(CALL), false) {
         JobStart::Yes { id, .. } => id,

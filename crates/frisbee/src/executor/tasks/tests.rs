@@ -16,19 +16,19 @@ fn connection() -> Connection {
     Connection::server(&Default::default(), &budget, Handle::current(), EndpointInfo::default())
 }
 
-/// Yields until all tasks are pending.
+/// Yields to the runtime until all tasks are pending.
 async fn settle() {
     for _ in 0..10 {
         tokio::task::yield_now().await;
     }
 }
 
-/// Returns the number of tasks in the runtime.
+/// Returns the number of tasks that are alive in the current runtime.
 fn tasks() -> usize {
     Handle::current().metrics().num_alive_tasks()
 }
 
-/// Returns the number of calls that the peer could cancel.
+/// Returns the number of running calls that the peer could cancel.
 fn calls(connection: &Connection) -> usize {
     connection
         .0
@@ -40,7 +40,7 @@ fn calls(connection: &Connection) -> usize {
         .map_or(0, |slots| slots.all.iter().filter(|slot| slot.call.is_some()).count())
 }
 
-/// Spawns a job for a call. The job waits for a permit and then sends whether it may reply.
+/// Spawns a job that handles a call. It waits for a permit and then sends whether it may reply.
 fn answer_when_permitted(connection: &Connection, permits: &Arc<Semaphore>, sender: &mpsc::UnboundedSender<bool>) {
     let (permits, sender) = (permits.clone(), sender.clone());
     let spawned = connection.spawn_call(Some(CALL), 0, Placement::Runtime, |task: Task| {
@@ -208,7 +208,7 @@ async fn job_frees_its_slot_with_its_answer() {
     assert_eq!(receiver.recv().await, Some(0));
 }
 
-/// The connection stays idle while a cancelled job is still being polled. It then receives the next call.
+/// The connection is idle while a cancelled job is still being polled. It then receives the next call.
 #[tokio::test]
 async fn job_outliving_its_slot_does_not_affect_next_call() {
     let connection = connection();
@@ -310,7 +310,7 @@ async fn job_panicking_after_answer_does_not_fail_next() {
     assert_eq!(receiver.recv().await, Some(()));
 }
 
-/// Reserves a job slot, and returns it with its idle task.
+/// Reserves a job slot. Returns the slot with its idle task, if it has one.
 fn begin(work: &Tasks, on_worker: bool) -> (super::JobSlotId, Option<Arc<Carrier>>) {
     match work.begin(None, None, on_worker) {
         JobStart::Yes { id: slot, spare, on_worker: is_there } => {

@@ -19,18 +19,18 @@ use loom::sync::atomic::AtomicU8;
 use std::sync::atomic::AtomicU8;
 
 thread_local! {
-    /// Number of the task that this thread is polling.
+    /// Number of the worker task that this thread is polling.
     static CURRENT: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
 pub(super) struct WorkerTask {
     number: u64,
-    /// Whether this is a job of a connection rather than its driver. A job that always makes progress is queued behind
-    /// all other tasks.
+    /// Whether the task is a job of a connection rather than its driver. A job that always makes progress is queued
+    /// behind all other tasks.
     is_job: bool,
     worker: Arc<ExecutorShared>,
     phase: TaskPhase,
-    /// The future. `None` once it has completed. The lock is contended only when the worker ends.
+    /// Future of the task, or `None` once it has completed. The lock is contended only when the worker ends.
     body: Mutex<Option<Body>>,
 }
 
@@ -41,7 +41,7 @@ struct Body {
 }
 
 impl WorkerTask {
-    /// Creates a task that must be queued immediately.
+    /// Creates a task, which must be queued immediately.
     pub(super) fn new(number: u64, is_job: bool, worker: Arc<ExecutorShared>, future: Job) -> Arc<Self> {
         let task = Arc::new(Self { number, is_job, worker, phase: TaskPhase::queued(), body: Mutex::new(None) });
         *task.body.lock() = Some(Body { future, waker: task.clone().into() });
@@ -56,12 +56,12 @@ impl WorkerTask {
         &self.worker
     }
 
-    /// Returns the number of the task that this thread is polling.
+    /// Returns the number of the worker task that this thread is polling, if any.
     pub(super) fn current() -> Option<u64> {
         CURRENT.get()
     }
 
-    /// Polls the task after it was taken from the queue.
+    /// Polls a task that was taken from the ready queue.
     pub(super) fn poll(self: Arc<Self>) {
         let mut body = self.body.lock();
         self.phase.begin();
@@ -87,7 +87,7 @@ impl WorkerTask {
         self.worker.forget(self.number);
     }
 
-    /// Drops the future, either immediately or when the thread that polls it returns.
+    /// Drops the future, either immediately or when the thread that is polling it returns.
     pub(super) fn end(&self) {
         if !self.phase.stop() {
             let body = self.body.lock().take();
@@ -116,21 +116,21 @@ impl Wake for WorkerTask {
 /// Scheduling state of a task, as a combination of flags.
 struct TaskPhase(AtomicU8);
 
-/// Set if the task was woken, so that it is queued or will be after the current poll. Written even if it is already
-/// set, so that the polling thread sees all writes before the wake-up.
+/// Flag: the task was woken, so it is queued or will be after the current poll. Written even if it is already set, so
+/// that the polling thread sees all writes before the wake-up.
 const WOKEN: u8 = 1;
 
-/// Set while a thread is polling the task.
+/// Flag: a thread is polling the task.
 const POLLED: u8 = 2;
 
-/// Set if the task must not be polled again.
+/// Flag: the task must not be polled again.
 const OVER: u8 = 4;
 
-/// Action required after a poll.
+/// Action that the thread must take after polling a task.
 #[derive(PartialEq, Eq, Debug)]
 enum AfterPoll {
     Idle,
-    /// The task was woken during the poll, so it must be queued again.
+    /// The task was woken during the poll and must be queued again.
     Woken,
     Over,
 }
@@ -145,12 +145,12 @@ impl TaskPhase {
         self.0.fetch_or(WOKEN, Ordering::AcqRel) == 0
     }
 
-    /// Records that a thread starts to poll the task.
+    /// Records that a thread begins to poll the task.
     fn begin(&self) {
         self.0.fetch_xor(WOKEN | POLLED, Ordering::AcqRel);
     }
 
-    /// Records the end of a poll after which the future is pending.
+    /// Records the end of a poll that has left the future pending.
     fn end(&self) -> AfterPoll {
         let before = self.0.fetch_and(!POLLED, Ordering::AcqRel);
         match before & (WOKEN | OVER) {
@@ -160,13 +160,13 @@ impl TaskPhase {
         }
     }
 
-    /// Records the end of the last poll.
+    /// Records the end of the poll in which the future completed.
     fn finish(&self) -> AfterPoll {
         self.0.store(OVER, Ordering::Release);
         AfterPoll::Over
     }
 
-    /// Prevents further polls. Returns whether a thread is polling the task.
+    /// Prevents further polls of the task. Returns whether a thread is polling it now.
     fn stop(&self) -> bool {
         self.0.fetch_or(OVER, Ordering::AcqRel) & POLLED != 0
     }

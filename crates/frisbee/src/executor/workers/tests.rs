@@ -19,12 +19,12 @@ fn worker() -> Worker {
     Worker::start(0).expect("worker should start")
 }
 
-/// Spawns a task on a worker.
+/// Spawns a task on the given worker.
 fn spawn(worker: &Worker, task: impl Future<Output = ()> + Send + 'static) {
     worker.spawn(Box::pin(task));
 }
 
-/// Waits until the condition holds.
+/// Waits until the condition `is` holds, and fails after a timeout.
 fn until(is: impl Fn() -> bool) {
     let since = Instant::now();
     while !is() {
@@ -33,7 +33,7 @@ fn until(is: impl Fn() -> bool) {
     }
 }
 
-/// Spawns a task that blocks its thread until the returned sender is dropped. Waits until the task runs.
+/// Spawns a task that blocks its thread until the returned sender is dropped. Waits until the task has started.
 fn block(worker: &Worker) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let (starts, started) = mpsc::channel();
@@ -84,7 +84,7 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
     drop(blocks);
 }
 
-/// A router that panics when it is notified of a blocked thread.
+/// A router that panics when it is notified that a thread was blocked.
 struct Panics;
 
 impl Protocol for Panics {
@@ -206,8 +206,8 @@ fn dropped_worker_drops_tasks_and_blocking_one_on_return() {
     until(|| Arc::strong_count(&blocking) == 1);
 }
 
-/// The last handle of a worker. Dropping it ends the worker and waits until the thread that has taken over has dropped
-/// the remaining tasks.
+/// Last handle of a worker. Dropping it ends the worker and waits until the thread that has taken over has dropped the
+/// remaining tasks.
 struct LastHandle(Option<Arc<Worker>>, mpsc::Receiver<()>, mpsc::Sender<Result<(), mpsc::RecvTimeoutError>>);
 
 impl Drop for LastHandle {
@@ -224,7 +224,7 @@ impl Drop for LastHandle {
     }
 }
 
-/// Regression: a finished task was dropped while its lock was held. The end of its worker takes the same lock.
+/// Regression: a finished task was dropped while its lock was held, which deadlocked if that ended its worker.
 #[test]
 fn finished_task_may_end_its_worker_as_it_is_dropped() {
     let worker = Arc::new(worker());
@@ -319,7 +319,7 @@ fn blocking_task_woken_last_resumes_on_sleeping_thread() {
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2));
 }
 
-/// Regression: a woken task waited until as many tasks as were continuing had been polled.
+/// Regression: a woken task waited until all tasks that continuously yield had been polled.
 #[test]
 fn woken_task_is_polled_before_most_continuing_ones() {
     const GOING_ON: usize = 100;

@@ -21,19 +21,19 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use tokio::runtime::{self, Handle, RuntimeFlavor};
 
-/// Maximum number of connections on a runtime that are woken without the queue. Equal to a quarter of the capacity of
-/// tokio's per-thread queue.
+/// Maximum number of connections in a runtime for which wake-ups bypass the queue. Equal to a quarter of the capacity
+/// of tokio's per-thread queue.
 const DIRECT_MAX: usize = 64;
 
-/// Number of connections woken in one poll of a forwarding task. Each of them may wake ten callers, and all of these
-/// fit into the queue of a thread.
+/// Number of connections that a forwarding task wakes per poll. Each of them may wake ten callers, and all of these fit
+/// into the queue of a thread.
 const WOKEN_AT_ONCE: usize = 4;
 
-/// Queue of wake-ups for connections on a runtime with several threads, from which forwarding tasks wake a few at a
+/// Queue of wake-ups for connections in a runtime with several threads. Forwarding tasks wake a few connections at a
 /// time.
 pub(crate) struct WakeQueue {
     runtime: Handle,
-    /// Whether there are enough connections for wake-ups to be queued.
+    /// Whether the runtime has so many connections that wake-ups are queued.
     is_used: AtomicBool,
     state: Mutex<State>,
 }
@@ -43,7 +43,7 @@ struct State {
     connections: usize,
     /// Number of tasks that forward wake-ups from the queue to connections.
     tasks: usize,
-    /// Wakers of the forwarding tasks that are idle.
+    /// Wakers of the forwarding tasks that are waiting for wake-ups.
     idle: Vec<Waker>,
     woken: VecDeque<Arc<Connection>>,
 }
@@ -51,13 +51,14 @@ struct State {
 /// A connection that can be woken through the queue.
 struct Connection {
     queue: Arc<WakeQueue>,
-    /// Waker of the driving task, which does not change.
+    /// Waker of the task that drives the connection. It does not change.
     task: OnceLock<Waker>,
     is_queued: AtomicBool,
 }
 
 impl WakeQueue {
-    /// Returns the queue of a runtime. Returns `None` if the runtime has a single thread, whose own queue is fair.
+    /// Returns the wake-up queue of a runtime. Returns `None` if the runtime has a single thread, whose own queue is
+    /// fair.
     pub(crate) fn of(runtime: &Handle) -> Option<Arc<Self>> {
         static QUEUES: Mutex<Vec<(runtime::Id, Weak<WakeQueue>)>> = Mutex::new(Vec::new());
         if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread {
@@ -74,7 +75,7 @@ impl WakeQueue {
         }))
     }
 
-    /// Adds a connection. If there are more than [`DIRECT_MAX`], starts the forwarding tasks.
+    /// Adds a connection of the runtime. If there are more than [`DIRECT_MAX`], starts the forwarding tasks.
     fn add(self: &Arc<Self>) {
         let mut state = self.state.lock();
         state.connections += 1;
@@ -91,7 +92,7 @@ impl WakeQueue {
         }
     }
 
-    /// Removes a connection. The forwarding tasks end with the last connection.
+    /// Removes a connection of the runtime. The forwarding tasks end with the last connection.
     fn remove(&self) {
         let mut state = self.state.lock();
         state.connections -= 1;
@@ -119,7 +120,7 @@ impl WakeQueue {
     }
 }
 
-/// A task that forwards wake-ups.
+/// A task that forwards wake-ups from the queue to connections.
 struct Passing(Arc<WakeQueue>);
 
 impl Future for Passing {
@@ -182,7 +183,7 @@ pin_project_lite::pin_project! {
     }
 }
 
-/// A waker that wakes a connection through the queue of its runtime.
+/// A waker that wakes a connection through the wake-up queue of its runtime.
 struct QueuedWaker {
     waker: Waker,
     connection: Arc<Connection>,
@@ -211,7 +212,7 @@ impl Drop for QueuedWaker {
     }
 }
 
-/// Spawns the driver of a connection on the worker or, if there is none, in the runtime.
+/// Spawns the driver of a connection on the given worker or, if there is none, in the runtime.
 pub(crate) fn spawn(runtime: &Handle, worker: Option<&Worker>, driving: impl Future<Output = ()> + Send + 'static) {
     let queue = if worker.is_none() { WakeQueue::of(runtime) } else { None };
     let queued = queue.map(|queue| {

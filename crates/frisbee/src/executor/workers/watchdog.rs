@@ -22,24 +22,24 @@ use std::time::{Duration, Instant};
 /// mostly detect such delays.
 const INTERVAL: Duration = Duration::from_millis(4);
 
-/// Minimum time since the second check during which the thread must have been running or sleeping rather than waiting
-/// for a processor. Slightly less than the interval between two checks.
+/// Minimum time since the second check for which the thread must have been running or sleeping, rather than waiting for
+/// a processor, to count as blocked. Slightly less than the interval between two checks.
 const HELD_UP_MIN: Duration = Duration::from_millis(3);
 
-/// Number of checks without activity after which the watchdog sleeps. Waking it takes a system call, which should not
-/// be necessary each time for workers that are occasionally active.
+/// Number of checks without activity after which the watchdog thread sleeps. Waking it takes a system call, which
+/// should not be necessary each time for workers that are occasionally active.
 const QUIET_MAX: u32 = 25;
 
-/// Number by which the watchdog recognizes that a thread is still in the same poll.
+/// Number of a poll, by which the watchdog recognizes that a thread is still in the same poll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PollId(pub(crate) u64);
 
-/// A thread that polls tasks, as checked by the watchdog.
+/// A thread that polls tasks and is checked by the watchdog.
 pub(crate) trait WatchedThread: Send + Sync {
-    /// Returns the last poll, and whether it is still running.
+    /// Returns the last poll of the thread, and whether it is still running.
     fn current_poll(&self) -> (PollId, bool);
 
-    /// Returns the connection whose task is polled in a poll that is still running.
+    /// Returns the connection whose task is being polled, if the poll is still running.
     fn culprit(&self, poll: PollId) -> Option<Arc<dyn Blocked>>;
 
     /// Returns the total time for which the thread has waited for a processor.
@@ -49,18 +49,18 @@ pub(crate) trait WatchedThread: Send + Sync {
     fn hand_over(self: Arc<Self>, poll: PollId) -> io::Result<()>;
 }
 
-/// A connection and its router, which are notified of a blocked thread.
+/// A connection and its router, which are notified when they have blocked a thread.
 pub(crate) trait Blocked: Send + Sync {
-    /// Returns the operation that is being routed.
+    /// Returns the operation of the packet that is being routed, if any.
     fn operation(&self) -> Option<Operation>;
 
-    /// Returns the address of the peer.
+    /// Returns the remote address of the connection, if it has one.
     fn peer(&self) -> Option<SocketAddr>;
 
-    /// Notifies the router. Returns `false` if the router does not handle the event.
+    /// Notifies the router that the operation blocks a thread. Returns `false` if the router does not handle this.
     fn handle(&self, operation: Operation) -> bool;
 
-    /// Calls `report` after a delay, with whether a panic was the reason.
+    /// Calls `report` after a delay. Its argument states whether the thread was blocked by a panic.
     fn report_later(&self, report: Box<dyn FnOnce(bool) + Send>);
 }
 
@@ -72,7 +72,7 @@ static WATCHDOG: Watchdog = Watchdog {
 };
 
 struct Watchdog {
-    /// Whether the thread is asleep or has not been started.
+    /// Whether the watchdog thread is asleep or has not been started.
     is_asleep: AtomicBool,
     registry: Mutex<WatchdogState>,
 }
@@ -83,7 +83,7 @@ struct WatchdogState {
     thread: Option<Thread>,
 }
 
-/// Registers a worker for checks.
+/// Registers a worker to be checked by the watchdog.
 pub(crate) fn register(worker: Weak<dyn WatchedThread>) {
     WATCHDOG.registry.lock().workers.push(WorkerSample {
         worker,
@@ -102,7 +102,7 @@ pub(crate) fn is_asleep() -> bool {
     WATCHDOG.is_asleep.load(Ordering::SeqCst)
 }
 
-/// Wakes the watchdog. Starts its thread if necessary.
+/// Wakes the watchdog thread. Starts it if necessary.
 #[cold]
 pub(crate) fn wake_watchdog() {
     let mut registry = WATCHDOG.registry.lock();
@@ -143,7 +143,7 @@ impl Watchdog {
         }
     }
 
-    /// Checks all workers. Returns whether any of them is active.
+    /// Checks all workers. Returns whether any of them has been active.
     fn check(&self, suspects: &mut Vec<WorkerSample>, reported: &mut ReportedLines) -> bool {
         suspects.append(&mut self.registry.lock().workers);
         let mut is_busy = false;
@@ -157,19 +157,19 @@ impl Watchdog {
     }
 }
 
-/// Results of the last checks of a worker.
+/// Results of the watchdog's last checks of a worker.
 struct WorkerSample {
     worker: Weak<dyn WatchedThread>,
     poll: PollId,
-    /// Time of the check that found the same poll for the second time, and how long the thread had waited for a
-    /// processor by then.
+    /// Time of the check that found the same poll for the second time, and the total time for which the thread had
+    /// waited for a processor by then.
     since: Option<(Instant, Duration)>,
-    /// Whether the blocked thread was already handled.
+    /// Whether the blocked thread has already been reported.
     is_reported: bool,
 }
 
 impl WorkerSample {
-    /// Checks the worker. Returns whether it was active since the last check.
+    /// Checks a worker. Returns whether it has been active since the last check.
     fn sample(&mut self, worker: &Arc<dyn WatchedThread>, reported: &mut ReportedLines) -> bool {
         let (poll, is_polled) = worker.current_poll();
         let is_new = std::mem::replace(&mut self.poll, poll) != poll;
@@ -200,16 +200,16 @@ impl WorkerSample {
     }
 }
 
-/// Events that were already logged, so that each is logged only once.
+/// Blocked operations that have been logged, so that each is logged only once.
 #[derive(Default)]
 struct ReportedLines {
-    /// Operations, sorted by number.
+    /// Logged operations, sorted by number.
     operations: Vec<Option<u16>>,
     has_failed: bool,
 }
 
 impl ReportedLines {
-    /// Notifies the router. If it does not handle the event, logs the event once per operation.
+    /// Notifies the router of a blocked thread. If the router does not handle this, logs it once per operation.
     fn report(&mut self, culprit: Option<Arc<dyn Blocked>>, operation: Option<Operation>) {
         if let (Some(culprit), Some(operation)) = (&culprit, operation)
             && culprit.handle(operation)
@@ -243,7 +243,7 @@ impl ReportedLines {
     }
 }
 
-/// Scheduler statistics of a thread.
+/// Reader of a thread's scheduler statistics.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadClock(Option<PathBuf>);
 

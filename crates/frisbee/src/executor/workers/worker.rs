@@ -37,18 +37,19 @@ use tokio::runtime::{Builder, Handle, Runtime};
 /// sockets costs about as much as a packet, which up to 32 packets share.
 const EVENTS_AT_ONCE: usize = 32;
 
-/// Number of tasks polled between two polls of the sockets, if tasks are always ready. Equal to tokio's number.
+/// Number of tasks that are polled between two polls of the sockets while tasks are always ready. Equal to tokio's
+/// number.
 const POLLS_AT_ONCE: usize = 61;
 
-/// Maximum number of yielding tasks that are polled between two polls of the sockets. All other tasks wait for them.
-/// Without a limit, if a thousand clients send without pause, each reply would wait for a thousand polls.
+/// Maximum number of yielding tasks that are polled between two polls of the sockets, because all other tasks wait for
+/// them. Without a limit, if a thousand clients send without pause, each reply would wait for a thousand polls.
 const LAST_AT_ONCE: usize = 4;
 
-/// Maximum number of blocked threads of a worker. Each takes a stack. Blocking handlers soon run in other tasks and do
-/// not reach this limit, but routers may, because they always run inline.
+/// Maximum number of blocked threads of a worker, because each takes a stack. Blocking handlers soon run in other tasks
+/// and do not reach this limit, but routers may, because they always run inline.
 const BLOCKED_MAX: usize = 32;
 
-/// Handle of a worker. Dropping it ends the worker and its tasks.
+/// Handle of a worker. Dropping it ends the worker's threads and tasks.
 #[derive(Debug)]
 pub(crate) struct Worker(Arc<ExecutorShared>);
 
@@ -56,13 +57,14 @@ pub(crate) struct Worker(Arc<ExecutorShared>);
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct WorkerView {
-    /// Number of tasks: connections, pending handlers and, on the first worker, the one that accepts connections.
+    /// Number of tasks of the worker: connections, pending handlers and, on the first worker, the one that accepts
+    /// connections.
     pub tasks: usize,
-    /// Number of tasks that are ready to run.
+    /// Number of the worker's tasks that are ready to run.
     pub ready: usize,
-    /// Number of polls of tasks since the worker was started.
+    /// Number of times that the worker has polled tasks since it was started.
     pub polls: u64,
-    /// Number of threads that the worker has replaced, because a task has [blocked them](crate::Protocol::blocked).
+    /// Number of threads that were replaced because a task has [blocked them](crate::Protocol::blocked).
     pub threads_given_up: usize,
 }
 
@@ -88,68 +90,68 @@ impl WorkerWatch {
 pub(super) struct ExecutorShared {
     runtime: Handle,
     state: Mutex<State>,
-    /// Waker that interrupts waiting for sockets and timers.
+    /// Waker that interrupts the worker's wait for sockets and timers.
     waker: OnceLock<Waker>,
-    /// Reference count: one per driven connection, plus one held by the worker.
+    /// Reference count: one per connection that the worker drives, plus one held by the worker.
     driven: Arc<()>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Tasks that were woken, in the order in which they are polled.
+    /// Tasks that are ready, in the order in which they will be polled.
     ready: VecDeque<Arc<WorkerTask>>,
-    /// Tasks that continue after the next poll of the sockets, a few at a time and in this order.
+    /// Tasks that yielded and are polled again after the next poll of the sockets, a few at a time and in this order.
     last: VecDeque<DeferredTask>,
     tasks: HashMap<u64, ExecutorEntry>,
     next: u64,
-    /// Whether the active thread waits for sockets and timers. If so, it must be woken when a task becomes ready.
+    /// Whether the active thread is waiting for sockets and timers, so that it must be woken when a task becomes ready.
     is_asleep: bool,
     is_stopped: bool,
-    /// Number of the active thread. Other threads are blocked, and end when they return.
+    /// Number of the active thread. Threads with other numbers are blocked, and end when they return.
     thread: usize,
-    /// Number of the last poll, from which the watchdog recognizes a thread that is blocked.
+    /// Number of the last poll, from which the watchdog recognizes a blocked thread.
     poll: PollId,
-    /// Task that the active thread is polling.
+    /// Number of the task that the active thread is polling, if any.
     polled: Option<u64>,
 }
 
 #[derive(Debug)]
 struct ExecutorEntry {
     task: Arc<WorkerTask>,
-    /// Connection to report if the task blocks its thread.
+    /// Connection to be reported if the task blocks its thread.
     culprit: Option<Arc<dyn Blocked>>,
 }
 
-/// A task that has more work but yields. It is polled again only after all tasks that are ready now.
+/// A task that has more work but yields. It is polled again after all tasks that are ready now.
 #[derive(Debug)]
 enum DeferredTask {
-    /// Waker of a task that is not in the ready queue.
+    /// Waker of a yielding task that is not in the ready queue.
     Asleep(Waker),
-    /// A task that was woken during its own poll. It must be put into the ready queue.
+    /// A task that was woken during its own poll and must be put into the ready queue.
     Woken(Arc<WorkerTask>),
 }
 
-/// Reference of a connection to the task that drives it.
+/// A connection's reference to the task that drives it.
 #[derive(Clone, Debug)]
 pub(crate) struct DriverTask(Weak<WorkerTask>);
 
 impl Home for DriverTask {
-    /// Runs a job of the connection on the same worker. Drops the job if the driver has ended.
+    /// Runs a job of the connection on the worker of its driver. Drops the job if the driver has ended.
     fn spawn(&self, task: Job) {
         let Some(driver) = self.0.upgrade() else { return };
         driver.worker().spawn(task, Some(driver.number()));
     }
 }
 
-/// State of a worker that its threads share.
+/// State that the threads of a worker share.
 #[derive(Debug)]
 pub(super) struct Core {
     shared: Arc<ExecutorShared>,
     runtime: Runtime,
     name: String,
-    /// Number of blocked threads.
+    /// Number of threads of the worker that are blocked.
     blocked: AtomicUsize,
-    /// Statistics of the active thread.
+    /// Scheduler statistics of the active thread.
     clock: Mutex<watchdog::ThreadClock>,
 }
 
@@ -161,9 +163,9 @@ thread_local! {
 /// Next action of a worker's thread.
 enum NextAction {
     Poll(Arc<WorkerTask>),
-    /// The thread must poll the sockets, because no task is ready or many tasks were polled since the last time.
+    /// Poll the sockets, because no task is ready or many tasks have been polled since the last time.
     Look,
-    /// The thread must end, because another thread of the worker has taken over.
+    /// End the thread, because another thread of the worker has taken over.
     End,
 }
 
@@ -189,17 +191,17 @@ impl Worker {
         Ok(Self(shared))
     }
 
-    /// Returns the runtime for the sockets and timers of the worker.
+    /// Returns the runtime to which the worker's sockets and timers belong.
     pub(crate) fn handle(&self) -> &Handle {
         &self.0.runtime
     }
 
-    /// Returns a weak reference for statistics.
+    /// Returns a weak reference to the worker, for statistics.
     pub(crate) fn watch(&self) -> WorkerWatch {
         WorkerWatch(Arc::downgrade(&self.0))
     }
 
-    /// Returns whether the thread is waiting for sockets and timers.
+    /// Returns whether the worker's thread is waiting for sockets and timers.
     #[cfg(test)]
     pub(super) fn is_asleep(&self) -> bool {
         self.0.state.lock().is_asleep
@@ -210,12 +212,12 @@ impl Worker {
         CURRENT.with_borrow(|current| current.as_ref().is_some_and(|shared| Arc::ptr_eq(shared, &self.0)))
     }
 
-    /// Counts a connection as driven by this worker until the result is dropped.
+    /// Counts a connection as driven by this worker until the returned reference is dropped.
     pub(crate) fn driven(&self) -> Arc<()> {
         self.0.driven.clone()
     }
 
-    /// Returns the number of connections driven by this worker.
+    /// Returns the number of connections that the worker drives.
     pub(crate) fn load(&self) -> usize {
         Arc::strong_count(&self.0.driven) - 1
     }
@@ -249,7 +251,7 @@ pub(crate) fn settle(culprit: impl FnOnce() -> Arc<dyn Blocked>) -> Option<Drive
     })
 }
 
-/// Returns the runtime of the worker to which this thread belongs, if it belongs to one.
+/// Returns the runtime of the worker to which the current thread belongs, if any.
 #[cfg(feature = "timer")]
 pub(crate) fn worker_runtime() -> Option<Handle> {
     CURRENT.with_borrow(|current| current.as_ref().map(|shared| shared.runtime.clone()))
@@ -286,7 +288,7 @@ impl ExecutorShared {
         self.wake_thread(state);
     }
 
-    /// Queues a task that was woken.
+    /// Adds a woken task to the ready queue.
     pub(super) fn queue(&self, task: Arc<WorkerTask>) {
         let mut state = self.state.lock();
         if state.is_stopped {
@@ -297,7 +299,7 @@ impl ExecutorShared {
         self.wake_thread(state);
     }
 
-    /// Queues a task that was woken during its poll, to be polled after the next poll of the sockets.
+    /// Queues a task that was woken during its own poll. It is polled after the next poll of the sockets.
     pub(super) fn queue_last(&self, task: Arc<WorkerTask>) {
         let mut state = self.state.lock();
         if !state.is_stopped {
@@ -308,14 +310,14 @@ impl ExecutorShared {
         drop(task);
     }
 
-    /// Removes a task that has completed.
+    /// Removes a completed task from the worker.
     pub(super) fn forget(&self, number: u64) {
         // Dropped without the lock, because it may be the last reference to the task.
         let entry = self.state.lock().tasks.remove(&number);
         drop(entry);
     }
 
-    /// Wakes the thread if it is asleep.
+    /// Wakes the worker's thread if it is asleep.
     fn wake_thread(&self, mut state: MutexGuard<'_, State>) {
         let was_asleep = std::mem::take(&mut state.is_asleep);
         drop(state);
@@ -324,7 +326,7 @@ impl ExecutorShared {
         }
     }
 
-    /// Returns the next action of a thread that has made `polls` polls.
+    /// Returns the next action of a thread that has made `polls` polls since the last poll of the sockets.
     fn next(&self, thread: usize, polls: usize) -> NextAction {
         let mut state = self.state.lock();
         if state.thread != thread {
@@ -366,7 +368,7 @@ impl ExecutorShared {
         Poll::Pending
     }
 
-    /// If the poll is still running, makes another thread the active one. Returns the number of that thread.
+    /// Makes another thread the active one if the poll is still running. Returns the number of that thread.
     fn take_over(&self, poll: PollId) -> Option<usize> {
         let mut state = self.state.lock();
         if state.poll != poll || state.polled.take().is_none() {
@@ -376,7 +378,7 @@ impl ExecutorShared {
         Some(state.thread)
     }
 
-    /// Drops all tasks of a worker that was stopped.
+    /// Drops all tasks of a stopped worker.
     fn end(&self) {
         let mut state = self.state.lock();
         // Without the lock, because destructors may use the worker.
@@ -438,7 +440,7 @@ impl Core {
         thread::Builder::new().name(self.name.clone()).spawn(run).map(drop)
     }
 
-    /// Runs the worker until it is stopped. Returns `false` if another thread has taken over before.
+    /// Runs the tasks of the worker until it is stopped. Returns `false` if another thread has taken over before.
     fn run_polls(&self, thread: usize) -> bool {
         let _entered = self.runtime.enter();
         let mut last = Vec::new();

@@ -13,20 +13,20 @@ struct Taker {
     place: PermitPlace,
     woken: Arc<WakeCounter>,
     waker: Waker,
-    /// Number of wake-ups at the last poll.
+    /// Number of wake-ups of the task at its last poll.
     seen: usize,
     waits: bool,
     holds: bool,
 }
 
-/// Permits, their queue and its tasks, in virtual time.
+/// Permits with their queue and tasks, in simulated time.
 struct World {
     queue: PermitQueue,
     takers: Vec<Taker>,
     permits: usize,
     now: Instant,
     grants: usize,
-    /// Tasks in the order of their first grants or permits.
+    /// Tasks in the order in which they were granted or took permits.
     served: Vec<usize>,
 }
 
@@ -51,7 +51,7 @@ impl World {
         woken.into_iter().for_each(Waker::wake);
     }
 
-    /// Polls a task that requests a permit. Returns whether the task has one afterwards.
+    /// Polls a task that requests a permit. Returns whether the task holds one afterwards.
     fn poll(&mut self, index: usize) -> bool {
         let free = self.free();
         let taker = &mut self.takers[index];
@@ -136,8 +136,8 @@ proptest! {
     }
 }
 
-/// Regression: a task that released a permit and requested the next one got it before woken tasks, so that two of six
-/// tasks alternated.
+/// Regression: a task that released a permit and requested another got it before woken tasks, so that two of six tasks
+/// alternated.
 #[test]
 fn permits_go_to_waiters_in_order_of_arrival() {
     let mut world = World::new(6, 2);

@@ -8,28 +8,29 @@ use frisbee_core::{PeerKind, Role};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-/// State of the GOING_AWAY exchange, by which a server announces to a native peer that it closes an idle connection.
+/// State of the GOING_AWAY exchange, by which a server announces to its peer that it will close an idle connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum GoingAway {
     Unsaid,
     /// The server has sent GOING_AWAY. The client will either close the connection or reply.
     Sent,
-    /// The client has replied. All packets that it had sent before the reply have been received.
+    /// The client has replied to GOING_AWAY. All packets that it sent before the reply have been received.
     Received,
-    /// The server has sent GOING_AWAY. This client will reply after all packets that its handles have sent so far.
+    /// The client has received GOING_AWAY. It will reply after all packets that its handles have sent so far.
     Due,
-    /// This client has replied to GOING_AWAY.
+    /// The client has replied to GOING_AWAY.
     Answered,
 }
 
 impl<R: Protocol> Engine<R> {
-    /// Returns whether the connection will close: this end has requested it, or the peer has closed its sending half.
+    /// Returns whether the connection will close, because this end has requested it or the peer has closed its sending
+    /// half.
     #[inline]
     pub(crate) fn is_ending(&self) -> bool {
         self.order.is_some() || self.reading == ReadMode::HalfClosed || self.has_departed()
     }
 
-    /// Returns the requested way to close the connection, if it can be carried out now.
+    /// Returns the order to end the connection, if there is one and it can be carried out now.
     #[cold]
     pub(crate) fn take_order(&mut self) -> Result<Option<Order>, CloseReason> {
         if self.has_departed() {
@@ -60,7 +61,7 @@ impl<R: Protocol> Engine<R> {
         Ok(self.order.take().map(|order| *order))
     }
 
-    /// Returns the pending request to close the connection immediately, if any.
+    /// Returns the order to close the connection immediately, if there is one.
     #[inline]
     pub(crate) fn take_abort(&mut self) -> Option<Order> {
         self.order.take_if(|order| matches!(**order, Order::Now(_))).map(|order| *order)
@@ -71,19 +72,19 @@ impl<R: Protocol> Engine<R> {
         self.goodbye == GoingAway::Received
     }
 
-    /// Returns whether a CLOSE packet with the reason is sent before the connection ends at once.
+    /// Returns whether a CLOSE packet with the reason is sent before the connection is closed immediately.
     pub(crate) fn sends_reason(&self, reason: &CloseReason) -> bool {
         let is_native = matches!(self.core.peer(), PeerKind::Native(_));
         is_native && matches!(reason, CloseReason::Protocol(_) | CloseReason::TooSlow | CloseReason::Router(_))
     }
 
-    /// Returns whether a handle has requested that the connection, which is writing its last bytes, end at once.
+    /// Returns whether a handle has ordered to close the connection immediately while its last bytes are being written.
     pub(crate) fn is_aborted(&self) -> bool {
         let mailbox = &self.handle.0.mailbox;
         mailbox.is_notified() && matches!(mailbox.lock_by_task().order.as_deref(), Some(Order::Now(_)))
     }
 
-    /// Sends GOING_AWAY to a native peer, once. Returns whether the peer has replied.
+    /// Sends GOING_AWAY to the peer, unless it was sent before. Returns whether the peer has replied.
     fn received_going_away(&mut self) -> bool {
         if self.goodbye == GoingAway::Unsaid {
             self.send_going_away();
@@ -98,14 +99,14 @@ impl<R: Protocol> Engine<R> {
         debug_assert!(sent.is_ok(), "short packets are within every limit");
     }
 
-    /// Returns whether the router has work in progress.
+    /// Returns whether the router has work in progress on this connection.
     fn is_busy(&mut self) -> Result<bool, CloseReason> {
         let runtime = self.handle.0.runtime.clone();
         let _entered = runtime.enter();
         self.guarded(|engine| engine.session.as_mut().is_some_and(|session| engine.router.is_busy(session)))
     }
 
-    /// Returns whether the connection has no work in progress.
+    /// Returns whether the connection has no calls, streams or other work in progress.
     pub(super) fn is_idle(&mut self) -> bool {
         self.core.outbox().is_empty()
             && !self.batch_when_written
@@ -119,12 +120,12 @@ impl<R: Protocol> Engine<R> {
             }
     }
 
-    /// Returns the reason for the end of the connection.
+    /// Returns the reason why the connection ends.
     pub(crate) fn reason(&self) -> CloseReason {
         self.handle.close_reason().unwrap_or(CloseReason::Local)
     }
 
-    /// Ends the connection for all its handles. Further calls have no effect.
+    /// Ends the connection for all its handles. Calls after the first one have no effect.
     pub(crate) fn end(&mut self, reason: &CloseReason) {
         let Some(session) = self.session.take() else { return };
         if matches!(reason, CloseReason::Router(text) if **text == *PANICKED) {

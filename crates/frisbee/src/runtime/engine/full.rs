@@ -20,13 +20,13 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 impl<R: Protocol> Engine<R> {
-    /// Returns whether more input may be processed. `false` while deferred packets must be routed first.
+    /// Returns whether more input may be processed. Returns `false` while deferred packets must be routed first.
     #[inline]
     pub(super) fn takes_more(&mut self) -> bool {
         self.routing != Routing::Deferring || !self.has_room() && !self.is_stuck()
     }
 
-    /// Returns whether no packet may be examined until the outbox has space.
+    /// Returns whether no packet may be examined before the outbox has space.
     #[cold]
     fn is_stuck(&self) -> bool {
         let shared = &self.handle.0;
@@ -36,7 +36,7 @@ impl<R: Protocol> Engine<R> {
             || shared.deferred.is_full(shared.mailbox.backlog_max(), &shared.mailbox.account)
     }
 
-    /// Routes deferred packets while the outbox has space, and otherwise packets that need no space.
+    /// Routes deferred packets while the outbox has space. Otherwise routes packets that require no space.
     #[cold]
     #[inline(never)]
     pub(super) fn route_full(&mut self, now: Instant) -> Result<(), CloseReason> {
@@ -53,7 +53,7 @@ impl<R: Protocol> Engine<R> {
         Ok(())
     }
 
-    /// Notifies the core whether this end currently reads from the peer, which also depends on the free memory of the
+    /// Notifies the core whether this end is reading from the peer, which also depends on the free memory of the
     /// server.
     #[cold]
     pub(super) fn notify_listening(&mut self, now: Instant) {
@@ -61,7 +61,7 @@ impl<R: Protocol> Engine<R> {
         self.core.set_listening(listens, now);
     }
 
-    /// Routes the first deferred packet. If there is none, returns `None` and resumes normal routing.
+    /// Routes the oldest deferred packet. If there is none, returns `None` and resumes normal routing.
     fn route_deferred(&mut self) -> Option<(Routed, usize)> {
         let Some(DeferredPacket { packet, opens, .. }) = self.handle.0.deferred.pop(&self.handle.0.mailbox.account)
         else {
@@ -84,8 +84,8 @@ impl<R: Protocol> Engine<R> {
         Some((next, length))
     }
 
-    /// Takes the next event from the input and either defers or handles it. Returns `None` if there is no event or none
-    /// may be examined yet.
+    /// Takes the next event from the input and either defers or handles it. Returns `None` if there is no event or it
+    /// may not be examined yet.
     fn route_urgent(&mut self, now: Instant) -> Result<Option<(Routed, usize)>, CloseReason> {
         if self.is_stuck() {
             return Ok(None);
@@ -105,7 +105,7 @@ impl<R: Protocol> Engine<R> {
         Ok(Some((next, length)))
     }
 
-    /// Defers a packet that needs space in the outbox. Returns an event that does not.
+    /// Defers a packet that requires space in the outbox. Returns any other event.
     fn defer(&mut self, event: Event) -> Option<Event> {
         let (packet, opens) = match event {
             Event::Packet(packet) if packet.operation == Operation::STREAM => {
@@ -132,8 +132,8 @@ impl<R: Protocol> Engine<R> {
         None
     }
 
-    /// Returns `Some` if the packet of a stream must be deferred, with whether it opens the stream. It must if it opens
-    /// one or if earlier packets of the stream are deferred.
+    /// Returns `Some` if a stream packet must be deferred, because it opens a stream or because earlier packets of its
+    /// stream are deferred. The value states whether it opens a stream.
     fn must_defer(&mut self, id: PacketId, body: &Bytes) -> Option<bool> {
         let shared = &self.handle.0;
         if shared.deferred.has_stream(id) {

@@ -7,18 +7,17 @@ use frisbee_core::{Decoder, Role};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Maximum size in bytes of the items of a shared HELLO. This is enough for a few dozen services. Longer ones are rare
-/// and are charged to the memory of the server.
+/// Maximum size in bytes of the items of a HELLO whose memory connections share, enough for a few dozen services.
+/// Longer ones are rare and are charged to the memory of the server.
 const SHARED_MAX: usize = 4 * 1024;
 
 thread_local! {
-    /// Latest HELLO received by a connection of this thread, kept so that other connections with an equal HELLO can
-    /// share its memory.
+    /// Last HELLO received by a connection of this thread. Connections that receive an equal HELLO share its memory.
     static LAST_HELLO: RefCell<Option<Arc<Hello>>> = const { RefCell::new(None) };
 }
 
 impl<R: Protocol> Engine<R> {
-    /// Handles the kind of the peer, which has just become known.
+    /// Handles that it has just become known whether the peer supports the protocol extension.
     #[cold]
     pub(super) fn handle_peer_known(&mut self) -> Routed {
         self.pending_handshake = None;
@@ -41,8 +40,8 @@ impl<R: Protocol> Engine<R> {
         Routed::Continue
     }
 
-    /// Charges the HELLO of a client, which is kept for the life of the connection. Short ones are not charged, because
-    /// most are shared.
+    /// Charges the memory of a client's HELLO, which is kept until the connection ends. Short ones are not charged,
+    /// because most of them are shared.
     fn charge_greeting(&mut self, hello: &Hello) -> bool {
         let length = hello.items_len();
         if self.core.role() == Role::Server && length > SHARED_MAX {
@@ -111,7 +110,7 @@ mod tests {
 
     const MEMORY: usize = 1 << 20;
 
-    /// Router that sends each client a long packet and then exhausts the memory.
+    /// Router that sends a long packet to each client and then uses up the memory.
     struct Welcome;
 
     impl Router for Welcome {
@@ -157,7 +156,8 @@ mod tests {
         assert_eq!(welcome.body.len(), 10_000);
     }
 
-    /// Regression: a packet that was too long ended the connection and all other work on it.
+    /// Regression: a packet that exceeded the server's limit closed the connection and thereby ended all other work on
+    /// it.
     #[tokio::test]
     async fn packet_too_long_for_the_server_fails_alone_before_its_hello() {
         let config = Config::default().body_max(BODY_MAX_LEAST);
@@ -174,7 +174,7 @@ mod tests {
         assert!(!connection.is_closed());
     }
 
-    /// Regression: the packet was sent, and a server with a lower limit closed the connection.
+    /// Regression: a packet was sent before the limit was known, and a server with a lower limit closed the connection.
     #[tokio::test]
     async fn long_packet_is_not_sent_before_the_limit_is_known() {
         let acceptor = Server::builder().build(Handlers::new()).expect("server settings should be valid");

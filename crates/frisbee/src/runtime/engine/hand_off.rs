@@ -11,18 +11,19 @@ use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, HandOffEvent, TooLong};
 use tokio::runtime::Handle;
 
-/// Progress of handing off this end's transport to another owner.
+/// Progress of handing off the transport of this end to another owner.
 pub(super) enum OutgoingHandOff {
     None,
-    /// The transport is handed off once the current packet has been received and all deferred requests were routed.
+    /// The transport will be handed off once the current packet has been received and all deferred requests have been
+    /// routed.
     AtPacketEnd(Box<HandOffTarget>),
-    /// The connection has ended for its handles. The transport is taken after the pending bytes have been written. The
-    /// bytes in this variant have already been read from it.
+    /// The connection has ended for its handles. The transport will be taken after the pending bytes have been written.
+    /// Contains the bytes that have already been read from it.
     Decided(Box<(HandOffTarget, Bytes)>),
 }
 
 impl<R: Protocol> Engine<R> {
-    /// Handles a hand-off event from a native peer.
+    /// Handles a hand-off event that the peer has caused.
     #[cold]
     pub(super) fn handle_hand_off(&mut self, event: HandOffEvent) -> Routed {
         match event {
@@ -65,7 +66,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Carries out a handle's decision about a hand-off, or completes [`request`].
+    /// Carries out a handle's decision about a hand-off, or completes a step that [`request`] has begun.
     #[cold]
     pub(super) fn decide(&mut self, step: HandOffStep, encoded: Result<(), TooLong>) {
         match step {
@@ -105,8 +106,8 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Replies to a request of the peer. Returns `false` if the reply is too long, in which case the request is
-    /// refused.
+    /// Replies to a hand-off request of the peer. Returns `false` if the reply is too long, in which case the hand-off
+    /// is refused.
     fn answer(&mut self, answer: HandOffAnswer, reply: &Bytes) -> bool {
         let answered = self.core.answer_hand_off(answer, reply, now());
         if let Err(error) = &answered {
@@ -121,7 +122,8 @@ impl<R: Protocol> Engine<R> {
         answered.is_ok()
     }
 
-    /// Leaves the connection without notifying the peer, either at once or when the current packet has been received.
+    /// Leaves the connection without notifying the peer, either immediately or after the current packet has been
+    /// received.
     #[cold]
     pub(super) fn leave(&mut self, take_over: HandOffTarget) {
         if !self.mail_is_held {
@@ -150,13 +152,13 @@ impl<R: Protocol> Engine<R> {
         true
     }
 
-    /// Returns whether the connection is to be left as soon as possible.
+    /// Returns whether the connection will be left as soon as possible.
     #[inline]
     pub(super) fn is_leaving(&self) -> bool {
         matches!(self.departure, OutgoingHandOff::AtPacketEnd(_))
     }
 
-    /// Hands off the transport if this was requested. Called once no packet is partially received or deferred.
+    /// Hands off the transport if this is pending. Called when no packet is partially received or deferred.
     #[cold]
     pub(super) fn leave_later(&mut self) {
         if let OutgoingHandOff::AtPacketEnd(take_over) = std::mem::replace(&mut self.departure, OutgoingHandOff::None) {
@@ -164,7 +166,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Returns whether the next owner of the transport has been decided.
+    /// Returns whether the transport has been assigned to another owner.
     #[inline]
     pub(super) fn has_departed(&self) -> bool {
         matches!(self.departure, OutgoingHandOff::Decided(_))
@@ -177,8 +179,7 @@ impl<R: Protocol> Engine<R> {
         self.end(reason);
     }
 
-    /// Returns the bytes that were read beyond the last packet, the new owner of the transport, and the owner's
-    /// runtime.
+    /// Returns the bytes that were read after the last packet, the new owner of the transport, and the owner's runtime.
     pub(crate) fn hand_over(&mut self) -> Option<(Bytes, HandOffTarget, Handle)> {
         let OutgoingHandOff::Decided(decided) = std::mem::replace(&mut self.departure, OutgoingHandOff::None) else {
             return None;
@@ -188,8 +189,8 @@ impl<R: Protocol> Engine<R> {
     }
 }
 
-/// If the step is a request, sends it to the peer. Called while the mailbox is locked, so nothing is woken or dropped
-/// here.
+/// Sends a hand-off request to the peer if the step is one. Called while the mailbox is locked, so nothing is woken or
+/// dropped here.
 #[cold]
 pub(super) fn request(core: &mut frisbee_core::Connection, step: &mut HandOffStep) -> Result<(), TooLong> {
     let HandOffStep::Request { before, request, asking } = step else { return Ok(()) };
@@ -204,7 +205,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::sync::mpsc;
 
-    /// Returns a packet with id 0.
+    /// Returns an encoded packet with id 0.
     fn packet(operation: u16, body: &[u8]) -> Vec<u8> {
         let length = u32::try_from(body.len()).expect("test body should fit u32");
         [&[0, 15, 0, 0], &operation.to_be_bytes()[..], &length.to_be_bytes(), body].concat()
@@ -235,7 +236,7 @@ mod tests {
         assert_eq!(read, b"raw");
     }
 
-    /// Router that leaves each connection after the first packet.
+    /// Router that leaves each connection after its first packet.
     struct Leaving(mpsc::UnboundedSender<Vec<u8>>);
 
     impl Router for Leaving {
@@ -267,7 +268,7 @@ mod tests {
         assert_eq!(read.recv().await.expect("next owner should report the bytes"), raw);
     }
 
-    /// Protocol that does not decide hand-off requests.
+    /// Protocol that never replies to hand-off requests.
     struct Pondering(mpsc::UnboundedSender<HandOffRequest>);
 
     impl Protocol for Pondering {
@@ -301,7 +302,7 @@ mod tests {
         assert!(connection.memory_held() < LENGTH, "{} bytes", connection.memory_held());
     }
 
-    /// Router that sends its last packet through a handle.
+    /// Router that sends its last packet through a connection handle.
     struct Parting;
 
     impl Router for Parting {

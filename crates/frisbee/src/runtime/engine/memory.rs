@@ -8,12 +8,12 @@ use crate::mailbox::Order;
 use crate::{CloseReason, Operation, PacketId, PeerKind, Protocol, Routed};
 use frisbee_core::{Role, StreamSignal};
 
-/// Maximum growth in bytes of a body beyond the connection's share while replies occupy it. This is the size of a
+/// Maximum number of bytes by which a body may exceed the connection's share while replies use the share. Equal to a
 /// single read.
 const ONE_READ: usize = READ_BUFFER / 2;
 
 impl<R: Protocol> Engine<R> {
-    /// Charges the received part of a body to the memory budget of the server. If the budget is exhausted, the body is
+    /// Charges the received part of a body to the server's memory budget. If the budget is exhausted, the body is
     /// discarded as it arrives.
     #[cold]
     pub(super) fn charge_body(&mut self) -> Result<(), CloseReason> {
@@ -38,7 +38,7 @@ impl<R: Protocol> Engine<R> {
         Ok(())
     }
 
-    /// Releases the charge of a complete body. Code that keeps the body checks the memory and charges it again, and the
+    /// Releases the charge of a complete body. Code that keeps the body checks and charges the memory again, and the
     /// two charges must not add up.
     #[cold]
     pub(super) fn release_body(&mut self) {
@@ -73,8 +73,8 @@ impl<R: Protocol> Engine<R> {
         Ok(())
     }
 
-    /// Ends a stream whose messages are discarded, or refuses an opening that is discarded. `may_open` is whether the
-    /// packet may open a stream.
+    /// Ends a stream whose message was discarded, or refuses a stream whose first packet was discarded. `may_open`
+    /// states whether the packet may open a stream.
     fn reject_stream_body(&mut self, id: PacketId, may_open: bool) {
         let inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();

@@ -8,7 +8,7 @@ use frisbee_core::{BatchSize, StreamSignal, extension};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Reset text for streams that receive more than their memory or credit permits.
+/// Reset reason of streams that receive more bytes than their memory or credit permits.
 pub(super) const NO_ROOM: &str = "the memory limit for unread messages of the stream is reached";
 
 impl<R: Protocol> Engine<R> {
@@ -43,8 +43,8 @@ impl<R: Protocol> Engine<R> {
         if self.opens_stream(id, &body, rich) { self.open_stream(id, body) } else { Routed::Continue }
     }
 
-    /// Routes several messages of a stream. They never open a stream, because the packet that opens one contains a
-    /// single message of another format.
+    /// Routes several messages of a stream. They never open a stream, because a packet that opens one contains a single
+    /// message in another format.
     pub(super) fn handle_batch(&mut self, id: PacketId, body: &Bytes) -> Routed {
         let Some(size) = BatchSize::of(body) else {
             return Routed::Close(CloseReason::Protocol(ProtocolError::Malformed(Operation::BATCH)));
@@ -143,7 +143,7 @@ mod tests {
     use std::time::Instant;
     use tokio::runtime::Handle;
 
-    /// Protocol that keeps its streams and replies to each packet with a packet of the given length.
+    /// Protocol that keeps its streams and replies to each packet with a packet of a given length.
     struct Streams {
         kept: Mutex<Vec<Stream>>,
         reply: usize,
@@ -164,7 +164,7 @@ mod tests {
         }
     }
 
-    /// Server connection that is driven by the test.
+    /// A server's connection that is driven manually by the test.
     struct Driven {
         engine: Engine<Streams>,
         router: Arc<Streams>,
@@ -191,7 +191,7 @@ mod tests {
             self.route();
         }
 
-        /// Routes all received packets, in several polls of the driver if necessary.
+        /// Routes all received packets, in several driver polls if necessary.
         fn route(&mut self) {
             while self.engine.can_route() {
                 self.engine.route(self.now).expect("connection should stay open");
@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Returns the header of a packet with id 1, and the start of its body.
+    /// Returns the header of a packet with id 1 and the first bytes of its body.
     fn packet(operation: u16, length: u32, body: &[u8]) -> Vec<u8> {
         [&[0, 15, 0, 1], &operation.to_be_bytes()[..], &length.to_be_bytes(), body].concat()
     }
@@ -224,7 +224,7 @@ mod tests {
 
     const HELLO: &[u8] = b"\0\x0f\0\0\0\x03\0\0\0\x05fris\x01";
 
-    /// Regression: the reader waited forever for the end, and the connection waited for the stream.
+    /// Regression: the reader waited forever for the end of the stream, and the connection waited for the stream.
     #[tokio::test]
     async fn stream_opened_after_half_close_of_peer_has_an_end() {
         let mut driven = Driven::new(usize::MAX, 2 << 20);
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(poll(&mut own), Poll::Ready(None));
     }
 
-    /// Trailers that are not deferred would end the stream before it is opened.
+    /// If trailers were not deferred as well, they would end the stream before it is opened.
     #[tokio::test]
     async fn trailers_of_deferred_stream_are_deferred() {
         let mut driven = Driven::new(usize::MAX, 2 << 20);
@@ -270,7 +270,7 @@ mod tests {
         assert!(matches!(reason, CloseReason::Protocol(ProtocolError::Malformed(Operation::EXTENSION))));
     }
 
-    /// Regression: senders waited forever, even after the end of the connection.
+    /// Regression: senders of the stream waited forever, even after the connection had ended.
     #[tokio::test]
     async fn rejected_message_after_its_end_leaves_other_direction() {
         let mut driven = Driven::new(1 << 20, 0);

@@ -10,20 +10,20 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-/// A connection that has ended, and its transport if that is handed off to another owner.
+/// A connection that has ended, with its transport if that is handed off to another owner.
 pub(crate) struct ClosedConnection<T> {
     pub(super) reason: CloseReason,
-    /// Transport that was handed off, bytes that were read from it, the new owner, and the owner's runtime.
+    /// Transport that was handed off, the bytes read from it, the new owner, and the owner's runtime.
     pub(super) handed: Option<(T, Bytes, HandOffTarget, Handle)>,
 }
 
 impl<T> ClosedConnection<T> {
-    /// Returns the close reason, or `self` if the transport must be handed off to another owner.
+    /// Returns the close reason. Returns `self` if the transport must be handed off to another owner.
     pub(crate) fn done(self) -> Result<CloseReason, Self> {
         if self.handed.is_none() { Ok(self.reason) } else { Err(self) }
     }
 
-    /// Passes the transport to its next owner if there is one, and runs the owner's future if it continues in this
+    /// Passes the transport to its new owner, if there is one, and runs the owner's future if it continues in this
     /// task. `raw` combines the transport with the bytes read from it, in the runtime of the owner.
     pub(crate) async fn hand_over<F>(self, tasks: Tasks, raw: impl FnOnce(T, Bytes, Handle) -> F) -> CloseReason
     where
@@ -47,14 +47,14 @@ impl<T> ClosedConnection<T> {
 }
 
 impl ClosedConnection<Transport> {
-    /// Like [`hand_over`](Self::hand_over), in a task of a tokio runtime. The future is boxed so that its code is
+    /// Like [`hand_over`](Self::hand_over), but in a task of a tokio runtime. The future is boxed so that its code is
     /// compiled once.
     pub(crate) fn hand_over_in_task(self) -> AdapterFuture {
         Box::pin(self.hand_over(Tasks::OfTokio, RawTransport::new_in))
     }
 }
 
-/// Runs `work` in a task that ends when the future is dropped.
+/// Runs `work` in a separate task, which is aborted when this future is dropped.
 pub(crate) async fn run_apart(runtime: &Handle, work: AdapterFuture) -> CloseReason {
     let (ended, reason) = oneshot::channel();
     let job: Job = Box::pin(async move { drop(ended.send(work.await)) });
@@ -64,12 +64,12 @@ pub(crate) async fn run_apart(runtime: &Handle, work: AdapterFuture) -> CloseRea
     reason.await.unwrap_or(CloseReason::Shutdown)
 }
 
-/// Executor of the task that drives a connection. Determines how the transport is moved to another owner.
+/// Kind of executor on which a connection's task runs. Determines how the transport is moved to another owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tasks {
-    /// The connection was driven by a tokio runtime. The transport may stay registered with its reactor.
+    /// The connection was driven by a tokio runtime, with whose reactor the transport may remain registered.
     OfTokio,
-    /// The connection was driven by io_uring. Its socket must be moved to a tokio runtime.
+    /// The connection was driven by io_uring, so its socket must be moved to a tokio runtime.
     #[cfg(all(feature = "uring", target_os = "linux"))]
     OfRing,
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 use tokio::io::{AsyncWriteExt, DuplexStream, ReadBuf, duplex};
 
-/// Router that counts packets.
+/// Router that only counts packets.
 #[derive(Clone, Default)]
 struct Sink(Arc<AtomicUsize>);
 
@@ -26,7 +26,7 @@ impl Router for Sink {
     }
 }
 
-/// A client connection that is polled by the test, and its peer.
+/// A client connection that the test polls, with its peer.
 struct DrivenClient {
     running: DriveFuture<DuplexStream, Sink, TokioTimer>,
     handle: Connection,
@@ -39,7 +39,7 @@ fn packet() -> Packet {
     Packet { id: PacketId(1), operation: Operation::FIRST_USER, body: Bytes::new() }
 }
 
-/// Returns the bytes of [`packet`].
+/// Returns the encoding of [`packet`].
 fn bytes() -> Bytes {
     let mut outbox = Outbox::default();
     outbox.forward(&packet()).expect("packet should be within the limit");
@@ -54,7 +54,7 @@ where
     drive_timed(io, sink, tokio_timer())
 }
 
-/// Like [`drive`], with the given timer.
+/// Like [`drive`], but with the given timer.
 fn drive_timed<T, C>(io: T, sink: Sink, timer: C) -> (DriveFuture<T, Sink, C>, Connection)
 where
     T: AsyncRead + AsyncWrite + Unpin,
@@ -128,7 +128,7 @@ async fn immediate_close_stops_routing() {
     assert_eq!(sink.0.load(Ordering::Relaxed), 0);
 }
 
-/// A transport that accepts writes although its peer reads nothing, like a stalled socket of a ring.
+/// A transport that accepts writes although its peer reads nothing, like a stalled socket on io_uring.
 struct StalledTransport;
 
 impl AsyncRead for StalledTransport {
@@ -203,7 +203,7 @@ async fn transport_is_handed_over_without_a_timer() {
     transport.await.expect("task should not panic").expect("transport should be handed over");
 }
 
-/// A socket with unread bytes that the runtime has not noticed when a write fails.
+/// A socket that has unread bytes, which the runtime has not noticed when a write fails.
 struct Reset {
     unread: &'static [u8],
     has_failed: bool,
@@ -257,7 +257,7 @@ async fn final_packets_of_server_are_read_after_write_failure() {
     }
 }
 
-/// A transport that loses bytes: a read fails, and later reads continue after the gap.
+/// A transport that loses bytes: one read fails, and later reads continue after the gap.
 struct LossyTransport {
     reads: Vec<io::Result<&'static [u8]>>,
     write_fails: bool,

@@ -7,7 +7,7 @@ use loom::sync::Notify;
 use loom::thread;
 use std::future::{pending, poll_fn};
 
-/// Notifies when it is dropped, like the slot of a job.
+/// Sends a notification when it is dropped, like the slot of a job.
 struct JobSlot(loom::sync::Arc<Notify>);
 
 impl Drop for JobSlot {

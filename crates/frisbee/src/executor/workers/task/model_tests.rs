@@ -3,7 +3,7 @@
 use super::*;
 use loom::thread;
 
-/// Polls once. Returns whether the task has seen all writes before its wake-up, and the next action.
+/// Polls the task once. Returns whether it has seen all writes before its wake-up, and the action required next.
 fn poll(phase: &TaskPhase, done: &loom::sync::atomic::AtomicBool) -> (bool, AfterPoll) {
     phase.begin();
     let is_done = done.load(Ordering::Relaxed);
