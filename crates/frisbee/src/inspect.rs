@@ -149,7 +149,7 @@ mod tests {
     async fn connection_is_listed_with_handlers_until_it_ends() {
         let (began, mut started) = mpsc::unbounded_channel();
         let endless = move |connection, _packet| {
-            began.send(connection).expect("test should hold the receiver of started handlers");
+            began.send(connection).expect("receiver of started handlers should not be dropped");
             std::future::pending()
         };
         let acceptor = Server::builder()
@@ -179,7 +179,7 @@ mod tests {
         let number = only.number;
         client.close();
         served.await.expect("serving task should not panic");
-        let reason = connection.view().closed.expect("connection should have ended");
+        let reason = connection.view().closed.expect("connection should have a close reason");
         drop((listed, stream, connection));
         assert!(inspector.connections(None, 10).is_empty() && inspector.connection(number).is_none());
         let last = inspector.last_closed();

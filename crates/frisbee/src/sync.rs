@@ -25,7 +25,7 @@ impl<T> Mutex<T> {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
-        self.0.lock().expect("model checker should not poison the lock")
+        self.0.lock().expect("lock should not be poisoned by the model checker")
     }
 }
 

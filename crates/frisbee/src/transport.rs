@@ -115,7 +115,7 @@ impl Transport {
         if let Some(stream) = any.downcast_mut().and_then(Option::take) {
             return Self::Shared(stream);
         }
-        Self::Other(Box::new(io.expect("transport should still be present")))
+        Self::Other(Box::new(io.expect("transport should not have been taken")))
     }
 
     pub(crate) fn into_io(self) -> Box<dyn Io> {

@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn recent_connection_ends_are_kept_and_oldest_evicted() {
         let counts = LimitCounts::default();
-        let most = u16::try_from(LAST_MAX).expect("maximum should fit into u16");
+        let most = u16::try_from(LAST_MAX).expect("number of kept connection ends should fit into u16");
         for port in 1..=most + 2 {
             counts.count_closed(Some((Ipv4Addr::LOCALHOST, port).into()), &CloseReason::Local, Instant::now());
         }

@@ -51,7 +51,7 @@ fn resized_charge_is_given_back_in_full() {
     let budget = budget(100_000);
     let account = Arc::new(Account::alone(budget.clone()));
     let stats = Stats(budget);
-    let mut charge = MemoryCharge::try_new(&account, 1000).expect("charge should be within the memory limit");
+    let mut charge = MemoryCharge::try_new(&account, 1000).expect("charge should be within the memory budget");
     assert!(MemoryCharge::try_new(&account, 100_000).is_none());
     for bytes in [5000, 200, 0, 7000] {
         charge.resize(bytes);
@@ -88,7 +88,7 @@ fn traffic_is_counted_for_connections_of_servers_alone() {
     let account = of(&budget, 1);
     account.count(Traffic::Read, 3);
     Account::alone(budget.clone()).count(Traffic::Read, 5);
-    account.traffic().expect("account of a server should count traffic").add(Traffic::Written, 9);
+    account.traffic().expect("server account should have traffic counters").add(Traffic::Written, 9);
     let stats = Stats(budget.clone());
     assert_eq!((stats.bytes_read(), stats.bytes_written()), (3, 9));
     assert!(Account::alone(budget).traffic().is_none());

@@ -94,7 +94,7 @@ async fn connection_for_frames_alone_reaches_no_adapter() {
 
 #[tokio::test]
 async fn stop_drains_connections_within_gateway_connections() {
-    let slow = Operation::user(10).expect("operation should be above the reserved range");
+    let slow = Operation::user(10).expect("operation number should be above the reserved range");
     let (proceeds, proceed) = oneshot::channel::<()>();
     let proceed = Arc::new(parking_lot::Mutex::new(Some(proceed)));
     let (begins, started) = oneshot::channel::<()>();
@@ -138,7 +138,7 @@ async fn stop_drains_connections_within_gateway_connections() {
 async fn connections_within_gateway_share_its_memory_account() {
     let (shows, shown) = oneshot::channel();
     let shows = Arc::new(parking_lot::Mutex::new(Some(shows)));
-    let question = Operation::user(10).expect("operation should be above the reserved range");
+    let question = Operation::user(10).expect("operation number should be above the reserved range");
     let handlers = Handlers::new().on(question, move |connection, packet| {
         shows.lock().take().unwrap().send(connection.is_overloaded()).unwrap();
         async { Some(packet) }

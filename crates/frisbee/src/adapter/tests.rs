@@ -25,14 +25,14 @@ fn shouting() -> ServerBuilder {
 }
 
 pub(super) fn echo() -> Handlers {
-    let operation = Operation::user(10).expect("operation should be above the reserved range");
+    let operation = Operation::user(10).expect("operation number should be above the reserved range");
     Handlers::new().on(operation, |_connection, packet| async { Some(packet) })
 }
 
 /// Connects to the server, sends a packet and waits for its echo.
 async fn call(address: SocketAddr) {
     let (replies, mut reply) = mpsc::unbounded_channel();
-    let operation = Operation::user(10).expect("operation should be above the reserved range");
+    let operation = Operation::user(10).expect("operation number should be above the reserved range");
     let answered = Handlers::new().on(operation, move |_connection: Connection, packet: Packet| {
         replies.send(packet.body).ok();
         async { None }
@@ -119,7 +119,7 @@ async fn adapter_connection_is_open_until_its_handler_returns() {
             move |_transport, _context| {
                 let proceed = proceed.lock().unwrap().take().expect("adapter should be called once");
                 async {
-                    proceed.await.expect("test should hold the sender that resumes the adapter");
+                    proceed.await.expect("sender that resumes the adapter should not be dropped");
                     Ok(())
                 }
             },
@@ -253,7 +253,7 @@ async fn adapter_sees_attachments_until_it_returns() {
         shows.send(context.connection().attachments().get::<Attached>().is_some()).ok();
         let proceed = proceed.lock().unwrap().take().expect("adapter should be called once");
         async {
-            proceed.await.expect("test should hold the sender that resumes the adapter");
+            proceed.await.expect("sender that resumes the adapter should not be dropped");
             Ok(())
         }
     };
@@ -263,7 +263,7 @@ async fn adapter_sees_attachments_until_it_returns() {
     here.write_all(b"x").await.unwrap();
     assert_eq!(shown.recv().await, Some(true));
     assert!(ended.try_recv().is_err(), "the adapter still serves");
-    proceeds.send(()).expect("adapter should hold the receiver that resumes it");
+    proceeds.send(()).expect("adapter should wait for the signal to resume");
     serving.await.unwrap();
     assert_eq!(ended.recv().await, Some(()));
 }

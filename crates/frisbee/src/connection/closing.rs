@@ -97,7 +97,7 @@ mod tests {
     async fn stopping_server_logs_peers_and_calls_it_waits_for() {
         let (began, mut started) = mpsc::unbounded_channel();
         let endless = move |connection, _packet| {
-            began.send(connection).expect("test should hold the receiver of started handlers");
+            began.send(connection).expect("receiver of started handlers should not be dropped");
             std::future::pending()
         };
         let server = Server::builder().build(Handlers::new().on(Operation::FIRST_USER, endless)).unwrap();

@@ -302,7 +302,7 @@ mod tests {
         slot.slot().set(Some(Again(Some(1))));
         assert!(matches!(slot.poll_slot(), FirstPoll::Ready(1)));
         let mut future = slot.slot();
-        future.as_mut().as_pin_mut().expect("slot should keep the completed future").0 = Some(2);
+        future.as_mut().as_pin_mut().expect("pool should keep the allocation of the completed future").0 = Some(2);
         assert!(matches!(slot.poll_slot(), FirstPoll::Ready(2)));
         assert!(matches!(slot.poll_slot(), FirstPoll::Pending(_)));
         assert!(slot.slot().is_none(), "one that waits has left");

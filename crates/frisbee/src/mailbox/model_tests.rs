@@ -11,8 +11,10 @@ use std::future::poll_fn;
 const BACKLOG_MAX: usize = 1024 * 1024;
 
 fn send(outbox: &mut Outbox, length: usize) {
-    let operation = Operation::user(10).expect("operation should be above the reserved range");
-    outbox.push(PacketId(1), operation, Bytes::from(vec![0; length])).expect("packet should be within the limit");
+    let operation = Operation::user(10).expect("operation number should be above the reserved range");
+    outbox
+        .push(PacketId(1), operation, Bytes::from(vec![0; length]))
+        .expect("packet should be within the maximum body size");
 }
 
 /// Creates a memory account without a limit, because these tests do not exhaust memory.
@@ -67,7 +69,7 @@ impl Task {
 /// Returns a mailbox whose backlog has reached its limit.
 fn full() -> loom::sync::Arc<Mailbox> {
     let mailbox = Mailbox::new(u32::MAX, BACKLOG_MAX, account());
-    mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("mailbox should accept the packet");
+    mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("open mailbox should accept the packet");
     loom::sync::Arc::new(mailbox)
 }
 

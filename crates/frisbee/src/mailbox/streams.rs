@@ -155,7 +155,7 @@ mod tests {
             assert!(!table.is_empty() && table.get(stays).is_some() && table.get(PacketId(stays.0 + 1)).is_none());
             let come_and_go = |table: &mut StreamTable| {
                 let id = table.enter(role, kind, stream).expect("stream table should have a free id");
-                let stream = table.get(id).expect("stream should be in the table").clone();
+                let stream = table.get(id).expect("stream should be in the stream table").clone();
                 table.leave(&stream);
                 assert_eq!((table.len(), table.opened_here), (1, 1));
                 id.0

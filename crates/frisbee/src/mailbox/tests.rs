@@ -22,7 +22,7 @@ fn sends_now(mailbox: &Mailbox, fill: impl FnOnce(&mut Outbox)) -> bool {
 /// Appends a packet of `length` bytes, including its header of 10 bytes.
 fn push(outbox: &mut Outbox, length: usize) {
     let body = vec![0; length - 10];
-    outbox.push(PacketId(1), Operation::FIRST_USER, &body[..]).expect("packet should be within the limit");
+    outbox.push(PacketId(1), Operation::FIRST_USER, &body[..]).expect("packet should be within the maximum body size");
 }
 
 /// The part of a connection's driver that takes packets from the mailbox. It does not write them.
@@ -51,7 +51,7 @@ fn driver_is_woken_once_until_it_polls() {
     assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Mail, "handles do not know its waker before");
     assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Nothing);
     for _ in 0..2 {
-        mailbox.write(|outbox| push(outbox, 15)).expect("mailbox should accept the packet");
+        mailbox.write(|outbox| push(outbox, 15)).expect("open mailbox should accept the packet");
     }
     assert_eq!((woken.count(), mailbox.is_notified()), (1, true));
     assert_eq!(driver.take(&mailbox, &waker, false), TakeOutcome::Yield);
@@ -98,7 +98,7 @@ fn senders_that_wait_get_room_before_others_that_come_later() {
     let [mut first, mut second, mut third] = tasks.each_ref().map(|(_, waker)| Context::from_waker(waker));
     let woken = || tasks.each_ref().map(|(woken, _)| woken.count());
     let fill = |outbox: &mut Outbox| push(outbox, 100);
-    mailbox.write(fill).expect("mailbox should accept the packet");
+    mailbox.write(fill).expect("open mailbox should accept the packet");
     assert!(one.poll_send(&mut first, fill).is_pending() && two.poll_send(&mut second, fill).is_pending());
     let mut drain = || {
         driver.take(&mailbox, &waker, true);
@@ -127,7 +127,7 @@ fn sender_that_does_not_wait_gets_room_that_a_called_one_leaves() {
     let ((_, waker), (called, coming)) = (task(), task());
     let mut one = Waiter::new(&mailbox);
     let fill = |outbox: &mut Outbox| push(outbox, 100);
-    mailbox.write(fill).expect("mailbox should accept the packet");
+    mailbox.write(fill).expect("open mailbox should accept the packet");
     assert!(one.poll_send(&mut Context::from_waker(&coming), fill).is_pending());
     driver.take(&mailbox, &waker, true);
     mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.pending) - 100);
@@ -147,7 +147,7 @@ fn a_sender_that_was_called_and_does_not_come_holds_up_no_other() {
     for leaves in [false, true] {
         let [mut one, mut other] = [(); 2].map(|()| Waiter::new(&mailbox));
         let before = called.count();
-        mailbox.write(|outbox| push(outbox, 100)).expect("mailbox should accept the packet");
+        mailbox.write(|outbox| push(outbox, 100)).expect("open mailbox should accept the packet");
         assert!(one.poll_send(&mut Context::from_waker(&forgetful), |_| ()).is_pending());
         driver.take(&mailbox, &waker, true);
         mailbox.handle_drained(&mut driver.reader, std::mem::take(&mut driver.pending) - 100);
@@ -186,7 +186,7 @@ fn senders_wait_for_server_memory_below_queue_limit() {
     other.charge(1);
     driver.take(&mailbox, &waker, true);
     assert_eq!(sender.count(), 1, "there is room for a little");
-    (0..5).for_each(|_| mailbox.write(|outbox| push(outbox, 1000)).expect("mailbox should accept the packet"));
+    (0..5).for_each(|_| mailbox.write(|outbox| push(outbox, 1000)).expect("open mailbox should accept the packet"));
     assert!(woken.count() > before);
     assert!(mailbox.poll_room(&context, &mut place, |_| ()).expect("connection should be open").is_pending());
     driver.take(&mailbox, &waker, true);
@@ -216,7 +216,7 @@ fn closed_mailbox_rejects_mail_and_wakes_all_waiters() {
     let [sender, end, kind, decision] = &tasks;
     let [mut first, mut second, mut third] = [(); 3].map(|()| Waiter::new(&mailbox));
     let mut place = Place::default();
-    mailbox.write(|outbox| push(outbox, 10)).expect("mailbox should accept the packet");
+    mailbox.write(|outbox| push(outbox, 10)).expect("open mailbox should accept the packet");
     assert!(mailbox.poll_write(Some(&Context::from_waker(&sender.1)), &mut place, |_| ()).is_pending());
     assert!(mailbox.poll_closed(&mut Context::from_waker(&end.1), &mut first).is_pending());
     assert!(mailbox.poll_peer(&mut Context::from_waker(&kind.1), &mut second).is_pending());
@@ -271,7 +271,7 @@ fn peer_kind_wakes_waiting_tasks_and_stays_known() {
 #[test]
 fn waiter_keeps_one_waker_and_no_noop_waker() {
     let mailbox = mailbox(1);
-    mailbox.write(|outbox| push(outbox, 10)).expect("mailbox should accept the packet");
+    mailbox.write(|outbox| push(outbox, 10)).expect("open mailbox should accept the packet");
     assert!(!sends_now(&mailbox, |_| ()));
     assert!(mailbox.lock().waiters.is_empty());
     let [(first, one), (second, two)] = [(); 2].map(|()| task());
@@ -309,11 +309,11 @@ fn waiter_keeps_one_waker_and_no_noop_waker() {
 fn handle_packets_are_charged_until_collected() {
     let mailbox = mailbox(MIB);
     let mut outbox = Outbox::default();
-    mailbox.write(|outbox| push(outbox, 100_000)).expect("mailbox should accept the packet");
+    mailbox.write(|outbox| push(outbox, 100_000)).expect("open mailbox should accept the packet");
     assert!(mailbox.account.charged() >= 96_000, "{}", mailbox.account.charged());
     mailbox.collect(&mut outbox);
     assert_eq!((outbox.len(), mailbox.lock().queued(), mailbox.account.charged()), (100_000, 0, 0));
-    mailbox.write(|outbox| (0..20).for_each(|_| push(outbox, 1000))).expect("mailbox should accept the packet");
+    mailbox.write(|outbox| (0..20).for_each(|_| push(outbox, 1000))).expect("open mailbox should accept the packet");
     {
         let mut inner = mailbox.lock();
         inner.outbox.take_bytes();
@@ -343,7 +343,7 @@ fn wakers_are_woken_and_dropped_without_the_lock() {
     };
 
     driver.take(&mailbox, &last_reference(), true);
-    mailbox.write(|outbox| push(outbox, 100)).expect("mailbox should accept the packet");
+    mailbox.write(|outbox| push(outbox, 100)).expect("open mailbox should accept the packet");
     expect_call("the driver is woken");
     driver.take(&mailbox, &last_reference(), true);
     expect_call("it is polled by another task");

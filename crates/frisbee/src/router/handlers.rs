@@ -474,7 +474,7 @@ mod tests {
     use tokio::runtime::Handle;
 
     fn operation(number: u16) -> Operation {
-        Operation::user(number).expect("operation should be above the reserved range")
+        Operation::user(number).expect("operation number should be above the reserved range")
     }
 
     fn connection() -> Connection {

@@ -378,7 +378,7 @@ mod tests {
     use crate::Handlers;
 
     fn wrong(mounts: &Mounts) -> String {
-        mounts.check().expect_err("mount should be rejected").to_string()
+        mounts.check().expect_err("overlapping mount should be rejected").to_string()
     }
 
     /// A router that adds an item of 32 KiB to HELLO.
@@ -495,7 +495,7 @@ mod tests {
         let mut session = mounts.connected(&connection);
         let mut outbox = Outbox::default();
         let take_events = || std::mem::take(&mut *events.lock()).join(", ");
-        let operation = |number| Operation::user(number).expect("operation should be above the reserved range");
+        let operation = |number| Operation::user(number).expect("operation number should be above the reserved range");
         for (number, expected) in [(10, "a 10"), (30, "b 30"), (31, "")] {
             let packet = Packet { id: PacketId(1), operation: operation(number), body: Bytes::new() };
             let routed = mounts.route(&mut session, packet, &mut outbox);

@@ -192,9 +192,9 @@ where
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<ClosedConnection<T>> {
-        let driver = self.0.as_mut().expect("finished driver should not be polled");
+        let driver = self.0.as_mut().expect("driver should not be polled after it has finished");
         let is_free = ready!(driver.poll(context));
-        let Driver { io, mut engine, .. } = self.0.take().expect("driver should be present after its poll");
+        let Driver { io, mut engine, .. } = self.0.take().expect("driver should be present after it was polled");
         let next = if is_free { engine.hand_over() } else { None };
         let handed = next.map(|(early, take_over, runtime)| (io, early, take_over, runtime));
         Poll::Ready(ClosedConnection { reason: engine.reason(), handed })

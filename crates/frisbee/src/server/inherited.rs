@@ -141,7 +141,7 @@ mod tests {
         let datagrams = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
         let address = datagrams.local_addr().expect("socket should have a local address").to_string();
         let refused = Server::builder().listen_on(OwnedFd::from(datagrams), Handlers::new());
-        match refused.expect_err("server should refuse the socket") {
+        match refused.expect_err("server should reject the socket") {
             Error::Bind { address: named, source } => {
                 assert_eq!((named, source.kind()), (address, std::io::ErrorKind::InvalidInput));
             }

@@ -106,7 +106,7 @@ impl RawTransport {
         }
         let Self { early, io, .. } = self;
         let io: Box<dyn Any> = io;
-        Ok((*io.downcast::<T>().expect("type should match after the check"), early))
+        Ok((*io.downcast::<T>().expect("transport type should match after the check"), early))
     }
 }
 

@@ -128,7 +128,7 @@ mod tests {
             let (head, body, skipped) = message(distance);
             let slices = [IoSlice::new(&head), IoSlice::new(&body[skipped..][..LONG])];
             let sent = send_split(here.as_fd(), &slices)
-                .expect("head should be split off")
+                .expect("sending the head of the message should succeed")
                 .expect("socket buffer should have space for the message");
             assert_eq!(sent, head.len());
             (&here).write_all(b"!").expect("socket should accept the byte");
@@ -197,7 +197,7 @@ mod tests {
 
         let (here, mut there) = connected();
         send_split(here.as_fd(), &slices)
-            .expect("head should be split off")
+            .expect("sending the head of the message should succeed")
             .expect("socket buffer should have space for the message");
         drop(here);
         let mut received = Vec::new();

@@ -149,7 +149,7 @@ mod tests {
                 binding.map(|binding| binding.join().expect("thread should not panic"))
             });
             assert_eq!(bound.iter().filter(|bound| bound.is_ok()).count(), 1, "{bound:?}");
-            std::os::unix::net::UnixStream::connect(&path).expect("one of the servers should listen");
+            std::os::unix::net::UnixStream::connect(&path).expect("one of the servers should accept the connection");
         }
     }
 

@@ -599,7 +599,7 @@ async fn streams_keep_no_buffer_between_batches() {
             assert!(matches!(batch.poll_ready(&mut context), Poll::Ready(Ok(()))));
             batch.put(|mut packet| {
                 packet.put_slice(&[3; 3000]);
-                packet.finish().expect("message should be within the limit");
+                packet.finish().expect("message should be within the maximum body size");
             });
         }
         batch.flush().expect("batch should be sent on the open stream");
@@ -620,7 +620,7 @@ async fn batched_messages_are_sent_at_once_and_reserve_credit() {
     let put = |batch: &mut StreamBatch, length: usize| {
         batch.put(|mut packet| {
             packet.put_slice(&vec![3; length]);
-            packet.finish().expect("message should be within the limit");
+            packet.finish().expect("message should be within the maximum body size");
         });
     };
     assert!(batch.is_empty());
@@ -667,7 +667,7 @@ async fn large_batch_is_sent_and_waits_for_connection_room() {
     while batch.poll_ready(&mut context).is_ready() && put < 1000 {
         batch.put(|mut packet| {
             packet.put_slice(&[4; 1000]);
-            packet.finish().expect("message should be within the limit");
+            packet.finish().expect("message should be within the maximum body size");
         });
         put += 1;
     }
@@ -703,7 +703,7 @@ async fn bytes_are_written_as_messages_and_read_across_them() {
     assert_eq!(io.write(b"").await.expect("empty write should succeed"), 0);
     assert!(end.sent().is_empty());
     assert_eq!(io.write(&[9; 100_000]).await.expect("stream should accept a part of the bytes"), 64 * 1024);
-    io.flush().await.expect("stream should be flushed");
+    io.flush().await.expect("stream should flush its pending bytes");
     assert_eq!(end.sent(), [(Operation::STREAM, vec![9; 64 * 1024].into())]);
     let _ = end.comes(3);
     let _ = end.comes(0);
@@ -711,7 +711,7 @@ async fn bytes_are_written_as_messages_and_read_across_them() {
     let mut buffer = [0; 2];
     let mut lengths = Vec::new();
     for _ in 0..4 {
-        lengths.push(io.read(&mut buffer).await.expect("stream should be readable"));
+        lengths.push(io.read(&mut buffer).await.expect("stream should return the received bytes"));
     }
     assert_eq!(lengths, [2, 1, 2, 2]);
     io.shutdown().await.expect("stream should shut down");
@@ -721,7 +721,7 @@ async fn bytes_are_written_as_messages_and_read_across_them() {
         std::io::ErrorKind::BrokenPipe
     );
     assert!(end.shared.handle_end(b""));
-    assert_eq!(io.read(&mut buffer).await.expect("stream should return the end"), 0);
+    assert_eq!(io.read(&mut buffer).await.expect("read after the end should succeed"), 0);
 }
 
 #[tokio::test]

@@ -126,7 +126,7 @@ mod tests {
     }
 
     fn leave(calls: &mut Calls, slots: &mut [JobSlot], index: usize) {
-        let call = slots[index].call.take().expect("slot should contain a call");
+        let call = slots[index].call.take().expect("task slot should contain a call");
         calls.leave(call, index, slots);
     }
 
@@ -146,7 +146,7 @@ mod tests {
         }
         assert_eq!(
             calls.find(
-                (PacketId(1), Operation::user(11).expect("operation should be above the reserved range")),
+                (PacketId(1), Operation::user(11).expect("operation number should be above the reserved range")),
                 &slots
             ),
             None

@@ -45,10 +45,10 @@ fn answer_when_permitted(connection: &Connection, permits: &Arc<Semaphore>, send
     let (permits, sender) = (permits.clone(), sender.clone());
     let spawned = connection.spawn_call(Some(CALL), 0, Placement::Runtime, |task: Task| {
         Box::pin(async move {
-            permits.acquire().await.expect("semaphore should be open").forget();
+            permits.acquire().await.expect("semaphore should not be closed").forget();
             let mut answered = false;
             task.answer(|_| answered = true).expect("connection should be open");
-            sender.send(answered).expect("test should hold the receiver of the result");
+            sender.send(answered).expect("receiver of the result should not be dropped");
         })
     });
     assert!(spawned);
@@ -62,7 +62,7 @@ async fn a_task_that_is_done_does_the_next_job() {
         let sender = sender.clone();
         connection.spawn(async move {
             tokio::task::yield_now().await;
-            sender.send(tokio::task::id()).expect("test should hold the receiver of the task id");
+            sender.send(tokio::task::id()).expect("receiver of the task id should not be dropped");
         });
         settle().await;
         assert_eq!(connection.running(), 0);
@@ -81,7 +81,7 @@ async fn concurrent_jobs_get_own_tasks_and_surplus_is_freed() {
     for _ in 0..2 {
         for _ in 0..jobs {
             let permits = permits.clone();
-            connection.spawn(async move { permits.acquire().await.expect("semaphore should be open").forget() });
+            connection.spawn(async move { permits.acquire().await.expect("semaphore should not be closed").forget() });
         }
         settle().await;
         assert_eq!((connection.running(), tasks()), (jobs, jobs));
@@ -90,7 +90,7 @@ async fn concurrent_jobs_get_own_tasks_and_surplus_is_freed() {
         assert_eq!((connection.running(), tasks()), (0, SPARE_MAX));
     }
     let last = permits.clone();
-    connection.spawn(async move { last.acquire().await.expect("semaphore should be open").forget() });
+    connection.spawn(async move { last.acquire().await.expect("semaphore should not be closed").forget() });
     assert_eq!((connection.running(), tasks()), (1, SPARE_MAX), "one of those that are kept does it");
     permits.add_permits(1);
     settle().await;
@@ -200,7 +200,7 @@ async fn job_frees_its_slot_with_its_answer() {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let running = connection.clone();
     assert!(connection.spawn_call(None, 0, Placement::Runtime, |task| Box::pin(async move {
-        task.answer(|_| sender.send(running.running()).expect("test should hold the receiver of the count"))
+        task.answer(|_| sender.send(running.running()).expect("receiver of the count should not be dropped"))
             .expect("connection should be open");
         pending::<()>().await;
     })));
@@ -223,7 +223,7 @@ async fn job_outliving_its_slot_does_not_affect_next_call() {
             answer_when_permitted(&peer, &went_on, &second);
             let mut answered = false;
             task.answer(|_| answered = true).expect("connection should be open");
-            second.send(answered).expect("test should hold the receiver of the result");
+            second.send(answered).expect("receiver of the result should not be dropped");
         })
     });
     assert!(spawned);
@@ -277,13 +277,13 @@ async fn job_outlasting_its_slot_delays_next_only_until_its_end() {
         Box::pin(async move {
             tokio::task::yield_now().await;
             drop(task);
-            first.acquire().await.expect("semaphore should be open").forget();
-            sender.send(1).expect("test should hold the receiver of the value");
+            first.acquire().await.expect("semaphore should not be closed").forget();
+            sender.send(1).expect("receiver of the value should not be dropped");
         })
     });
     assert!(spawned);
     settle().await;
-    connection.spawn(async move { second.send(2).expect("test should hold the receiver of the value") });
+    connection.spawn(async move { second.send(2).expect("receiver of the value should not be dropped") });
     settle().await;
     permits.add_permits(1);
     assert_eq!((receiver.recv().await, receiver.recv().await), (Some(1), Some(2)));
@@ -299,13 +299,13 @@ async fn job_panicking_after_answer_does_not_fail_next() {
         Box::pin(async move {
             tokio::task::yield_now().await;
             drop(task);
-            permit.acquire().await.expect("semaphore should be open").forget();
+            permit.acquire().await.expect("semaphore should not be closed").forget();
             panic!("on purpose");
         })
     });
     assert!(spawned);
     settle().await;
-    connection.spawn(async move { sender.send(()).expect("test should hold the receiver of the job") });
+    connection.spawn(async move { sender.send(()).expect("receiver of the job should not be dropped") });
     permits.add_permits(1);
     assert_eq!(receiver.recv().await, Some(()));
 }
@@ -347,7 +347,7 @@ fn jobs_leave_worker_for_a_while_after_long_job() {
     work.end(slot);
     assert!(matches!(work.begin(None, None, true), JobStart::Yes { on_worker: false, .. }));
     let long_ago =
-        now.checked_sub(2 * crate::tasks::APART_MIN).expect("clock should be later than twice the minimum period");
+        now.checked_sub(2 * crate::tasks::APART_MIN).expect("monotonic clock should be past twice the minimum period");
     let work = Tasks::default();
     let (slot, _) = begin(&work, true);
     work.detach(long_ago);

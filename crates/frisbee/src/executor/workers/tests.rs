@@ -38,10 +38,10 @@ fn block(worker: &Worker) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let (starts, started) = mpsc::channel();
     spawn(worker, async move {
-        starts.send(()).expect("test should hold the receiver of the task");
+        starts.send(()).expect("receiver of the task should not be dropped");
         let _ = released.recv();
     });
-    started.recv_timeout(PATIENCE).expect("task should start in time");
+    started.recv_timeout(PATIENCE).expect("task should start within the timeout");
     release
 }
 
@@ -75,11 +75,11 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
     });
     // Each task blocks the thread that has taken over from the previous one.
     let blocks: Vec<_> = (0..3).map(|_| block(&worker)).collect();
-    go.send(()).expect("task should hold the receiver of its start signal");
+    go.send(()).expect("task should wait for its start signal");
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(1), "which was there before");
     std::io::Write::write_all(&mut peer, &[2]).expect("reader should keep the connection open");
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2), "which waits for its socket");
-    spawn(&worker, async move { sender.send(3).expect("test should hold the receiver of the value") });
+    spawn(&worker, async move { sender.send(3).expect("receiver of the value should not be dropped") });
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(3), "which is new");
     drop(blocks);
 }
@@ -125,20 +125,20 @@ fn a_task_that_held_up_its_thread_goes_on_in_the_next_one() {
     let (sender, threads) = mpsc::channel();
     let (go, gone) = oneshot::channel::<()>();
     spawn(&worker, async move {
-        sender.send(thread::current().id()).expect("test should hold the receiver of the thread id");
+        sender.send(thread::current().id()).expect("receiver of the thread id should not be dropped");
         let _ = released.recv();
         let _ = gone.await;
-        sender.send(thread::current().id()).expect("test should hold the receiver of the thread id");
+        sender.send(thread::current().id()).expect("receiver of the thread id should not be dropped");
     });
-    let first = threads.recv_timeout(PATIENCE).expect("task should send its thread id in time");
+    let first = threads.recv_timeout(PATIENCE).expect("task should send its thread id within the timeout");
     // This task runs on the thread that takes over.
     let blocks = block(&worker);
     drop((release, blocks));
-    go.send(()).expect("task should hold the receiver of its start signal");
-    let _ = threads.recv_timeout(PATIENCE).expect("task should send its thread id in time");
+    go.send(()).expect("task should wait for its start signal");
+    let _ = threads.recv_timeout(PATIENCE).expect("task should send its thread id within the timeout");
     let (sender, thread) = mpsc::channel();
     spawn(&worker, async move {
-        sender.send(thread::current().id()).expect("test should hold the receiver of the thread id");
+        sender.send(thread::current().id()).expect("receiver of the thread id should not be dropped");
     });
     assert_ne!(thread.recv_timeout(PATIENCE), Ok(first), "the first one has ended");
 }
@@ -163,7 +163,7 @@ fn no_task_is_polled_twice_at_one_time_and_no_wake_up_is_lost() {
             Poll::Ready(())
         })
     });
-    let waker = wakers.recv_timeout(PATIENCE).expect("task should send its waker in time");
+    let waker = wakers.recv_timeout(PATIENCE).expect("task should send its waker within the timeout");
     let wakers: Vec<_> = (0..2)
         .map(|_| {
             let (waker, woken) = (waker.clone(), woken.clone());
@@ -175,7 +175,7 @@ fn no_task_is_polled_twice_at_one_time_and_no_wake_up_is_lost() {
             })
         })
         .collect();
-    is_done.recv_timeout(PATIENCE).expect("task should end in time");
+    is_done.recv_timeout(PATIENCE).expect("task should end within the timeout");
     wakers.into_iter().for_each(|thread| thread.join().expect("thread should not panic"));
 }
 
@@ -193,12 +193,12 @@ fn dropped_worker_drops_tasks_and_blocking_one_on_return() {
     let blocking = Arc::new(());
     let holder = blocking.clone();
     spawn(&worker, async move {
-        starts.send(()).expect("test should hold the receiver of the task");
+        starts.send(()).expect("receiver of the task should not be dropped");
         let _ = released.recv();
         let _holder = holder;
         pending::<()>().await;
     });
-    started.recv_timeout(PATIENCE).expect("task should start in time");
+    started.recv_timeout(PATIENCE).expect("task should start within the timeout");
     drop(worker);
     until(|| Arc::strong_count(&blocks) == 1);
     assert_eq!(Arc::strong_count(&blocking), 2, "it is being polled");
@@ -249,7 +249,7 @@ fn finished_task_may_end_its_worker_as_it_is_dropped() {
         }),
     );
     drop(worker);
-    go.send(()).expect("task should hold the receiver of its start signal");
+    go.send(()).expect("task should wait for its start signal");
     assert_eq!(ended.recv(), Ok(Ok(())), "the other tasks are dropped");
 }
 
@@ -264,8 +264,8 @@ fn a_task_that_panics_is_dropped_and_the_others_go_on() {
     });
     until(|| Arc::strong_count(&blocks) == 1);
     let (sender, ready) = mpsc::channel();
-    spawn(&worker, async move { sender.send(()).expect("test should hold the receiver of the task") });
-    ready.recv_timeout(PATIENCE).expect("task should run in time");
+    spawn(&worker, async move { sender.send(()).expect("receiver of the task should not be dropped") });
+    ready.recv_timeout(PATIENCE).expect("task should run within the timeout");
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn a_task_that_is_woken_last_lets_sockets_come_first() {
             timer.as_mut().poll(context)
         })
         .await;
-        sender.send(polls).expect("test should hold the receiver of the count");
+        sender.send(polls).expect("receiver of the count should not be dropped");
     });
     assert_eq!(ready.recv_timeout(PATIENCE), Ok(2));
     assert!(!wake_last(Waker::noop()), "this thread is no worker's");
@@ -357,7 +357,7 @@ fn woken_task_is_polled_before_most_continuing_ones() {
         );
     }
     for _ in 0..10 {
-        let wait = waits.recv_timeout(PATIENCE).expect("task should send its delay in time");
+        let wait = waits.recv_timeout(PATIENCE).expect("task should send its delay within the timeout");
         assert!(wait < 8, "{wait} polls of {GOING_ON} others came first");
     }
 }

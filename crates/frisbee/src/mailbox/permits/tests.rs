@@ -110,7 +110,7 @@ proptest! {
                 }
                 2 if world.takers[index].holds => world.release(index),
                 3 if world.takers[index].waits => world.leave(index),
-                4 => world.wait(u32::try_from(time).expect("value should fit u32") * MS),
+                4 => world.wait(u32::try_from(time).expect("simulated duration should fit into u32") * MS),
                 _ => {}
             }
             world.check();

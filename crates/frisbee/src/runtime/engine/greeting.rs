@@ -121,7 +121,7 @@ mod tests {
             connection
                 .send_now(welcome)
                 .expect("connection should be open")
-                .expect("packet should be within the limit");
+                .expect("packet should be within the maximum body size");
             connection.charge(MEMORY - 4096)
         }
 
@@ -170,7 +170,7 @@ mod tests {
         let packet = |length: u32| Packet::new(PacketId(1), Operation::FIRST_USER, vec![0; length as usize]);
         let sent = connection.send(&packet(BODY_MAX_LEAST + 1)).await;
         assert!(matches!(sent, Err(SendError::TooLong(_))), "{sent:?}");
-        connection.send(&packet(BODY_MAX_LEAST)).await.expect("packet within the limit should be sent");
+        connection.send(&packet(BODY_MAX_LEAST)).await.expect("packet within the maximum body size should be sent");
         assert!(!connection.is_closed());
     }
 
@@ -187,6 +187,8 @@ mod tests {
         assert!(matches!(early, Err(TrySendError::Full)), "{early:?}");
         tokio::spawn(async move { acceptor.serve_connection(there).await });
         connection.peer_known().await.expect("server should complete the handshake");
-        connection.try_send(&packet(BODY_MAX_LEAST + 1)).expect("packet within the server's limit should be sent");
+        connection
+            .try_send(&packet(BODY_MAX_LEAST + 1))
+            .expect("packet within the server's maximum body size should be sent");
     }
 }

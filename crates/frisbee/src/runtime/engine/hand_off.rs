@@ -207,7 +207,7 @@ mod tests {
 
     /// Returns an encoded packet with id 0.
     fn packet(operation: u16, body: &[u8]) -> Vec<u8> {
-        let length = u32::try_from(body.len()).expect("test body should fit u32");
+        let length = u32::try_from(body.len()).expect("length of the test body should fit into u32");
         [&[0, 15, 0, 0], &operation.to_be_bytes()[..], &length.to_be_bytes(), body].concat()
     }
 
@@ -249,7 +249,7 @@ mod tests {
             Routed::HandOff(HandOffTarget::new(async move |mut raw| {
                 let mut read = Vec::new();
                 raw.read_to_end(&mut read).await.expect("client should close the transport cleanly");
-                calls.send(read).expect("test should hold the receiver of the bytes");
+                calls.send(read).expect("receiver of the bytes should not be dropped");
             }))
         }
     }
@@ -265,7 +265,7 @@ mod tests {
             .await
             .expect("client should be able to write");
         here.shutdown().await.expect("client should be able to shut down");
-        assert_eq!(read.recv().await.expect("next owner should report the bytes"), raw);
+        assert_eq!(read.recv().await.expect("new owner of the socket should report the received bytes"), raw);
     }
 
     /// Protocol that never replies to hand-off requests.
@@ -281,7 +281,7 @@ mod tests {
         }
 
         fn hand_off(&self, (): &mut (), request: HandOffRequest) -> Routed {
-            self.0.send(request).expect("test should hold the receiver of the request");
+            self.0.send(request).expect("receiver of the request should not be dropped");
             Routed::Continue
         }
     }
@@ -314,7 +314,7 @@ mod tests {
 
         fn route(&self, connection: &mut Connection, packet: Packet, _outbox: &mut Outbox) -> Routed {
             let sent = connection.send_now(|outbox| outbox.push(packet.id, packet.operation, "last"));
-            sent.expect("connection should be open").expect("packet should be within the limit");
+            sent.expect("connection should be open").expect("packet should be within the maximum body size");
             match &*packet.body {
                 b"close" => Routed::close("it is over"),
                 _ => Routed::HandOff(HandOffTarget::new(async |_| ())),

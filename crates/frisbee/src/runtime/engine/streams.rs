@@ -234,7 +234,7 @@ mod tests {
         driven.engine.handle_eof(driven.now).expect("connection should stay open for the deferred request");
         driven.write();
         driven.route();
-        let mut opened = driven.stream().expect("deferred stream should open once there is space");
+        let mut opened = driven.stream().expect("deferred stream should open once the output has space");
         assert_eq!(poll(&mut opened), Poll::Ready(Some("other".into())));
         assert_eq!(poll(&mut opened), Poll::Ready(None));
         let mut own = driven.handle.open_stream(&Bytes::from_static(b"first")).await.expect("own stream should open");
@@ -252,7 +252,8 @@ mod tests {
         assert!(driven.stream().is_none(), "it waits for room");
         driven.write();
         driven.route();
-        let (_sender, mut receiver) = driven.stream().expect("deferred stream should open once there is space").split();
+        let (_sender, mut receiver) =
+            driven.stream().expect("deferred stream should open once the output has space").split();
         let mut context = Context::from_waker(Waker::noop());
         assert_eq!(receiver.poll_recv(&mut context), Poll::Ready(None));
         assert_eq!(receiver.take_trailers().as_deref(), Some(&b"ab"[..]));

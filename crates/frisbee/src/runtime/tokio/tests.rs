@@ -42,7 +42,7 @@ fn packet() -> Packet {
 /// Returns the encoding of [`packet`].
 fn bytes() -> Bytes {
     let mut outbox = Outbox::default();
-    outbox.forward(&packet()).expect("packet should be within the limit");
+    outbox.forward(&packet()).expect("packet should be within the maximum body size");
     outbox.take_bytes()
 }
 
@@ -101,7 +101,7 @@ impl DrivenClient {
         self.handle
             .send_now(|outbox| outbox.forward(&packet()))
             .expect("connection should be open")
-            .expect("packet should be within the limit");
+            .expect("packet should be within the maximum body size");
         [(); 2].map(|()| {
             self.poll();
             self.reached()
@@ -158,7 +158,7 @@ async fn transport_that_cannot_flush_is_not_handed_over() {
         handle
             .send_now(|outbox| outbox.forward(&packet()))
             .expect("connection should be open")
-            .expect("packet should be within the limit");
+            .expect("packet should be within the maximum body size");
         let start = now();
         let transport = tokio::spawn(async move {
             if raw {
@@ -200,7 +200,7 @@ async fn transport_is_handed_over_without_a_timer() {
     let ended = running.await;
     let raw = |io, early, runtime| RawTransport::new_in(Transport::of(io), early, runtime);
     ended.hand_over(closed_connection::Tasks::OfTokio, raw).await;
-    transport.await.expect("task should not panic").expect("transport should be handed over");
+    transport.await.expect("task should not panic").expect("server should hand over its transport");
 }
 
 /// A socket that has unread bytes, which the runtime has not noticed when a write fails.
@@ -251,8 +251,8 @@ async fn final_packets_of_server_are_read_after_write_failure() {
         handle
             .send_now(|outbox| outbox.forward(&packet()))
             .expect("connection should be open")
-            .expect("packet should be within the limit");
-        let reason = running.await.done().ok().expect("connection should have ended");
+            .expect("packet should be within the maximum body size");
+        let reason = running.await.done().ok().expect("connection should have a close reason");
         assert_eq!((reason.kind(), sink.0.load(Ordering::Relaxed)), (kind, routed), "{reason}");
     }
 }
@@ -298,8 +298,8 @@ async fn nothing_is_read_or_parsed_after_a_read_error() {
             handle
                 .send_now(|outbox| outbox.forward(&packet()))
                 .expect("connection should be open")
-                .expect("packet should be within the limit");
-            let reason = running.await.done().ok().expect("connection should have ended");
+                .expect("packet should be within the maximum body size");
+            let reason = running.await.done().ok().expect("connection should have a close reason");
             let CloseReason::Io { kind, .. } = reason else { panic!("{reason}") };
             let expected = if write_fails { io::ErrorKind::BrokenPipe } else { io::ErrorKind::InvalidData };
             assert_eq!((kind, sink.0.load(Ordering::Relaxed)), (expected, 1));

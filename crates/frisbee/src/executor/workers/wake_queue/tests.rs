@@ -25,7 +25,7 @@ fn start_busy(runtime: &Runtime, count: usize, at_poll: impl Fn(usize, &[AtomicU
             None,
             Box::pin(poll_fn(move |context| {
                 if !std::mem::replace(&mut is_started, true) {
-                    sender.send(context.waker().clone()).expect("test should hold the receiver of the waker");
+                    sender.send(context.waker().clone()).expect("receiver of the waker should not be dropped");
                     return Poll::Pending;
                 }
                 polls[number].fetch_add(1, Ordering::Relaxed);
@@ -35,8 +35,9 @@ fn start_busy(runtime: &Runtime, count: usize, at_poll: impl Fn(usize, &[AtomicU
             })),
         );
     }
-    let wakers: Vec<_> =
-        (0..count).map(|_| started.recv_timeout(PATIENCE).expect("connections should start in time")).collect();
+    let wakers: Vec<_> = (0..count)
+        .map(|_| started.recv_timeout(PATIENCE).expect("connections should start within the timeout"))
+        .collect();
     // A task of the runtime wakes the connections, so that none runs before all are woken.
     drop(runtime.spawn(async move { wakers.into_iter().for_each(Waker::wake) }));
 }
@@ -71,7 +72,7 @@ fn wakes_from_other_threads_are_not_lost() {
                 });
                 let driving = async move {
                     driving.await;
-                    sender.send(()).expect("test should hold the receiver of the connection");
+                    sender.send(()).expect("receiver of the connection should not be dropped");
                 };
                 spawn(runtime.handle(), None, Box::pin(driving));
                 (seen, over)
@@ -93,7 +94,7 @@ fn wakes_from_other_threads_are_not_lost() {
             }
         });
         for over in &ends {
-            over.recv_timeout(PATIENCE).expect("connections should end in time");
+            over.recv_timeout(PATIENCE).expect("connections should end within the timeout");
         }
     }
 }
