@@ -12,7 +12,7 @@ pub const MAGIC: u16 = 0x000F;
 /// ```
 /// use frisbee_core::Operation;
 ///
-/// const GREET: Operation = Operation::user(10).expect("operation should be in the range of users");
+/// const GREET: Operation = Operation::user(10).expect("operation number should be in the user range");
 ///
 /// assert_eq!(GREET.number(), 10);
 /// assert_eq!(Operation::user(9), None);
@@ -183,7 +183,7 @@ impl Header {
     /// ```
     /// use frisbee_core::Header;
     ///
-    /// let header = Header::decode(&[0, 0x0F, 0, 1, 0, 18, 0, 0, 0, 6]).expect("it has the magic");
+    /// let header = Header::decode(&[0, 0x0F, 0, 1, 0, 18, 0, 0, 0, 6]).expect("header should be valid");
     /// assert_eq!((header.operation.number(), header.length), (18, 6));
     /// assert_eq!(Header::decode(b"GET / HTTP"), Err(0x4745));
     /// ```

@@ -14,7 +14,7 @@
 //! let mut client = Connection::client(&ClientConfig::default(), now);
 //! let mut server = Connection::server(&ServerConfig::default(), now);
 //!
-//! let echo = Operation::user(10).expect("operation should be in the range of users");
+//! let echo = Operation::user(10).expect("operation number should be in the user range");
 //! client.outbox().push(PacketId(1), echo, Bytes::from_static(b"hello"))?;
 //!
 //! let mut wire = client.outbox().take_bytes();

@@ -10,7 +10,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let shout = Operation::user(10).expect("operation should be in the range of users");
+//! let shout = Operation::user(10).expect("operation number should be in the user range");
 //! let handlers = Handlers::new().on(shout, |_connection, packet| async move {
 //!     Some(Packet::new(packet.id, packet.operation, packet.body.to_ascii_uppercase()))
 //! });

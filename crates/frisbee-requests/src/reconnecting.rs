@@ -27,7 +27,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let echo = Operation::user(10).expect("operation should be in the range of users");
+/// let echo = Operation::user(10).expect("operation number should be in the user range");
 /// # let router = Handlers::new().on(echo, |_connection, packet| async { Some(packet) });
 /// # let server = Server::builder().bind("127.0.0.1:0", router).await?;
 /// # let address = server.local_addr().to_string();

@@ -48,7 +48,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let shout = Operation::user(10).expect("operation should be in the range of users");
+/// let shout = Operation::user(10).expect("operation number should be in the user range");
 /// let handlers = Handlers::new().on(shout, |_connection, packet| async move {
 ///     Some(Packet::new(packet.id, packet.operation, packet.body.to_ascii_uppercase()))
 /// });
@@ -71,7 +71,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// use frisbee::{Connection, Operation, Outbox, Packet, Routed, Protocol, OverflowPolicy};
 /// use frisbee_requests::{Requester, RequesterSession};
 ///
-/// const NEWS: Operation = Operation::user(12).expect("operation should be in the range of users");
+/// const NEWS: Operation = Operation::user(12).expect("operation number should be in the user range");
 ///
 /// struct Reader(Requester);
 ///
@@ -131,7 +131,7 @@ impl Requester {
     /// use frisbee::{Client, Operation};
     /// use frisbee_requests::Requester;
     ///
-    /// const GREET: Operation = Operation::user(10).expect("operation should be in the range of users");
+    /// const GREET: Operation = Operation::user(10).expect("operation number should be in the user range");
     /// let requests = Requester::new();
     /// let connection = Client::builder().connect("127.0.0.1:8080", requests.clone()).await?;
     /// let reply = requests.call(&connection, GREET, "hello").await?;
@@ -182,7 +182,7 @@ impl Requester {
     /// # async fn example(connection: frisbee::Connection, requests: frisbee_requests::Requester) -> Result<(), Box<dyn std::error::Error>> {
     /// use frisbee::Operation;
     ///
-    /// const GREET: Operation = Operation::user(10).expect("operation should be in the range of users");
+    /// const GREET: Operation = Operation::user(10).expect("operation number should be in the user range");
     /// let reply = requests.call(&connection, GREET, "hello").await?;
     /// println!("{} bytes", reply.body.len());
     /// # Ok(())

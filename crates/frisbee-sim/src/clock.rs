@@ -26,7 +26,7 @@ impl Clock {
     ///     let (one, other) = (world.node("one"), world.node("other"));
     ///     other.set_clock(1_500, 0);
     ///     let ahead = other.process().clock().now().duration_since(one.process().clock().now());
-    ///     assert_eq!(ahead.expect("it is ahead").as_millis(), 1_500);
+    ///     assert_eq!(ahead.expect("clock should be ahead of the other node's").as_millis(), 1_500);
     /// });
     /// ```
     pub fn now(&self) -> SystemTime {

@@ -17,7 +17,7 @@
 //!     world.inject(Faults::drawn(5, ["server"]).peers(["client"]));
 //!     let client = world.node("client").process();
 //!     let channel = frpc::Channel::builder().connect_lazy_with_connector(client.connector("server"));
-//!     let client = GreeterClient::new(channel.expect("services should not overlap"));
+//!     let client = GreeterClient::new(channel.expect("lazy channel should be created"));
 //!     // It ends, one way or the other: no call hangs.
 //!     drop(client.greet(Name { name: "Ada".to_owned() }).await);
 //! });

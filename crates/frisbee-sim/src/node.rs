@@ -69,7 +69,7 @@ impl Node {
     ///     });
     ///     let client = world.node("client").process();
     ///     let channel = frpc::Channel::builder().connect_with_connector(client.connector("server"));
-    ///     let client = GreeterClient::new(channel.await.expect("the server accepts"));
+    ///     let client = GreeterClient::new(channel.await.expect("client should connect to the server"));
     ///     client.greet(Name { name: "Ada".to_owned() }).await.expect("call should succeed");
     /// });
     /// ```

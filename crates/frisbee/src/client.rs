@@ -43,7 +43,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let echo = Operation::user(10).expect("operation should be in the range of users");
+/// let echo = Operation::user(10).expect("operation number should be in the user range");
 /// # let router = Handlers::new().on(echo, |_connection, packet| async { Some(packet) });
 /// # let server = Server::builder().bind("127.0.0.1:0", router).await?;
 /// # let address = server.local_addr();

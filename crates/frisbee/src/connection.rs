@@ -41,7 +41,7 @@ pub use task::{AbortHandle, Task};
 /// ```
 /// use frisbee::{Client, Connection, Handlers, Operation, Packet, PacketId, SendError, Server, memory};
 ///
-/// const PROGRESS: Operation = Operation::user(10).expect("operation should be in the range of users");
+/// const PROGRESS: Operation = Operation::user(10).expect("operation number should be in the user range");
 ///
 /// async fn report(connection: Connection) -> Result<(), SendError> {
 ///     for percent in ["10", "50", "100"] {
@@ -55,7 +55,7 @@ pub use task::{AbortHandle, Task};
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let (progress, mut shown) = tokio::sync::mpsc::unbounded_channel();
 /// # let acceptor = Server::builder().build(Handlers::new().on(PROGRESS, move |_connection, packet| {
-/// #     progress.send(packet.body).expect("receiver should be waiting");
+/// #     progress.send(packet.body).expect("receiver of the channel should not be dropped");
 /// #     async { None }
 /// # }))?;
 /// # let (here, there) = memory();

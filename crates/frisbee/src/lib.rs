@@ -21,7 +21,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let shout = Operation::user(10).expect("operation should be in the range of users");
+//! let shout = Operation::user(10).expect("operation number should be in the user range");
 //! let handlers = Handlers::new().on(shout, |_connection, packet| async move {
 //!     let text = packet.body.to_ascii_uppercase();
 //!     Some(Packet::new(packet.id, packet.operation, text))

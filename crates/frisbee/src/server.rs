@@ -52,7 +52,7 @@ const BACKLOG: u32 = 4096;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), frisbee::Error> {
-/// let echo = Operation::user(10).expect("operation should be in the range of users");
+/// let echo = Operation::user(10).expect("operation number should be in the user range");
 /// let router = Handlers::new().on(echo, |_connection, packet| async { Some(packet) });
 /// let server = Server::builder().bind("127.0.0.1:0", router).await?;
 /// println!("listening on {}", server.local_addr());
@@ -188,7 +188,7 @@ settings! {
     /// assert_eq!(builder.to_settings(), settings);
     ///
     /// settings.connection.idle_timeout = Duration::ZERO;
-    /// let error = Server::builder().settings(&settings).expect_err("a connection would close at once");
+    /// let error = Server::builder().settings(&settings).expect_err("zero idle timeout should be rejected");
     /// assert_eq!(error.to_string(), "idle_timeout = 0ns: must be greater than zero");
     /// # Ok::<(), frisbee::SettingError>(())
     /// ```

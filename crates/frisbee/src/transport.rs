@@ -40,7 +40,7 @@ const MEMORY_PIPE: usize = 64 * 1024;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let echo = Operation::user(10).expect("operation should be in the range of users");
+/// let echo = Operation::user(10).expect("operation number should be in the user range");
 /// let acceptor = Server::builder().build(Handlers::new().on(echo, |_connection, packet| async { Some(packet) }))?;
 /// let (here, there) = memory();
 /// tokio::spawn(async move { acceptor.serve_connection(there).await });

@@ -53,7 +53,7 @@ pub enum Placement {
 /// ```
 /// use frisbee::{Handlers, Operation, Policy};
 ///
-/// let resize = Operation::user(10).expect("operation should be in the range of users");
+/// let resize = Operation::user(10).expect("operation number should be in the user range");
 /// // Each connection has at most two pictures at work; its further requests wait.
 /// let handlers = Handlers::new().on_with(resize, Policy::AtMost(2), |_connection, picture| async {
 ///     let resized = tokio::task::spawn_blocking(|| picture).await;

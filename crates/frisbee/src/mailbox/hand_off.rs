@@ -29,7 +29,7 @@ pub struct HandOffAccepted {
 /// use frisbee::{HandOffTarget, memory};
 /// use tokio::io::{AsyncReadExt, AsyncWriteExt};
 ///
-/// const SHELL: Operation = Operation::user(10).expect("operation should be in the range of users");
+/// const SHELL: Operation = Operation::user(10).expect("operation number should be in the user range");
 ///
 /// struct Login;
 ///
