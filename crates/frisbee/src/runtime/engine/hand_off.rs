@@ -66,7 +66,8 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Carries out a handle's decision about a hand-off, or completes a step that [`request`] has begun.
+    /// Carries out a step of a hand-off that a handle has requested. A hand-off request has already been sent by
+    /// [`request`], with the result `encoded`.
     #[cold]
     pub(super) fn decide(&mut self, step: HandOffStep, encoded: Result<(), TooLong>) {
         match step {
