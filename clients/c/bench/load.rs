@@ -62,7 +62,7 @@ async fn call(address: &str, time: Duration) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the CPU time of this process.
+/// Returns the CPU time that this process has used.
 fn processor_time() -> Result<Duration, Box<dyn Error>> {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Ok(Duration::new(time.tv_sec.try_into()?, time.tv_nsec.try_into()?))

@@ -4,11 +4,11 @@ use bytes::Bytes;
 use std::fmt;
 use std::ops::Deref;
 
-/// Maximum length of an inline body in bytes. Moving such a body takes a few instructions, an allocation more than a
-/// hundred.
+/// Maximum length in bytes of a body that is stored inline. Moving such a body takes a few instructions, an allocation
+/// more than a hundred.
 const INLINE_MAX: usize = 62;
 
-/// The encoded bytes of a message, inline if they are short, which saves an allocation.
+/// Encoded bytes of a message. Short ones are stored inline, which saves an allocation.
 #[derive(Clone)]
 pub(crate) enum Body {
     Inline { len: u8, bytes: [u8; INLINE_MAX] },
@@ -24,7 +24,7 @@ impl Body {
         }
     }
 
-    /// Copies bytes if they fit inline.
+    /// Copies bytes into an inline body. Returns `None` if they are too long.
     pub(crate) fn copy_short(from: &[u8]) -> Option<Self> {
         let mut bytes = [0; INLINE_MAX];
         bytes.get_mut(..from.len())?.copy_from_slice(from);

@@ -27,28 +27,28 @@ pub struct frisbee_call {
     reply_metadata: Mutex<Metadata>,
     sink: Mutex<Option<Sink>>,
     requests: AsyncMutex<Option<Streaming<Payload>>>,
-    /// The caller's encoding, known from the first request.
+    /// Encoding that the caller uses, known from its first request.
     spoken: OnceLock<Encoding>,
-    /// The last received request of a stream.
+    /// Most recently received request of a stream.
     latest: Mutex<Option<Arc<Message>>>,
-    /// The failure of a request that could not be decoded. It replaces the function's reply.
+    /// Failure of a request that could not be decoded. It replaces the reply of the function.
     failed: Mutex<Option<Status>>,
 }
 
 handle!(frisbee_call, 7, "call");
 
-/// The destination of the reply.
+/// Destination of the reply to a call.
 pub(crate) enum Sink {
     Single(oneshot::Sender<Result<Response<Payload>, Status>>),
     Stream(ResponseSender<Payload>),
 }
 
-/// A request, decoded at most once.
+/// A request message, which is decoded at most once.
 pub(crate) struct Message {
     bytes: Bytes,
     encoding: Encoding,
     decoded: OnceLock<Result<DynamicMessage, Status>>,
-    /// The encoded request in each format.
+    /// The request message converted to each format, once it has been requested.
     shown: [OnceLock<Result<Bytes, Status>>; 3],
 }
 
@@ -63,7 +63,7 @@ impl Message {
         self.decoded.get_or_init(decode).as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the bytes in a format, without the trailing NUL of text.
+    /// Returns the message in a format. The trailing NUL of text is not counted.
     fn shown(&self, of: &MessageType, schema: &Schema, format: Format) -> Result<frisbee_bytes, Status> {
         let show = || match (self.encoding, format) {
             (Encoding::Native, _) => {
@@ -128,8 +128,8 @@ impl frisbee_call {
         }
     }
 
-    /// Decodes the request before the function receives it. A request in the native encoding may stay undecoded unless
-    /// the function `is_typed`.
+    /// Decodes the request before the function receives the call. A request in the native encoding may stay undecoded
+    /// unless the function `is_typed`.
     pub(crate) fn check(&self, is_typed: bool) -> Result<(), Status> {
         match &self.request {
             Some(message) if is_typed || message.encoding != Encoding::Native => self.decoded(message).map(drop),
@@ -170,13 +170,13 @@ impl frisbee_call {
         }
     }
 
-    /// Encodes a reply for the caller.
+    /// Encodes a reply in the caller's encoding.
     pub(crate) fn payload(&self, format: Format, bytes: Bytes) -> Result<Payload, Status> {
         self.callable().reply.to_caller(&self.schema.codec, self.spoken.get().copied(), format, bytes)
     }
 }
 
-/// Ends a call that has a single reply. An invalid reply leaves the call open, and another reply is possible.
+/// Ends a call that has a single reply. If the reply is invalid, the call stays open and another reply is possible.
 pub(crate) fn end(
     call: *mut frisbee_call,
     reply: impl FnOnce(&frisbee_call) -> Result<Payload, Status>,
@@ -200,8 +200,8 @@ pub(crate) fn end(
     sink.send(Ok(response)).map_err(|_| gone())
 }
 
-/// Ends a stream with a failure without waiting. A completion must not block, and a stream without its failure would
-/// look complete.
+/// Ends a stream with a failure without waiting. Does not wait because a completion must not block, and must not be
+/// omitted because a stream without its failure would appear complete.
 #[cold]
 fn fail_stream(sink: ResponseSender<Payload>, status: Status) -> Result<(), Status> {
     match sink.try_send(Err(status)) {

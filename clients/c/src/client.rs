@@ -23,13 +23,13 @@ use tokio::net::UnixStream;
 use tokio::sync::{OnceCell, watch};
 use tokio::time::timeout;
 
-/// Timeout of fetching the schema. Peers without reflection do not reply.
+/// Timeout for fetching the schema. Servers without reflection do not reply.
 const REFLECTION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A client of a server: a handle, which `frisbee_client_free` frees. Lost connections are replaced.
 pub struct frisbee_client {
     pub(crate) channel: Channel,
-    /// The schema set by the program, or fetched for the first call.
+    /// Schema of the server's methods, set by the program or fetched for the first call.
     schema: OnceCell<Arc<Schema>>,
 }
 
@@ -79,13 +79,13 @@ pub struct frisbee_call_options {
 }
 
 impl frisbee_call_options {
-    /// Returns the timeout, or `None` if there are other settings.
+    /// Returns the timeout of the call, or `None` if any other option is set.
     fn only_timeout(&self) -> Option<Option<Duration>> {
         let Self { timeout_ms, metadata_count, cancel, reserved: [0, 0, 0, 0], .. } = self else { return None };
         (*metadata_count == 0 && cancel.is_null()).then(|| milliseconds(*timeout_ms))
     }
 
-    /// Applies the settings to a request, and returns the cancellation token.
+    /// Applies the options to a request and returns the cancellation token.
     ///
     /// # Safety
     /// The pointers are valid.
@@ -103,18 +103,18 @@ impl frisbee_call_options {
     }
 }
 
-/// The arguments of a call. The method and the options are not checked yet.
+/// Arguments of a call as passed from C, whose method and options have not been checked yet.
 pub(crate) struct CallArguments<'a> {
     pub(crate) client: InUse<frisbee_client>,
     pub(crate) format: Format,
     name: &'a CStr,
     pub(crate) data: &'a [u8],
-    /// The options, whose pointers are valid.
+    /// Options of the call, whose pointers are valid.
     options: Option<&'a frisbee_call_options>,
 }
 
 impl CallArguments<'_> {
-    /// Checks the arguments, starting with the client and the format.
+    /// Checks the arguments of a call, starting with the client and the format.
     ///
     /// # Errors
     /// If an argument is invalid.
@@ -138,7 +138,7 @@ impl CallArguments<'_> {
         }
     }
 
-    /// Returns the index of the method in the client's schema, or `None` if the client has no schema yet.
+    /// Returns the index of the called method in the client's schema, or `None` if the client has no schema yet.
     ///
     /// # Errors
     /// If there is no such method.
@@ -147,7 +147,7 @@ impl CallArguments<'_> {
         self.client.schema.get().map(|schema| schema.method_index(self.name.to_bytes())).transpose()
     }
 
-    /// Returns the timeout of the call, or `None` if it has other settings.
+    /// Returns the timeout of the call, or `None` if any other option is set.
     #[inline]
     pub(crate) fn only_timeout(&self) -> Option<Option<Duration>> {
         self.options.map_or(Some(None), frisbee_call_options::only_timeout)
@@ -172,15 +172,15 @@ impl CallArguments<'_> {
     }
 }
 
-/// A call with checked and copied arguments.
+/// A call whose arguments have been checked and copied.
 pub(crate) struct Prepared {
     pub(crate) target: CallTarget,
-    /// The request. Its message is in the caller's format until [`encode`](Self::encode).
+    /// The request. Its message is in the caller's format until [`encode`](Self::encode) converts it.
     pub(crate) request: Request<Payload>,
     pub(crate) cancel: Option<InUse<frisbee_cancel>>,
 }
 
-/// The client, method and format of a call, which remain after its request was sent.
+/// Client, method and format of a call, which are still needed after its request was sent.
 pub(crate) struct CallTarget {
     pub(crate) client: InUse<frisbee_client>,
     method: MethodName,
@@ -188,14 +188,14 @@ pub(crate) struct CallTarget {
 }
 
 enum MethodName {
-    /// The index of the method in the client's schema.
+    /// Index of the method in the client's schema.
     Known(usize),
-    /// The name of the method, because the client has no schema yet.
+    /// Name of the method, if the client has no schema yet.
     Unknown(Box<str>),
 }
 
 impl Prepared {
-    /// Fetches the schema from the server, unless the client already has it. The call's timeout starts here.
+    /// Fetches the schema from the server unless the client already has one. The timeout of the call starts here.
     pub(crate) async fn fetch_schema(&mut self) -> Result<(), Status> {
         if let MethodName::Unknown(name) = &self.target.method {
             let fetched = until_cancelled(self.cancel.as_ref(), self.target.client.fetch_schema());
@@ -212,7 +212,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Converts the message to the native encoding.
+    /// Converts the request message to the native encoding.
     pub(crate) fn encode(&mut self) -> Result<(), Status> {
         if self.target.format != Format::Native {
             let (schema, index) = self.target.known()?;
@@ -241,7 +241,7 @@ impl Prepared {
 }
 
 impl CallTarget {
-    /// Returns the schema and the method's index in it, once known.
+    /// Returns the client's schema and the index of the method in it, once known.
     pub(crate) fn known(&self) -> Result<(&Arc<Schema>, usize), Status> {
         match self.method {
             MethodName::Known(index) => self.client.method(index),
@@ -254,7 +254,7 @@ impl CallTarget {
     }
 }
 
-/// Runs a call until it ends or is cancelled.
+/// Runs a call until it completes or is cancelled by its token.
 pub(crate) async fn until_cancelled<T>(
     cancel: Option<&InUse<frisbee_cancel>>,
     call: impl Future<Output = Result<T, Status>>,
@@ -285,13 +285,13 @@ fn unknown_schema() -> Status {
 }
 
 impl frisbee_client {
-    /// Returns the schema, with the index of a method in it.
+    /// Returns the client's schema and the index of this method in it.
     #[inline]
     pub(crate) fn method(&self, index: usize) -> Result<(&Arc<Schema>, usize), Status> {
         self.schema.get().map(|schema| (schema, index)).ok_or_else(unknown_schema)
     }
 
-    /// Fetches the schema unless it is known. Concurrent calls wait for the same fetch.
+    /// Fetches the schema from the server unless it is known. Concurrent calls wait for the same fetch.
     async fn fetch_schema(&self) -> Result<&Arc<Schema>, Status> {
         let refused = |reason: &str| {
             let text =

@@ -13,25 +13,25 @@ use std::ptr::null_mut;
 use std::task::{Context, Poll, ready};
 use tokio::task::coop::consume_budget;
 
-/// A callback that receives a reply.
+/// A C callback that receives the reply of a call.
 type Completion = extern "C" fn(user: *mut c_void, reply: *mut frisbee_reply);
 
-/// A call, followed by the first call that each completion starts. The whole chain runs in one task.
+/// A call, followed by the first call that each completion callback starts. The whole chain runs in one task.
 struct CallChain {
-    /// The call in progress. Empty until a completion starts one.
+    /// The call in progress. Empty until a completion callback starts one.
     call: Option<UnaryCall>,
     completion: Completion,
     user: UserData,
 }
 
 thread_local! {
-    /// The chain whose completion this thread is running, or null. A raw pointer, so that the thread-local needs no
-    /// destructor.
+    /// The call chain whose completion callback this thread is running, or null. A raw pointer, so that the
+    /// thread-local needs no destructor.
     static COMPLETING: Cell<*mut CallChain> = const { Cell::new(null_mut()) };
 }
 
-/// Returns whether this thread is running a completion. It occupies a runtime thread, so blocking functions are
-/// rejected.
+/// Returns whether this thread is running a completion callback. The callback occupies a runtime thread, so blocking
+/// functions are rejected.
 pub(crate) fn is_running() -> bool {
     !COMPLETING.get().is_null()
 }
@@ -60,7 +60,7 @@ fn spawn(arguments: CallArguments<'_>, completion: Completion, user: UserData) -
 }
 
 impl CallChain {
-    /// Runs the completion of the ended call.
+    /// Runs the completion callback of the call that has ended.
     fn complete(&mut self, reply: NewReply) {
         self.call = None;
         let (completion, user) = (self.completion, self.user);

@@ -24,25 +24,25 @@ const INDEX_BITS: u32 = 20;
 const GENERATION_BITS: u32 = 36;
 const SHARDS: usize = 1 << SHARD_BITS;
 
-/// Maximum number of live objects of one type per shard.
+/// Maximum number of live objects of one type per shard of its handle table.
 pub(crate) const INDEX_MAX: usize = 1 << INDEX_BITS;
 
-/// Number of slots in the first chunk. Each further chunk doubles the slots of a shard.
+/// Number of slots in the first chunk of a shard. Each further chunk doubles the number of slots.
 const CHUNK_FIRST: usize = 32;
 const CHUNKS: usize = (INDEX_MAX / CHUNK_FIRST).ilog2() as usize + 1;
 
-/// A type with handles.
+/// A type whose objects are passed to C as handles.
 pub(crate) trait Handle: Send + Sync + Sized + 'static {
-    /// Identifies the type, from 1 to 15, so that no handle is null.
+    /// Number that identifies the type within its handles, from 1 to 15, so that no handle is null.
     const KIND: u8;
-    /// The type's name in error texts.
+    /// Name of the type in error messages.
     const NAME: &'static str;
-    /// The owner of the object in its slot: an `Arc`, or [`Inline`] for small, short-lived objects.
+    /// Pointer by which a slot owns the object: an `Arc`, or [`Inline`] for small, short-lived objects.
     type Owner: Deref<Target = Self> + Send + Sync + 'static;
 
     fn table() -> &'static Table<Self>;
 
-    /// Calls `run` with the spare slot of this thread.
+    /// Calls `run` with the spare slot of this thread. Returns `None` while the thread is being destroyed.
     fn with_spare<R>(run: impl FnOnce(&Spare<Self>) -> R) -> Option<R>;
 }
 
@@ -57,24 +57,24 @@ impl<T> Deref for Inline<T> {
     }
 }
 
-/// The table of all objects of one type.
+/// Handle table of all objects of one type.
 pub(crate) struct Table<T: Handle> {
     shards: [Shard<T>; SHARDS],
 }
 
 struct Shard<T: Handle> {
-    /// Slots are never freed, so a stale handle finds a slot with another generation.
+    /// Slots of the shard. They are never freed, so a stale handle finds a slot with another generation.
     chunks: [OnceLock<Box<[Slot<T>]>>; CHUNKS],
     vacant: Mutex<Vacant>,
 }
 
 struct Vacant {
     indices: Vec<usize>,
-    /// Number of slots that were ever used.
+    /// Number of slots that have ever been used.
     used: usize,
 }
 
-/// A vacant slot reserved for a thread. A thread that frees an object and then creates another one takes no lock.
+/// A vacant slot reserved for a thread, so that freeing an object and then creating another one takes no lock.
 pub(crate) struct Spare<T: Handle>(Cell<Option<Place>>, PhantomData<fn() -> T>);
 
 impl<T: Handle> Spare<T> {
@@ -98,7 +98,7 @@ impl<T: Handle> Drop for Spare<T> {
 /// ```
 #[repr(align(64))] // Threads that use different objects share no cache line.
 struct Slot<T: Handle> {
-    /// `generation << GENERATION_SHIFT | LIVE | users`. An object is dropped once it is not live and has no users.
+    /// `generation << GENERATION_SHIFT | LIVE | users`. The object is dropped once it is not live and has no users.
     state: AtomicU64,
     value: UnsafeCell<Option<T::Owner>>,
 }
@@ -129,7 +129,7 @@ impl<T: Handle> Table<T> {
         self.shards.get(at.shard())?.chunks.get(chunk)?.get()?.get(offset)
     }
 
-    /// Takes a slot that no other thread uses, creating one if necessary.
+    /// Takes a slot that no other thread uses, adding one to the table if necessary.
     fn take_vacant(&self) -> Option<Place> {
         if let Some(at) = T::with_spare(|spare| spare.0.take()).flatten() {
             return Some(at);
@@ -161,7 +161,7 @@ impl<T: Handle> Table<T> {
     }
 }
 
-/// Returns the shard for objects created by this thread.
+/// Returns the shard in which this thread creates objects.
 fn own_shard() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local!(static OWN: Cell<usize> = const { Cell::new(usize::MAX) });
@@ -173,7 +173,7 @@ fn own_shard() -> usize {
     })
 }
 
-/// The location of a slot, as encoded in a handle.
+/// Location of a slot in the handle table, as encoded in a handle.
 #[derive(Clone, Copy)]
 struct Place(u32);
 
@@ -187,7 +187,8 @@ impl Place {
     }
 }
 
-/// Returns the location, slot and generation of a handle, or `None` if the handle belongs to another type.
+/// Returns the location, the slot and the generation encoded in a handle, or `None` if the handle belongs to another
+/// type.
 fn place<T: Handle>(handle: *const T) -> Option<(Place, &'static Slot<T>, u64)> {
     let bits = handle.addr();
     if bits >> (SHARD_BITS + INDEX_BITS + GENERATION_BITS) != usize::from(T::KIND) {
@@ -204,7 +205,7 @@ fn invalid<T: Handle>(handle: *const T) -> Status {
     Status::invalid_argument(format!("the {} is {reason}", T::NAME))
 }
 
-/// Creates a handle, which keeps the object alive until [`remove`].
+/// Stores an object and returns its handle, which keeps the object alive until [`remove`].
 ///
 /// # Errors
 /// If there are too many objects.
@@ -224,13 +225,13 @@ pub(crate) fn insert<T: Handle>(value: T::Owner) -> Result<*mut T, Status> {
     Ok(std::ptr::without_provenance_mut(bits))
 }
 
-/// An object in use, which may outlive its handle.
+/// Reference to an object that is in use. The object may outlive its handle.
 pub(crate) struct InUse<T: Handle> {
     at: Place,
     slot: &'static Slot<T>,
 }
 
-/// Acquires the object of a handle, and removes the handle if `removes` is set.
+/// Acquires a reference to the object of a handle. If `removes` is set, also frees the handle.
 fn acquire<T: Handle>(handle: *const T, removes: bool) -> Option<InUse<T>> {
     let (at, slot, generation) = place(handle)?;
     let acquired = slot.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, |state| {
@@ -242,7 +243,7 @@ fn acquire<T: Handle>(handle: *const T, removes: bool) -> Option<InUse<T>> {
     Some(InUse { at, slot })
 }
 
-/// Returns the object of a handle.
+/// Returns a reference to the object of a handle.
 ///
 /// # Errors
 /// If the handle is null, freed, or of another type.
@@ -250,7 +251,7 @@ pub(crate) fn get<T: Handle>(handle: *const T) -> Result<InUse<T>, Status> {
     acquire(handle, false).ok_or_else(|| invalid(handle))
 }
 
-/// Frees a handle and returns its object.
+/// Frees a handle and returns a reference to its object.
 ///
 /// # Errors
 /// Like [`get`].
@@ -258,7 +259,7 @@ pub(crate) fn remove<T: Handle>(handle: *const T) -> Result<InUse<T>, Status> {
     acquire(handle, true).ok_or_else(|| invalid(handle))
 }
 
-/// Frees an unused handle and returns the owner of its object.
+/// Frees a handle whose object is not in use and returns the owner of the object.
 pub(crate) fn take<T: Handle>(handle: *const T) -> Option<T::Owner> {
     let (at, slot, generation) = remove_unused(handle)?;
     // SAFETY: The object was removed and has no users, and all previous uses by other threads happened before.
@@ -281,7 +282,7 @@ pub(crate) fn free<T: Handle>(handle: *const T) -> Result<(), Status> {
     }
 }
 
-/// Removes an unused handle. The caller must vacate its slot.
+/// Frees a handle whose object is not in use. The caller must vacate the slot.
 fn remove_unused<T: Handle>(handle: *const T) -> Option<(Place, &'static Slot<T>, u64)> {
     let (at, slot, generation) = place(handle)?;
     let unused = generation << GENERATION_SHIFT | LIVE;
@@ -290,7 +291,7 @@ fn remove_unused<T: Handle>(handle: *const T) -> Option<(Place, &'static Slot<T>
 }
 
 impl<T: Handle> Slot<T> {
-    /// Drops the object of a slot that was removed and has no users.
+    /// Drops the object in a slot whose handle was freed and which has no users.
     fn vacate(&self, at: Place, generation: u64) {
         // SAFETY: The object was removed and has no users, and all previous uses by other threads happened before.
         drop(unsafe { (*self.value.get()).take() });
@@ -323,14 +324,14 @@ impl<T: Handle> Drop for InUse<T> {
 }
 
 impl<T: Handle> InUse<T> {
-    /// Called after the last use of an object whose handle was removed.
+    /// Vacates the slot after the last use of an object whose handle was freed.
     #[cold]
     fn vacate(&self, generation: u64) {
         self.slot.vacate(self.at, generation);
     }
 }
 
-/// Implements [`Handle`] for a type.
+/// Implements [`Handle`] for a type that is passed to C.
 macro_rules! handle {
     ($type:ty, $kind:literal, $name:literal) => {
         $crate::handle::handle!($type, $kind, $name, std::sync::Arc<$type>);

@@ -11,7 +11,7 @@ use prost_reflect::{FieldDescriptor, Kind, Value};
 use std::ffi::{c_char, c_void};
 
 impl frisbee_call {
-    /// Returns a parameter, identified by the name of its field or its index in digits.
+    /// Returns the value of a request field, identified by its name or by its index in digits.
     fn parameter<T>(&self, name: &str, read: impl FnOnce(&FieldDescriptor, &Value) -> Option<T>) -> Result<T, Status> {
         let of = &self.callable().request;
         let descriptor = &of.descriptor;
@@ -35,7 +35,7 @@ impl frisbee_call {
         })
     }
 
-    /// Encodes a reply whose only field has this value.
+    /// Encodes a reply message whose only field has this value.
     fn only(&self, value: impl FnOnce(&Kind) -> Option<Value>) -> Result<Bytes, Status> {
         let of = &self.callable().reply;
         let mut fields = of.descriptor.fields();
@@ -182,7 +182,7 @@ unsafe fn parameter<T: Copy>(
     }
 }
 
-/// Returns the value of an integer field, if the type can hold the number.
+/// Returns the value for an integer field, or `None` if its type cannot represent the number.
 fn integer(kind: &Kind, value: i128) -> Option<Value> {
     match kind {
         Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => i32::try_from(value).ok().map(Value::I32),

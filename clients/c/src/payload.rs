@@ -20,7 +20,7 @@ pub enum frisbee_format {
     FRISBEE_PROTOBUF = 2,
 }
 
-/// A checked [`frisbee_format`].
+/// A [`frisbee_format`] that has been checked to be valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Native,
@@ -64,24 +64,27 @@ impl frisbee_codec {
     }
 }
 
-/// A message as seen by one end of a call.
+/// A request or reply message in the encodings needed by one side of a call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Payload {
-    /// The bytes in `encoding`, in the extended form if that is native. Empty for a default message.
+    /// Bytes of the message in `encoding`. If that is the native encoding, they have the extended form. Empty for a
+    /// default message.
     pub(crate) body: Body,
     pub(crate) encoding: Encoding,
-    /// Rarely needed. Boxed to keep payloads small, because futures and results of calls contain them.
+    /// Additional encodings of the message, which are rarely needed. Boxed to keep payloads small, because the futures
+    /// and results of calls contain them.
     variants: Option<Box<Variants>>,
 }
 
-/// Further forms of a message.
+/// Additional encodings of a message.
 #[derive(Clone, Debug, Default)]
 struct Variants {
-    /// The flat form, if it differs.
+    /// The flat encoding of the message, if it differs from the extended one.
     flat: Option<Bytes>,
-    /// Whether the flat form loses the presence of a field.
+    /// Whether the flat encoding loses the presence of a field.
     is_lossy: bool,
-    /// The message in the gateway's protocols, for a reply that is created before a request has shown its protocol.
+    /// The message in the encodings of other protocols, for a reply created before a request has shown which protocol
+    /// its caller uses.
     from_gateway: Option<FromGateway>,
 }
 
@@ -91,13 +94,13 @@ struct FromGateway {
     protobuf: Bytes,
 }
 
-/// The encoding of a payload.
+/// Encoding of the bytes in a payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Encoding {
     #[default]
     Native,
     Json,
-    /// JSON whose root is an array of the fields.
+    /// JSON in which the message is an array of its field values.
     Positional,
     Protobuf,
 }
@@ -107,14 +110,15 @@ impl Payload {
         Self { body: body.into(), encoding, variants: None }
     }
 
-    /// Returns the bytes in a protocol of the gateway.
+    /// Returns the message in the encoding of another protocol, as chosen by `protocol`.
     fn in_gateway(&self, protocol: impl FnOnce(&FromGateway) -> &Bytes) -> Bytes {
         let from_gateway = self.variants.as_ref().and_then(|variants| variants.from_gateway.as_ref());
         from_gateway.map_or_else(|| self.body.clone().into_bytes(), |from_gateway| protocol(from_gateway).clone())
     }
 }
 
-/// The format of callers that use JSON. The function decodes the request, because it knows the type.
+/// Returns the message format for callers that use JSON. Requests are decoded when the function is called, because only
+/// it knows their type.
 pub(crate) const fn json_format(fields: &'static [&'static str]) -> GatewayFormat<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
         Ok(payload.in_gateway(|from_gateway| &from_gateway.json))
@@ -124,7 +128,7 @@ pub(crate) const fn json_format(fields: &'static [&'static str]) -> GatewayForma
         .positional("json-positional", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::Positional)))
 }
 
-/// The format of callers that use protobuf, such as gRPC clients.
+/// Returns the message format for callers that use protobuf, such as gRPC clients.
 pub(crate) const fn protobuf_format() -> GatewayFormat<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
         Ok(payload.in_gateway(|from_gateway| &from_gateway.protobuf))
@@ -159,7 +163,7 @@ impl Message for Payload {
     }
 }
 
-/// Reads a body that a peer sent in the native encoding.
+/// Reads the body of a message that a peer sent in the native encoding.
 #[inline(always)] // So that it is written once.
 pub(crate) fn received(from: &mut Decoder<'_>) -> Result<Root<Body>, DecodeError> {
     if from.peek() == Some(Kind::Error) {
@@ -172,7 +176,7 @@ pub(crate) fn received(from: &mut Decoder<'_>) -> Result<Root<Body>, DecodeError
     }))
 }
 
-/// The type of a message, and the codec of its service.
+/// Type of a message, with the codec of its service.
 #[derive(Clone, Debug)]
 pub(crate) struct MessageType {
     pub(crate) descriptor: MessageDescriptor,
@@ -180,7 +184,7 @@ pub(crate) struct MessageType {
 }
 
 impl MessageType {
-    /// Converts bytes from C to a native message.
+    /// Converts bytes passed from C to a message in the native encoding.
     #[inline]
     pub(crate) fn to_native(&self, codec: &Codec, format: Format, body: Body) -> Result<Payload, Status> {
         match format {
@@ -190,7 +194,7 @@ impl MessageType {
         }
     }
 
-    /// Converts a native message to bytes for C. JSON ends with a NUL.
+    /// Converts a message in the native encoding to bytes for C. JSON ends with a NUL.
     pub(crate) fn show_native(&self, codec: &Codec, format: Format, body: Body) -> Result<Body, Status> {
         match format {
             Format::Native => Ok(body),
@@ -205,7 +209,8 @@ impl MessageType {
         }
     }
 
-    /// Converts bytes from C to a reply in the caller's `encoding`, or in all encodings if that is unknown.
+    /// Converts bytes passed from C to a reply in the caller's `encoding`, or in all encodings if that is not known
+    /// yet.
     pub(crate) fn to_caller(
         &self,
         codec: &Codec,
@@ -232,7 +237,7 @@ impl MessageType {
         })
     }
 
-    /// Encodes a message natively.
+    /// Encodes a message in the native encoding.
     fn native(&self, codec: &Codec, message: &DynamicMessage) -> Result<Payload, Status> {
         if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF {
             return enclosed(&message.encode_to_vec());
@@ -293,7 +298,7 @@ impl MessageType {
         }
     }
 
-    /// Encodes a message for C. JSON ends with a NUL.
+    /// Encodes a message in a format for C. JSON ends with a NUL.
     pub(crate) fn write(&self, codec: &Codec, format: Format, message: &DynamicMessage) -> Result<Bytes, Status> {
         match format {
             Format::Native => Ok(self.native(codec, message)?.body.into_bytes()),
@@ -311,7 +316,7 @@ impl MessageType {
     }
 }
 
-/// Wraps a protobuf-encoded message in a native body.
+/// Wraps a protobuf-encoded message in a body of the native encoding.
 fn enclosed(message: &[u8]) -> Result<Payload, Status> {
     let mut body = Vec::with_capacity(message.len() + 8);
     Encoder::new(&mut body)
@@ -320,7 +325,7 @@ fn enclosed(message: &[u8]) -> Result<Payload, Status> {
     Ok(Payload::new(Bytes::from(body), Encoding::Native))
 }
 
-/// Returns the protobuf-encoded message in a native body.
+/// Extracts the protobuf-encoded message from a body of the native encoding.
 fn opened(body: &Bytes) -> Result<Bytes, Status> {
     if body.is_empty() {
         return Ok(Bytes::new());

@@ -40,7 +40,7 @@ struct Work {
     done: VecDeque<Event>,
 }
 
-/// An event before its conversion for C.
+/// An event of the queue before it is converted for C.
 struct Event {
     user: UserData,
     reply: Option<NewReply>,
@@ -55,7 +55,7 @@ pub struct frisbee_event {
     pub reply: *mut frisbee_reply,
 }
 
-/// A descriptor that is readable while there may be events.
+/// A file descriptor that is readable while the queue may have events.
 struct Bell {
     reader: UnixStream,
     writer: UnixStream,
@@ -77,7 +77,7 @@ impl Bell {
         }
     }
 
-    /// Must be called before polling the work, so that no wake-up is lost.
+    /// Resets the descriptor. Must be called before polling the work, so that no wake-up is lost.
     fn clear_wakeup(&self) {
         // A thread that has set the flag may not have written its byte yet. The flag then stays set, and the byte is
         // read at the next call. If the flag were cleared, no call would read the byte and the descriptor would stay
@@ -100,7 +100,7 @@ impl Wake for Bell {
 }
 
 impl frisbee_queue {
-    /// Starts an operation. Polls it once here, so that a request is sent immediately.
+    /// Starts an operation. Polls it once immediately, so that its request is sent without waiting for a thread.
     pub(crate) fn begin(
         &self,
         user: UserData,
@@ -117,7 +117,7 @@ impl frisbee_queue {
         Ok(())
     }
 
-    /// Polls all ready operations, within the runtime.
+    /// Polls all operations that are ready, within the runtime.
     fn run_batch(&self, work: &mut Work) {
         let waker = Waker::from(self.bell.clone());
         let mut context = Context::from_waker(&waker);
@@ -140,7 +140,7 @@ impl frisbee_queue {
         Ok(event)
     }
 
-    /// Waits until the descriptor is readable. Returns whether it may be.
+    /// Waits until the queue's descriptor is readable. Returns `false` if the time `until` has passed first.
     fn wait(&self, until: Option<Instant>) -> Result<bool, Status> {
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         if left.is_some_and(|left| left.is_zero()) {
@@ -263,8 +263,8 @@ pub unsafe extern "C" fn frisbee_client_submit(
 mod tests {
     use super::*;
 
-    /// Regression test: the flag was cleared before the thread that had set it wrote its byte. The descriptor stayed
-    /// readable until the next wake-up, and waiting threads spun.
+    /// Regression test: the flag was cleared before the thread that had set it wrote its byte. The descriptor then
+    /// stayed readable until the next wake-up, and waiting threads spun.
     #[test]
     fn late_byte_of_a_ring_is_read_by_the_next_clear() {
         let bell = Bell::new().unwrap();

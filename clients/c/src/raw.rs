@@ -110,13 +110,14 @@ pub(crate) fn code(code: Code) -> frisbee_code {
     }
 }
 
-/// Calls `run` and converts a panic to an error.
+/// Calls `run` and converts a panic into an error.
 pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, Status>) -> Result<T, Status> {
     // After a panic, only values that are dropped can be inconsistent; the tables hold complete objects only.
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(Status::internal("the library has caught a panic")))
 }
 
-/// Runs the body of an exported function. Stores its error in `error`, unless that is null, and returns its code.
+/// Runs the body of an exported C function. Stores its error in `error`, unless that is null, and returns the status
+/// code.
 ///
 /// # Safety
 /// `error` is null, or valid for a write.
@@ -128,7 +129,7 @@ pub(crate) unsafe fn guarded(error: *mut frisbee_error, run: impl FnOnce() -> Re
     }
 }
 
-/// Stores an error, and returns its code.
+/// Stores an error in the caller's struct and returns its status code.
 ///
 /// # Safety
 /// Like [`guarded`].
@@ -142,7 +143,7 @@ unsafe fn fail(error: *mut frisbee_error, status: &Status) -> frisbee_code {
     code
 }
 
-/// Copies a text to an array, truncated at a character boundary and at a NUL.
+/// Copies a text to a fixed-size array, truncating it at a character boundary and at the first NUL.
 fn cut(text: &str) -> [c_char; 508] {
     let mut message = [0; 508];
     let text = text.split('\0').next().unwrap_or_default();
@@ -153,12 +154,12 @@ fn cut(text: &str) -> [c_char; 508] {
     message
 }
 
-/// Converts a text for C, truncated at a NUL.
+/// Converts a text to a C string, truncating it at the first NUL.
 pub(crate) fn c_text(text: &str) -> CString {
     CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()
 }
 
-/// Returns a text of the caller, or `None` if it is null.
+/// Converts a C string passed by the caller to UTF-8 text. Returns `None` if it is null.
 ///
 /// # Safety
 /// `text` is null, or ends with a NUL and does not change during `'a`.
@@ -174,7 +175,7 @@ pub(crate) fn utf8<'a>(name: &str, text: &'a CStr) -> Result<&'a str, Status> {
     text.to_str().map_err(|error| Status::invalid_argument(format!("{name} is not UTF-8: {error}")))
 }
 
-/// Returns a text of the caller.
+/// Converts a C string passed by the caller to UTF-8 text. Fails if it is null.
 ///
 /// # Safety
 /// Like [`optional_text`].
@@ -183,7 +184,7 @@ pub(crate) unsafe fn text<'a>(name: &str, text: *const c_char) -> Result<&'a str
     utf8(name, unsafe { c_str(name, text) }?)
 }
 
-/// Returns a text of the caller in any encoding.
+/// Returns a C string passed by the caller, which may have any encoding. Fails if it is null.
 ///
 /// # Safety
 /// Like [`optional_text`].
@@ -200,7 +201,7 @@ fn null(name: &str) -> Status {
     Status::invalid_argument(format!("{name} is NULL"))
 }
 
-/// Copies bytes of the caller.
+/// Copies a byte array passed by the caller.
 ///
 /// # Safety
 /// `data` is null, or valid for reading `len` bytes.
@@ -209,7 +210,7 @@ pub(crate) unsafe fn bytes(name: &str, data: *const c_void, len: usize) -> Resul
     unsafe { slice(name, data, len) }.map(Bytes::copy_from_slice)
 }
 
-/// Returns bytes of the caller.
+/// Borrows a byte array passed by the caller.
 ///
 /// # Safety
 /// `data` is null, or valid for reading `len` bytes, which do not change during `'a`.
@@ -232,7 +233,7 @@ fn no_slice(name: &str, data: *const c_void, len: usize) -> Status {
     })
 }
 
-/// Copies metadata of the caller.
+/// Copies the metadata entries passed by the caller.
 ///
 /// # Safety
 /// `entries` is null or has `count` entries with valid keys and values.
@@ -253,7 +254,7 @@ pub(crate) unsafe fn metadata(entries: *const frisbee_metadata, count: usize) ->
     Ok(metadata)
 }
 
-/// Adds an entry of metadata.
+/// Adds a metadata entry, which is binary if its key ends in `-bin`.
 pub(crate) fn put_metadata(metadata: &mut Metadata, key: &str, value: &[u8]) -> Result<(), Status> {
     let wrong = |error: &dyn std::fmt::Display| Status::invalid_argument(format!("metadata {key}: {error}"));
     if key.ends_with("-bin") {
@@ -263,7 +264,7 @@ pub(crate) fn put_metadata(metadata: &mut Metadata, key: &str, value: &[u8]) -> 
     metadata.insert(key, value).map_err(|error| wrong(&error))
 }
 
-/// Stores a result of an exported function.
+/// Stores the result of an exported C function in the location that the caller passed.
 ///
 /// # Safety
 /// `to` is null, or valid for a write.
@@ -277,7 +278,7 @@ pub(crate) unsafe fn put<T>(name: &str, to: *mut T, value: impl FnOnce() -> Resu
     Ok(())
 }
 
-/// Converts milliseconds to a duration. 0 is the default, `None`.
+/// Converts a timeout in milliseconds to a duration. Returns `None` for 0, which selects the default.
 pub(crate) fn milliseconds(time: u64) -> Option<Duration> {
     (time > 0).then(|| Duration::from_millis(time))
 }
@@ -290,12 +291,12 @@ pub(crate) fn check_reserved(name: &str, reserved: &[u64]) -> Result<(), Status>
     Ok(())
 }
 
-/// A pointer of the caller that the library passes through without dereferencing it.
+/// A pointer passed by the caller that the library passes back without dereferencing it.
 #[derive(Clone, Copy)]
 pub(crate) struct UserData(pub(crate) *mut c_void);
 
 impl UserData {
-    /// A method, so that closures capture the whole struct.
+    /// Returns the pointer. A method rather than a field access, so that closures capture the whole struct.
     pub(crate) fn get(self) -> *mut c_void {
         self.0
     }

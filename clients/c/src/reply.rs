@@ -17,18 +17,18 @@ pub struct frisbee_reply {
     metadata: Entries,
 }
 
-/// The keys and values of metadata; `None` if it is empty.
+/// Keys and values of metadata, or `None` if there are none.
 type Entries = Option<Box<[(CString, Bytes)]>>;
 
-/// The error text for an invalid reply handle.
+/// Error text for an invalid reply handle.
 const INVALID: &CStr = c"the reply is NULL, freed, or not a handle of this type";
 
 handle!(frisbee_reply, 2, "reply", Inline<frisbee_reply>);
 
-/// The handle returned for replies when too many are in use. No table assigns this number.
+/// Handle returned for a reply if too many replies are in use. No handle table assigns this number.
 const EXHAUSTED: *mut frisbee_reply = std::ptr::without_provenance_mut(1);
 
-/// Returns the reply of the handle [`EXHAUSTED`].
+/// Returns the reply that the handle [`EXHAUSTED`] stands for.
 #[cold]
 fn exhausted() -> &'static frisbee_reply {
     static REPLY: OnceLock<frisbee_reply> = OnceLock::new();
@@ -42,7 +42,7 @@ fn too_many() -> frisbee_reply {
 
 struct Data {
     body: Body,
-    /// Length without the NUL of text.
+    /// Length of the data in bytes, excluding the trailing NUL of text.
     len: usize,
 }
 
@@ -60,7 +60,7 @@ struct Failure {
 }
 
 impl frisbee_reply {
-    /// Creates a reply from a message in the native encoding.
+    /// Creates a reply from a received message in the native encoding.
     pub(crate) fn new(of: &MessageType, codec: &Codec, format: Format, native: Body, metadata: Entries) -> Self {
         let body = match of.show_native(codec, format, native) {
             Ok(body) => body,
@@ -83,7 +83,7 @@ impl frisbee_reply {
         Self { outcome: Err(Box::new(failure)), metadata: entries(status.metadata()) }
     }
 
-    /// Creates the failure of an unsent call.
+    /// Creates the reply for a call that failed before it was sent.
     pub(crate) fn refused(status: &Status) -> Self {
         let mut reply = Self::failure(status);
         if let Err(failure) = &mut reply.outcome {
@@ -100,15 +100,15 @@ impl frisbee_reply {
         self.outcome.is_err()
     }
 
-    /// Returns a handle, or [`EXHAUSTED`] if there are too many.
+    /// Returns a handle for the reply, or [`EXHAUSTED`] if too many replies are in use.
     #[inline(always)] // So that the reply is written once.
     pub(crate) fn into_handle(self) -> *mut Self {
         handle::insert(Inline(self)).unwrap_or(EXHAUSTED)
     }
 }
 
-/// A reply that was not passed to C yet. Its slot is filled when the message arrives, and afterwards only the handle is
-/// moved.
+/// A reply that has not been passed to C yet. Its slot is filled when the message arrives, and afterwards only the
+/// handle is moved.
 #[derive(Debug)]
 pub(crate) struct NewReply(*mut frisbee_reply);
 
@@ -120,12 +120,12 @@ impl NewReply {
         Self(reply.into_handle())
     }
 
-    /// Returns the handle, which C must free.
+    /// Returns the handle of the reply, which C must free.
     pub(crate) fn into_handle(mut self) -> *mut frisbee_reply {
         std::mem::replace(&mut self.0, std::ptr::null_mut())
     }
 
-    /// Creates a reply from the body that has just arrived.
+    /// Creates a reply from the body of a message that has just arrived.
     pub(crate) fn into_reply(self, make: impl FnOnce(Body) -> frisbee_reply) -> frisbee_reply {
         match handle::take(self.into_handle()) {
             Some(Inline(frisbee_reply { outcome: Ok(data), .. })) => make(data.body),
@@ -143,7 +143,7 @@ impl Drop for NewReply {
     }
 }
 
-/// Required by `Message`. Not used, because replies are always decoded, even without content.
+/// Required by the trait `Message`, but never called, because replies are always decoded, even if they are empty.
 impl Default for NewReply {
     fn default() -> Self {
         Self(std::ptr::null_mut())
@@ -175,7 +175,8 @@ pub(crate) fn entries(metadata: &Metadata) -> Entries {
     (!metadata.is_empty()).then(copy)
 }
 
-/// Reads a part of a reply. The part's pointers are valid as long as the handle.
+/// Calls `read` with the reply of a handle, or returns `otherwise` if the handle is invalid. Pointers to parts of the
+/// reply are valid as long as the handle.
 fn part<T>(reply: *const frisbee_reply, otherwise: T, read: impl FnOnce(&frisbee_reply) -> T) -> T {
     let found = caught(|| match handle::get(reply) {
         Ok(reply) => Ok(read(&reply)),
@@ -354,7 +355,7 @@ mod tests {
     use super::*;
     use crate::stream::frisbee_stream_next;
 
-    /// Covers a freed queue and cancelled calls.
+    /// Tests that replies are freed after their queue was freed or their call was cancelled.
     #[test]
     fn reply_without_a_reader_is_freed() {
         let kept = NewReply::new(frisbee_reply { outcome: Ok(Data { body: Body::default(), len: 0 }), metadata: None });

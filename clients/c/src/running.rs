@@ -5,29 +5,29 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
-/// The number of running functions, and whether further ones may start.
+/// Number of running functions of a server, and whether further ones may start.
 #[derive(Default)]
 pub(crate) struct RunningFunctions {
     /// `ENDED | count`.
     state: AtomicUsize,
-    /// Notified when the last function returns after the end.
+    /// Notified when the last running function returns after the server has stopped.
     are_over: Notify,
 }
 
 const ENDED: usize = 1 << (usize::BITS - 1);
 
-/// Guard of a running function.
+/// Guard that counts a function as running until it is dropped.
 pub(crate) struct RunningGuard<'a>(&'a RunningFunctions);
 
 impl RunningFunctions {
-    /// Counts a function. Returns `None` after the end.
+    /// Counts a function as running. Returns `None` if the server has stopped.
     pub(crate) fn begin(&self) -> Option<RunningGuard<'_>> {
         let before = self.state.fetch_add(1, Ordering::Acquire);
         let guard = RunningGuard(self);
         (before & ENDED == 0).then_some(guard)
     }
 
-    /// Prevents further functions from starting, and waits for running ones.
+    /// Prevents further functions from starting and waits for the running ones.
     pub(crate) async fn end(&self) {
         let mut are_over = pin!(self.are_over.notified());
         are_over.as_mut().enable();

@@ -11,16 +11,16 @@ use std::thread::{self, Thread};
 use std::{panic, process};
 use tokio::runtime::{Builder, EnterGuard, Handle, Runtime};
 
-/// Maximum number of runtime threads. They drive sockets, and the work of calls is small.
+/// Maximum number of runtime threads. A few suffice, because they only drive sockets and calls need little CPU time.
 const THREADS_MAX: usize = 4;
 
-/// Maximum number of threads for functions that may block.
+/// Maximum number of threads for server functions, which may block.
 pub(crate) const BLOCKING_MAX: usize = 512;
 
-/// Number of additional blocking threads for name resolution, for which connecting functions wait.
+/// Number of additional blocking threads, which are used for name resolution while connecting.
 const LOOKUPS_MAX: usize = 16;
 
-/// Returns the runtime, which the first client or server creates. It lives as long as the process.
+/// Returns the library's runtime. The first client or server creates it, and it lives as long as the process.
 pub(crate) fn handle() -> Result<&'static Handle, Status> {
     static RUNTIME: OnceLock<(Result<Runtime, String>, u32)> = OnceLock::new();
     let (runtime, process) = RUNTIME.get_or_init(|| {
@@ -40,7 +40,7 @@ pub(crate) fn handle() -> Result<&'static Handle, Status> {
     }
 }
 
-/// Enters the runtime on this thread, for timers.
+/// Enters the library's runtime on this thread, which timers require.
 ///
 /// # Errors
 /// In thread-local destructors that run after those of tokio, where entering would panic.
@@ -56,14 +56,15 @@ thread_local! {
     static IN_FUNCTION: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a function of a server. Stopping a server within it is rejected, because it would wait for the function itself.
+/// Runs a server function. While it runs, its thread may not stop a server, because that would wait for the function
+/// itself.
 pub(crate) fn in_function(run: impl FnOnce()) {
     let outer = IN_FUNCTION.replace(true);
     run();
     IN_FUNCTION.set(outer);
 }
 
-/// Fails within a function of a server.
+/// Fails if this thread is running a server function, which must not stop a server.
 pub(crate) fn may_stop() -> Result<(), Status> {
     if IN_FUNCTION.get() {
         return Err(Status::failed_precondition("a function of a server cannot stop a server: use another thread"));
@@ -71,7 +72,7 @@ pub(crate) fn may_stop() -> Result<(), Status> {
     may_block()
 }
 
-/// Fails within a completion callback.
+/// Fails if this thread is running a completion callback, which must not block.
 pub(crate) fn may_block() -> Result<(), Status> {
     if completion::is_running() {
         let text = "this function blocks, and a completion callback must not: use another thread or a queue";
@@ -100,8 +101,8 @@ pub(crate) fn wait<F: Future>(future: F) -> Result<F::Output, Status> {
     }
 }
 
-/// Like [`wait`], but also works in destructors that run after those of tokio: those of static objects, and functions
-/// of `atexit`.
+/// Like [`wait`], but also works in destructors that run after those of tokio, such as those of static objects and
+/// functions registered with `atexit`.
 ///
 /// # Errors
 /// Like [`wait`].

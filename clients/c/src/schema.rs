@@ -12,28 +12,28 @@ use prost_reflect::prost_types::method_options::IdempotencyLevel;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 use std::collections::{BTreeMap, HashSet};
 
-/// Operation of the first method, unless another schema uses it.
+/// Operation number of the first method of a schema, unless another schema uses it.
 pub(crate) const FIRST_OPERATION: u16 = 10;
 
 /// Methods by name.
 pub(crate) struct Schema {
-    /// Caches the field order of each message.
+    /// Codec for messages, which caches the field order of each message type.
     pub(crate) codec: Codec,
-    /// The encoded descriptors.
+    /// Encoded descriptors of the schema's files.
     pub(crate) files: Vec<u8>,
     pub(crate) methods: Vec<Callable>,
-    /// Sorted by length, so that a search compares few names.
+    /// Names of the methods, sorted by length so that a search compares few of them.
     names: Vec<MethodName>,
 }
 
-/// `pkg.Service/Method`, or `Method`.
+/// A name by which a method can be found: `pkg.Service/Method`, or only `Method`.
 struct MethodName {
     name: Box<[u8]>,
-    /// `None` if the name is ambiguous.
+    /// Index of the method, or `None` if several methods have the name.
     index: Option<usize>,
 }
 
-/// A method of a schema.
+/// A method of a schema with the data needed to call it.
 pub(crate) struct Callable {
     pub(crate) descriptor: MethodDescriptor,
     pub(crate) method: &'static Method,
@@ -46,7 +46,7 @@ pub(crate) struct Callable {
 }
 
 impl Schema {
-    /// Parses a `.proto` file and assigns operations from `first` on.
+    /// Parses a `.proto` file and assigns operation numbers to its methods, starting at `first`.
     ///
     /// # Errors
     /// If the text is not a valid schema.
@@ -64,7 +64,7 @@ impl Schema {
         Self::of(&pool, loaded.descriptors, &descriptions)
     }
 
-    /// Checks the text of a `.proto` file without allocating permanent memory for a schema.
+    /// Checks the text of a `.proto` file without allocating permanent memory for its schema.
     ///
     /// # Errors
     /// If the text is not a valid schema.
@@ -74,7 +74,7 @@ impl Schema {
         builder.load_fds(compiled).map(drop).map_err(|error| invalid(&error))
     }
 
-    /// Creates a schema from a server's reflection.
+    /// Creates a schema from the reflection data of a server.
     ///
     /// # Errors
     /// If it is invalid.
@@ -142,12 +142,13 @@ impl Schema {
         self.names.insert(at, MethodName { name: name.into_bytes().into(), index: Some(index) });
     }
 
-    /// Returns the method at an index that [`method_index`](Self::method_index) returned.
+    /// Returns the method with an index that [`method_index`](Self::method_index) returned.
     pub(crate) fn at(&self, index: usize) -> &Callable {
         self.methods.get(index).expect("method index should be in the schema")
     }
 
-    /// Returns the index of a method in `methods`: `pkg.Service/Method`, or `Method` if the name is unique.
+    /// Returns the index of a method in `methods`. Its name is `pkg.Service/Method`, or only `Method` if that is
+    /// unique.
     ///
     /// # Errors
     /// If there is no such method, or if the name is ambiguous.
@@ -166,7 +167,7 @@ impl Schema {
         }
     }
 
-    /// Returns the descriptors for reflection. They are leaked once per schema.
+    /// Returns the embedded schema for reflection. It is leaked once per schema.
     pub(crate) fn embedded(&self, codec: frisbee_codec) -> &'static Embedded {
         static EMBEDDED: Mutex<BTreeMap<(Vec<u8>, bool), &'static Embedded>> = Mutex::new(BTreeMap::new());
         let is_protobuf = codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF;
@@ -176,7 +177,8 @@ impl Schema {
         })
     }
 
-    /// Returns the first operation for a further schema: the next multiple of 100, like frpc-build.
+    /// Returns the first operation number for an additional schema, which is the next multiple of 100 like in
+    /// frpc-build.
     pub(crate) fn free_operation<'s>(schemas: impl IntoIterator<Item = &'s Self>) -> u16 {
         let highest = schemas.into_iter().flat_map(|schema| &schema.methods).map(|callable| callable.operation).max();
         highest.map_or(FIRST_OPERATION, |last| (last / 100).saturating_add(1).saturating_mul(100))
@@ -194,13 +196,13 @@ impl Schema {
     }
 }
 
-/// Returns whether a service or method belongs to reflection, health or introspection.
+/// Returns whether a service or method is part of reflection, health checking or introspection.
 fn is_about_server(name: &str) -> bool {
     name.starts_with("frpc.") || name.starts_with("grpc.")
 }
 
 impl Callable {
-    /// Returns the method for a unary call.
+    /// Returns the descriptor for a unary call of this method. Fails if the method is streaming.
     ///
     /// # Errors
     /// If it streams.
@@ -213,14 +215,14 @@ impl Callable {
         Status::invalid_argument(format!("{} has streams: use frisbee_client_open", self.name()))
     }
 
-    /// Returns `pkg.Service/Method`.
+    /// Returns the full name of the method as `pkg.Service/Method`.
     pub(crate) fn name(&self) -> String {
         format!("{}/{}", self.descriptor.parent_service().full_name(), self.descriptor.name())
     }
 }
 
 impl MessageType {
-    /// Returns the JSON names of the fields in the order of declaration. They are leaked once per list.
+    /// Returns the JSON names of the message's fields in the order of declaration. They are leaked once per list.
     pub(crate) fn fields(&self) -> &'static [&'static str] {
         static LISTS: Mutex<BTreeMap<Vec<String>, &'static [&'static str]>> = Mutex::new(BTreeMap::new());
         let declared = self.descriptor.descriptor_proto().field.iter();
@@ -230,7 +232,7 @@ impl MessageType {
     }
 }
 
-/// Returns the wire properties of a service in `pool`.
+/// Returns the wire layout and the operation numbers of a service declared in `pool`.
 fn described(layout: &frpc_build::Layout, pool: &DescriptorPool) -> ServiceDescription {
     let service = pool.get_service_by_name(layout.service());
     let method = |(name, operation): (&str, u16)| {
@@ -257,7 +259,7 @@ fn invalid(error: &dyn std::fmt::Display) -> Status {
     Status::invalid_argument(format!("the schema is invalid: {error}"))
 }
 
-/// Returns a file name that is unique among the schemas of a server.
+/// Returns a file name for a schema that is unique among the schemas of a server.
 fn file_name(first: u16) -> String {
     format!("schema{first}.proto")
 }
@@ -272,7 +274,8 @@ fn compile(file: &str, text: &str) -> Result<protox::Compiler, Status> {
     Ok(compiler)
 }
 
-/// Resolves a file with its name and text, and the files that every schema can import.
+/// File resolver that provides one `.proto` file, given by name and text, and the bundled files that every schema can
+/// import.
 struct Source(String, String);
 
 impl FileResolver for Source {

@@ -27,7 +27,7 @@ const MESSAGES_AHEAD: usize = 16;
 /// A server of functions: a handle, which `frisbee_server_free` frees.
 pub struct frisbee_server {
     state: Mutex<State>,
-    /// The address, once it is bound.
+    /// Bound address of the server, once it is known.
     address: std::sync::OnceLock<CString>,
     running: Arc<RunningFunctions>,
     ended: watch::Receiver<ServerOutcome>,
@@ -35,26 +35,26 @@ pub struct frisbee_server {
 
 handle!(frisbee_server, 6, "server");
 
-/// The outcome of a server, once it has ended.
+/// Outcome of serving, once the server has ended.
 type ServerOutcome = Option<Result<(), String>>;
 
 enum State {
     Building(Box<Building>),
-    /// A thread is binding the address.
+    /// A thread is currently binding the server's address.
     Starting,
     Serving(oneshot::Sender<()>),
     Stopped,
 }
 
-/// A server that has not started.
+/// Configuration of a server that has not been started.
 struct Building {
     builder: ServerBuilder,
     ending: watch::Sender<ServerOutcome>,
     service: String,
-    /// Functions with signatures, which form the service `service`.
+    /// Functions registered with a signature. They form the service named `service`.
     functions: Vec<(Signature, Function)>,
     schemas: Vec<Arc<Schema>>,
-    /// Functions by method name in the schemas.
+    /// Functions registered for a method of a schema, by method name.
     handlers: Vec<(String, Function)>,
 }
 
@@ -72,7 +72,7 @@ struct Function {
     run: extern "C" fn(*mut frisbee_call, *mut c_void),
     user: UserData,
     running: Arc<RunningFunctions>,
-    /// Whether the function has a signature, and reads its parameters by type.
+    /// Whether the function was registered with a signature and reads its parameters by type.
     is_typed: bool,
 }
 
@@ -173,7 +173,7 @@ unsafe fn builder(options: *const frisbee_server_options) -> Result<ServerBuilde
     }
 }
 
-/// The functions of one service.
+/// Functions that serve the methods of one service.
 struct Functions {
     layout: &'static Layout,
     embedded: &'static Embedded,
@@ -196,7 +196,7 @@ impl Service for Functions {
     }
 }
 
-/// Adds the method of a function.
+/// Adds the method that a function serves.
 fn add(
     builder: MethodsBuilder<()>,
     schema: &Arc<Schema>,
@@ -272,8 +272,8 @@ impl Function {
         Ok(())
     }
 
-    /// Waits for a thread on which the function may block, and runs it there. The function receives the call only after
-    /// the thread is available, so that a call that ends earlier does not run.
+    /// Waits for a thread on which the function may block, and runs the function there. The function receives the call
+    /// only once the thread is available, so a call that ends before does not run.
     async fn spawn(self, call: Arc<frisbee_call>) {
         static FREE: Semaphore = Semaphore::const_new(BLOCKING_MAX);
         let taken = FREE.acquire().await;
@@ -288,14 +288,14 @@ impl Function {
 }
 
 impl Building {
-    /// Returns the schema of a method, and its index there.
+    /// Returns the schema that declares a method, and the index of the method in it.
     fn find(&self, name: &str) -> Result<(&Arc<Schema>, usize), Status> {
         let found = self.schemas.iter().find_map(|schema| Some((schema, schema.method_index(name.as_bytes()).ok()?)));
         let text = || format!("no schema of the server has a method {name}: add its schema before its function");
         found.ok_or_else(|| Status::not_found(text()))
     }
 
-    /// Creates the services of all functions.
+    /// Creates the services that consist of all registered functions.
     fn services(mut self) -> Result<(ServerBuilder, watch::Sender<ServerOutcome>), Status> {
         let mut handlers = std::mem::take(&mut self.handlers);
         if !self.functions.is_empty() {
@@ -358,7 +358,7 @@ impl frisbee_server {
         outcome
     }
 
-    /// Binds the address and serves until the sender is dropped.
+    /// Binds the address and serves until the returned sender is dropped.
     fn serve(&self, building: Building, address: &str) -> Result<oneshot::Sender<()>, Status> {
         let (builder, ending) = building.services()?;
         let (stop, stopped) = oneshot::channel::<()>();
@@ -387,7 +387,7 @@ impl frisbee_server {
         Ok(stop)
     }
 
-    /// Waits until serving has ended.
+    /// Waits until the server has stopped serving.
     fn end(&self) -> Result<(), Status> {
         let mut ended = self.ended.clone();
         let outcome = wait_at_exit(async move {
@@ -638,7 +638,7 @@ mod tests {
     use super::*;
     use std::{ptr, thread};
 
-    /// Regression test: while another thread was binding the address, `frisbee_server_stop` had no effect and the
+    /// Regression test: `frisbee_server_stop` had no effect while another thread was binding the address, and the
     /// server continued to serve.
     #[test]
     fn server_that_is_stopped_while_it_starts_ends() {

@@ -3,7 +3,7 @@
 use frpc::Status;
 use std::fmt::Write as _;
 
-/// A function: its name, its parameters as protobuf fields, and its result type.
+/// Parsed signature of a function: its name, its parameters as protobuf fields, and its result type.
 pub(crate) struct Signature {
     pub(crate) name: String,
     parameters: Vec<String>,
@@ -44,7 +44,7 @@ impl Signature {
 }
 
 impl Signature {
-    /// Returns the prefix of its message names: `GetName` for `get_name`.
+    /// Returns the prefix of the function's message names, such as `GetName` for `get_name`.
     pub(crate) fn class(&self) -> String {
         let part = |part: &str| {
             let mut letters = part.chars();
@@ -54,7 +54,7 @@ impl Signature {
     }
 }
 
-/// Returns the `.proto` file of a service with these functions. `service` is its full name.
+/// Returns the `.proto` file of a service that consists of these functions. `service` is its full name.
 pub(crate) fn proto(service: &str, functions: &[Signature]) -> String {
     let (package, service) = service.rsplit_once('.').map_or((None, service), |(package, name)| (Some(package), name));
     let mut text = String::from("syntax = \"proto3\";\n");

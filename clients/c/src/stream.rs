@@ -16,15 +16,15 @@ use std::sync::Arc;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, watch};
 use tokio::task::AbortHandle;
 
-/// Number of buffered messages in each direction, in addition to the connection's flow control window.
+/// Number of buffered messages in each direction, in addition to the flow control window of the connection.
 const MESSAGES_AHEAD: usize = 16;
 
 /// A streaming call: a handle, which `frisbee_stream_free` frees.
 pub struct frisbee_stream {
     format: Format,
-    /// The schema and the method's index in it, once known.
+    /// Schema of the client and the index of the called method in it, once known.
     method: watch::Receiver<Option<(Arc<Schema>, usize)>>,
-    /// `None` after the end of the requests.
+    /// Sender of the requests. `None` once the caller has ended them.
     requests: Mutex<Option<RequestSender<Payload>>>,
     replies: AsyncMutex<Replies>,
     task: AbortHandle,
@@ -72,7 +72,7 @@ impl frisbee_stream {
         })
     }
 
-    /// Waits until the schema and the method are known.
+    /// Waits until the client's schema and the called method are known.
     async fn method(&self) -> Result<(Arc<Schema>, usize), Status> {
         let mut method = self.method.clone();
         let known = method.wait_for(Option::is_some).await;
@@ -88,7 +88,7 @@ impl frisbee_stream {
         sender.send(payload).await
     }
 
-    /// Returns the next reply, or `None` at the end.
+    /// Waits for the next reply of the stream. Returns `None` at its end.
     async fn next(&self) -> Option<frisbee_reply> {
         let mut replies = self.replies.lock().await;
         if replies.has_ended {
@@ -115,7 +115,7 @@ impl frisbee_stream {
     }
 }
 
-/// Runs a call until it ends.
+/// Runs a streaming call until it ends.
 async fn drive(
     mut call: Prepared,
     requests: RequestStream<Payload>,
@@ -129,7 +129,7 @@ async fn drive(
     until_cancelled(cancel.as_ref(), exchange(call, requests, replies)).await
 }
 
-/// Sends the requests of a call and receives its replies.
+/// Sends the requests of a streaming call and receives its replies.
 async fn exchange(
     mut call: Prepared,
     requests: RequestStream<Payload>,
@@ -169,7 +169,7 @@ async fn single(reply: Response<Payload>, replies: &mpsc::Sender<Incoming>) -> R
     Ok(())
 }
 
-/// Forwards replies. If the caller does not take them, the stream's flow control stops the server.
+/// Forwards replies to the caller. If the caller does not take them, flow control stops the server from sending more.
 async fn forward(stream: Response<Streaming<Payload>>, replies: &mpsc::Sender<Incoming>) -> Result<(), Status> {
     let mut stream = stream.into_inner();
     let mut is_first = true;

@@ -12,20 +12,21 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// A unary call. Its output is the reply; `Err` is the reply of a failed call.
+/// A unary call, as a future of its reply. `Err` contains the reply of a failed call.
 pub(crate) enum UnaryCall {
-    /// A call of a known method without options except a timeout. Nearly all calls take this path, which does not
+    /// A call of a known method without options other than a timeout. Nearly all calls take this path, which does not
     /// allocate.
     Plain(PlainCall),
     Other(BoxFuture<'static, Ended>),
-    /// The call failed before it was sent. `None` once the reply was taken.
+    /// The call failed before it was sent. `None` once its reply has been taken.
     Refused(Option<NewReply>),
 }
 
 pub(crate) type Ended = Result<NewReply, NewReply>;
 
 pub(crate) struct PlainCall {
-    /// Borrows the channel of `client`, and is declared first because fields are dropped in order.
+    /// Future of the sent call, which borrows the channel of `client`. Declared first, because fields are dropped in
+    /// order of declaration.
     sent: codegen::UnaryCall<'static, Payload, NewReply>,
     client: InUse<frisbee_client>,
     index: usize,
@@ -33,7 +34,7 @@ pub(crate) struct PlainCall {
 }
 
 impl UnaryCall {
-    /// Creates a call in `place`. It is sent when it is polled.
+    /// Creates a call in `place`. Its request is sent when the future is polled.
     ///
     /// # Errors
     /// If there is no such method, or an option is invalid.
@@ -95,7 +96,7 @@ impl Future for UnaryCall {
     }
 }
 
-/// Makes a call that owns its arguments.
+/// Makes a call from arguments that it owns.
 async fn make(mut call: Prepared) -> Ended {
     let method = match call.fetch_schema().await {
         Ok(()) => call.unary_method(),
@@ -107,7 +108,7 @@ async fn make(mut call: Prepared) -> Ended {
     reply(ended, target.known(), target.format)
 }
 
-/// Converts the outcome of a call for C.
+/// Converts the outcome of a call to a reply for C.
 fn reply(
     ended: Result<Response<NewReply>, Status>,
     method: Result<(&Arc<Schema>, usize), Status>,

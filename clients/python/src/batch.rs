@@ -14,22 +14,22 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// The batching settings of a function.
+/// Settings for batching the calls of a Python function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
     /// Maximum number of calls in a batch.
     pub(crate) size_max: usize,
-    /// Maximum time that the first call of a batch waits for others.
+    /// Maximum time for which the first call of a batch waits for others.
     pub(crate) delay_max: Duration,
 }
 
-/// The queue of calls to a batched function.
+/// Queue of the calls to a Python function that processes them in batches.
 pub(crate) struct Batch(Batcher<Payload, Payload, Status>);
 
 type Outcomes = Vec<Result<Payload, Status>>;
 
 impl Batch {
-    /// Starts the thread that calls the function. It exits when the batch is dropped.
+    /// Starts the thread that calls the Python function. It exits when the queue is dropped.
     pub(crate) fn new(function: Arc<Function>, terms: Terms) -> PyResult<Self> {
         let (batches, coming) = mpsc::channel::<(Vec<Payload>, oneshot::Sender<Outcomes>)>();
         thread::Builder::new().name("frisbee-rpc-batch".to_owned()).spawn(move || {
@@ -49,7 +49,7 @@ impl Batch {
         })))
     }
 
-    /// Adds a call to the next batch, and waits for its outcome.
+    /// Adds a call to the next batch and waits for its outcome.
     pub(crate) fn call(
         &self,
         request: Request<Payload>,
@@ -63,7 +63,7 @@ fn ending(count: usize) -> Outcomes {
     (0..count).map(|_| Err(Status::unavailable("the server is ending"))).collect()
 }
 
-/// Calls the function with the arguments of all calls: a list per parameter.
+/// Calls the Python function with the arguments of all calls in a batch, as one list per parameter.
 fn serve(function: &Function, batch: &[Payload]) -> Outcomes {
     let serve = |py: Python<'_>| {
         let read: Vec<_> = batch.iter().map(|request| function.arguments(py, request)).collect();
@@ -87,7 +87,7 @@ fn serve(function: &Function, batch: &[Payload]) -> Outcomes {
     served.unwrap_or_else(|| ending(batch.len()))
 }
 
-/// Converts the value that the function returned for a call.
+/// Converts the value that the function returned for one call of the batch.
 fn outcome(function: &Function, value: &Bound<'_, PyAny>, encoding: Encoding) -> Result<Payload, Status> {
     match value.cast::<PyBaseException>() {
         Ok(error) => Err(function.raised(value.py(), &PyErr::from_value(error.clone().into_any()))),

@@ -14,8 +14,8 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use tokio::io::ReadBuf;
 
-/// Returns the memory of an object with a contiguous buffer, without copying it. The object stays alive and cannot be
-/// resized while the bytes exist. If its content changes in this time, the sent bytes change too.
+/// Returns the memory of a Python object with a contiguous buffer without copying it. While the bytes exist, the object
+/// stays alive and cannot be resized. If its content is modified, the bytes change too.
 pub(crate) fn shared(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     if let Ok(bytes) = object.cast::<PyBytes>() {
         return Ok(Bytes::from_owner(PyBackedBytes::from(bytes.clone())));
@@ -27,7 +27,7 @@ pub(crate) fn shared(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     Ok(Bytes::from_owner(Exported(buffer)))
 }
 
-/// An exported buffer of an object.
+/// Exported buffer of a Python object, which keeps its memory alive.
 struct Exported(PyUntypedBuffer);
 
 impl AsRef<[u8]> for Exported {
@@ -43,7 +43,7 @@ impl AsRef<[u8]> for Exported {
     }
 }
 
-/// Reads as much as fits into a buffer. The memory need not be initialized.
+/// Reads once from a descriptor into the free space of a buffer, whose memory need not be initialized.
 pub(crate) fn read_into(from: BorrowedFd<'_>, into: &mut ReadBuf<'_>) -> io::Result<usize> {
     // SAFETY: Only the kernel writes to this memory, so initialized bytes stay initialized.
     let room = unsafe { into.unfilled_mut() };
@@ -54,7 +54,7 @@ pub(crate) fn read_into(from: BorrowedFd<'_>, into: &mut ReadBuf<'_>) -> io::Res
     Ok(count)
 }
 
-/// Received bytes as a read-only Python buffer.
+/// Received bytes exposed as a read-only Python buffer.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 #[derive(Debug)]
 pub(crate) struct View {
@@ -69,7 +69,7 @@ impl View {
 
 #[pymethods]
 impl View {
-    /// Returns the address of the memory.
+    /// Returns the address of the buffer's memory.
     #[getter]
     fn address(&self) -> usize {
         self.bytes.as_ptr() as usize
@@ -97,8 +97,8 @@ thread_local! {
     static IS_KNOWN: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Registers the current thread with Python permanently, so that attaching to the interpreter does not create a thread
-/// state each time.
+/// Registers the current thread with Python permanently, so that attaching to the interpreter does not create a new
+/// thread state each time.
 pub(crate) fn introduce_thread() {
     if IS_KNOWN.get() {
         return;

@@ -26,14 +26,14 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
-/// Functions that a client serves: the functions, the callback that reports their exceptions, whether callers see
-/// exception texts, the number of threads, and the event loop of coroutines.
+/// Python functions that a client serves: the functions, the callback that reports their exceptions, whether callers
+/// see the texts of exceptions, the number of threads, and the event loop for coroutines.
 pub(crate) type Offered = (Vec<Described>, Py<PyAny>, bool, usize, Option<(Py<Inbox>, Py<PyAny>)>);
 
-/// A channel to a server. Lost connections are replaced.
+/// A channel to a server, whose lost connections are replaced.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Channel {
-    /// `None` only during drop.
+    /// How the channel is driven. `None` only during drop.
     parts: Option<Parts>,
     made: fork::Generation,
 }
@@ -41,17 +41,17 @@ pub(crate) struct Channel {
 enum Parts {
     /// Callers block.
     Blocking(frpc::Channel, BlockingRuntime),
-    /// Callers are tasks of event loops.
+    /// Callers are tasks of asyncio event loops.
     Async(Lanes),
     /// The client also serves functions, so dedicated threads drive the connection.
     Serving(Serving),
-    /// A channel to the caller of a handler.
+    /// The channel leads to the caller of a handler.
     Caller(frpc::Channel, Handle),
 }
 
 #[pymethods]
 impl Channel {
-    /// Creates a channel to `host:port` or `unix:PATH`, which connects at the first call.
+    /// Creates a channel to `host:port` or `unix:PATH` that connects at the first call.
     #[new]
     #[pyo3(signature = (address, blocking, tls = None, server_name = None, timeout = None, serves = None, body_max = None))]
     #[allow(clippy::too_many_arguments)] // Python's class has a default for each.
@@ -80,7 +80,8 @@ impl Channel {
         Ok(Self { parts: Some(parts), made: fork::Generation::current() })
     }
 
-    /// Closes the connection. Calls in flight fail. A connection of the parent process stays open.
+    /// Closes the connection. Calls in flight fail. If the connection was created by the parent process of a fork, it
+    /// stays open.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if self.made.check().is_err() {
             return Ok(());
@@ -97,7 +98,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Fetches the schema of the server by reflection.
+    /// Fetches the schema of the server by its reflection service.
     fn reflect(&self, py: Python<'_>) -> PyResult<Schema> {
         let (channel, drive) = self.blocking()?;
         let shown = drive.wait(py, ServerSchema::fetch(channel))?;
@@ -124,7 +125,7 @@ impl Channel {
         decoded(py, &api.plans, endpoint, reply.map(Response::into_inner))
     }
 
-    /// Makes a server-streaming call.
+    /// Makes a server-streaming call from a blocking caller.
     #[pyo3(signature = (api, index, value, timeout = None, metadata = None))]
     fn server_streaming(
         slf: &Bound<'_, Self>,
@@ -143,7 +144,7 @@ impl Channel {
         Messages::new(slf, &api.get().plans, endpoint, stream, None)
     }
 
-    /// Makes a client-streaming call with the requests of an iterable.
+    /// Makes a client-streaming call from a blocking caller, with requests from an iterable.
     #[pyo3(signature = (api, index, values, timeout = None, metadata = None))]
     fn client_streaming<'py>(
         &self,
@@ -163,7 +164,7 @@ impl Channel {
         decoded(py, &api.plans, endpoint, reply.map(Response::into_inner))
     }
 
-    /// Makes a bidirectional streaming call with the requests of an iterable.
+    /// Makes a bidirectional streaming call from a blocking caller, with requests from an iterable.
     #[pyo3(signature = (api, index, values, timeout = None, metadata = None))]
     fn streaming(
         slf: &Bound<'_, Self>,
@@ -182,7 +183,7 @@ impl Channel {
         Messages::new(slf, &api.get().plans, endpoint, stream, Some(source))
     }
 
-    /// Starts [`reflect`](Self::reflect) for an asyncio future.
+    /// Starts [`reflect`](Self::reflect) and completes an asyncio future with the result.
     fn start_reflect(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         let lane = self.lane(py, inbox)?;
         let channel = lane.channel.clone();
@@ -193,7 +194,7 @@ impl Channel {
         })
     }
 
-    /// Starts a unary call for an asyncio future.
+    /// Starts a unary call and completes an asyncio future with the response.
     #[pyo3(signature = (api, index, value, inbox, future, timeout = None, metadata = None))]
     #[allow(clippy::too_many_arguments)] // They are those of the call, and where its reply goes.
     fn start_unary(
@@ -218,7 +219,7 @@ impl Channel {
         })
     }
 
-    /// Opens a server-streaming call.
+    /// Opens a server-streaming call for a task of an event loop.
     #[pyo3(signature = (api, index, value, timeout = None, metadata = None))]
     fn open_server_streaming(
         slf: &Bound<'_, Self>,
@@ -236,7 +237,7 @@ impl Channel {
         Ok(AsyncMessages::new(slf, plans, endpoint, Box::new(open)))
     }
 
-    /// Starts a client-streaming call whose requests are sent individually.
+    /// Starts a client-streaming call whose requests a task sends one by one.
     #[pyo3(signature = (api, index, inbox, future, timeout = None, metadata = None))]
     #[allow(clippy::too_many_arguments)] // They are those of the call, and where its reply goes.
     fn start_client_streaming(
@@ -265,7 +266,7 @@ impl Channel {
         Ok((started, requests))
     }
 
-    /// Opens a bidirectional streaming call whose requests are sent individually.
+    /// Opens a bidirectional streaming call whose requests a task sends one by one.
     #[pyo3(signature = (api, index, inbox, timeout = None, metadata = None))]
     fn open_streaming(
         slf: &Bound<'_, Self>,
@@ -306,7 +307,7 @@ impl Channel {
         }
     }
 
-    /// Returns the connection for the event loop of this thread.
+    /// Returns the connection that is driven by the event loop of this thread, or else by the background thread.
     fn lane(&self, py: Python<'_>, inbox: &Inbox) -> PyResult<Lane> {
         match self.parts()? {
             Parts::Async(lanes) => lanes.lane(py, inbox),
@@ -341,7 +342,7 @@ impl Drop for Channel {
     }
 }
 
-/// Converts an argument in seconds to a duration.
+/// Converts a Python argument in seconds to a duration. `name` is used in errors.
 pub(crate) fn duration(name: &str, seconds: f64) -> PyResult<Duration> {
     let text = || format!("{name}: {seconds:?} s is not a time from 0 to {:e} s", u64::MAX as f64);
     Duration::try_from_secs_f64(seconds).map_err(|_| PyValueError::new_err(text()))
@@ -374,21 +375,21 @@ fn decoded<'py>(
     })
 }
 
-/// The replies of a streaming call, for a blocking caller.
+/// Replies of a streaming call for a blocking caller, as a Python iterator.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Messages {
     channel: Py<Channel>,
     plans: Arc<Plans>,
     endpoint: Endpoint,
     stream: Mutex<ReplyStream>,
-    /// Wakes a thread that waits for a reply.
+    /// Wakes a thread that is waiting for a reply when the stream is closed.
     closing: Notify,
     source: Option<IterableSource>,
 }
 
 enum ReplyStream {
     Open(Box<Forkable<Streaming<Payload>>>),
-    /// A thread holds the stream and waits for a reply.
+    /// A thread has taken the stream and is waiting for a reply.
     InUse,
     Over,
 }
@@ -438,7 +439,7 @@ impl Messages {
         reply
     }
 
-    /// Cancels the call, and ends an iteration on another thread.
+    /// Cancels the call and ends an iteration on another thread.
     fn close(&self) {
         let stream = std::mem::replace(&mut *self.stream.lock(), ReplyStream::Over);
         if matches!(stream, ReplyStream::InUse) {
@@ -471,20 +472,20 @@ impl Messages {
 
 type Opening = std::pin::Pin<Box<dyn Future<Output = Result<Response<Streaming<Payload>>, Status>> + Send>>;
 
-/// Function that opens a call on a channel.
+/// Function that opens a streaming call on a channel.
 type Open = Box<dyn FnOnce(frpc::Channel) -> Opening + Send>;
 
-/// The replies of a streaming call, for an event loop.
+/// Replies of a streaming call for an event loop, as an asynchronous Python iterator.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct AsyncMessages {
     channel: Py<Channel>,
     plans: Arc<Plans>,
     endpoint: Endpoint,
-    /// Opens the call when the first message is awaited.
+    /// Function that opens the call when the first message is awaited.
     open: Mutex<Option<Open>>,
     site: Mutex<Option<Site>>,
     slot: Forkable<ReadySlot<OpenMessages, Result<Option<Payload>, Status>>>,
-    /// Wakes a task that waits for a message.
+    /// Wakes a task that is waiting for a message when the stream is closed.
     closing: Arc<Notify>,
 }
 
@@ -493,7 +494,7 @@ struct OpenMessages {
     closing: Arc<Notify>,
 }
 
-/// The progress of a call.
+/// Progress of a streaming call.
 enum Stage {
     Opening(Opening),
     Open(Box<Streaming<Payload>>),
@@ -514,7 +515,7 @@ impl AsyncMessages {
         }
     }
 
-    /// Returns where the call runs, and starts the call if necessary.
+    /// Returns where the parts of the call run, opening the call first if necessary.
     fn site(&self, py: Python<'_>, inbox: &Inbox) -> PyResult<Site> {
         if let Some(site) = &*self.site.lock() {
             return Ok(site.clone());
@@ -531,20 +532,21 @@ impl AsyncMessages {
 
 #[pymethods]
 impl AsyncMessages {
-    /// Starts waiting for the next message.
+    /// Starts waiting for the next message and completes an asyncio future when it arrives.
     fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         let site = self.site(py, inbox)?;
         self.slot.get()?.start(py, &site, inbox, future)
     }
 
-    /// Takes the received message as a 1-tuple. Returns `None` if another task took it.
+    /// Returns the received message as a 1-tuple, or `None` if another task has taken it.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let Some(next) = self.slot.get()?.take() else { return Ok(None) };
         let message = next.transpose().ok_or_else(|| PyStopAsyncIteration::new_err(()))?;
         PyTuple::new(py, [decoded(py, &self.plans, self.endpoint, message)?]).map(Some)
     }
 
-    /// Cancels the call, unless it belongs to the parent process, and wakes tasks that wait for a message.
+    /// Cancels the call and wakes tasks that are waiting for a message. Does nothing to a call of the parent process
+    /// after a fork.
     fn close(&self) {
         let Ok(slot) = self.slot.get() else { return };
         self.open.lock().take();
@@ -582,7 +584,7 @@ impl NextItem<Result<Option<Payload>, Status>> for OpenMessages {
 }
 
 impl Stage {
-    /// Waits for the next message. Cancel safe.
+    /// Waits for the next message. Cancel safe: if the future is dropped, no message is lost.
     async fn next(&mut self) -> Result<Option<Payload>, Status> {
         if let Self::Opening(opening) = self {
             let response = opening.as_mut().await?;
@@ -595,7 +597,7 @@ impl Stage {
     }
 }
 
-/// An operation that runs for an asyncio future.
+/// An operation that was started for an asyncio future.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Started {
     task: AbortHandle,
@@ -604,7 +606,7 @@ pub(crate) struct Started {
 
 #[pymethods]
 impl Started {
-    /// Cancels the operation. The server is notified if it is a call.
+    /// Cancels the operation. If it is a call, the server is notified.
     fn cancel(&self) {
         if !self.task.is_finished() {
             self.task.abort();
@@ -613,7 +615,7 @@ impl Started {
     }
 }
 
-/// Runs `work`, and completes an asyncio future with the result of `finish`.
+/// Runs `work` and completes an asyncio future with the value that `finish` returns.
 pub(crate) fn start<T: Send + 'static>(
     py: Python<'_>,
     site: &Site,

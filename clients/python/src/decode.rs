@@ -16,9 +16,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
-/// Memory of a list or dict slot, including a small object that it refers to.
+/// Memory in bytes charged for a list or dict slot, including a small object that it refers to.
 const SLOT_BYTES: usize = 40;
-/// Memory of an object without its fields.
+/// Memory in bytes charged for a Python object without its fields.
 const OBJECT: usize = 64;
 
 /// Decodes a body.
@@ -39,9 +39,9 @@ pub(crate) fn body<'py>(
 
 struct Reader<'a> {
     plans: &'a Plans,
-    /// Remaining memory in bytes.
+    /// Number of bytes that the decoded message may still use.
     memory: usize,
-    /// Remaining nesting levels.
+    /// Number of further nesting levels that messages may have.
     levels: u32,
 }
 
@@ -69,7 +69,7 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    /// Decodes the fields in wire order.
+    /// Decodes the fields of a message in wire order.
     fn fields<'py>(
         &mut self,
         py: Python<'py>,
@@ -151,7 +151,7 @@ impl Reader<'_> {
         converted(field, value).map(Some)
     }
 
-    /// Decodes a oneof in the extended form. Returns the value and its field.
+    /// Decodes a oneof in the extended encoding. Returns the value and the field of its set member.
     fn member<'py>(
         &mut self,
         py: Python<'py>,
@@ -203,7 +203,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Returns the default message, which peers encode as nil.
+    /// Returns a default message, which peers encode as nil.
     fn absent_message<'py>(&mut self, py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyAny>> {
         self.charge(OBJECT)?;
         match plan.form {
@@ -214,7 +214,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Charges memory before it is allocated.
+    /// Charges memory against the limit before it is allocated.
     fn charge(&mut self, bytes: usize) -> PyResult<()> {
         self.memory = self.memory.checked_sub(bytes).ok_or_else(|| {
             PyValueError::new_err(format!("the message takes more than {CONTAINER_MEMORY_MAX} bytes of memory"))
@@ -229,7 +229,7 @@ fn clear(values: &mut [Option<Bound<'_, PyAny>>], plan_index: usize) {
     }
 }
 
-/// Creates the Python value of a message from its fields in wire order.
+/// Creates the Python value of a message from its field values in wire order.
 pub(crate) fn finish<'py>(
     py: Python<'py>,
     plan: &Plan,
@@ -265,7 +265,7 @@ pub(crate) fn finish<'py>(
     }
 }
 
-/// Converts the value of a field according to its type hint.
+/// Converts the value of a field to the type of its type hint.
 pub(crate) fn converted<'py>(field: &FieldPlan, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     match &field.convert {
         Some(convert) => convert.bind(value.py()).call1((value,)),
@@ -273,7 +273,7 @@ pub(crate) fn converted<'py>(field: &FieldPlan, value: Bound<'py, PyAny>) -> PyR
     }
 }
 
-/// Returns the value of a missing field, or `None` if the field is required.
+/// Returns the Python value for an absent field, or `None` if the field is required.
 fn absent<'py>(py: Python<'py>, field: &FieldPlan) -> PyResult<Option<Bound<'py, PyAny>>> {
     let default = match &field.absent {
         Absent::Value(value) => return Ok(Some(value.bind(py).clone())),
@@ -295,7 +295,7 @@ fn absent<'py>(py: Python<'py>, field: &FieldPlan) -> PyResult<Option<Bound<'py,
     converted(field, default).map(Some)
 }
 
-/// Adds the field name to an error in a peer's bytes.
+/// Adds the name of a field to an error about bytes from a peer.
 #[cold]
 fn in_field(py: Python<'_>, error: PyErr, field: &FieldPlan) -> PyErr {
     PyValueError::new_err(format!("{}: {}", field.text, error.value(py)))

@@ -19,27 +19,27 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{Notify, Semaphore};
 
-/// Interval at which a waiting caller checks for signals, such as Ctrl-C. The client's thread wakes it, because a timer
-/// per call would make the kernel program its clock twice for each call.
+/// Interval at which a waiting caller checks for signals, such as Ctrl-C. The client's background thread wakes it,
+/// because a timer per call would make the kernel program its clock twice for each call.
 const SIGNALS: Duration = Duration::from_millis(50);
 
-/// Number of these intervals without a call before the client's thread takes over. PINGs must be answered within
-/// seconds.
+/// Number of signal check intervals without a call after which the client's background thread drives the connections,
+/// because PINGs must be answered within seconds.
 const IDLE: u32 = 4;
 
 thread_local! {
-    /// Address of the pool of the server whose handler this thread is running. A handler that runs on the thread
-    /// driving its connection must not wait in another runtime.
+    /// Address of the thread pool of the server whose handler this thread is running. A handler on the thread that
+    /// drives its connection must not wait in another runtime.
     static HANDLER_OF: Cell<Option<usize>> = const { Cell::new(None) };
 
-    /// Whether the thread belongs to the pool, where handlers may block.
+    /// Whether this thread belongs to a thread pool in which handlers may block.
     static IN_POOL: Cell<bool> = const { Cell::new(false) };
 
-    /// Whether this thread handles Python signals, and the process for which that was determined.
+    /// Whether this thread handles Python signals, and the process in which that was determined.
     static HAS_SIGNALS: Cell<Option<(fork::Generation, bool)>> = const { Cell::new(None) };
 }
 
-/// Returns whether this thread handles Python signals.
+/// Returns whether this thread is the one that handles Python signals.
 fn has_signals(py: Python<'_>) -> PyResult<bool> {
     if let Some((found, has_signals)) = HAS_SIGNALS.get()
         && found.check().is_ok()
@@ -52,7 +52,7 @@ fn has_signals(py: Python<'_>) -> PyResult<bool> {
     Ok(has_signals)
 }
 
-/// Marks the thread as running a handler of the server with this pool.
+/// Calls `run` with this thread marked as running a handler of the server with this thread pool.
 pub(crate) fn in_handler<T>(pool: &Arc<Semaphore>, run: impl FnOnce() -> T) -> T {
     let before = HANDLER_OF.replace(Some(Arc::as_ptr(pool).addr()));
     let outcome = run();
@@ -60,12 +60,12 @@ pub(crate) fn in_handler<T>(pool: &Arc<Semaphore>, run: impl FnOnce() -> T) -> T
     outcome
 }
 
-/// Returns whether the thread is running a handler of the server with this pool.
+/// Returns whether this thread is running a handler of the server with this thread pool.
 pub(crate) fn is_in_handler(pool: &Arc<Semaphore>) -> bool {
     HANDLER_OF.get() == Some(Arc::as_ptr(pool).addr())
 }
 
-/// Marks the thread as a pool thread, where handlers may block.
+/// Calls `run` with this thread marked as a pool thread, on which handlers may block.
 pub(crate) fn in_pool<T>(run: impl FnOnce() -> T) -> T {
     let before = IN_POOL.replace(true);
     let outcome = run();
@@ -73,24 +73,24 @@ pub(crate) fn in_pool<T>(run: impl FnOnce() -> T) -> T {
     outcome
 }
 
-/// Returns whether the thread is driving a connection and must not block.
+/// Returns whether this thread drives a connection and must not block.
 fn drives() -> bool {
     HANDLER_OF.get().is_some() && !IN_POOL.get()
 }
 
-/// Determines how a blocking caller waits for a call.
+/// How a blocking caller waits for its call, depending on which thread drives the connection.
 pub(crate) enum Waiter<'a> {
-    /// The caller drives the connection itself.
+    /// The caller's thread drives the connection while it waits.
     Here(&'a BlockingRuntime),
     /// Another thread drives the connection.
     Other(&'a Handle),
     /// Another thread drives the connection, which belongs to the caller of the current handler. If the handler runs on
-    /// that thread, the call would wait for itself.
+    /// that same thread, the call would wait for itself.
     Caller(&'a Handle),
 }
 
 impl Waiter<'_> {
-    /// Waits for a future. Stops if a signal handler raises an exception.
+    /// Blocks until the future completes, or until a signal handler raises an exception.
     pub(crate) fn wait<F>(&self, py: Python<'_>, future: F) -> PyResult<F::Output>
     where
         F: Future + Send,
@@ -106,7 +106,7 @@ impl Waiter<'_> {
     }
 }
 
-/// Waits for a future whose connection another thread drives.
+/// Blocks until a future completes whose connection is driven by another thread.
 fn wait_for_other<F>(py: Python<'_>, handle: &Handle, future: F) -> PyResult<F::Output>
 where
     F: Future + Send,
@@ -131,9 +131,9 @@ where
     }
 }
 
-/// The runtime of a blocking client.
+/// Runtime of a blocking client, which is driven by the callers that wait for their calls.
 pub(crate) struct BlockingRuntime {
-    /// `None` only during drop.
+    /// State shared with the background thread. `None` only during drop.
     shared: Option<Arc<Shared>>,
     keeper: Option<JoinHandle<()>>,
     made: fork::Generation,
@@ -141,17 +141,17 @@ pub(crate) struct BlockingRuntime {
 
 struct Shared {
     runtime: RuntimeGuard,
-    /// Number of started calls.
+    /// Number of calls that have been started.
     calls: AtomicU64,
-    /// Number of waiting callers.
+    /// Number of callers that are currently waiting.
     waiting: AtomicUsize,
-    /// Whether the keeper thread is driving the runtime.
+    /// Whether the background thread (the keeper) is driving the runtime.
     has_keeper: AtomicBool,
-    /// Asks the keeper to release the runtime to a caller.
+    /// Notified when the keeper must let a caller drive the runtime.
     leave: Notify,
-    /// The caller to wake for signal checks.
+    /// Waker of the waiting caller that checks for signals.
     looking: Mutex<Option<Waker>>,
-    /// Whether that caller should check now.
+    /// Whether that caller should check for signals now.
     looks: AtomicBool,
     is_over: Mutex<bool>,
     over: Condvar,
@@ -177,7 +177,7 @@ impl BlockingRuntime {
         Ok(Self { shared: Some(shared), keeper: Some(keeper), made: fork::Generation::current() })
     }
 
-    /// Returns the runtime handle for new channels.
+    /// Returns the runtime handle for creating channels.
     pub(crate) fn handle(&self) -> &Handle {
         self.shared().runtime.handle()
     }
@@ -186,7 +186,7 @@ impl BlockingRuntime {
         self.shared.as_ref().expect("runtime should exist until drop")
     }
 
-    /// Waits for a future. Stops if a signal handler raises an exception.
+    /// Blocks until the future completes, or until a signal handler raises an exception.
     pub(crate) fn wait<F>(&self, py: Python<'_>, future: F) -> PyResult<F::Output>
     where
         F: Future + Send,
@@ -206,7 +206,7 @@ impl BlockingRuntime {
     }
 }
 
-/// Runs ready tasks, such as the driver of a connection.
+/// Lets tasks that are ready run, such as the driver of a connection.
 pub(crate) async fn flush() {
     for _ in 0..4 {
         tokio::task::yield_now().await;
@@ -239,7 +239,7 @@ impl Shared {
         }
     }
 
-    /// Polls a future. Ready without an output if it is time to check for signals.
+    /// Polls a future. Returns ready without an output when it is time to check for signals.
     fn poll_until_woken<F: Future>(&self, future: Pin<&mut F>, context: &mut Context<'_>) -> Poll<Option<F::Output>> {
         if let Poll::Ready(output) = future.poll(context) {
             return Poll::Ready(Some(output));
@@ -252,7 +252,7 @@ impl Shared {
         if self.looks.swap(false, Ordering::SeqCst) { Poll::Ready(None) } else { Poll::Pending }
     }
 
-    /// Wakes a waiting caller to check for signals.
+    /// Wakes a waiting caller so that it checks for signals.
     fn wake_for_signals(&self) {
         self.looks.store(true, Ordering::SeqCst);
         let waker = self.looking.lock().clone();
@@ -269,7 +269,7 @@ impl Shared {
         }
     }
 
-    /// Drives the connections while there are no calls.
+    /// Drives the connections while no calls are in progress. Runs on the background thread.
     fn keep(&self) {
         let (mut calls_before, mut quiet) = (0, 0);
         loop {
@@ -326,7 +326,7 @@ impl Drop for BlockingRuntime {
     }
 }
 
-/// A runtime that can be dropped in any context.
+/// A runtime that may be dropped in any context, including asynchronous ones.
 struct RuntimeGuard(Option<Runtime>);
 
 impl Deref for RuntimeGuard {
@@ -345,10 +345,10 @@ impl Drop for RuntimeGuard {
     }
 }
 
-/// The thread that drives connections which no event loop can drive. It never runs Python code.
+/// Background thread for connections that no event loop can drive. It never runs Python code.
 static BACKGROUND: Mutex<Option<(fork::Generation, Handle)>> = Mutex::new(None);
 
-/// Returns the runtime of this thread, which lives as long as the process.
+/// Returns the runtime of the background thread, which lives as long as the process.
 pub(crate) fn background() -> PyResult<Handle> {
     let mut background = BACKGROUND.lock();
     if let Some((made, handle)) = &*background

@@ -13,7 +13,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
-/// Encodes the value of a message: an object of its class, the arguments of a call, or the value itself.
+/// Encodes the Python value of a message: an object of its class, the arguments of a call, or the value itself.
 pub(crate) fn payload(plans: &Plans, index: usize, value: &Bound<'_, PyAny>) -> PyResult<Payload> {
     let plan = plans.get(index)?;
     let mut views = ArrayViews::default();
@@ -27,9 +27,9 @@ pub(crate) fn payload(plans: &Plans, index: usize, value: &Bound<'_, PyAny>) -> 
 
 struct Written {
     message: EncodedMessage,
-    /// Whether the flat form loses the presence of a field.
+    /// Whether the flat encoding loses the presence of a field.
     is_lossy: bool,
-    /// Whether the two forms differ.
+    /// Whether the flat and the extended encoding of the message differ.
     has_other_form: bool,
 }
 
@@ -51,9 +51,9 @@ fn write(
 struct Writer<'a> {
     plans: &'a Plans,
     views: &'a mut ArrayViews,
-    /// The current nesting depth.
+    /// Current nesting depth of the message that is being written.
     depth: u32,
-    /// Whether a oneof or an absent scalar was written, whose encoding differs between the forms.
+    /// Whether a oneof or an absent scalar was written, which the flat and the extended encoding represent differently.
     has_other_form: bool,
 }
 
@@ -160,7 +160,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Encodes a oneof in the extended form.
+    /// Encodes a oneof in the extended encoding.
     fn oneof(&mut self, plan: &Plan, oneof: usize, message: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {
         let mut set = None;
         let members = plan.oneofs.get(oneof).map(Vec::as_slice).unwrap_or_default();
@@ -222,7 +222,7 @@ impl Writer<'_> {
     }
 }
 
-/// The value of a field and the message that contains it.
+/// The value of a field, together with the message that contains it.
 struct MessageValue<'py> {
     value: Bound<'py, PyAny>,
     message: Bound<'py, PyAny>,
@@ -260,7 +260,7 @@ fn field_value<'py>(
     Ok(MessageValue { value, message: message.clone() })
 }
 
-/// Returns a tuple or list of the field values as a tuple.
+/// Returns the field values, given as a tuple or list, as a tuple.
 pub(crate) fn row<'py>(plan: &Plan, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
     let row = match value.cast::<PyTuple>() {
         Ok(row) => row.clone(),
@@ -272,7 +272,7 @@ pub(crate) fn row<'py>(plan: &Plan, value: &Bound<'py, PyAny>) -> PyResult<Bound
     Err(PyValueError::new_err(format!("a tuple of {} values expected, not of {}", plan.declared.len(), row.len())))
 }
 
-/// Encodes an absent value in the flat form.
+/// Encodes an absent value in the flat encoding, as the default of its type.
 fn default(of: &Element, to: &mut Encoder<'_>) {
     match of {
         Element::Bool => to.bool(false),
@@ -290,7 +290,7 @@ fn default(of: &Element, to: &mut Encoder<'_>) {
     }
 }
 
-/// Converts a bool, including NumPy's.
+/// Converts a Python or NumPy bool.
 pub(crate) fn truth(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     value.extract().map_err(|_| expected("a bool", value))
 }
@@ -323,7 +323,7 @@ pub(crate) fn refused(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Prepends the field name to an error of this module.
+/// Prepends the name of a field to an error raised by this module.
 #[cold]
 pub(crate) fn named(py: Python<'_>, error: PyErr, field: &str) -> PyErr {
     let text = error.value(py).to_string();

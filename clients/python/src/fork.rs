@@ -5,10 +5,10 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Number of forks between the first process and this one.
+/// Number of forks that lie between the first process and this one.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
-/// Identifies the process in which an object was created.
+/// Identifies the process in which an object was created, to detect its use after a fork.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Generation(u64);
 
@@ -17,7 +17,7 @@ impl Generation {
         Self(FORKS.load(Ordering::Relaxed))
     }
 
-    /// Fails in a child process that was forked later.
+    /// Fails if this process was forked after the object had been created.
     pub(crate) fn check(self) -> PyResult<()> {
         if self.0 == FORKS.load(Ordering::Relaxed) {
             return Ok(());
@@ -26,10 +26,10 @@ impl Generation {
     }
 }
 
-/// A value that is neither used nor dropped in a child process. Its tasks do not exist there, and may have held its
-/// locks.
+/// A value that a forked child process must neither use nor drop, because its tasks do not exist there and may have
+/// held its locks.
 pub(crate) struct Forkable<T> {
-    /// `None` only during drop.
+    /// The wrapped value. `None` only during drop.
     value: Option<T>,
     made: Generation,
 }
@@ -62,7 +62,7 @@ impl<T> Drop for Forkable<T> {
     }
 }
 
-/// Records that this process was just forked.
+/// Records that this process has just been forked. Called in the child.
 #[pyfunction]
 pub(crate) fn forked() {
     FORKS.fetch_add(1, Ordering::Relaxed);

@@ -27,36 +27,37 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 
-/// A function that serves a method.
+/// A Python function that serves a method.
 pub(crate) struct Function {
     pub(crate) endpoint: Endpoint,
-    /// The types of requests and replies.
+    /// Message types of requests and replies.
     pub(crate) descriptors: (MessageDescriptor, MessageDescriptor),
     pub(crate) plans: Arc<Plans>,
     pub(crate) call: Py<PyAny>,
-    /// The parameter that receives the context of the call, if any.
+    /// Parameter that receives the context of the call, if the function has one.
     pub(crate) context: Option<ContextParameter>,
-    /// Callback for exceptions. Takes the name of the method and the exception.
+    /// Python callback that reports exceptions. Its arguments are the name of the method and the exception.
     pub(crate) report: Py<PyAny>,
-    /// Whether callers see the text of exceptions.
+    /// Whether callers see the texts of exceptions.
     pub(crate) shows_errors: bool,
-    /// Permits for the threads of the server's pool.
+    /// Permits for the threads in the server's pool.
     pub(crate) pool: Arc<Semaphore>,
-    /// Whether the request and the reply contain [well-known types](Plans::has_well_known) whose JSON only frpc-dynamic
-    /// supports.
+    /// Whether the request and the reply contain [well-known types](Plans::has_well_known) whose JSON mapping only
+    /// frpc-dynamic supports.
     pub(crate) has_well_known: (bool, bool),
 }
 
-/// A parameter for the context of a call.
+/// Parameter of a function that receives the context of a call.
 #[derive(FromPyObject)]
 pub(crate) enum ContextParameter {
-    /// The position among all parameters.
+    /// Position of the parameter among all parameters.
     Position(usize),
-    /// The name of a keyword-only parameter.
+    /// Name of a keyword-only parameter.
     Name(String),
 }
 
-/// A context of Python's module `contextvars` per call, so that variables set by one call are not visible to others.
+/// A context of Python's module `contextvars` for each call, so that variables set in one call are not visible in
+/// others.
 pub(crate) struct Variables(Py<PyAny>);
 
 impl Variables {
@@ -65,7 +66,7 @@ impl Variables {
         COPY.import(py, "contextvars", "copy_context")?.call0().map(|context| Self(context.unbind()))
     }
 
-    /// Calls the first argument with the others, within the context.
+    /// Calls the first argument with the remaining ones, within the context variables of the call.
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -80,34 +81,34 @@ impl Variables {
     }
 }
 
-/// The context of a call, as passed to its handler.
+/// Context of a call, which is passed to its handler as a Python object.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Context {
-    /// Text metadata of the request.
+    /// Text metadata of the request, by key.
     #[pyo3(get)]
     metadata: Py<PyDict>,
-    /// Binary metadata of the request.
+    /// Binary metadata of the request, by key.
     #[pyo3(get)]
     binary_metadata: Py<PyDict>,
-    /// The remote address of the caller, if any.
+    /// Remote address of the caller, if the transport has addresses.
     #[pyo3(get)]
     remote_address: Option<String>,
-    /// The caller's timeout in seconds when the call arrived, if any.
+    /// Caller's timeout in seconds at the time when the call arrived, if there is one.
     #[pyo3(get)]
     timeout: Option<f64>,
-    /// A channel to the caller, and the runtime of the call.
+    /// Channel to the caller, and the runtime of the call.
     caller: Option<(frpc::Channel, Handle)>,
 }
 
 #[pymethods]
 impl Context {
-    /// Returns a client of the functions that the caller serves, for a blocking function.
+    /// Returns a blocking client for the functions that the caller serves.
     #[getter]
     fn client<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.client_of(py, "Client")
     }
 
-    /// Returns a client of the functions that the caller serves, for a coroutine.
+    /// Returns an asyncio client for the functions that the caller serves.
     #[getter]
     fn async_client<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.client_of(py, "AsyncClient")
@@ -124,7 +125,7 @@ impl Context {
     }
 }
 
-/// The parts of a request except its message.
+/// Metadata and other properties of a request, without its message.
 pub(crate) struct RequestContext {
     metadata: Option<Metadata>,
     remote: Option<SocketAddr>,
@@ -141,19 +142,19 @@ impl RequestContext {
     }
 }
 
-/// Returns the status of calls that arrive while Python exits.
+/// Returns the status of calls that arrive while the Python interpreter exits.
 #[cold]
 fn ending() -> Status {
     Status::unavailable("the interpreter is ending")
 }
 
-/// Returns the status of calls whose event loop is closed.
+/// Returns the status of calls whose event loop has been closed.
 #[cold]
 fn loop_closed() -> Status {
     Status::unavailable("the event loop of the handler is closed")
 }
 
-/// Attaches the current thread permanently, and runs a part of a function.
+/// Attaches the current thread to the Python interpreter permanently, and calls `run`.
 fn attached<T>(function: &Function, run: impl FnOnce(Python<'_>) -> Result<T, Status>) -> Result<T, Status> {
     introduce_thread();
     in_handler(&function.pool, || Python::try_attach(run).unwrap_or_else(|| Err(ending())))
@@ -179,7 +180,7 @@ impl Function {
         read.map_err(|error| Status::invalid_argument(invalid(&error)))
     }
 
-    /// Returns the arguments of a call.
+    /// Returns the Python arguments for a call of the function.
     pub(crate) fn arguments<'py>(&self, py: Python<'py>, request: &Payload) -> Result<Bound<'py, PyTuple>, Status> {
         match self.read(py, request)?.cast_into::<PyTuple>() {
             Ok(arguments) => Ok(arguments),
@@ -188,7 +189,7 @@ impl Function {
         }
     }
 
-    /// Calls the function within the context variables of the call.
+    /// Calls the Python function within the context variables of the call.
     pub(crate) fn invoke<'py>(
         &self,
         variables: &Variables,
@@ -221,7 +222,7 @@ impl Function {
         Variables::new(py).map_err(|error| self.raised(py, &error))
     }
 
-    /// Encodes a reply like its request, or in all encodings if that of the request is not known yet.
+    /// Encodes a reply in the encoding of its request, or in all encodings if that is not known yet.
     pub(crate) fn reply(&self, value: &Bound<'_, PyAny>, encoding: Option<Encoding>) -> Result<Payload, Status> {
         let (plans, index) = (&self.plans, self.endpoint.reply);
         let native = || encode::payload(plans, index, value);
@@ -243,7 +244,7 @@ impl Function {
         payload.map_err(|error| self.raised(value.py(), &error))
     }
 
-    /// Converts an exception to a status. Unexpected exceptions are reported here and hidden from callers.
+    /// Converts a Python exception to a status. Unexpected exceptions are reported locally and hidden from callers.
     #[cold]
     pub(crate) fn raised(&self, py: Python<'_>, error: &PyErr) -> Status {
         let invalid;
@@ -268,7 +269,7 @@ impl Function {
         Status::internal("the handler has failed")
     }
 
-    /// Calls the function on this thread.
+    /// Calls the Python function on the current thread.
     pub(crate) fn run(&self, call: Call) -> Result<Response<Payload>, Status> {
         let Call { handler_arguments, about } = call;
         let spoken = handler_arguments.spoken();
@@ -279,7 +280,7 @@ impl Function {
         })
     }
 
-    /// Returns the arguments of a call, including its context.
+    /// Returns the Python arguments for a call, including its context.
     fn handler_arguments<'py>(
         &self,
         py: Python<'py>,
@@ -295,7 +296,7 @@ impl Function {
     }
 }
 
-/// The arguments and the context of a call.
+/// Arguments and context of a call to a Python function.
 pub(crate) struct Call {
     handler_arguments: HandlerArguments,
     about: Option<RequestContext>,
@@ -306,10 +307,10 @@ enum HandlerArguments {
     Stream(Incoming, Arc<OnceLock<Encoding>>),
 }
 
-/// The encoding used by a caller.
+/// Encoding that a caller uses.
 pub(crate) enum CallerEncoding {
     Known(Encoding),
-    /// The encoding of the first request.
+    /// The encoding of the first request in a stream, once it has arrived.
     Of(Arc<OnceLock<Encoding>>),
 }
 
@@ -319,7 +320,7 @@ impl Call {
         Self { handler_arguments: HandlerArguments::Message(request.into_inner()), about }
     }
 
-    /// Creates a call with a stream of requests.
+    /// Creates a call whose argument is a stream of requests.
     pub(crate) fn streaming(function: &Arc<Function>, request: Request<Streaming<Payload>>, is_in_loop: bool) -> Self {
         let about = RequestContext::of(&request, function);
         let spoken = Arc::default();
@@ -363,18 +364,18 @@ impl RequestContext {
     }
 }
 
-/// The messages of a generator, each produced when the caller has space for it.
+/// Messages of a Python generator, each of which is produced when the caller has space for it.
 pub(crate) struct Generated {
     pub(crate) function: Arc<Function>,
     spoken: CallerEncoding,
     iterator: Py<PyIterator>,
-    /// The method that returns the next message.
+    /// Python method that returns the generator's next message.
     step: Py<PyAny>,
     variables: Variables,
 }
 
 impl Generated {
-    /// Calls a generator function.
+    /// Calls a generator function, which returns its generator.
     pub(crate) fn new(function: Arc<Function>, call: Call) -> Result<Self, Status> {
         let Call { handler_arguments, about } = call;
         let spoken = handler_arguments.spoken();
@@ -391,7 +392,7 @@ impl Generated {
         Ok(Self { function, spoken, iterator, step, variables })
     }
 
-    /// Produces the next message on this thread.
+    /// Produces the next message of the generator on the current thread.
     pub(crate) fn next(&mut self) -> Option<Result<Payload, Status>> {
         let next = attached(&self.function, |py| match self.variables.run(py, [self.step.bind(py).clone()], None) {
             Ok(value) => self.function.reply(&value, self.spoken.get()).map(Some),
@@ -428,15 +429,15 @@ impl futures_core::Stream for Generated {
     }
 }
 
-/// The outcome of a coroutine, or of a step of an asynchronous generator. `None` is the end of the generator.
+/// Outcome of a coroutine, or of one step of an asynchronous generator, where `None` is the end of the generator.
 type Outcome = Result<Option<Payload>, Status>;
 
-/// Receives the outcome of a coroutine. Dropping it without an outcome fails the call.
+/// Python object that receives the outcome of a coroutine. If it is dropped without an outcome, the call fails.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Completion {
     function: Arc<Function>,
     spoken: CallerEncoding,
-    /// Whether the coroutine is a step of a generator, for which `StopAsyncIteration` means the end.
+    /// Whether the coroutine is one step of a generator, for which `StopAsyncIteration` means the end.
     is_step: bool,
     reply: Mutex<Option<oneshot::Sender<Outcome>>>,
     task: Arc<Mutex<Option<Py<PyAny>>>>,
@@ -444,19 +445,19 @@ pub(crate) struct Completion {
 
 #[pymethods]
 impl Completion {
-    /// Sets the task of the coroutine, which is cancelled with the call.
+    /// Sets the asyncio task of the coroutine, which is cancelled together with the call.
     fn set_task(&self, task: Py<PyAny>) {
         // The previous task must not be dropped under the lock, because that may run Python code.
         let before = self.task.lock().replace(task);
         drop(before);
     }
 
-    /// Reports that the coroutine has returned.
+    /// Completes the call with the value that the coroutine returned.
     fn finish(&self, value: &Bound<'_, PyAny>) {
         self.end(self.function.reply(value, self.spoken.get()).map(Some));
     }
 
-    /// Reports that the coroutine has raised an exception.
+    /// Completes the call with the exception that the coroutine raised.
     fn fail(&self, py: Python<'_>, error: &Bound<'_, PyAny>) {
         if self.is_step && error.is_instance_of::<PyStopAsyncIteration>() {
             return self.end(Ok(None));
@@ -487,7 +488,7 @@ impl Drop for Completion {
     }
 }
 
-/// Cancels the task of a cancelled call.
+/// Guard that cancels the asyncio task of a call when the call is cancelled.
 struct Guard {
     sender: Sender,
     task: Arc<Mutex<Option<Py<PyAny>>>>,
@@ -508,7 +509,8 @@ impl Drop for Guard {
     }
 }
 
-/// Calls a coroutine function in an event loop. `begin` creates a task from the arguments and the completion.
+/// Calls a coroutine function in an event loop. The Python callable `begin` creates a task from the arguments and the
+/// completion.
 pub(crate) async fn run_in_loop(
     function: Arc<Function>,
     sender: Sender,
@@ -543,12 +545,12 @@ pub(crate) async fn run_in_loop(
     single(outcome.unwrap_or_else(|_| Err(loop_closed())))
 }
 
-/// Returns the outcome of a method with a single reply.
+/// Returns the response of a method that has a single reply.
 fn single(outcome: Outcome) -> Result<Response<Payload>, Status> {
     outcome?.map(Response::new).ok_or_else(|| Status::internal("the handler ended without a reply"))
 }
 
-/// Cancels the Python task of a cancelled call when dropped.
+/// Guard that cancels the Python task of a call when dropped.
 struct CancelOnDrop {
     task: Arc<Mutex<Option<Py<PyAny>>>>,
 }
@@ -566,8 +568,8 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Calls a function that completes elsewhere: it takes a completion before the arguments, and returns an object that
-/// can be cancelled.
+/// Calls a function that completes outside of this thread. Its first argument is a completion object, and it returns an
+/// object by which it can be cancelled.
 pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result<Response<Payload>, Status> {
     let (reply, replied) = oneshot::channel();
     let task = Arc::new(Mutex::new(None));
@@ -591,26 +593,26 @@ pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result
     single(outcome.unwrap_or_else(|_| Err(ending())))
 }
 
-/// The messages of an asynchronous generator, each requested when the caller has space for it.
+/// Messages of an asynchronous Python generator, each of which is requested when the caller has space for it.
 pub(crate) struct AsyncGenerated {
     pub(crate) function: Arc<Function>,
     pub(crate) sender: Sender,
     pub(crate) begin: Arc<Py<PyAny>>,
-    /// Set after the function was called.
+    /// Encoding that the caller uses. Set once the function has been called.
     spoken: Arc<OnceLock<Encoding>>,
     generator: Arc<Mutex<Option<Arc<OpenGenerator>>>>,
-    /// The task of the current step.
+    /// The asyncio task of the current step.
     task: Arc<Mutex<Option<Py<PyAny>>>>,
 }
 
-/// A generator and the context variables of its call.
+/// An asynchronous generator with the context variables of its call.
 struct OpenGenerator {
     generator: Py<PyAny>,
     variables: Variables,
 }
 
 impl AsyncGenerated {
-    /// Calls the function, and returns the messages of its generator.
+    /// Calls the function and returns a stream of the messages of its generator.
     pub(crate) fn messages(
         function: Arc<Function>,
         sender: Sender,
@@ -625,7 +627,7 @@ impl AsyncGenerated {
         GeneratorStream { state: Some((this, Some(call))), step: None }
     }
 
-    /// Returns the next message, or `None` at the end.
+    /// Waits for the generator's next message. Returns `None` at the end.
     async fn next(&self, first: Option<Call>) -> Result<Option<Payload>, Status> {
         let (reply, replied) = oneshot::channel();
         let task = self.task.clone();
@@ -687,7 +689,7 @@ impl Drop for AsyncGenerated {
 
 type Step = std::pin::Pin<Box<dyn Future<Output = (AsyncGenerated, Result<Option<Payload>, Status>)> + Send>>;
 
-/// The stream of a generator's messages.
+/// Stream of an asynchronous generator's messages.
 struct GeneratorStream {
     state: Option<(AsyncGenerated, Option<Call>)>,
     step: Option<Step>,
@@ -720,7 +722,7 @@ impl futures_core::Stream for GeneratorStream {
     }
 }
 
-/// Completes an asyncio future from a thread of the server, with an exception if the server failed.
+/// Completes an asyncio future from a thread of the server. If the server has failed, the future gets an exception.
 pub(crate) fn announce(sender: &Sender, future: Py<PyAny>, outcome: Result<(), String>) {
     sender.leave(Box::new(move |py| {
         let outcome = outcome.map_err(PyRuntimeError::new_err);

@@ -21,19 +21,19 @@ fn function<'py>(
     found.map(|found| found.bind(py))
 }
 
-/// Encodes an image as a file, losslessly by Pillow.
+/// Encodes a Python image as a file in a lossless format, using Pillow.
 pub(crate) fn file(value: &Bound<'_, PyAny>) -> PyResult<Image> {
     let written = function(value.py(), &WRITE, "write")?.call1((value,))?;
     let (media_type, data): (String, Bound<'_, PyAny>) = written.extract()?;
     Ok(Image { media_type, data: shared(&data)? })
 }
 
-/// Decodes a file received from a peer to an image.
+/// Decodes an image file received from a peer to a Pillow image.
 pub(crate) fn picture<'py>(py: Python<'py>, file: &Image) -> PyResult<Bound<'py, PyAny>> {
     function(py, &READ, "read")?.call1((own(py, &file.data),))
 }
 
-/// Writes the fields of an image.
+/// Encodes the fields of an image message.
 pub(crate) fn encode(plan: &Plan, value: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {
     let file = file(value)?;
     for field in &plan.fields {

@@ -12,21 +12,21 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A callback that runs on the thread of the event loop.
+/// A callback to be run on the thread of an event loop.
 pub(crate) type LoopCallbackFn = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
 
-/// The inbox of an event loop, which watches its file descriptor and runs the callbacks when it is readable. Owned by
-/// the loop, so it is dropped when the loop is closed.
+/// Queue of callbacks for an event loop, which watches the inbox's file descriptor and runs the callbacks when it is
+/// readable. Owned by the loop, so it is dropped when the loop is closed.
 #[pyclass(frozen, weakref, module = "frisbee_rpc._native")]
 pub(crate) struct Inbox {
     shared: Arc<Shared>,
-    /// A weak reference to the loop.
+    /// Weak reference to the event loop.
     event_loop: Py<PyAny>,
-    /// The runtime driven by the loop. Created with the first connection that the loop watches.
+    /// Runtime that the event loop drives. Created with the first connection that the loop watches.
     loop_runtime: Mutex<Option<Arc<LoopRuntime>>>,
 }
 
-/// The sending end of an inbox.
+/// Sending end of an event loop's inbox.
 #[derive(Clone)]
 pub(crate) struct Sender(Arc<Shared>);
 
@@ -40,15 +40,15 @@ struct Shared {
 #[derive(Default)]
 struct CallbackQueue {
     left: Vec<LoopCallbackFn>,
-    /// Whether the loop will check without a wake-up.
+    /// Whether the event loop will check the queue without being woken.
     is_quiet: bool,
-    /// Whether the loop is closed. Callbacks are then dropped, so that their calls fail.
+    /// Whether the event loop is closed. Callbacks are then dropped, so that their calls fail.
     is_closed: bool,
 }
 
 #[pymethods]
 impl Inbox {
-    /// Creates the inbox of a loop, given by a weak reference.
+    /// Creates the inbox of an event loop, given by a weak reference to the loop.
     #[new]
     fn new(event_loop: Py<PyAny>) -> PyResult<Self> {
         let (bell, ear) = UnixStream::pair()?;
@@ -58,7 +58,7 @@ impl Inbox {
         Ok(Self { shared, event_loop, loop_runtime: Mutex::new(None) })
     }
 
-    /// Returns the descriptor that the loop watches for reading.
+    /// Returns the file descriptor that the event loop watches for reading.
     fn fileno(&self) -> i32 {
         self.shared.ear.as_raw_fd()
     }
@@ -81,7 +81,7 @@ impl Inbox {
         Sender(self.shared.clone())
     }
 
-    /// Returns the runtime driven by the loop. Must be called on the loop's thread.
+    /// Returns the runtime that the event loop drives. Must be called on the thread of the loop.
     pub(crate) fn loop_runtime(&self, py: Python<'_>) -> PyResult<Arc<LoopRuntime>> {
         let mut loop_runtime = self.loop_runtime.lock();
         if let Some(loop_runtime) = &*loop_runtime {
@@ -136,7 +136,7 @@ impl Sender {
         }
     }
 
-    /// Suppresses wake-ups until the callbacks have run.
+    /// Suppresses wake-ups of the event loop until the queued callbacks have run.
     pub(crate) fn suppress_wakeups(&self) {
         self.0.callbacks.lock().is_quiet = true;
     }
@@ -146,7 +146,8 @@ impl Sender {
         self.0.callbacks.lock().left.len()
     }
 
-    /// Runs the callbacks on the loop's thread. Returns an exception that exits the program.
+    /// Runs the queued callbacks on the thread of the event loop. Returns an exception that must exit the program, if
+    /// one was raised.
     pub(crate) fn deliver(&self, py: Python<'_>) -> PyResult<()> {
         let left = self.0.callbacks.lock().take();
         let mut ending = Ok(());
@@ -162,7 +163,7 @@ impl Sender {
     }
 }
 
-/// Completes a reply or an asyncio future, unless it was cancelled.
+/// Completes a reply or an asyncio future, unless it has been cancelled.
 pub(crate) fn settle(future: &Bound<'_, PyAny>, outcome: PyResult<Bound<'_, PyAny>>) -> PyResult<()> {
     if let Ok(reply) = future.cast::<Reply>() {
         return Reply::settle(reply, outcome);

@@ -16,24 +16,25 @@ use pyo3::types::PyTuple;
 use std::sync::{Arc, OnceLock};
 use tokio::runtime::Handle;
 
-/// The stream of a call's requests.
+/// Stream of a call's requests, as a Python iterator.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Incoming {
     function: Arc<Function>,
     slot: ReadySlot<Requests, Result<Option<Payload>, Status>>,
     runtime: Handle,
-    /// Whether the function runs in an event loop.
+    /// Whether the function that reads the requests runs in an event loop.
     is_in_loop: bool,
 }
 
 struct Requests {
-    /// `None` after the end of the stream.
+    /// Stream of received requests. `None` once it has ended.
     stream: Option<Streaming<Payload>>,
     spoken: Arc<OnceLock<Encoding>>,
 }
 
 impl Incoming {
-    /// Creates the stream. Must be called in the server's runtime. `spoken` receives the encoding of the first request.
+    /// Creates the request stream of a call. Must be called within the server's runtime. `spoken` receives the encoding
+    /// of the first request.
     pub(crate) fn new(
         function: Arc<Function>,
         stream: Streaming<Payload>,
@@ -60,7 +61,7 @@ impl NextItem<Result<Option<Payload>, Status>> for Requests {
 }
 
 impl Incoming {
-    /// Converts a received request. Returns `None` at the end of the requests.
+    /// Converts a received request to its Python value. Returns `None` at the end of the requests.
     fn value<'py>(
         &self,
         py: Python<'py>,
@@ -93,7 +94,7 @@ impl Incoming {
         slf
     }
 
-    /// Returns a coroutine.
+    /// Returns a coroutine that waits for the next request.
     fn __anext__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         static NEXT_ITEM: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         if !slf.get().is_in_loop {
@@ -102,12 +103,12 @@ impl Incoming {
         NEXT_ITEM.import(slf.py(), "frisbee_rpc._client", "_next_item")?.call1((slf,))
     }
 
-    /// Starts waiting for the next request.
+    /// Starts waiting for the next request and completes an asyncio future when it arrives.
     fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         self.slot.start(py, &Site::Thread(self.runtime.clone()), inbox, future)
     }
 
-    /// Takes the received request as a 1-tuple. Returns `None` if another task took it.
+    /// Returns the received request as a 1-tuple, or `None` if another task has taken it.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let Some(next) = self.slot.take() else { return Ok(None) };
         let value = self.value(py, next)?.ok_or_else(|| PyStopAsyncIteration::new_err(()))?;

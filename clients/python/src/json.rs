@@ -17,10 +17,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 
-/// Memory of a Python value without the bytes of its text.
+/// Memory in bytes charged for a Python value, excluding the bytes of its text.
 const VALUE: usize = 64;
 
-/// Reads a message. If `positional`, reads an array of its fields in the order of declaration.
+/// Reads a message from JSON. If `positional` is set, reads an array of its field values in the order of declaration.
 pub(crate) fn read<'py>(
     py: Python<'py>,
     plans: &Plans,
@@ -114,7 +114,7 @@ impl<'py> FromJson<'py, '_> {
         finish(self.py, plan, &mut values).map_err(|error| decode_error(at, &error))
     }
 
-    /// Reads the value of a field. `null` means absent.
+    /// Reads the value of a field. JSON's `null` means that the field is absent.
     fn field(&self, field: &FieldPlan, from: &mut Reader<'_>) -> Result<Option<Bound<'py, PyAny>>, DecodeError> {
         let at = from.value_offset();
         if from.peek() == Some(b'n') {
@@ -151,7 +151,7 @@ impl<'py> FromJson<'py, '_> {
         value.map(Some).map_err(|error| decode_error(at, &error))
     }
 
-    /// Reads an array whose elements have the type of a hint. Plain lists of numbers have no element type.
+    /// Reads an array with the element type of its type hint. Plain lists of numbers have no element type.
     fn array(&self, field: &FieldPlan, from: &mut Reader<'_>) -> Read<'py> {
         let at = from.value_offset();
         from.charge_bytes(4 * VALUE)?;
@@ -280,7 +280,8 @@ impl ToJson<'_> {
         Ok(())
     }
 
-    /// Returns whether proto3's mapping omits a field: an absent one, or one without presence that has its default.
+    /// Returns whether proto3's JSON mapping omits a field because it is absent, or because it has no presence and its
+    /// value is the default.
     fn is_omitted(&self, field: &FieldPlan, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         match &field.kind {
             Kind::Optional(_) | Kind::Member { .. } => Ok(value.is_none()),

@@ -20,16 +20,16 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-/// PEM of the authorities' certificates, and of the client's certificate and key.
+/// Certificates of the trusted authorities, and the certificate and private key of the client, all as PEM.
 pub(crate) type Tls = (Vec<u8>, Option<(Vec<u8>, Vec<u8>)>);
 
-/// The settings of a channel.
+/// Settings of a channel, as passed from Python.
 pub(crate) struct Settings {
     address: String,
     tls: Option<ClientTls>,
     server_name: Option<String>,
     pub(crate) timeout: Option<f64>,
-    /// Maximum length of bodies in bytes; `None` for the default.
+    /// Maximum length of message bodies in bytes, or `None` for the default.
     body_max: Option<u32>,
 }
 
@@ -71,12 +71,12 @@ impl Settings {
         })
     }
 
-    /// Creates a channel driven by the current runtime.
+    /// Creates a channel that is driven by the current runtime.
     pub(crate) fn channel(&self) -> PyResult<frpc::Channel> {
         self.channel_of(self.builder()?)
     }
 
-    /// Like [`channel`](Self::channel), but offers services.
+    /// Like [`channel`](Self::channel), but calls `add` to add services that the client offers.
     pub(crate) fn channel_with(
         &self,
         add: impl FnOnce(frpc::ChannelBuilder) -> frpc::ChannelBuilder,
@@ -84,7 +84,7 @@ impl Settings {
         self.channel_of(add(self.builder()?))
     }
 
-    /// Returns the settings for connections of other protocols.
+    /// Returns a frisbee client builder with these settings, for connections that do not use frpc.
     pub(crate) fn frisbee_builder(&self) -> frpc::frisbee::ClientBuilder {
         let mut builder = frpc::frisbee::Client::builder();
         if let Some(tls) = &self.tls {
@@ -114,7 +114,7 @@ impl Settings {
         channel.map_err(failed)
     }
 
-    /// Creates a channel driven by an event loop.
+    /// Creates a channel that is driven by an event loop.
     fn channel_in(&self, loop_runtime: &Arc<LoopRuntime>) -> PyResult<frpc::Channel> {
         let _context = loop_runtime.handle().enter();
         let (address, weak, sender) =
@@ -124,7 +124,7 @@ impl Settings {
     }
 }
 
-/// Connects on the thread of the process, which has a poller and resolves names.
+/// Connects on the background thread, which has an I/O poller and resolves names.
 async fn connected(address: String, loop_runtime: Weak<LoopRuntime>, sender: Sender) -> io::Result<Socket> {
     let (mut done, connected) = oneshot::channel();
     drive::background().map_err(io::Error::other)?.spawn(async move {
@@ -140,7 +140,7 @@ async fn connected(address: String, loop_runtime: Weak<LoopRuntime>, sender: Sen
     Ok(Socket::new(stream, loop_runtime))
 }
 
-/// Adds the address to a connection error.
+/// Adds the server address to a connection error.
 fn named(address: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{address}: {error}"))
 }
@@ -154,16 +154,16 @@ async fn connect(address: &str) -> io::Result<Stream> {
     Ok(Stream::Tcp(stream.into_std()?))
 }
 
-/// The connections of an asyncio client.
+/// Connections of an asyncio client, one for each event loop.
 pub(crate) struct Lanes {
     settings: Settings,
-    /// The channel driven by the thread of the process.
+    /// Channel that is driven by the background thread.
     shared: frpc::Channel,
     by_loop: Mutex<Vec<(Weak<LoopRuntime>, frpc::Channel)>>,
     is_closed: AtomicBool,
 }
 
-/// The connection for an event loop.
+/// Connection of an asyncio client for one event loop.
 pub(crate) struct Lane {
     pub(crate) channel: frpc::Channel,
     pub(crate) site: Site,
@@ -179,7 +179,7 @@ impl Lanes {
         Ok(Self { settings, shared, by_loop: Mutex::default(), is_closed: AtomicBool::new(false) })
     }
 
-    /// Returns the connection for the loop of this thread.
+    /// Returns the connection for the event loop of this thread.
     pub(crate) fn lane(&self, py: Python<'_>, inbox: &Inbox) -> PyResult<Lane> {
         let timeout = self.settings.timeout;
         // Within a handler, the thread has entered the runtime of its server and cannot run another one. A closed
@@ -204,8 +204,8 @@ impl Lanes {
         Ok(Lane { channel, site: Site::Loop(loop_runtime), timeout })
     }
 
-    /// Closes the connections. Calls in flight fail. Connections driven by loops of other threads close at the next
-    /// turn of these loops.
+    /// Closes all connections. Calls in flight fail. Connections driven by event loops of other threads close at the
+    /// next turn of these loops.
     pub(crate) fn close(&self) -> Vec<Arc<LoopRuntime>> {
         self.is_closed.store(true, Ordering::Relaxed);
         self.shared.close();
@@ -221,17 +221,17 @@ impl Lanes {
     }
 }
 
-/// Where the parts of a call run.
+/// Where the parts of a call are executed.
 #[derive(Clone)]
 pub(crate) enum Site {
-    /// In turns of the event loop.
+    /// By the event loop, whenever it drives its runtime.
     Loop(Arc<LoopRuntime>),
-    /// On the thread of the process.
+    /// By the background thread of the process.
     Thread(Handle),
 }
 
 impl Site {
-    /// Spawns a part of a call for a waiting loop. [`begin`](Self::begin) must follow.
+    /// Spawns a part of a call that an event loop waits for. [`begin`](Self::begin) must be called afterwards.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         match self {
             Self::Loop(loop_runtime) => loop_runtime.spawn(work),
@@ -239,7 +239,7 @@ impl Site {
         }
     }
 
-    /// Starts the spawned work.
+    /// Makes the spawned work start.
     pub(crate) fn begin(&self, py: Python<'_>) -> PyResult<()> {
         match self {
             Self::Loop(loop_runtime) => loop_runtime.begin(py),
@@ -247,7 +247,7 @@ impl Site {
         }
     }
 
-    /// Runs work in the background.
+    /// Runs work in the background, which no event loop waits for.
     pub(crate) fn run(&self, work: impl Future<Output = ()> + Send + 'static) {
         match self {
             Self::Loop(loop_runtime) => {
@@ -260,7 +260,8 @@ impl Site {
         }
     }
 
-    /// Ensures that a deadline is noticed in time. Deadlines of a second or more are noticed at the next periodic turn.
+    /// Ensures that a deadline is noticed in time. Deadlines of a second or more need no timer, because they are
+    /// noticed at the next periodic turn.
     pub(crate) fn expect(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
         match (self, timeout) {
             (Self::Loop(loop_runtime), Some(timeout)) if timeout < 1.0 => loop_runtime.run_after(py, timeout + 0.001),
@@ -268,7 +269,7 @@ impl Site {
         }
     }
 
-    /// Wakes the loop after a task was cancelled.
+    /// Wakes the event loop after a task has been cancelled.
     pub(crate) fn ring(&self) {
         if let Self::Loop(loop_runtime) = self {
             loop_runtime.sender().ring();

@@ -39,7 +39,7 @@ mod untyped;
 
 use pyo3::prelude::*;
 
-/// The native module of `frisbee_rpc`.
+/// The native extension module of the Python package `frisbee_rpc`.
 #[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<buffer::View>()?;

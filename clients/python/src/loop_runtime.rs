@@ -19,21 +19,22 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::AbortHandle;
 
-/// Time without a turn after which sockets are read before a call is sent, because the server may have closed the
-/// connection.
+/// Time without a turn of the event loop after which sockets are read before a call is sent, because the server may
+/// have closed the connection meanwhile.
 const AWAY: Duration = Duration::from_millis(10);
 
-/// Maximum delay of timers. The thread of other clients triggers the turn, because a timer of the loop would make the
+/// Maximum delay of timers. A background thread triggers the turn, because a timer of the event loop would make the
 /// kernel program its clock for each call.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Number of these intervals between turns of a loop without calls. PINGs must be answered within seconds.
+/// Number of these intervals between turns of an event loop that makes no calls. PINGs must be answered within seconds.
 const TICKS_IDLE: u32 = 20;
 
-/// Maximum number of consecutive turns for tasks that continue and call again. The loop then runs other tasks first.
+/// Maximum number of consecutive turns for tasks that receive a reply and make another call. Afterwards the event loop
+/// runs other tasks first.
 const SUCCESSIVE_POLLS_MAX: u32 = 4;
 
-/// Returns a number that is unique among running threads.
+/// Returns a number for this thread that is unique among running threads.
 fn this_thread() -> usize {
     thread_local! {
         static OWN: u8 = const { 0 };
@@ -41,35 +42,35 @@ fn this_thread() -> usize {
     OWN.with(|own| std::ptr::from_ref(own).addr())
 }
 
-/// A runtime that runs in turns.
+/// A runtime that an asyncio event loop drives, in short turns on the thread of the loop.
 pub(crate) struct LoopRuntime {
-    /// `None` only during drop.
+    /// The tokio runtime. `None` only during drop.
     runtime: Option<Runtime>,
     pauses: Arc<Pauses>,
     sockets: Mutex<Vec<Weak<socket::Shared>>>,
     last: Mutex<Instant>,
     sender: Sender,
-    /// A weak reference to the loop.
+    /// Weak reference to the event loop.
     event_loop: Py<PyAny>,
-    /// The thread of the loop, as returned by `this_thread`. A loop may move to another thread.
+    /// Thread of the event loop, as returned by `this_thread`. A loop may move to another thread.
     thread: AtomicUsize,
-    /// Whether the loop is about to run a turn.
+    /// Whether the event loop is about to drive the runtime.
     is_due: AtomicBool,
-    /// Whether several tasks are continuing with their replies one after the other. Another turn follows if one of them
-    /// makes a call.
+    /// Whether several tasks are handling their replies one after the other. If one of them makes a call, the runtime
+    /// is driven again.
     is_shared: AtomicBool,
-    /// Whether one of them has made a call.
+    /// Whether one of these tasks has made a call.
     is_wanted: AtomicBool,
     calls: Arc<Calls>,
     made: fork::Generation,
 }
 
-/// Ends a turn when all tasks are waiting.
+/// Counter that ends a turn when all tasks are waiting.
 #[derive(Default)]
 struct Pauses {
-    /// Number of pauses in this turn.
+    /// Number of times that the runtime paused in this turn because all tasks were waiting.
     count: AtomicUsize,
-    /// Wakes the future that ends the turn.
+    /// Waker of the future that ends the turn.
     waker: Mutex<Option<Waker>>,
 }
 
@@ -81,7 +82,7 @@ struct Calls {
 }
 
 impl LoopRuntime {
-    /// Creates a runtime for the loop of this thread.
+    /// Creates a runtime that is driven by the event loop of this thread.
     pub(crate) fn new(sender: Sender, event_loop: Py<PyAny>) -> PyResult<Arc<Self>> {
         let pauses = Arc::new(Pauses::default());
         let counted = pauses.clone();
@@ -116,7 +117,7 @@ impl LoopRuntime {
         Ok(loop_runtime)
     }
 
-    /// Returns whether the loop has run on this thread before. On other threads the loop must be woken.
+    /// Returns whether this thread is known to be the event loop's. On other threads, the loop must be woken.
     fn is_in_loop(&self) -> bool {
         self.thread.load(Ordering::Relaxed) == this_thread()
     }
@@ -125,19 +126,19 @@ impl LoopRuntime {
         &self.sender
     }
 
-    /// Returns the runtime handle for new channels.
+    /// Returns the runtime handle for creating channels.
     pub(crate) fn handle(&self) -> &Handle {
         self.runtime.as_ref().expect("runtime should exist until drop").handle()
     }
 
-    /// Returns the loop, or `None` if it is gone or closed.
+    /// Returns the event loop, or `None` if it has been dropped or closed.
     pub(crate) fn event_loop<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let event_loop = self.event_loop.bind(py).call0()?;
         let is_over = event_loop.is_none() || event_loop.call_method0("is_closed")?.is_truthy()?;
         Ok((!is_over).then_some(event_loop))
     }
 
-    /// Spawns a part of a call, which ends with a callback. [`begin`](Self::begin) must follow.
+    /// Spawns a part of a call, which ends with a callback. [`begin`](Self::begin) must be called afterwards.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         self.calls.started.fetch_add(1, Ordering::Relaxed);
         self.calls.in_flight.fetch_add(1, Ordering::Relaxed);
@@ -149,8 +150,8 @@ impl LoopRuntime {
         task.abort_handle()
     }
 
-    /// Schedules a turn for the spawned work: immediately for the first call in flight, otherwise once for all calls
-    /// that start before the loop continues or while others handle their replies.
+    /// Schedules a turn for spawned work. For the first call in flight, the turn runs immediately. Otherwise it runs
+    /// once for all calls that start before the event loop continues or while other tasks handle their replies.
     pub(crate) fn begin(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
         if !self.is_in_loop() {
             self.sender.ring();
@@ -175,7 +176,7 @@ impl LoopRuntime {
         Ok(())
     }
 
-    /// Schedules a turn after `seconds` seconds, for a deadline.
+    /// Schedules a turn after `seconds` seconds, for the deadline of a call.
     pub(crate) fn run_after(self: &Arc<Self>, py: Python<'_>, seconds: f64) -> PyResult<()> {
         if let Some(event_loop) = self.event_loop(py)? {
             event_loop.call_method1("call_later", (seconds, LoopCallback(self.clone())))?;
@@ -183,7 +184,7 @@ impl LoopRuntime {
         Ok(())
     }
 
-    /// Runs the ready tasks and the callbacks of the inbox, within a task of the loop.
+    /// Runs the tasks that are ready and the callbacks in the inbox. Called within a task of the event loop.
     pub(crate) fn run_batch(&self, py: Python<'_>) -> PyResult<()> {
         if !self.is_in_loop() {
             self.sender.ring();
@@ -195,7 +196,8 @@ impl LoopRuntime {
         called_by_loop(false, || self.sender.deliver(py))
     }
 
-    /// Like [`run_batch`](Self::run_batch), but called by the loop itself: tasks continue with their results.
+    /// Like [`run_batch`](Self::run_batch), but called by the event loop itself, so that tasks can continue with their
+    /// results.
     pub(crate) fn run_from_loop(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
         self.thread.store(this_thread(), Ordering::Relaxed);
         self.made.check()?;
@@ -216,7 +218,7 @@ impl LoopRuntime {
         delivered
     }
 
-    /// Reads the sockets if there was no turn for some time.
+    /// Reads the sockets if the runtime has not been driven for some time.
     pub(crate) fn catch_up(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
         if self.last.lock().elapsed() < AWAY || !self.is_in_loop() {
             return Ok(());
@@ -230,7 +232,7 @@ impl LoopRuntime {
         self.sockets.lock().push(socket);
     }
 
-    /// Runs tasks until all of them wait.
+    /// Runs the tasks of the runtime until all of them wait.
     fn run(&self) {
         let Some(runtime) = &self.runtime else { return };
         *self.last.lock() = Instant::now();
@@ -259,7 +261,7 @@ impl Drop for LoopRuntime {
     }
 }
 
-/// Counts a call as ended when dropped.
+/// Guard that counts a call as ended when dropped.
 struct Ended(Arc<Calls>);
 
 impl Drop for Ended {
@@ -268,7 +270,7 @@ impl Drop for Ended {
     }
 }
 
-/// Triggers a turn after calls have waited for some time, and rarely without calls.
+/// Triggers a turn when calls have waited for some time and, less often, without calls.
 async fn tick(loop_runtime: Weak<LoopRuntime>, calls: Arc<Calls>, sender: Sender) {
     let (mut started_before, mut ticks) = (0, 0);
     while loop_runtime.strong_count() > 0 {
@@ -283,7 +285,7 @@ async fn tick(loop_runtime: Weak<LoopRuntime>, calls: Arc<Calls>, sender: Sender
     }
 }
 
-/// Runs a turn when the loop calls it.
+/// Python callback by which the event loop drives the runtime.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct LoopCallback(Arc<LoopRuntime>);
 

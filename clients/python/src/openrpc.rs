@@ -15,7 +15,7 @@ const BYTES: &str = r#""type":"string","contentEncoding":"base64""#;
 const TIMESTAMP: &str = r#""type":"string","format":"date-time""#;
 const DURATION: &str = r#""type":"string","pattern":"^-?[0-9]+(\\.[0-9]+)?s$""#;
 
-/// Returns the comment of a method in the schema.
+/// Returns the comment on a method in the schema.
 pub(crate) fn comment(method: &MethodDescriptor) -> String {
     let file = method.parent_file();
     let info = file.file_descriptor_proto().source_code_info.iter().flat_map(|info| &info.location);
@@ -25,7 +25,7 @@ pub(crate) fn comment(method: &MethodDescriptor) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// Returns the schemas of a method's messages, including nested ones, by full name.
+/// Returns the JSON Schemas of a method's messages, including nested ones, by full name.
 pub(crate) fn schemas(method: &MethodDescriptor) -> Vec<(&'static str, &'static str)> {
     let mut open = vec![method.input(), method.output()];
     let mut found: BTreeMap<String, String> = BTreeMap::new();

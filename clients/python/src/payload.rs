@@ -12,34 +12,34 @@ use frpc::polyglot::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Payload {
     pub(crate) written: EncodedMessage,
-    /// The extended form, if it differs from the flat one.
+    /// The extended encoding of the message, if it differs from the flat one.
     pub(crate) extended: Option<EncodedMessage>,
-    /// Whether the flat form lost the presence of a field.
+    /// Whether the flat encoding lost the presence of a field.
     pub(crate) is_lossy: bool,
     pub(crate) encoding: Encoding,
-    /// The message in the other encodings, for a reply whose caller's encoding is not known yet.
+    /// The message in the encodings of other protocols, for a reply to a caller whose encoding is not known yet.
     pub(crate) alternatives: Option<Alternatives>,
 }
 
-/// A message in the encodings of the gateway.
+/// A message in the encodings that other protocols use.
 #[derive(Clone, Debug)]
 pub(crate) struct Alternatives {
     pub(crate) json: Bytes,
     pub(crate) protobuf: Bytes,
 }
 
-/// The encoding of a payload.
+/// Encoding of the bytes in a payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Encoding {
     #[default]
     Native,
     Json(Nesting),
-    /// JSON whose root is an array of the fields.
+    /// JSON in which the message is an array of its field values.
     JsonPositional(Nesting),
     Protobuf,
 }
 
-/// Encoded bytes, without long values, which are stored separately.
+/// Encoded bytes of a message. Long values are stored separately and by reference.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EncodedMessage {
     pub(crate) bytes: Bytes,
@@ -52,12 +52,12 @@ impl Payload {
         Self { written: EncodedMessage { bytes: bytes.clone(), bulk: Vec::new() }, encoding, ..Self::default() }
     }
 
-    /// Creates a JSON reply.
+    /// Creates the payload of a reply in JSON.
     pub(crate) fn json(bytes: Vec<u8>) -> Self {
         Self::other_encoding(&bytes.into(), Encoding::Json(Nesting::default()))
     }
 
-    /// Creates a protobuf-encoded reply.
+    /// Creates the payload of a protobuf-encoded reply.
     pub(crate) fn protobuf(bytes: Bytes) -> Self {
         Self::other_encoding(&bytes, Encoding::Protobuf)
     }
@@ -68,7 +68,7 @@ impl Payload {
     }
 }
 
-/// The format of callers that use JSON. Requests are decoded by the handler, which knows their type.
+/// Returns the message format for callers that use JSON. Requests are decoded by the handler, which knows their type.
 pub(crate) const fn json_format(fields: &'static [&'static str]) -> Format<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
         Ok(payload.alternatives.as_ref().map_or(&payload.written.bytes, |alternatives| &alternatives.json).clone())
@@ -80,8 +80,8 @@ pub(crate) const fn json_format(fields: &'static [&'static str]) -> Format<Paylo
         })
 }
 
-/// The format of callers that use protobuf, such as gRPC clients. Requests are decoded by the handler, like those in
-/// JSON.
+/// Returns the message format for callers that use protobuf, such as gRPC clients. Requests are decoded by the handler,
+/// like those in JSON.
 pub(crate) const fn protobuf_format() -> Format<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatTerms| -> Result<Bytes, Status> {
         Ok(payload.alternatives.as_ref().map_or(&payload.written.bytes, |alternatives| &alternatives.protobuf).clone())
@@ -134,13 +134,13 @@ impl EncodedMessage {
     }
 }
 
-/// Returns the length of the head of a bytes value: its kind, and its length as a varint.
+/// Returns the length of a bytes value's header, which consists of the kind byte and the length as a varint.
 fn head_length(length: usize) -> usize {
     let bits = usize::BITS - length.leading_zeros();
     2 + (bits.max(1) as usize).div_ceil(7)
 }
 
-/// The type of messages that are not decoded.
+/// Message type of payloads that are not decoded.
 #[derive(Default)]
 struct Opaque;
 

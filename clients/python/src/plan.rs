@@ -12,7 +12,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyInt, PyString, PyType};
 use std::collections::{HashMap, HashSet};
 
-/// Converts `DarkBlue` to `DARK_BLUE`.
+/// Converts a name from `DarkBlue` to `DARK_BLUE` (upper snake case).
 fn screaming(name: &str) -> String {
     let mut out = String::new();
     let mut was_lower = false;
@@ -26,74 +26,74 @@ fn screaming(name: &str) -> String {
     out
 }
 
-/// Python keywords that can be field names. They get a trailing underscore.
+/// Python keywords that can be field names in a schema. They get a trailing underscore.
 const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
     "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
     "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// The plans of a schema.
+/// Conversion plans of all messages in a schema.
 #[derive(Debug, Default)]
 pub(crate) struct Plans {
     messages: Vec<Plan>,
     by_name: HashMap<String, usize>,
-    /// The enums by full name.
+    /// Enums of the schema, by full name.
     enums: HashMap<String, Names>,
 }
 
-/// The values of an enum.
+/// Values of an enum, with the members of its Python class.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    /// The names and numbers in the schema.
+    /// Names and numbers of the values in the schema.
     names: Vec<(String, i32)>,
-    /// The members of its Python class, if it has one.
+    /// Members of the enum's Python class by number, if it has one.
     members: HashMap<i32, Py<PyAny>>,
-    /// Whether numbers without a member are rejected.
+    /// Whether numbers without a member in the Python class are rejected.
     is_closed: bool,
 }
 
-/// The plan of a message.
+/// How a message is converted between its encoding and its Python value.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// The full name.
     pub(crate) name: String,
     pub(crate) form: PyForm,
-    /// The fields in wire order.
+    /// Plans of the message's fields in wire order.
     pub(crate) fields: Vec<FieldPlan>,
-    /// For each field in the order of declaration, its index in `fields`.
+    /// Index in `fields` of each field, in the order of declaration.
     pub(crate) declared: Vec<usize>,
     /// For each oneof, the indexes of its members in `fields`, in the order of declaration.
     pub(crate) oneofs: Vec<Vec<usize>>,
 }
 
-/// The Python form of a message.
+/// How a message is represented in Python.
 #[derive(Debug)]
 pub(crate) enum PyForm {
-    /// An object with the fields as attributes. Its class takes them in the order of declaration.
+    /// An object with the fields as attributes. Its class takes them as arguments in the order of declaration.
     Object(Py<PyAny>),
     /// The arguments of a function, in the order of declaration.
     Arguments,
-    /// The value of the only field.
+    /// The value of the message's only field.
     Value,
     /// A NumPy array.
     Tensor,
     /// A Pillow image.
     Image,
-    /// A `datetime` or a `timedelta`.
+    /// A `datetime` or a `timedelta`, for a timestamp or duration.
     Time(Time),
-    /// A value of any type, stored in a member of a oneof.
+    /// A value of any type, which the message stores in a member of a oneof.
     Any,
 }
 
-/// The Python form of a message with `seconds` and `nanos`.
+/// Python type for a message with the fields `seconds` and `nanos`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Time {
     Timestamp,
     Duration,
 }
 
-/// The plan of a field.
+/// How a field is converted between its encoding and its Python value.
 #[derive(Debug)]
 pub(crate) struct FieldPlan {
     pub(crate) name: Py<PyString>,
@@ -101,28 +101,28 @@ pub(crate) struct FieldPlan {
     /// The JSON name.
     pub(crate) json: String,
     pub(crate) kind: Kind,
-    /// The Python value if the field is absent.
+    /// Python value that represents an absent field.
     pub(crate) absent: Absent,
-    /// The required element type of an array.
+    /// Required element type of a NumPy array.
     pub(crate) dtype: Option<String>,
-    /// Converts the decoded value to the type of the hint, or rejects it.
+    /// Python function that converts the decoded value to the type of the field's type hint, or rejects it.
     pub(crate) convert: Option<Py<PyAny>>,
 }
 
-/// The Python value of an absent field.
+/// Python value that represents an absent field.
 #[derive(Debug)]
 pub(crate) enum Absent {
-    /// The default of the type.
+    /// The default value of the field's type.
     Default,
     /// This value.
     Value(Py<PyAny>),
-    /// The return value of this function.
+    /// The value that this Python function returns.
     Factory(Py<PyAny>),
-    /// None, because callers must send the field.
+    /// No value, because callers must send the field.
     Required,
 }
 
-/// The wire format of a field, like [`Shape`], with messages as indexes into [`Plans`].
+/// Wire format of a field like [`Shape`], but with messages given as indexes into [`Plans`].
 #[derive(Debug)]
 pub(crate) enum Kind {
     Plain(Item),
@@ -132,7 +132,7 @@ pub(crate) enum Kind {
     Map(Item, Item),
 }
 
-/// The type of a value.
+/// Type of a single value, list element or map value.
 #[derive(Debug)]
 pub(crate) enum Item {
     Scalar(Element),
@@ -140,7 +140,7 @@ pub(crate) enum Item {
 }
 
 impl FieldPlan {
-    /// Returns the index of the message type of the value or its elements.
+    /// Returns the plan index of the message type that the field's value or its elements have.
     fn message(&self) -> Option<usize> {
         match &self.kind {
             Kind::Plain(of) | Kind::Optional(of) | Kind::List(of) | Kind::Map(_, of) | Kind::Member { of, .. } => {
@@ -278,7 +278,7 @@ impl Plans {
         Ok(Plan { name: name.to_owned(), form, fields: planned, declared, oneofs: layout.oneofs.clone() })
     }
 
-    /// Records the names of an enum, and the members of its class if `forms` contains it.
+    /// Records the names of an enum. If `forms` contains its Python class, also records the members.
     fn name_members(&mut self, descriptor: &EnumDescriptor, forms: &Bound<'_, PyDict>) -> PyResult<()> {
         let name = descriptor.full_name();
         if self.enums.contains_key(name) {
@@ -302,7 +302,7 @@ impl Plans {
         Ok(())
     }
 
-    /// Returns an enum value: the member of its class if there is one, otherwise the number.
+    /// Returns the Python value of an enum number, which is the member of its class or, if there is none, the number.
     pub(crate) fn member<'py>(&self, py: Python<'py>, indexes: &Indexes, number: i32) -> PyResult<Bound<'py, PyAny>> {
         let names = self.enums.get(&indexes.name);
         match names.and_then(|names| names.members.get(&number)) {
@@ -314,8 +314,8 @@ impl Plans {
         }
     }
 
-    /// Returns the number of an enum member, of a name, or of the text value of a member. Members of other classes are
-    /// matched by name.
+    /// Returns the number of an enum value, given as a member, as a name, or as the text value of a member. Members of
+    /// other classes are matched by name.
     pub(crate) fn number(&self, indexes: &Indexes, value: &Bound<'_, PyAny>) -> PyResult<i32> {
         static ENUM: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         if value.is_exact_instance_of::<PyInt>() {
@@ -352,13 +352,13 @@ impl Plans {
         }
     }
 
-    /// Returns the name of an enum number.
+    /// Returns the name of an enum number, if it is declared.
     pub(crate) fn enum_name(&self, indexes: &Indexes, number: i32) -> Option<&str> {
         let names = self.enums.get(&indexes.name)?;
         names.names.iter().find(|(_, own)| *own == number).map(|(name, _)| &name[..])
     }
 
-    /// Returns the default value of an absent field of this kind.
+    /// Returns the Python value for an absent field of this kind, based on the default of its type.
     fn absent(&self, py: Python<'_>, kind: &Kind) -> Absent {
         match kind {
             // `None` if the wire format represents absence.
@@ -382,7 +382,7 @@ impl Plans {
         })
     }
 
-    /// Returns whether a message is or contains, as a Python object, a well-known type with its own JSON form.
+    /// Returns whether a message is, or contains in its Python object, a well-known type with a special JSON mapping.
     pub(crate) fn has_well_known(&self, index: usize) -> bool {
         let (mut open, mut seen) = (vec![index], HashSet::from([index]));
         while let Some(plan) = open.pop().and_then(|index| self.messages.get(index)) {
@@ -395,12 +395,12 @@ impl Plans {
         false
     }
 
-    /// Returns the index of a message.
+    /// Returns the plan index of the message with this full name.
     pub(crate) fn index_of(&self, name: &str) -> PyResult<usize> {
         self.by_name.get(name).copied().ok_or_else(|| PyKeyError::new_err(name.to_owned()))
     }
 
-    /// Returns the plan at an index.
+    /// Returns the plan with this index.
     pub(crate) fn get(&self, index: usize) -> PyResult<&Plan> {
         self.messages.get(index).ok_or_else(|| PyKeyError::new_err(index))
     }

@@ -10,7 +10,8 @@ use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, from_jso
 use prost_reflect::prost::Message as _;
 use pyo3::prelude::*;
 
-/// Converts a request to the native encoding. The memory needed for the conversion is limited before decoding.
+/// Converts a request from another encoding to the native one. The memory that the conversion needs is limited before
+/// decoding.
 pub(crate) fn to_native(descriptor: &MessageDescriptor, encoding: Encoding, bytes: &Bytes) -> Result<Bytes, Status> {
     let (name, codec) = (descriptor.full_name(), Codec::new());
     let invalid =
@@ -27,12 +28,12 @@ pub(crate) fn to_native(descriptor: &MessageDescriptor, encoding: Encoding, byte
     Ok(native.into())
 }
 
-/// Converts a reply to protobuf's encoding.
+/// Converts a reply from the native encoding to protobuf's.
 pub(crate) fn to_protobuf(descriptor: &MessageDescriptor, payload: &Payload) -> PyResult<Bytes> {
     Ok(message(descriptor, payload)?.encode_to_vec().into())
 }
 
-/// Converts a reply to JSON.
+/// Converts a reply from the native encoding to JSON.
 pub(crate) fn to_json(descriptor: &MessageDescriptor, payload: &Payload) -> PyResult<Vec<u8>> {
     frpc_dynamic::to_json(&message(descriptor, payload)?).map(String::into_bytes).map_err(refused)
 }

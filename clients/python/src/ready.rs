@@ -8,16 +8,16 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// A stream of any kind, and its next item once it has arrived.
+/// A stream together with its next item, once it has arrived.
 pub(crate) struct ReadySlot<S, T> {
     stream: Arc<tokio::sync::Mutex<S>>,
-    /// Written while the stream is locked.
+    /// The next item, which is only stored while the stream is locked.
     ready: Arc<Mutex<Option<T>>>,
 }
 
-/// A stream whose items can be awaited.
+/// A stream whose next item can be awaited.
 pub(crate) trait NextItem<T>: Send + 'static {
-    /// Waits for the next item. Cancel safe.
+    /// Waits for the next item. Cancel safe: if the future is dropped, no item is lost.
     fn next_item(&mut self) -> impl Future<Output = T> + Send;
 }
 
@@ -32,12 +32,12 @@ impl<S: NextItem<T>, T: Send + 'static> ReadySlot<S, T> {
         Self { stream: Arc::new(tokio::sync::Mutex::new(stream)), ready: Arc::default() }
     }
 
-    /// Returns the stream, which the caller must lock.
+    /// Returns the stream. The caller must lock it to read from it.
     pub(crate) fn stream(&self) -> &Arc<tokio::sync::Mutex<S>> {
         &self.stream
     }
 
-    /// Waits until there is an item.
+    /// Waits until an item has arrived.
     pub(crate) async fn fill(self) {
         let mut stream = self.stream.lock().await;
         if self.ready.lock().is_none() {
@@ -46,12 +46,12 @@ impl<S: NextItem<T>, T: Send + 'static> ReadySlot<S, T> {
         }
     }
 
-    /// Takes the item, unless another task took it.
+    /// Takes the item that has arrived, or returns `None` if another task has taken it.
     pub(crate) fn take(&self) -> Option<T> {
         self.ready.lock().take()
     }
 
-    /// Starts [`fill`](Self::fill) for an asyncio future.
+    /// Starts [`fill`](Self::fill) and completes an asyncio future when an item has arrived.
     pub(crate) fn start(&self, py: Python<'_>, site: &Site, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         start(py, site, inbox, future, self.clone().fill(), |py, ()| Ok(py.None().into_bound(py)))
     }

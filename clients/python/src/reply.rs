@@ -14,11 +14,11 @@ pyo3::import_exception!(asyncio, CancelledError);
 pyo3::import_exception!(asyncio, InvalidStateError);
 
 thread_local! {
-    /// Whether the current code was called by the loop of this thread instead of a task.
+    /// Whether the current code was called by the event loop itself rather than by a task.
     static IS_CALLED_BY_LOOP: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs code that was called by the loop or by a task.
+/// Calls `run`, recording whether the event loop itself or a task is the caller.
 pub(crate) fn called_by_loop<T>(is_called_by_loop: bool, run: impl FnOnce() -> T) -> T {
     let before = IS_CALLED_BY_LOOP.replace(is_called_by_loop);
     let outcome = run();
@@ -26,19 +26,19 @@ pub(crate) fn called_by_loop<T>(is_called_by_loop: bool, run: impl FnOnce() -> T
     outcome
 }
 
-/// The outcome of an operation that runs for a task. Implements asyncio's future protocol for a single waiting task.
+/// The outcome of an operation that a task awaits. Implements asyncio's future protocol for a single waiting task.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Reply {
     event_loop: Py<PyAny>,
     state: Mutex<State>,
-    /// The attribute by which asyncio recognises awaitable futures.
+    /// Python attribute by which asyncio recognises futures that a task awaits.
     is_blocking: AtomicBool,
 }
 
 #[derive(Default)]
 struct State {
     outcome: Option<Outcome>,
-    /// The callbacks for the outcome, with their contexts.
+    /// Callbacks to call with the outcome, each with its context.
     callbacks: Vec<Callback>,
 }
 
@@ -46,10 +46,10 @@ type Callback = (Py<PyAny>, Option<Py<PyAny>>);
 
 enum Outcome {
     Value(Py<PyAny>),
-    /// `None` after the exception was raised, to break a cycle: its traceback refers to the task's frame, which refers
-    /// to the reply.
+    /// The exception of a failed operation. `None` after it was raised, because its traceback refers to the task's
+    /// frame, which refers to this reply, and would form a reference cycle.
     Failed(Option<PyErr>),
-    /// Cancelled, with an optional message.
+    /// The operation was cancelled, with an optional message.
     Cancelled(Option<Py<PyAny>>),
 }
 
@@ -81,7 +81,7 @@ impl Reply {
         slf
     }
 
-    /// Yields itself until there is an outcome, so that the task waits.
+    /// Yields the reply itself until there is an outcome, so that the task waits.
     fn __next__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
         let py = slf.py();
         let outcome = slf.get().state.lock().outcome.as_mut().map(|outcome| outcome.result(py));
@@ -132,7 +132,7 @@ impl Reply {
         Self::call_soon(&slf, (callback, context))
     }
 
-    /// Called when the task stops waiting.
+    /// Cancels the operation. Called by asyncio when the waiting task is cancelled.
     #[pyo3(signature = (msg = None))]
     fn cancel(slf: Bound<'_, Self>, msg: Option<Py<PyAny>>) -> PyResult<bool> {
         let Some(callbacks) = slf.get().end(Outcome::Cancelled(msg)) else { return Ok(false) };
@@ -161,7 +161,7 @@ impl Reply {
 }
 
 impl Reply {
-    /// Sets the outcome, and wakes the task.
+    /// Sets the outcome of the operation and wakes the waiting task.
     pub(crate) fn settle(slf: &Bound<'_, Self>, outcome: PyResult<Bound<'_, PyAny>>) -> PyResult<()> {
         let outcome = match outcome {
             Ok(value) => Outcome::Value(value.unbind()),
@@ -178,7 +178,7 @@ impl Reply {
         Ok(())
     }
 
-    /// Completes the reply unless it is complete. Returns the callbacks to call.
+    /// Sets the outcome unless there already is one. Returns the callbacks to call.
     fn end(&self, outcome: Outcome) -> Option<Vec<Callback>> {
         let mut state = self.state.lock();
         if state.outcome.is_some() {
@@ -190,7 +190,8 @@ impl Reply {
         Some(std::mem::take(&mut state.callbacks))
     }
 
-    /// Returns whether a task may continue here: the loop is the caller, and no other task is continuing here.
+    /// Returns whether the waiting task may be resumed immediately, which requires that the event loop is the caller
+    /// and no other task is being resumed.
     fn may_go_on(&self, py: Python<'_>) -> PyResult<bool> {
         static CURRENT_TASK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         if !IS_CALLED_BY_LOOP.get() {

@@ -18,13 +18,15 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use tokio::sync::Notify;
 
-/// Number of buffered requests.
+/// Number of requests that are buffered before they are sent.
 const REQUESTS_AHEAD: usize = 16;
 
-/// The messages of an iterable, each read when the send queue has space. [`IterableSource`] reads them.
+/// Stream of the messages in a Python iterable, each of which is read when the send queue has space. [`IterableSource`]
+/// reads them.
 pub(crate) struct IterableMessages(Arc<Shared>);
 
-/// An iterable, read by the thread that waits for the call. The iterable may itself make calls.
+/// A Python iterable of requests, which is read by the thread that waits for the call. The iterable may itself make
+/// calls.
 pub(crate) struct IterableSource {
     values: Py<PyIterator>,
     plans: Arc<Plans>,
@@ -35,15 +37,15 @@ pub(crate) struct IterableSource {
 #[derive(Default)]
 struct Shared {
     slot: Mutex<Slot>,
-    /// Notified when a message is requested.
+    /// Notified when the call requests the next message.
     wanted: Notify,
 }
 
 #[derive(Default)]
 struct Slot {
-    /// The next message, or the end.
+    /// The next message, where the inner `None` is the end of the iterable.
     next: Option<Option<Payload>>,
-    /// The task that requested it.
+    /// Waker of the task that requested the message.
     waker: Option<Waker>,
 }
 
@@ -73,8 +75,8 @@ impl IterableSource {
         Ok((IterableMessages(shared.clone()), Self { values, plans: plans.clone(), index, shared }))
     }
 
-    /// Waits for a part of the call, and reads the messages that it requests. An exception of the iterable stops the
-    /// wait and cancels the call, so that the server does not treat the requests as complete.
+    /// Waits for a part of the call, reading the messages that it requests from the iterable. If the iterable raises an
+    /// exception, the call is cancelled, so that the server does not consider the requests complete.
     pub(crate) fn wait<F>(&self, py: Python<'_>, waiter: &Waiter<'_>, part: F) -> PyResult<F::Output>
     where
         F: Future + Send,
@@ -107,7 +109,7 @@ impl IterableSource {
         outcome
     }
 
-    /// Reads the next message if it was requested.
+    /// Reads the next message from the iterable if the call has requested it.
     fn supply(&self, py: Python<'_>) -> PyResult<()> {
         // Without a waker, the previous message is still in the slot.
         let Some(waker) = self.shared.slot.lock().waker.take() else { return Ok(()) };
@@ -119,10 +121,10 @@ impl IterableSource {
     }
 }
 
-/// The requests of a call of an event loop.
+/// Sender for the requests of a call made in an event loop.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Requests {
-    /// `None` after all were sent.
+    /// Sender of the requests. `None` once all requests have been sent.
     sender: Mutex<Option<RequestSender<Payload>>>,
     plans: Arc<Plans>,
     index: usize,
@@ -138,7 +140,7 @@ impl Requests {
 
 #[pymethods]
 impl Requests {
-    /// Starts sending a request, waiting for space.
+    /// Starts sending a request, which waits for space in the buffer, and completes an asyncio future once it is sent.
     fn start_send(&self, value: &Bound<'_, PyAny>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         let py = value.py();
         let payload = encode::payload(&self.plans, self.index, value)?;

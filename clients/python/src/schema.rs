@@ -18,29 +18,29 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A schema, not bound to Python classes.
+/// A schema that is not bound to Python classes.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Schema {
-    /// An encoded `FileDescriptorSet`.
+    /// Encoded `FileDescriptorSet` of the schema.
     pub(crate) files: Vec<u8>,
     pub(crate) methods: Vec<Callable>,
 }
 
-/// The wire properties of a method.
+/// A method of a schema with the data needed to call it.
 pub(crate) struct Callable {
     pub(crate) descriptor: MethodDescriptor,
     pub(crate) layout: &'static Layout,
     pub(crate) method: &'static Method,
 }
 
-/// A service of a generated module: its name and the description of its layout, and of each method its name and
-/// operation, and whether it is idempotent.
+/// A service in a generated module: its name, the description of its layout, and for each method the name, the
+/// operation number and whether it is idempotent.
 type Embedded = (String, Vec<u8>, Vec<(String, u16, bool)>);
 
 #[pymethods]
 impl Schema {
-    /// Parses the text of `.proto` files. The last one is the root. Its methods have operations from `first` on, 10 by
-    /// default.
+    /// Parses the text of `.proto` files, the last of which is the root. The operation numbers of its methods start at
+    /// `first`, or at 10 if that is `None`.
     #[staticmethod]
     #[pyo3(signature = (sources, first = None))]
     fn parse(sources: Vec<(String, String)>, first: Option<u16>) -> PyResult<Self> {
@@ -60,14 +60,14 @@ impl Schema {
         Self::loaded(loaded.map_err(refused)?)
     }
 
-    /// Loads `.proto` files.
+    /// Loads a schema from `.proto` files on disk.
     #[staticmethod]
     #[pyo3(signature = (paths, includes))]
     fn load(paths: Vec<PathBuf>, includes: Vec<PathBuf>) -> PyResult<Self> {
         Self::loaded(configured().load_protos(&paths, &includes).map_err(refused)?)
     }
 
-    /// Creates the schema of a generated module from its files and the wire properties of its services.
+    /// Creates the schema of a generated module from its files and the wire layouts of its services.
     #[staticmethod]
     fn embedded(files: Vec<u8>, services: Vec<Embedded>) -> PyResult<Self> {
         let pool = DescriptorPool::decode(&*files).map_err(refused)?;
@@ -75,7 +75,8 @@ impl Schema {
         Self::of(&pool, files, &known)
     }
 
-    /// Returns the methods: service, name, whether requests and replies are streams, and the names of the messages.
+    /// Returns all methods of the schema. Each is described by service, name, whether requests and replies are streams,
+    /// and the names of its messages.
     fn methods(&self) -> Vec<(String, String, bool, bool, String, String)> {
         let shown = |callable: &Callable| {
             let method = &callable.descriptor;
@@ -91,7 +92,7 @@ impl Schema {
         self.methods.iter().map(shown).collect()
     }
 
-    /// Returns the enums reachable from methods: full names, and the names and numbers of their values.
+    /// Returns the enums that methods use, directly or indirectly, with the names and numbers of their values.
     fn enums(&self) -> Vec<(String, Vec<(String, i32)>)> {
         let (mut found, mut seen) = (Vec::new(), HashSet::new());
         for message in self.reached() {
@@ -107,14 +108,14 @@ impl Schema {
         found.iter().map(|descriptor| (descriptor.full_name().to_owned(), values(descriptor))).collect()
     }
 
-    /// Returns the messages reachable from methods, with their fields: name, shape (`plain`, `optional`, `list` or
-    /// `map`), and the types of the value and of the key.
+    /// Returns the messages that methods use, directly or indirectly. Each of their fields is described by name, shape
+    /// (`plain`, `optional`, `list` or `map`), and the types of its value and key.
     fn messages(&self) -> Vec<(String, Vec<FieldSummary>)> {
         self.reached().iter().map(|message| (message.full_name().to_owned(), shown(message))).collect()
     }
 }
 
-/// Returns the enum of a field, or of a map's values.
+/// Returns the enum type of a field or of a map's values.
 pub(crate) fn enum_of(field: &FieldDescriptor) -> Option<EnumDescriptor> {
     match field.kind() {
         Kind::Enum(descriptor) => Some(descriptor),
@@ -124,7 +125,7 @@ pub(crate) fn enum_of(field: &FieldDescriptor) -> Option<EnumDescriptor> {
 }
 
 impl Schema {
-    /// Returns the messages reachable from methods.
+    /// Returns the messages that methods use, directly or indirectly.
     fn reached(&self) -> Vec<MessageDescriptor> {
         let mut open: Vec<MessageDescriptor> = self.roots().collect();
         let (mut found, mut seen) = (Vec::new(), HashSet::new());
@@ -149,10 +150,10 @@ impl Schema {
     }
 }
 
-/// A field: its name, its shape, and the types of its value and key.
+/// Description of a field: its name, its shape, and the types of its value and key.
 type FieldSummary = (String, &'static str, String, String);
 
-/// Returns the fields of a message in the order of declaration.
+/// Returns the descriptions of a message's fields in the order of declaration.
 fn shown(message: &MessageDescriptor) -> Vec<FieldSummary> {
     let declared = message.descriptor_proto().field.iter();
     let fields = declared.filter_map(|field| message.get_field(u32::try_from(field.number()).ok()?));
@@ -173,7 +174,7 @@ fn shown(message: &MessageDescriptor) -> Vec<FieldSummary> {
     fields.map(field).collect()
 }
 
-/// Returns the Python type: a word for a scalar, or the full name of a message.
+/// Returns the name of a field type for Python: a word for a scalar, or the full name of a message.
 fn type_name(kind: &Kind) -> String {
     match kind {
         Kind::Message(message) => return message.full_name().to_owned(),
@@ -187,7 +188,7 @@ fn type_name(kind: &Kind) -> String {
     .to_owned()
 }
 
-/// Resolves files in memory.
+/// File resolver for `.proto` files in memory.
 struct Sources(HashMap<String, String>);
 
 impl FileResolver for Sources {
@@ -208,7 +209,7 @@ impl Schema {
         Self::of(&pool, loaded.descriptors, &known)
     }
 
-    /// Creates a schema from a server's reflection.
+    /// Creates a schema from the reflection data of a server.
     pub(crate) fn of_server(shown: &ServerSchema) -> PyResult<Self> {
         let pool = frpc_dynamic::schema::pool(&shown.files).map_err(refused)?;
         let readable = shown.services.iter().filter(|service| service.codec() == v1::Codec::Polyglot);
@@ -238,7 +239,7 @@ impl Schema {
     }
 }
 
-/// Returns the wire properties of a service in `pool`.
+/// Returns the wire layout and the operation numbers of a service declared in `pool`.
 fn described(layout: &frpc_build::Layout, pool: &DescriptorPool) -> ServiceDescription {
     let service = pool.get_service_by_name(layout.service());
     let method = |(name, operation): (&str, u16)| {
@@ -261,7 +262,7 @@ fn described(layout: &frpc_build::Layout, pool: &DescriptorPool) -> ServiceDescr
     }
 }
 
-/// Returns the wire properties of a service of a generated module.
+/// Returns the wire layout and the operation numbers of a service in a generated module.
 fn embedded((service, layout, methods): Embedded) -> ServiceDescription {
     let method = |(name, operation, is_idempotent)| MethodDescription {
         name,
@@ -282,11 +283,11 @@ pub(crate) struct Api {
     pub(crate) endpoints: Vec<Endpoint>,
 }
 
-/// A method whose messages have plans.
+/// A method with the conversion plans of its messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Endpoint {
     pub(crate) method: &'static Method,
-    /// The indexes of the plans.
+    /// Index of the request's conversion plan.
     pub(crate) request: usize,
     pub(crate) reply: usize,
 }
@@ -308,7 +309,7 @@ impl Api {
         Ok(Self { schema, plans: Arc::new(plans), endpoints })
     }
 
-    /// Encodes a message for a topic.
+    /// Encodes a message to be published to a topic.
     fn encode<'py>(&self, name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let payload = encode::payload(&self.plans, self.plans.index_of(name)?, value)?;
         let mut out = Vec::new();
@@ -317,14 +318,14 @@ impl Api {
         Ok(PyBytes::new(value.py(), &out))
     }
 
-    /// Decodes a message of a topic.
+    /// Decodes a message that was received from a topic.
     fn decode<'py>(&self, py: Python<'py>, name: &str, body: Vec<u8>) -> PyResult<Bound<'py, PyAny>> {
         decode::body(py, &self.plans, self.plans.index_of(name)?, &body.into())
     }
 }
 
 impl Api {
-    /// Returns the method at an index of [`Schema::methods`].
+    /// Returns the method with this index in [`Schema::methods`].
     pub(crate) fn endpoint(&self, index: usize) -> PyResult<Endpoint> {
         self.endpoints.get(index).copied().ok_or_else(|| refused("the schema has no such method"))
     }

@@ -28,24 +28,24 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, oneshot, watch};
 
-/// Maximum time that a server waits for the threads of handlers when it stops.
+/// Maximum time for which a server that stops waits for the threads of its handlers.
 const STOP: Duration = Duration::from_secs(2);
 
-/// A server of Python functions.
+/// A server whose methods are Python functions.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Server {
     runtime: Mutex<Option<Runtime>>,
     address: String,
     stop: Mutex<Option<oneshot::Sender<()>>>,
-    /// The outcome once the server has ended: an error text if it failed.
+    /// Outcome of serving once the server has ended, with an error text if it failed.
     ended: watch::Receiver<Option<Result<(), String>>>,
-    /// The broker of its topics, if any.
+    /// Broker of the server's topics, if it has any.
     broker: Option<Broker>,
     pool: Arc<Semaphore>,
     made: fork::Generation,
 }
 
-/// The settings of a server, as passed by the Python class.
+/// Settings of a server, as passed by the Python class.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Settings {
@@ -57,21 +57,22 @@ pub(crate) struct Settings {
     origins: Vec<String>,
     tls: Option<Tls>,
     has_topics: bool,
-    /// Topic patterns, with the number of messages that the broker keeps per topic and their maximum age in seconds.
+    /// Topic patterns, each with the number of messages that the broker keeps per topic and their maximum age in
+    /// seconds.
     history: Vec<(String, usize, Option<f64>)>,
     body_max: Option<u32>,
     memory_max: Option<usize>,
-    /// Shutdown timeout in seconds.
+    /// Maximum duration of a graceful shutdown in seconds.
     shutdown_timeout: f64,
 }
 
-/// The functions of a service.
+/// The Python functions that serve the methods of a service.
 pub(crate) struct Functions {
     documents: &'static Documents,
     served: Vec<Served>,
 }
 
-/// The documentation of a service. Leaked once per schema, because methods require static references.
+/// Documentation of a service's methods. Leaked once per schema, because methods require static references.
 struct Documents {
     layout: &'static Layout,
     files: &'static [u8],
@@ -112,14 +113,14 @@ impl Documents {
     }
 }
 
-/// A function, and the documentation of its method.
+/// A Python function with the documentation of the method that it serves.
 struct Served {
     function: Arc<Function>,
     mode: Mode,
     documents: &'static MethodDocuments,
 }
 
-/// How a function is called.
+/// How a Python function is called.
 #[derive(Clone)]
 enum Mode {
     /// On the thread that drives the connection.
@@ -128,7 +129,7 @@ enum Mode {
     Pool,
     /// In an event loop.
     Loop(crate::inbox::Sender, Arc<Py<PyAny>>),
-    /// On the thread that drives the connection, one message at a time.
+    /// As a generator on the thread that drives the connection, one message at a time.
     Generator,
     /// On a pool thread.
     PoolGenerator,
@@ -137,7 +138,7 @@ enum Mode {
     Batch(Arc<Batch>),
     /// In another process.
     Process,
-    /// Like the inner mode, with a stream of requests.
+    /// Like the contained mode, but with a stream of requests.
     Requests(Box<Mode>),
 }
 
@@ -145,7 +146,7 @@ enum Mode {
 /// the context, and the maximum size and delay of a batch.
 pub(crate) type Described = (Py<Api>, usize, Py<PyAny>, String, Option<ContextParameter>, Option<(usize, f64)>);
 
-/// Creates a broker with histories.
+/// Creates a broker that keeps messages of the given topics.
 fn broker(histories: Vec<(String, usize, Option<f64>)>) -> PyResult<Broker> {
     let mut builder = Broker::builder();
     for (pattern, count, seconds) in histories {
@@ -162,12 +163,12 @@ fn broker(histories: Vec<(String, usize, Option<f64>)>) -> PyResult<Broker> {
     Ok(builder.build())
 }
 
-/// PEM of the certificate chain, of the key, and of the client authorities.
+/// Certificate chain and private key of the server, and the certificates of client authorities, all as PEM.
 type Tls = (Vec<u8>, Vec<u8>, Option<Vec<u8>>);
 
 #[pymethods]
 impl Server {
-    /// Binds an address, and serves in the background.
+    /// Binds an address and starts serving in the background.
     #[new]
     #[pyo3(signature = (address, functions, report, settings, event_loop = None))]
     fn new(
@@ -268,26 +269,26 @@ impl Server {
         })
     }
 
-    /// Returns the bound address, including the port.
+    /// Returns the address that the server is bound to, including its port.
     #[getter]
     fn address(&self) -> &str {
         &self.address
     }
 
-    /// Returns the topics of the broker, for publishing and subscribing within this process.
+    /// Returns the topics of the server's broker, for publishing and subscribing within this process.
     fn topics(&self) -> PyResult<Topics> {
         self.made.check()?;
         let broker = self.broker.as_ref().ok_or_else(|| PyRuntimeError::new_err("the server has no topics"))?;
         Topics::in_process(broker.clone())
     }
 
-    /// Returns whether this thread is running one of the server's functions, for which a shutdown would wait.
+    /// Returns whether this thread is running one of the server's functions. A shutdown would wait for that function.
     fn is_in_function(&self) -> bool {
         drive::is_in_handler(&self.pool)
     }
 
-    /// Starts the shutdown. Completes an asyncio future, or returns, when the calls have ended or after `limit`
-    /// seconds. A server of the parent process is not affected.
+    /// Starts the shutdown. When all calls have ended, or after `limit` seconds, completes an asyncio future or
+    /// returns. A server of the parent process is not affected after a fork.
     #[pyo3(signature = (inbox = None, future = None, limit = None))]
     fn stop(
         &self,
@@ -320,7 +321,7 @@ impl Server {
         Ok(())
     }
 
-    /// Joins the threads of a stopped server.
+    /// Joins the threads of a server that has stopped.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.made.check()?;
         py.detach(|| self.end());
@@ -328,7 +329,7 @@ impl Server {
     }
 }
 
-/// Waits for the end of a server.
+/// Waits until the server has ended and returns its outcome.
 async fn outcome(ended: &mut watch::Receiver<Option<Result<(), String>>>) -> Result<(), String> {
     match ended.wait_for(Option::is_some).await {
         Ok(outcome) => outcome.clone().unwrap_or(Ok(())),
@@ -356,7 +357,7 @@ impl Drop for Server {
     }
 }
 
-/// Enables the protocols with these names.
+/// Enables the additional protocols with these names.
 fn opened(
     builder: ServerBuilder,
     protocols: &[String],
@@ -403,7 +404,7 @@ fn opened(
     Ok(builder.gateway(gateway))
 }
 
-/// Creates the services of all functions.
+/// Creates services from all functions that Python has registered.
 pub(crate) fn services(
     py: Python<'_>,
     functions: Vec<Described>,
@@ -484,7 +485,7 @@ impl Service for Functions {
 type Outcome = Result<Response<Payload>, Status>;
 type Streamed = Result<Response<ResponseStream<Payload>>, Status>;
 
-/// Adds the method of a function.
+/// Adds the method that a function serves.
 fn add(builder: MethodsBuilder<()>, function: Arc<Function>, mode: Mode) -> MethodsBuilder<()> {
     let method = *function.endpoint.method;
     match mode {
@@ -532,8 +533,8 @@ fn add(builder: MethodsBuilder<()>, function: Arc<Function>, mode: Mode) -> Meth
     }
 }
 
-/// Adds the method of a function that takes a stream of requests. Unless it is a coroutine, it occupies a pool thread
-/// while it runs, because it waits for requests.
+/// Adds the method of a function that takes a stream of requests. Unless the function is a coroutine, it occupies a
+/// pool thread while it runs, because it waits for requests.
 fn add_with_requests(builder: MethodsBuilder<()>, function: Arc<Function>, mode: Mode) -> MethodsBuilder<()> {
     let method = *function.endpoint.method;
     type Stream = Request<Streaming<Payload>>;
@@ -574,7 +575,7 @@ fn add_with_requests(builder: MethodsBuilder<()>, function: Arc<Function>, mode:
     }
 }
 
-/// Runs a function on a pool thread. The call is passed on only after a thread is available, so that a call cancelled
+/// Runs a function on a pool thread. The call is passed on only once a thread is available, so a call that is cancelled
 /// before does not run.
 async fn in_pool(function: Arc<Function>, call: Call) -> Outcome {
     let taken = function.pool.clone().acquire_owned().await;
@@ -587,7 +588,7 @@ async fn in_pool(function: Arc<Function>, call: Call) -> Outcome {
     ran.unwrap_or_else(|_| Err(Status::internal("the thread of the handler has ended")))
 }
 
-/// Number of buffered messages of a generator that runs in the pool.
+/// Number of messages that are buffered for a generator running on a pool thread.
 const MESSAGES_AHEAD: usize = 16;
 
 /// Returns the messages of a generator that occupies a pool thread while it runs. Waits for a thread like [`in_pool`].

@@ -11,12 +11,12 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
-/// A channel with services.
+/// A channel of a client that also serves functions to the server.
 pub(crate) struct Serving {
     channel: frpc::Channel,
-    /// `None` only during drop.
+    /// Runtime whose threads drive the connection. `None` only during drop.
     runtime: Option<Runtime>,
-    /// The task that keeps the channel connected.
+    /// Task that keeps the channel connected even without calls.
     staying: AbortHandle,
     timeout: Option<f64>,
 }
@@ -56,7 +56,7 @@ impl Serving {
         Lane { channel: self.channel.clone(), site, timeout: self.timeout }
     }
 
-    /// Closes the connection. Calls in flight fail.
+    /// Closes the connection, so that calls in flight fail.
     pub(crate) fn close(&self) {
         self.staying.abort();
         self.channel.close();

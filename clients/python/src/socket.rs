@@ -16,10 +16,10 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Maximum number of consecutive reads of a socket. The loop then runs other callbacks first.
+/// Maximum number of consecutive reads of a socket. Afterwards the event loop runs other callbacks first.
 const READS: u32 = 64;
 
-/// A connected, nonblocking socket.
+/// A connected, nonblocking TCP or Unix socket.
 pub(crate) enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
@@ -62,20 +62,20 @@ pub(crate) struct Socket {
     loop_runtime: Weak<LoopRuntime>,
 }
 
-/// State shared by a transport and the callbacks of the loop.
+/// State shared by a transport and the event loop's callbacks for its socket.
 pub(crate) struct Shared {
     stream: Stream,
-    /// The state for reading and for writing.
+    /// State for reading and state for writing.
     sides: [Mutex<Side>; 2],
 }
 
-/// One direction of a socket.
+/// State of one direction of a socket.
 #[derive(Default)]
 struct Side {
     /// Whether the last attempt would have blocked.
     is_blocked: bool,
     is_watched: bool,
-    /// Number of reads since the last callback of the loop.
+    /// Number of reads since the last callback of the event loop.
     reads: u32,
     waker: Option<Waker>,
 }
@@ -95,7 +95,7 @@ impl Socket {
         Self { shared, loop_runtime }
     }
 
-    /// Attempts an operation, unless it is known to block.
+    /// Attempts to read or write, unless it is known that this would block.
     fn attempt<T>(
         &self,
         side: usize,
@@ -127,14 +127,14 @@ impl Socket {
         Poll::Pending
     }
 
-    /// Records that the last read returned all data, so the next one would block.
+    /// Records that the last read returned all available data, so that the next one would block.
     fn drained(&self) {
         self.shared.sides[READING].lock().is_blocked = true;
     }
 }
 
 impl Shared {
-    /// Allows another attempt on a side. Returns whether a task is waiting for it.
+    /// Allows another attempt to read or write. Returns whether a task is waiting for that.
     fn free(&self, side: usize) -> bool {
         let mut state = self.sides[side].lock();
         state.is_blocked = false;
@@ -150,7 +150,7 @@ impl Shared {
     }
 }
 
-/// Registers a callback of the loop for the readiness of a side.
+/// Registers a callback with the event loop for the socket becoming readable or writable.
 fn watch(py: Python<'_>, shared: Arc<Shared>, side: usize, loop_runtime: &Weak<LoopRuntime>) -> PyResult<()> {
     let Some(loop_runtime) = loop_runtime.upgrade() else { return Ok(()) };
     let Some(event_loop) = loop_runtime.event_loop(py)? else { return Ok(()) };
@@ -218,7 +218,7 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// The callback of the loop for a ready side of a socket.
+/// Python callback that the event loop calls when a socket is readable or writable.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Ready {
     shared: Arc<Shared>,

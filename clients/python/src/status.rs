@@ -12,7 +12,7 @@ fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     STATUS.import(py, "frisbee_rpc._status", "Status")
 }
 
-/// Returns the exception for a status.
+/// Returns the Python exception for a status.
 pub(crate) fn raised(py: Python<'_>, status: &Status) -> PyErr {
     exception(py, status).map_or_else(|error| error, PyErr::from_value)
 }
@@ -26,7 +26,8 @@ pub(crate) fn exception<'py>(py: Python<'py>, status: &Status) -> PyResult<Bound
     class(py)?.call1((status.code() as i32, status.message(), details, metadata, status.may_have_run()))
 }
 
-/// Returns the status of an exception of Python's class, or `None` for other exceptions. Fails if a part is invalid.
+/// Returns the status of an exception of the Python class for statuses, or `None` for other exceptions. Fails if an
+/// attribute of the exception is invalid.
 pub(crate) fn of_exception(py: Python<'_>, error: &PyErr) -> PyResult<Option<Status>> {
     let value = error.value(py);
     if !value.is_instance(class(py)?)? {
@@ -41,7 +42,7 @@ pub(crate) fn of_exception(py: Python<'_>, error: &PyErr) -> PyResult<Option<Sta
     Ok(Some(if all.is_empty() { status } else { status.with_metadata(all) }))
 }
 
-/// Returns metadata as two dicts: text, and binary values, whose keys end with `-bin`.
+/// Returns metadata as two Python dicts, one with text values and one with binary values, whose keys end in `-bin`.
 pub(crate) fn shown<'py>(py: Python<'py>, metadata: &Metadata) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
     let (texts, binary) = (PyDict::new(py), PyDict::new(py));
     for (key, value) in metadata.iter() {
@@ -57,7 +58,7 @@ pub(crate) fn shown<'py>(py: Python<'py>, metadata: &Metadata) -> PyResult<(Boun
     Ok((texts, binary))
 }
 
-/// Converts a dict to metadata.
+/// Converts a Python dict to metadata.
 pub(crate) fn metadata(entries: &Bound<'_, PyAny>) -> PyResult<Metadata> {
     let mut metadata = Metadata::new();
     put_metadata(&mut metadata, entries)?;
@@ -83,7 +84,7 @@ fn put_metadata(metadata: &mut Metadata, entries: &Bound<'_, PyAny>) -> PyResult
     Ok(())
 }
 
-/// Returns the exception for an error of connecting or binding.
+/// Returns the Python exception for a failure to connect or bind.
 pub(crate) fn failed(error: frpc::Error) -> PyErr {
     PyConnectionError::new_err(error.to_string())
 }

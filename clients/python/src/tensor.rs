@@ -12,15 +12,15 @@ use pyo3::types::{PyBytes, PyTuple};
 
 static NUMPY: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
-/// Returns NumPy, imported at the first array.
+/// Returns the NumPy module, which is imported when the first array is used.
 fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     NUMPY.get_or_try_init(py, || py.import("numpy").map(Bound::unbind)).map(|numpy| numpy.bind(py))
 }
 
-/// The element type, shape and memory of an array.
+/// Element type, shape and memory of a NumPy array.
 type Parts = (String, Vec<u32>, bytes::Bytes);
 
-/// The arrays of a message that was already encoded in another form, in order.
+/// The arrays of a message that was already encoded in one form, in the order in which they occur.
 #[derive(Default)]
 pub(crate) struct ArrayViews {
     arrays: Vec<(Py<PyAny>, Parts)>,
@@ -28,7 +28,7 @@ pub(crate) struct ArrayViews {
 }
 
 impl ArrayViews {
-    /// Restarts before the message is encoded again.
+    /// Starts again with the first array, before the message is encoded again.
     pub(crate) fn again(&mut self) {
         self.next = 0;
     }
@@ -48,7 +48,7 @@ impl ArrayViews {
     }
 }
 
-/// Encodes the fields of a tensor. Their wire order is `dtype`, `data`, `shape`.
+/// Encodes the fields of a tensor message, in the wire order `dtype`, `data`, `shape`.
 pub(crate) fn encode(
     plan: &Plan,
     value: &Bound<'_, PyAny>,
@@ -69,7 +69,8 @@ pub(crate) fn encode(
     Ok(())
 }
 
-/// Returns the parts of an array. An array that is not contiguous or has another byte order is copied.
+/// Returns the element type, shape and memory of an array. An array that is not contiguous or has another byte order is
+/// copied.
 pub(crate) fn parts(value: &Bound<'_, PyAny>) -> PyResult<Parts> {
     let py = value.py();
     let numpy = numpy(py)?;
@@ -108,11 +109,11 @@ pub(crate) fn parts(value: &Bound<'_, PyAny>) -> PyResult<Parts> {
     Ok((name, shape, shared(&array)?))
 }
 
-/// Upper bound of the numbers of NumPy's own types. Types of other packages may have the same kinds and sizes.
+/// Upper bound of the type numbers of NumPy's own types. Types of other packages may have the same kinds and sizes.
 const OTHERS: i32 = 256;
 
-/// Returns NumPy's name of an element type. NumPy builds names in Python each time, so those of its numeric types are
-/// created here.
+/// Returns NumPy's name for an element type. NumPy creates names in Python code each time, so the names of its numeric
+/// types are created here.
 fn name_of(dtype: &Bound<'_, PyAny>) -> PyResult<String> {
     let is_own = (0..OTHERS).contains(&dtype.getattr("num")?.extract()?);
     let kind = match dtype.getattr("kind")?.extract::<char>()? {
@@ -128,7 +129,7 @@ fn name_of(dtype: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(format!("{kind}{}", 8 * size))
 }
 
-/// Decodes a tensor. The array is a view of the input if it is long.
+/// Decodes a tensor to a NumPy array. A long array is a view of the input.
 pub(crate) fn decode<'py>(py: Python<'py>, plan: &Plan, from: &mut Decoder<'_>) -> PyResult<Bound<'py, PyAny>> {
     let mut tensor = Tensor::default();
     for field in &plan.fields {
@@ -145,7 +146,7 @@ pub(crate) fn decode<'py>(py: Python<'py>, plan: &Plan, from: &mut Decoder<'_>) 
     array(py, &tensor)
 }
 
-/// Returns the array of a tensor after checking that its parts match.
+/// Returns the NumPy array for a tensor after checking that its parts are consistent.
 pub(crate) fn array<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
     let numpy = numpy(py)?;
     if tensor.dtype.is_empty() && tensor.data.is_empty() {
@@ -176,7 +177,7 @@ pub(crate) fn array<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py
     flat.call_method1("reshape", (PyTuple::new(py, &tensor.shape)?,))
 }
 
-/// Rejects an array whose element type differs from the function's schema.
+/// Rejects an array whose element type differs from that in the type hint of the function.
 pub(crate) fn check_dtype(field: &FieldPlan, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let Some(wanted) = &field.dtype else { return Ok(()) };
     if value.is_none() {
@@ -189,13 +190,13 @@ pub(crate) fn check_dtype(field: &FieldPlan, value: &Bound<'_, PyAny>) -> PyResu
     Err(PyTypeError::new_err(format!("an array of {wanted} expected, not of {found}")))
 }
 
-/// Returns the tensor of an array for callers that use JSON.
+/// Converts an array to a tensor, for callers that use JSON.
 pub(crate) fn for_json(value: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     let (dtype, shape, data) = parts(value)?;
     Ok(Tensor { dtype, shape, data })
 }
 
-/// Copies bytes to a Python `bytes` object.
+/// Copies bytes to a new Python `bytes` object.
 pub(crate) fn own<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyAny> {
     PyBytes::new(py, bytes).into_any()
 }

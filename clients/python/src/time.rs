@@ -14,7 +14,7 @@ fn module(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     module.map(|module| module.bind(py))
 }
 
-/// Returns the Python value of these parts.
+/// Returns the `datetime` or `timedelta` for a number of seconds and nanoseconds.
 pub(crate) fn read(py: Python<'_>, time: Time, seconds: i64, nanos: i32) -> PyResult<Bound<'_, PyAny>> {
     let name = match time {
         Time::Timestamp => "read_timestamp",
@@ -23,7 +23,7 @@ pub(crate) fn read(py: Python<'_>, time: Time, seconds: i64, nanos: i32) -> PyRe
     module(py)?.call_method1(name, (seconds, nanos))
 }
 
-/// Returns the parts of a Python value.
+/// Returns the seconds and nanoseconds of a `datetime` or `timedelta`.
 pub(crate) fn parts(time: Time, value: &Bound<'_, PyAny>) -> PyResult<(i64, i32)> {
     let name = match time {
         Time::Timestamp => "write_timestamp",

@@ -20,11 +20,11 @@ use tokio::net::UnixStream;
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, watch};
 
-/// Maximum number of attempts to replace a lost connection, 5 s in total.
+/// Maximum number of attempts to replace a lost connection, which take 5 s in total.
 const RECONNECT_ATTEMPTS: u32 = 250;
 const RECONNECT_PAUSE: Duration = Duration::from_millis(20);
 
-/// The start of a subscription: a word, or the epoch and offset of the preceding message.
+/// Where a subscription starts, given as a word or as the epoch and offset of the message before its first one.
 #[derive(FromPyObject)]
 pub(crate) enum Begin {
     Word(String),
@@ -47,7 +47,7 @@ impl Begin {
     }
 }
 
-/// The topics of a broker.
+/// Topics of a message broker, as seen from Python.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Topics {
     shared: Forkable<Arc<Shared>>,
@@ -56,12 +56,12 @@ pub(crate) struct Topics {
 
 struct Shared {
     from: From,
-    /// The connection. Established when it is used, and again after it has closed.
+    /// Connection to the broker. Established at the first use, and again after it has closed.
     client: Mutex<Option<Client>>,
     is_closed: watch::Sender<bool>,
 }
 
-/// The location of the broker.
+/// Where the broker is located: in this process or in a server.
 enum From {
     Server(Settings),
     /// In this process.
@@ -70,19 +70,19 @@ enum From {
 
 #[pymethods]
 impl Topics {
-    /// Creates the topics of a server.
+    /// Creates the topics of the broker in a server.
     #[new]
     #[pyo3(signature = (address, tls = None, server_name = None))]
     fn new(address: &str, tls: Option<Tls>, server_name: Option<String>) -> PyResult<Self> {
         Self::of(From::Server(Settings::new(address, tls, server_name, None, None)?))
     }
 
-    /// Publishes a message. Returns when it is being sent.
+    /// Publishes a message to a topic. Returns once the message is being sent.
     fn publish(&self, py: Python<'_>, topic: String, payload: Vec<u8>) -> PyResult<()> {
         self.wait(py, publish(self.shared()?, topic, payload.into()))
     }
 
-    /// Starts [`publish`](Self::publish) for an asyncio future.
+    /// Starts [`publish`](Self::publish) and completes an asyncio future afterwards.
     fn start_publish(
         &self,
         py: Python<'_>,
@@ -94,17 +94,17 @@ impl Topics {
         self.begin(py, inbox, future, publish(self.shared()?, topic, payload.into()))
     }
 
-    /// Waits until the broker has received all previously published messages.
+    /// Waits until the broker has received all messages published before.
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
         self.wait(py, sync(self.shared()?))
     }
 
-    /// Starts [`sync`](Self::sync) for an asyncio future.
+    /// Starts [`sync`](Self::sync) and completes an asyncio future afterwards.
     fn start_sync(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         self.begin(py, inbox, future, sync(self.shared()?))
     }
 
-    /// Subscribes to a pattern, and waits until the subscription is active.
+    /// Subscribes to a topic pattern and waits until the subscription is active.
     #[pyo3(signature = (pattern, group = None, start = None))]
     fn subscribe(
         &self,
@@ -118,7 +118,7 @@ impl Topics {
         Ok(Subscribed::new(subscription, self))
     }
 
-    /// Starts [`subscribe`](Self::subscribe) for an asyncio future.
+    /// Starts [`subscribe`](Self::subscribe) and completes an asyncio future with the subscription.
     #[pyo3(signature = (pattern, group, start, inbox, future))]
     fn start_subscribe(
         slf: &Bound<'_, Self>,
@@ -138,7 +138,8 @@ impl Topics {
         })
     }
 
-    /// Closes the connection and its subscriptions, and wakes all waits. A connection of the parent process stays open.
+    /// Closes the connection with its subscriptions and wakes all waiting callers. If the connection was created by the
+    /// parent process of a fork, it stays open.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let Ok(shared) = self.shared() else { return Ok(()) };
         shared.is_closed.send_replace(true);
@@ -223,7 +224,7 @@ impl Shared {
     }
 }
 
-/// Creates a client of a broker in this process.
+/// Connects a client to a broker in this process.
 async fn within(broker: &Broker) -> Result<Client, Status> {
     let unavailable = |error: &dyn std::fmt::Display| Status::unavailable(error.to_string());
     let acceptor = frpc::frisbee::Server::builder().build(broker.clone()).map_err(|error| unavailable(&error))?;
@@ -266,13 +267,13 @@ async fn subscribe(
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Subscribed {
     slot: Forkable<ReadySlot<OpenSubscription, Result<Option<Message>, Status>>>,
-    /// Wakes the receiver of a message.
+    /// Wakes a receiver that is waiting for a message when the subscription is closed.
     over: Arc<tokio::sync::Notify>,
     runtime: Handle,
 }
 
 struct OpenSubscription {
-    /// `None` after the end.
+    /// The subscription. `None` once it has ended.
     subscription: Option<Subscription>,
     over: Arc<tokio::sync::Notify>,
 }
@@ -313,7 +314,7 @@ fn shown<'py>(py: Python<'py>, message: &Message) -> MessageParts<'py> {
 
 #[pymethods]
 impl Subscribed {
-    /// Waits for the next message, and returns its topic and bytes. Returns `None` once the subscription is closed.
+    /// Waits for the next message and returns its topic and bytes. Returns `None` once the subscription is closed.
     fn next_message<'py>(&self, py: Python<'py>) -> PyResult<Option<MessageParts<'py>>> {
         let slot = self.slot.get()?;
         loop {
@@ -327,19 +328,19 @@ impl Subscribed {
         }
     }
 
-    /// Starts waiting for the next message.
+    /// Starts waiting for the next message and completes an asyncio future when it arrives.
     fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         self.slot.get()?.start(py, &Site::Thread(self.runtime.clone()), inbox, future)
     }
 
-    /// Takes the received message as a 1-tuple. Returns `None` if another task took it.
+    /// Returns the received message as a 1-tuple, or `None` if another task has taken it.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let Some(next) = self.slot.get()?.take() else { return Ok(None) };
         let message = next.map_err(|status| raised(py, &status))?.ok_or_else(|| PyStopAsyncIteration::new_err(()))?;
         PyTuple::new(py, [shown(py, &message)]).map(Some)
     }
 
-    /// Ends the subscription, unless it belongs to the parent process.
+    /// Ends the subscription. Does nothing to a subscription of the parent process after a fork.
     fn close(&self) {
         let Ok(slot) = self.slot.get() else { return };
         slot.take();

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyList, PyMemoryView, PyString, PyTuple};
 
-/// Returns the member for a value, or `None` for Python's `None`.
+/// Returns the name of the `AnyValue` member that stores a Python value, or `None` for Python's `None`.
 fn member(value: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     if value.is_none() {
         return Ok(None);
@@ -44,7 +44,8 @@ fn member(value: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     }))
 }
 
-/// Returns the value for a field of `AnyValue`: the value itself if it belongs to that member, otherwise `None`.
+/// Returns the value of one field of `AnyValue`, which is the value itself if this field stores it, and `None`
+/// otherwise.
 pub(crate) fn any_value<'py>(field: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     match member(value)? {
         Some(member) if member == field => Ok(value.clone()),
@@ -52,7 +53,7 @@ pub(crate) fn any_value<'py>(field: &str, value: &Bound<'py, PyAny>) -> PyResult
     }
 }
 
-/// Returns the value of the set member.
+/// Returns the value of the set member of an `AnyValue`.
 pub(crate) fn value<'py>(py: Python<'py>, members: Vec<Bound<'py, PyAny>>) -> Bound<'py, PyAny> {
     members.into_iter().find(|member| !member.is_none()).unwrap_or_else(|| py.None().into_bound(py))
 }
