@@ -30,7 +30,7 @@ impl<'a> Batch<'a> {
         self.0
     }
 
-    #[inline(always)] // Once for each message.
+    #[inline(always)] // Called for each message.
     fn message(&mut self) -> Option<&'a [u8]> {
         let (length, rest) = match self.0 {
             [length, rest @ ..] if *length < 0x80 => (usize::from(*length), rest),
@@ -104,7 +104,7 @@ impl BatchSize {
         let mut size = Self::default();
         for message in Batch::new(body) {
             let length = message?.len();
-            // Neither sum can exceed the length of the body.
+            // The sums cannot wrap, because neither can exceed the length of the body.
             size.messages = size.messages.wrapping_add(1);
             size.bytes = size.bytes.wrapping_add(length);
             size.longest = size.longest.max(length);

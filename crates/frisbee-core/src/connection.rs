@@ -68,8 +68,8 @@ impl Connection {
         let mut connection = Self::new(Role::Client, common, hello_items, decoder, *header_form, now);
         connection.shows_by = shows_by;
         if common.hello {
-            // A Go server skips the HELLO and replies to the PING. A native server replies to the HELLO before anything
-            // else.
+            // A Go server ignores the HELLO and replies to the PING. A native server replies to the HELLO before
+            // anything else.
             connection.send_hello();
             connection.send_sign(PacketId(1), Operation::PING);
         } else {
@@ -196,7 +196,7 @@ impl Connection {
     ///
     /// # Errors
     /// If the peer violated the protocol. The caller must close the connection.
-    #[inline(always)] // The only hot caller would otherwise move each packet three times.
+    #[inline(always)] // Otherwise its only hot caller would move each packet three times.
     pub fn poll_event(&mut self, input: &mut Bytes, now: Instant) -> Result<Option<Event>, ProtocolError> {
         if self.is_special {
             match self.peek_kind(input)? {
@@ -313,7 +313,7 @@ impl Connection {
         }
         let consumed = self.bytes_consumed();
         if self.write_progress.handle_written(count, !all, consumed, now) {
-            // A peer that accepts bytes is alive, even if it sends nothing.
+            // Accepting bytes counts as activity, because a peer that reads may have nothing to send.
             self.keepalive.received(now);
         }
         if all {
@@ -324,7 +324,8 @@ impl Connection {
     /// Returns the number of received bytes if they show that the peer is also reading, and 0 at a server.
     #[inline]
     fn bytes_consumed(&self) -> u64 {
-        // A server that waits for this client to read may not be reading itself. Bytes received from it show progress.
+        // A server that waits for this client to read may not be reading itself, so bytes received from it show
+        // progress.
         match self.role {
             Role::Client => self.received,
             Role::Server => 0,
@@ -335,7 +336,7 @@ impl Connection {
     /// this time.
     #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
-        // Fast path: this is called in every poll of every driver, and most connections have only the keepalive
+        // Fast path, because this is called in every poll of every driver. Most connections have only the keepalive
         // timeout.
         let minds_more = self.write_progress.is_stalled()
             || self.hand_off.is_some()
@@ -391,11 +392,11 @@ impl Connection {
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), CloseReason> {
         if self.is_resting() || self.hearing.is_some() {
             self.waste.handle_timeout(now);
-            self.keepalive.received(now); // The peer was not being read.
+            self.keepalive.received(now); // The peer could not be heard while reading was paused.
             if matches!(self.hearing.as_deref(), Some(SilenceExcuse::Again { until }) if *until <= now) {
                 self.hearing = None;
             }
-            self.pace.complete(); // Packets could not arrive either.
+            self.pace.complete(); // For the same reason, no packet could arrive.
             self.watch_pace(now);
         }
         if self.shows_by.is_some_and(|by| now >= by) && !self.is_beginning() {
@@ -408,7 +409,7 @@ impl Connection {
         if self.write_progress.is_too_slow(unsent, consumed, now) {
             return Err(CloseReason::WriteTimeout { waiting: unsent });
         }
-        // During a hand-off no other timeout applies, because the peer may not send anything but the reply.
+        // No other timeout applies during a hand-off, because the peer may not send anything but the reply.
         if let Some(hand_off) = &self.hand_off {
             let late = hand_off.deadline.is_some_and(|by| now >= by);
             return if late { Err(CloseReason::HandOffTimeout) } else { Ok(()) };
@@ -418,8 +419,8 @@ impl Connection {
         }
         match self.keepalive.poll(now) {
             Liveness::Dead => Err(CloseReason::IdleTimeout),
-            // Do not send a PING while bytes are pending, because the peer must react to them anyway, unless it has
-            // been silent.
+            // Do not send a PING while bytes are pending, unless the peer has been silent, because the peer must react
+            // to those bytes anyway.
             Liveness::SendPing
                 if self.sends().is_some() && (!self.write_progress.is_stalled() || self.keepalive.is_silent(now)) =>
             {
@@ -463,7 +464,8 @@ impl Connection {
             Some(Stage::Left) => Ok(PacketKind::Stop),
             Some(Stage::Deciding) => self.next_while_deciding(input),
             Some(Stage::Requested) => Ok(PacketKind::GoOn),
-            // Report the kind of a client before its first packet, so that the caller knows whom the packet is from.
+            // Report the kind of a client before its first packet, because the caller must know it to handle the
+            // packet.
             None if self.judge_first_packet(input)? => {
                 self.is_special = false;
                 Ok(PacketKind::PeerKnown)
@@ -478,7 +480,7 @@ impl Connection {
     fn judge_first_packet(&mut self, input: &mut Bytes) -> Result<bool, ProtocolError> {
         let first = self.decoder.next(input)?;
         if let Some(form) = self.decoder.form() {
-            // Reply in the header form that the client uses.
+            // Reply with the header format that the client uses.
             self.outbox.set_form(form);
         }
         let Some(first) = first else { return Ok(false) };
@@ -514,7 +516,8 @@ impl Connection {
                 return Err(ProtocolError::KeepaliveWithBody { length });
             }
             Operation::PING if !self.pings.take(now) => return Err(ProtocolError::PingFlood),
-            // Skip a PING that crossed the hand-off request, after which this end may not send.
+            // Ignore a PING that crossed the hand-off request, because this end may not send anything after the
+            // request.
             Operation::PING if self.hand_off.is_some() => {}
             Operation::PING if !self.pong_waits => {
                 self.send_sign(PacketId(0), Operation::PONG);

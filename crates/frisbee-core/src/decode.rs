@@ -139,7 +139,7 @@ impl Decoder {
     /// Decodes the next packet if it is complete and belongs to a call or a stream, as most packets do. Otherwise
     /// returns `None` and changes nothing, so that [`next`](Self::next) can handle the input. The decoder must be [at a
     /// header](Self::is_at_header), and still is afterwards.
-    #[inline(always)] // Hot path; has fewer branches than `next`.
+    #[inline(always)] // Hot path with fewer branches than `next`.
     pub(crate) fn next_whole(&self, input: &mut Bytes) -> Option<Packet> {
         debug_assert!(self.is_at_header(), "checked by the caller, and no bytes were taken since");
         let header = Header::decode(input.first_chunk()?).ok()?;
@@ -162,7 +162,7 @@ impl Decoder {
     pub fn next(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
         if self.body.is_some() {
             let packet = self.continue_body(input);
-            // The input may continue after a discarded body.
+            // The input may contain further packets after a discarded body.
             if packet.is_some() || self.body.is_some() {
                 return Ok(packet);
             }
@@ -223,8 +223,8 @@ impl Decoder {
     fn gather_header(&mut self, input: &mut Bytes) -> Result<Option<Header>, ProtocolError> {
         loop {
             let [m0, m1, ..] = self.head;
-            // Servers of other protocols may send fewer bytes than a header has. Two bytes identify most of them. If
-            // the first byte is 0, two more are needed, because several protocols start with it.
+            // Two bytes identify most other protocols, whose servers may send fewer bytes than a header has. If the
+            // first byte is 0, two more are needed, because several protocols start with it.
             let enough = if m0 == 0 { 4 } else { 2 };
             let magic = u16::from_be_bytes([m0, m1]);
             let come = usize::from(self.head_len);
@@ -336,7 +336,7 @@ impl Decoder {
 #[cold]
 fn not_frisbee(bytes: &[u8], form: Option<HeaderForm>) -> ProtocolError {
     let magic = bytes.first_chunk().map_or(0, |magic| u16::from_be_bytes(*magic));
-    // While both header forms are accepted, an old header would have been decoded, so these bytes are not one.
+    // Exclude old headers while both formats are accepted, because these bytes would have been decoded as one.
     let is_known = |protocol: &OtherProtocol| *protocol != OtherProtocol::OldHeaders || form.is_some();
     match OtherProtocol::of(bytes).filter(is_known) {
         _ if matches!(magic, 0x1503 | 0x1603) => ProtocolError::SpeaksTls,
@@ -355,7 +355,7 @@ impl Partial {
         let received = self.received.len().saturating_add(more);
         let trusted = if received < TRUSTED_FROM { 0 } else { self.last as usize };
         let most = FIRST_CAPACITY.saturating_add(received.saturating_mul(GROWTH).max(trusted));
-        // Round the size down to reduce the number of distinct sizes, so that pooled memory is reused more often.
+        // Round the size down, because fewer distinct sizes make it more likely that pooled memory is reused.
         let room = if total <= most { total } else { most.saturating_sub(most % FIRST_CAPACITY) };
         let mut grown = BodyMemory::new(room, pool);
         grown.buffer().extend_from_slice(self.received.as_ref());

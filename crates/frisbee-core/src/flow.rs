@@ -188,7 +188,7 @@ impl Window {
     /// Adjusts the window size and returns the credit to grant after messages costing `credit` were read. It exceeds
     /// `credit` if the window grows and is lower while the window shrinks.
     pub fn adapt(&mut self, credit: u64, now: Instant) -> u64 {
-        // Withdraw the credit of a shrunk window first, because the sender may hold more than the new size permits.
+        // Withhold the credit of a shrunk window first, because the sender may hold more than the new size permits.
         let withheld = self.excess.min(credit);
         self.excess = self.excess.saturating_sub(withheld);
         let granted = credit.saturating_sub(withheld);
@@ -212,7 +212,7 @@ impl Window {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let rate = received.saturating_mul(1_000_000).checked_div(micros).unwrap_or(u64::MAX);
         if self.rate.take().is_some_and(|before| rate < before.saturating_add(before / 4)) {
-            // The last growth did not raise the rate by a quarter: return to the former size.
+            // Return to the former size, because the last growth did not raise the rate by a quarter.
             self.excess = self.size / 2;
             self.size = self.size.saturating_sub(self.excess);
             round.resting = TRIED_AGAIN;

@@ -149,7 +149,7 @@ impl Hello {
         }
         let rest = body.strip_prefix(&SIGNATURE).ok_or(HelloError::NoSignature)?;
         let (&version, rest) = rest.split_first().filter(|(version, _)| **version > 0).ok_or(HelloError::NoVersion)?;
-        // Default for absent items: no limit beyond those of a compat peer.
+        // Absent items impose no limit beyond those of a peer without the protocol extension.
         let mut hello = Self {
             version,
             body_max: BODY_MAX,
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn hello_has_a_size_limit_and_a_least_body_limit() {
-        // An item of an unknown type. Nine bytes precede its value.
+        // An item of an unknown type, whose value is preceded by nine bytes.
         let decoded = |length: usize| {
             let mut body = b"fris\x01".to_vec();
             tlv::put_item(&mut body, 30, &vec![0; length - 9]);

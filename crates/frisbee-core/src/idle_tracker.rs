@@ -33,7 +33,7 @@ impl IdleTracker {
     /// Adds the number of bytes that were received or written.
     #[inline]
     pub(crate) fn carry(&mut self, count: usize) {
-        self.carried = self.carried.wrapping_add(count as u32); // Only differences matter.
+        self.carried = self.carried.wrapping_add(count as u32); // May wrap, because only differences matter.
     }
 
     /// Subtracts the bytes of a PING or PONG, so that keepalive packets do not count as traffic.

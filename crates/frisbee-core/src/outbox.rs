@@ -120,7 +120,7 @@ impl Outbox {
         let room = room.and_then(|room| u32::try_from(room).ok());
         self.room = room.map_or(self.limit, |room| room.min(self.limit));
         if (self.room as usize) < SHORT_MAX {
-            self.tail = LastPacket::default(); // Messages that join a batch are not checked against the limit.
+            self.tail = LastPacket::default(); // Messages that are added to a batch are not checked against the limit.
         }
     }
 
@@ -473,7 +473,7 @@ impl PacketWriter<'_> {
     }
 
     /// Returns the maximum size of the packet's body in bytes.
-    #[allow(clippy::misnamed_getters)] // The limit at present.
+    #[allow(clippy::misnamed_getters)] // Returns the current limit.
     #[inline]
     pub fn limit(&self) -> u32 {
         self.outbox.room
@@ -496,7 +496,7 @@ impl PacketWriter<'_> {
     /// Inserts `bytes` into the body at offset `at` of the [`buffer`](Self::buffer) without copying them. Offsets must
     /// not decrease between calls.
     pub fn gather(&mut self, at: usize, bytes: Bytes) {
-        // An outbox with an empty part would never be considered written.
+        // An empty part is omitted, because an outbox with one would never count as written.
         if !bytes.is_empty() {
             self.outbox.bulk.push_back((at, bytes));
         }
@@ -538,7 +538,7 @@ impl PacketWriter<'_> {
 }
 
 impl Drop for PacketWriter<'_> {
-    #[inline(always)] // With a reference to the writer, it would have to stand in memory.
+    #[inline(always)] // A reference would force the writer into memory.
     fn drop(&mut self) {
         take_back(self.outbox, self.body, self.bulk_start, self.is_joining);
     }

@@ -178,8 +178,8 @@ fn ping_that_crossed_the_request_is_not_answered() {
         server.core.answer_hand_off(answer, &Bytes::new(), now).unwrap();
         server.write(&mut client, usize::MAX, now);
         client.read(usize::MAX, now).unwrap();
-        // A reply would arrive after the hand-off reply: as a stray PONG after a refusal, or among the bytes of the
-        // next owner after an acceptance.
+        // A reply would arrive after the hand-off reply: as a stray PONG after a refusal, or among the bytes of the new
+        // owner after an acceptance.
         client.write(&mut server, usize::MAX, now);
         assert!(server.inbox.is_empty(), "{answer:?}: {:?}", server.inbox);
         assert!(client.core.outbox().is_empty(), "{answer:?}");
@@ -406,7 +406,7 @@ fn a_connection_is_left_between_packets_only() {
 /// Returns the bytes that the new owner of an end sends after the hand-off.
 fn raw_of(role: Role) -> Vec<u8> {
     let first = if role == Role::Client { 1 } else { 101 };
-    // The bytes start with what looks like a packet, so that a stray one would be noticed.
+    // The bytes start like a packet, because a stray packet would then be noticed.
     [&[0, 0x0F, 0, first, 0, 1, 0, 0, 0, 0], vec![first; 50].as_slice()].concat()
 }
 
@@ -431,7 +431,7 @@ fn race(seed: u64) -> &'static str {
             2 => now += Duration::from_millis(dice.u64(0..900)),
             3 if !has_requested && dice.u8(0..8) == 0 => {
                 client.core.request_hand_off(GATEWAY, &Bytes::from(vec![1; dice.usize(0..100)]), now).unwrap();
-                // Calls made from here on are queued.
+                // Calls are queued from here on.
                 (has_requested, abandoned) = (true, false);
             }
             4 | 5 => client.write(&mut server, dice.usize(0..120), now),
@@ -490,7 +490,7 @@ fn race(seed: u64) -> &'static str {
             }
         }
     }
-    // Every byte arrives eventually in every run.
+    // In every run, every byte arrives eventually.
     for _ in 0..4 {
         client.write(&mut server, usize::MAX, now);
         server.read(usize::MAX, now).unwrap();

@@ -77,13 +77,13 @@ impl WasteLimiter {
         let elapsed = now.saturating_duration_since(self.counted);
         let forgotten = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX).saturating_mul(self.rate) / 1_000_000;
         if forgotten > 0 {
-            self.counted = now; // Otherwise keep the fraction of a byte for the next call.
+            self.counted = now; // Not updated otherwise, to keep the fraction of a byte for the next call.
         }
         self.total = self.total.saturating_sub(forgotten);
         let useful = self.useful.saturating_sub(std::mem::take(&mut self.batch)).min(self.rate);
         let paid = useful.min(self.total);
         self.useful = useful.saturating_sub(paid);
-        // Limit the debt to two seconds' allowance, so that a single long packet does not suspend its sender for
+        // Limit the debt to the allowance of two seconds. Without this, a single long packet could pause its sender for
         // longer.
         self.total = self.total.saturating_sub(paid).min(self.rate.saturating_mul(2));
         let ahead = self.rate / AHEAD;

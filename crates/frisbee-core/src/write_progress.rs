@@ -134,7 +134,7 @@ impl WriteProgress {
     /// meaning as in [`handle_written`](Self::handle_written).
     pub fn is_too_slow(&mut self, pending: usize, consumed: u64, now: Instant) -> bool {
         let patience = self.patience();
-        // Minimum number of bytes in twice the patience, at half of the minimum rate.
+        // Number of bytes that half of the minimum rate transfers in twice the permitted time.
         let least = self.at_least_rate(patience);
         let little = self.at_least_rate(Duration::from_millis(self.timeout.into()));
         let Some(state) = self.pending.as_mut().filter(|_| self.waits) else { return false };

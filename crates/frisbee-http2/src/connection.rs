@@ -187,7 +187,8 @@ impl Connection {
     }
 
     fn new(role: Role, config: &Config, now: Instant) -> (Self, u32) {
-        // A smaller window would only take effect after the peer has acknowledged it.
+        // The window is at least the initial one, because a smaller window would only take effect after the peer has
+        // acknowledged it.
         let stream_window = config.stream_credit.clamp(frame::WINDOW_INITIAL, frame::WINDOW_MAX);
         let (receive_window, credit) = ConnectionWindow::new(stream_window.saturating_mul(4).min(frame::WINDOW_MAX));
         let connection = Self {
@@ -476,7 +477,7 @@ impl Connection {
             }
         }
         self.reading = Reading::Payload(head);
-        // A frame without payload is complete, even if there is no more input.
+        // A frame without payload is already complete, even if there is no more input.
         if head.length == 0 {
             self.reading = Reading::Head;
             return self.handle_payload(head, &[], now);

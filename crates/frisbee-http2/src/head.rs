@@ -61,7 +61,7 @@ impl Head {
     pub fn response(status: u16) -> Self {
         let mut head = Self::default();
         let (hundreds, tens, ones) = (status / 100 % 10, status / 10 % 10, status % 10);
-        head.push(":status", [hundreds, tens, ones].map(|digit| b'0'.saturating_add(digit as u8))); // Single digits.
+        head.push(":status", [hundreds, tens, ones].map(|digit| b'0'.saturating_add(digit as u8))); // Status digits.
         head
     }
 
@@ -103,7 +103,7 @@ impl Head {
 
     /// Returns the regular header fields in order, without pseudo-fields.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        // Names are ASCII, because those of received fields are validated.
+        // Names are ASCII, because the names of received fields are validated.
         let text = |name| std::str::from_utf8(name).unwrap_or_default();
         self.all().skip_while(|(name, ..)| is_pseudo(name)).map(move |(name, value, _)| (text(name), value))
     }
@@ -251,7 +251,7 @@ impl<'a> HeadReader<'a> {
     }
 
     pub(crate) fn field(&mut self, hpack::Field { name, value, is_sensitive, .. }: hpack::Field<'_>) {
-        // Check limits before allocating.
+        // Check the limits before anything is allocated.
         self.size = self.size.saturating_add(name.len()).saturating_add(value.len()).saturating_add(32);
         if self.fault.is_some() {
             return;
@@ -281,7 +281,7 @@ impl<'a> HeadReader<'a> {
             (HeadKind::Request { is_local }, b":authority") => is_authority(value, is_local),
             (HeadKind::Request { .. }, b":path") => is_path(value),
             (HeadKind::Response, b":status") => value.len() == 3 && value.iter().all(u8::is_ascii_digit),
-            // Includes `:protocol`, because extended CONNECT is not announced.
+            // This includes `:protocol`, because extended CONNECT is not announced.
             _ => return Err("unknown pseudo-field"),
         };
         if self.head.all().any(|(other, ..)| other == name) {
@@ -351,7 +351,7 @@ impl<'a> HeadReader<'a> {
             HeadKind::Response => head.status().is_some_and(|status| status >= 100 && status != 101),
             HeadKind::Trailers => true,
         };
-        // The missing fields of a truncated list may include pseudo-fields.
+        // A truncated list may lack pseudo-fields.
         if is_complete || head.is_truncated { Ok(self.content_length) } else { Err("incomplete pseudo-fields") }
     }
 }

@@ -160,7 +160,7 @@ pub(crate) struct StreamSlot {
     pub(crate) queue: Option<Box<SendQueue>>,
 }
 
-// A connection with a thousand calls in flight has a thousand slots, so their size matters.
+// The size of a slot matters, because a connection with a thousand calls in flight has a thousand slots.
 const _: () = assert!(size_of::<StreamSlot>() <= 128);
 
 impl StreamSlot {

@@ -317,7 +317,7 @@ impl Protocol for Broker {
                             put(outbox, packet.id, packet.operation, &[]);
                         }
                         self.0.send_list(session, packet.id);
-                        // A subscription takes ten times as long as other packets.
+                        // Handling a subscription takes ten times as long as other packets.
                         return Routed::Slow;
                     }
                     Err((reason, text)) => {
@@ -374,7 +374,7 @@ impl Protocol for Broker {
 
     fn disconnected(&self, mut session: BrokerSession, _reason: &CloseReason) {
         session.subscriber.close();
-        // Packets of the connection's last read have been routed but not delivered.
+        // Deliver the packets of the connection's last read, which have been routed but not delivered.
         session.fanout.flush(&self.0, &*session.subscriber);
         RemovedSubscriptions::begin(self.0.clone(), session.subscriber, session.patterns);
     }
@@ -468,7 +468,7 @@ impl BrokerShared {
         charge.resize(least + nodes * NODE_COST);
         let interest = self.bus.as_ref().map(|bus| {
             let interest = bus.join(&session.subscriber, id.0, pattern, group.as_ref(), follows);
-            // Incremented again, because messages from the bus are routed to joined subscribers only.
+            // Incremented again, because messages from other brokers are routed to active subscriptions only.
             self.version.fetch_add(1, Ordering::Release);
             interest
         });
@@ -489,11 +489,12 @@ impl BrokerShared {
         pattern: &[u8],
         request: &Request<'_>,
     ) -> Result<(), (Reason, String)> {
-        // Earlier messages of this connection are delivered first, because they precede the subscription.
+        // Deliver earlier messages of this connection first, because they precede the subscription.
         let subscriber = session.subscriber.clone();
         session.fanout.flush(self, &*subscriber);
         let requested = self.check_subscription(subscriber.connection(), pattern, b"")?;
-        // Held during registration and replay, so that each message arrives either in the replay or through the queue.
+        // Hold the lock during registration and replay, so that each message arrives exactly once, in the replay or
+        // through the queue.
         let mut records = self.histories.lock();
         self.subscribe(session, id, requested, true)?;
         records.begin_subscription();
@@ -534,7 +535,7 @@ impl BrokerShared {
         let mark = ReplayMark::Answer { id, body: body.clone().into() };
         queue.control(id, self.operations.of(Kind::Follow), body, Some(mark));
         for ring in rings {
-            // Replay only messages that fit. More would evict messages that are already queued.
+            // Replay only messages that fit, because more would evict messages that are already queued.
             let room = self.bounds.queue_max.saturating_sub(queue.bytes()) / 8 * 7;
             let (first, bodies) = ring.replay(request.begin(ring), room);
             let mut position = Vec::new();
@@ -579,7 +580,7 @@ impl BrokerShared {
             }
         });
         let next = first.saturating_add(missed);
-        // A subscriber that has no position in this epoch needs one from before the gap.
+        // A subscriber without a position in this epoch needs one from before the gap.
         let offsets = if first == 1 { vec![first, next] } else { vec![next] };
         for (subscriber, ids) in connections.into_values() {
             let fill = |queue: &mut QueueDelivery<'_>| {

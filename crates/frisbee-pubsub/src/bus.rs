@@ -166,7 +166,7 @@ impl Bus {
 
     /// Sends a message to the other brokers. The body starts with the topic.
     pub(super) fn publish(&self, topic: &str, body: &Bytes) -> Result<PublishOutcome, BackplaneError> {
-        // The lock is held while sending, so that frames are sent in the order of their counts.
+        // Hold the lock while sending, because frames must be sent in the order of their counts.
         let mut sent = self.sent.lock();
         let row = sent.row(topic);
         let frame = Frame::Message.encode(row.next(self.origin), body);
@@ -223,7 +223,7 @@ impl Bus {
             let budget = subscriber.budget().clone();
             Arc::new(Interest::new(number, pattern, group.cloned(), budget, self.remembered.clone()))
         };
-        // The lock serializes joining and leaving at the backplane.
+        // Hold the lock, because joining and leaving at the backplane must not overlap.
         let mut interests = self.interests.lock();
         let known = interests.get(pattern).filter(|_| group.is_none()).cloned();
         let is_known = known.is_some();
@@ -255,7 +255,7 @@ impl Bus {
     fn mark(&self) {
         let portions = self.sent.lock().topics();
         for topics in portions {
-            // Locked once per batch, so that publishers do not wait for all batches.
+            // Locked once per batch, because publishers would otherwise wait for all batches.
             let sent = self.sent.lock();
             for topic in topics {
                 let Some(stamp) = sent.last(&topic, self.origin) else { return };
@@ -290,8 +290,8 @@ impl Node {
         let Some(bus) = &broker.bus else { return };
         if frame::is_hello(frame) {
             bus.marks_due.store(true, Ordering::Relaxed);
-            // Messages may have been lost while disconnected. The first messages of new topics leave no trace in the
-            // counts.
+            // Messages may have been lost while disconnected. The counts do not reveal lost first messages of new
+            // topics.
             broker.begin_epoch();
         }
     }

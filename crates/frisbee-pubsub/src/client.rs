@@ -235,7 +235,7 @@ impl Client {
         settings: ClientBuilder,
         address: impl ToSocketAddrs + fmt::Display,
     ) -> Result<Self, frisbee::Error> {
-        // The address is kept as text, so that each reconnect resolves it again.
+        // Keep the address as text, because each reconnect must resolve it again.
         let address = address.to_string();
         Self::connect_by(Box::new(move |router| {
             let (settings, address) = (settings.clone(), address.clone());
@@ -428,7 +428,7 @@ impl Client {
         let (answer, answered) = oneshot::channel();
         let operation = self.0.operations.of(Kind::Sync);
         {
-            // Replies arrive in request order. The lock is held across both steps to keep the queue in that order.
+            // Hold the lock across both steps, because replies arrive in the order of the requests.
             let mut inner = self.0.inner.lock();
             if inner.syncs.len() >= SYNCS_MAX {
                 return Err(PubSubError::NoAnswer);
@@ -481,8 +481,8 @@ impl Publisher {
     pub async fn publish(&self, payload: impl Into<Bytes>) -> Result<(), PubSubError> {
         let payload = payload.into();
         if self.head.len() + payload.len() > BODY_MAX_LEAST as usize {
-            // An oversized message would close the connection, so wait for the limit of the peer. If the connection is
-            // closed, sending fails below.
+            // Wait for the limit of the peer, because an oversized message would close the connection. If the
+            // connection has closed, sending fails below.
             let newer = self.shared.newer(&self.connection);
             let _ = newer.as_ref().unwrap_or(&self.connection).peer_known().await;
         }
@@ -526,7 +526,7 @@ impl Publisher {
         poll_fn(|context| waiter.poll_send(context, |outbox| self.put(outbox, write))).await
     }
 
-    #[inline(always)] // The slow path would otherwise keep it out of the fast one.
+    #[inline(always)] // Otherwise the slow path would keep it out of the fast one.
     fn put<T>(&self, outbox: &mut Outbox, write: &mut impl FnMut(PacketWriter<'_>) -> T) -> T {
         let mut packet = outbox.packet(PacketId(0), self.operations.of(Kind::Message));
         packet.put_slice(&self.head);

@@ -218,7 +218,7 @@ impl Fanout {
                 }
             }
             if groups_are_here && !found.groups.is_empty() {
-                // A body of this size is not copied into queues.
+                // Bodies of at least this size are shared with queues instead of copied.
                 let is_shared = body.len() >= SHARED_MIN;
                 let directed = if is_shared { from.budget().share(body.clone()) } else { body.clone() };
                 for group in &mut found.groups {
@@ -290,7 +290,7 @@ impl Fanout {
             return;
         }
         self.deliveries = 0;
-        // Long bodies are charged once, before histories keep them.
+        // Charge long bodies once, before histories store them.
         for packets in self.runs[..self.used].iter_mut().map(|run| &mut run.packets.packets) {
             packets.map_shared(|bytes| from.budget().share(bytes));
         }
@@ -307,7 +307,8 @@ impl Fanout {
         } else {
             deliver_runs(runs, &self.routes, broker, from);
         }
-        // Held until here, so that offsets have the same order in every queue. Messages for groups have no offsets.
+        // Hold the lock until here, because offsets must have the same order in every queue. Messages for groups have
+        // no offsets.
         drop(records);
         self.directed.sort_by_key(|message| message.subscriber.number);
         for messages in self.directed.chunk_by(|a, b| a.subscriber.number == b.subscriber.number) {
@@ -438,7 +439,7 @@ impl Route {
     /// groups with the same name are merged, even if their patterns differ.
     fn find(broker: &BrokerShared, topic: &str) -> Self {
         let mut everybody = Vec::new();
-        // Sorted because each group takes the next number below. This keeps simulation runs deterministic.
+        // Sorted because each group takes the next number below, which must not differ between simulation runs.
         let mut groups = BTreeMap::<Arc<str>, Vec<_>>::new();
         broker.subscriptions.read().for_each_match(topic, |(_, id), Target { subscriber, group, .. }| match group {
             None => everybody.push(subscriber.clone()),
@@ -447,8 +448,8 @@ impl Route {
         everybody.sort_unstable_by_key(|subscriber: &Arc<Subscriber>| subscriber.number);
         everybody.dedup_by_key(|subscriber| subscriber.number);
         let groups = groups.into_values().map(|members| {
-            // Each publisher starts with a different member. Otherwise the first member would receive the largest
-            // share.
+            // Each publisher starts with a different member, because otherwise the first member would receive the
+            // largest share.
             let next = broker.next_member.fetch_add(1, Ordering::Relaxed) % members.len();
             Group { members, next }
         });

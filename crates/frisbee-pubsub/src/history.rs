@@ -176,7 +176,7 @@ impl Histories {
             shared: 0,
             charge: None,
         };
-        // Topics without their messages take at most half of the memory.
+        // Limit the topics so that, without their messages, they use at most half of the memory.
         let topics_max = topics_max.min(bytes_max / (2 * LONG_TOPIC_COST)).max(1);
         Self { rules, bytes_max, topics_max, records: Mutex::new(records) }
     }

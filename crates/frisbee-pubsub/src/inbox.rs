@@ -200,7 +200,7 @@ impl Subscription {
     pub async fn drain(&mut self) -> Result<(), PubSubError> {
         let client = Client(self.shared.clone(), self._own.clone());
         self.shared.unsubscribe(&client.connection()?, self.id);
-        // The broker processes requests in order and sends the reply after the messages that it has queued.
+        // The broker processes requests in order, so its reply follows the messages that it has queued.
         client.sync().await?;
         self.inbox.close(&CloseReason::Local);
         Ok(())
@@ -215,7 +215,7 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         self.shared.leave(self);
-        // Empty the queue now, because the caches of the connection may keep the inbox alive for a while.
+        // Empty the queue now, because route caches of the connection may keep the inbox alive for a while.
         *self.inbox.0.lock() = Queue { closed: Some(CloseReason::Local), ..Queue::default() };
     }
 }

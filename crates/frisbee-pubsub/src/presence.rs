@@ -298,7 +298,7 @@ impl Presence {
             let Some(event) = PresenceEvent::decode(message.payload()) else { continue };
             match (&event, &mut self.connections) {
                 (PresenceEvent::Present { connections, .. }, known) => *known = Some(connections.clone()),
-                // The list already includes the changes before it.
+                // Skip changes before the list, because the list already includes them.
                 (_, None) => continue,
                 (event, Some(known)) => apply(known, event),
             }

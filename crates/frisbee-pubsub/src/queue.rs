@@ -122,7 +122,7 @@ pub(super) struct QueueSegment {
 impl QueueSegment {
     pub(super) fn new() -> Self {
         let mut packets = Outbox::new(HeaderForm::Current);
-        // Unlimited here, because the limit of each subscriber applies when the segment is sent.
+        // No limit applies here, because that of each subscriber is applied when the segment is sent.
         packets.set_limit(u32::MAX);
         Self { packets, messages: 0, longest: 0, marks: Vec::new() }
     }
@@ -140,7 +140,7 @@ impl QueueSegment {
     /// [shared](Outbox::share).
     pub(super) fn for_each_last(&mut self, count: usize, mut visit: impl FnMut(Bytes)) {
         let Some(mut packets) = self.packets.contiguous() else {
-            // A message with a shared body is alone in its segment.
+            // A message with a shared body is the only one in its segment.
             return self.packets.map_shared(|body| {
                 visit(body.clone());
                 body
@@ -226,7 +226,7 @@ impl Subscriber {
             self.connection.abort_for(text);
             return;
         }
-        // The newest segment is kept at any size, because a single message may exceed the limit.
+        // Keep the newest segment at any size, because a single message may exceed the limit.
         while queue.bytes > queue_max && queue.segments.len() > 1 {
             let lost = queue.drop_oldest();
             self.bounds.lost.fetch_add(lost, Ordering::Relaxed);
@@ -237,7 +237,8 @@ impl Subscriber {
             return;
         }
         self.account(before, &mut queue);
-        // Set while the lock is held. `pull` also clears the flag under the lock, so no packet is left unscheduled.
+        // Set under the lock, because `pull` also clears the flag under the lock. Otherwise a packet could remain
+        // unscheduled.
         let scheduled = self.scheduled.swap(true, Ordering::AcqRel);
         drop(queue);
         if !scheduled && self.number != from.number() {
@@ -313,7 +314,7 @@ impl Subscriber {
             queue.charge.resize(charged);
         }
         self.behind.store(queue.bytes > self.bounds.queue_max / 2, Ordering::Relaxed);
-        // The difference wraps if the queue has shrunk.
+        // The difference wraps if the queue has shrunk, which subtracts.
         self.bounds.waiting.fetch_add(queue.bytes.wrapping_sub(before), Ordering::Relaxed);
     }
 }

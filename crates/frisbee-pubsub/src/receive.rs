@@ -160,7 +160,7 @@ impl Protocol for ClientRouter {
             Some(Kind::Position) => return session.handle_positions(&self.0, id, &packet.body),
             Some(Kind::Refused) => {
                 let is_unknown = packet.body.first() == Some(&(Reason::Operation as u8));
-                // The broker does not support FOLLOW, so subscribe without a history.
+                // Subscribe without a history, because the broker does not support FOLLOW.
                 if let Some(pattern) = is_unknown.then(|| self.0.begins(id.0)).flatten() {
                     put(outbox, id, self.0.operations.of(Kind::Subscribe), &name(&pattern));
                     self.0.follow(id.0, super::resume::Follow::handle_plain);
@@ -242,7 +242,7 @@ impl ClientSession {
         }
         let inboxes = &*inboxes;
         let inboxes = self.member.as_ref().filter(|_| id.0 != 0).map_or(inboxes, |(_, inboxes)| inboxes);
-        // Empty if the subscription was just dropped.
+        // There are no inboxes if the subscription was just dropped.
         if inboxes.is_empty() {
             return Routed::Continue;
         }
@@ -338,7 +338,7 @@ impl ClientSession {
             }
             last.extend(self.messages.drain(..), shared.inbox_max);
         }
-        // The messages are discarded if all their subscriptions were dropped.
+        // Discard the messages if all their subscriptions were dropped.
         self.messages.clear();
     }
 

@@ -87,12 +87,12 @@ pub(super) fn pause(attempt: usize, min: Duration, max: Duration) -> Duration {
 async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
     let mut disconnected = shared.again();
     for again in &mut disconnected {
-        // With a history, the reply tells whether messages may be missing.
+        // Subscriptions with a history are excluded, because the reply states whether messages may be missing.
         if again.kind == Kind::Subscribe {
             again.inbox.extend([Entry::Notice(Notice::Reconnected)].into_iter(), shared.inbox_max);
         }
         if request(shared, connection, again).await.is_err() {
-            // The connection was lost again, possibly before these subscriptions were registered on it. In that case
+            // The connection was lost again, possibly before these subscriptions were registered on it, in which case
             // nothing else marks them as lost.
             return shared.lose_all();
         }
@@ -126,7 +126,7 @@ async fn request(shared: &ClientShared, connection: &Connection, again: &mut Res
                     return Ok(());
                 }
             },
-            // The subscription was dropped before the request was sent, so it could not be unsubscribed at that time.
+            // The subscription was dropped before its request was sent, when it could not be unsubscribed yet.
             Ok(()) if shared.inbox(again.id).is_none() => {
                 shared.unsubscribe(connection, again.id);
                 return Ok(());

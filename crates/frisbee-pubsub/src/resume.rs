@@ -115,7 +115,7 @@ impl Follow {
         let was_started = std::mem::take(&mut self.is_started);
         self.is_reported = false;
         if !was_started {
-            return; // The request has no reply yet, so it is repeated.
+            return; // Repeat the request, because it has no reply yet.
         }
         self.is_resumed = true;
         let own = std::mem::take(&mut self.own);
@@ -126,7 +126,7 @@ impl Follow {
         let matching = stream.iter().filter(|(topic, _)| covers(&self.pattern, topic));
         self.expected = matching.map(|(topic, next)| (topic.clone(), *next)).collect();
         for (topic, (next, at)) in own {
-            // Otherwise later messages were received from the live stream.
+            // If the position has changed since, later messages were received live.
             if stream.get(&topic).is_none_or(|now| *now == at) {
                 self.expected.insert(topic, next);
             }

@@ -108,7 +108,7 @@ impl ReconnectingClient {
                 return connection.clone();
             }
             if state.changed().await.is_err() {
-                // The runtime that drives the connection has shut down.
+                // Wait forever, because the runtime that drives the connection has shut down.
                 std::future::pending::<()>().await;
             }
         }

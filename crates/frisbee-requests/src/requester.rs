@@ -206,7 +206,7 @@ impl Requester {
         let mut was_sent = false;
         let replied = async {
             if body.len() > BODY_MAX_LEAST as usize {
-                // A body beyond the peer's limit would close the connection, so the limit must be known.
+                // Wait until the limit of the peer is known, because a longer body would close the connection.
                 connection.peer_known().await?;
             }
             let Ok(permit) = table.permits.acquire().await else { return Err(table.closed().unsent()) };
@@ -253,7 +253,8 @@ impl Requester {
         })??;
         permit.forget();
         let pending = PendingRequest { connection: connection.clone(), table: table.clone(), operation, number, reply };
-        // A timer must not outlive its runtime, and the caller's runtime may end before the connection's.
+        // Create the timer in the connection's runtime, because the caller's runtime may end first, and a timer must
+        // not outlive its runtime.
         let _entered = connection.runtime_handle().enter();
         Ok(PendingReply { pending, expiry: Box::pin(sleep(self.timeout)), timeout: self.timeout })
     }
@@ -292,7 +293,7 @@ impl Requester {
             let own = tables.iter().find(|(counts, _)| Arc::ptr_eq(counts, &self.counts));
             own.map(|(_, table)| table.clone())
         });
-        // The tables are dropped with the connection.
+        // The tables no longer exist once the connection has been dropped.
         found.ok_or_else(|| connection.close_reason().map_or(RequestError::NotMounted, RequestError::NotSent))
     }
 }
@@ -315,7 +316,8 @@ impl Protocol for Requester {
         let table = Arc::new(Table::new(self.in_flight_max));
         let tables = connection.attachments().get_or_insert::<Tables>();
         tables.0.lock().push((self.counts.clone(), table.clone()));
-        // Not in `disconnected`, because a router that contains this one might not forward it.
+        // Registered here and not in `disconnected`, because a router that contains this one might not forward that
+        // call.
         let ended = table.clone();
         connection.on_close(move |reason| ended.end(reason));
         RequesterSession(table)
@@ -370,7 +372,7 @@ impl Future for PendingReply {
     /// Completes when the reply arrives. Fails like [`Requester::call`].
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        // A reply that has arrived takes precedence over the timeout.
+        // Poll the reply first, because a reply that has arrived takes precedence over the timeout.
         if let Poll::Ready(replied) = Pin::new(&mut this.pending).poll(context) {
             return Poll::Ready(replied);
         }
@@ -399,7 +401,7 @@ impl PendingRequest {
         let (table, number) = (&self.table, self.number);
         let mut caller = None;
         let cancelled = self.connection.send_now(|outbox| {
-            // Sending holds the connection's lock too, so CANCEL precedes any later request with this id.
+            // Queued under the connection's lock, like requests, so CANCEL precedes any later request with this id.
             caller = table.cancel(number);
             if caller.is_some() && notifies {
                 let mut operation = Vec::with_capacity(3);

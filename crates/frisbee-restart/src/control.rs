@@ -44,14 +44,14 @@ pub(crate) async fn find(path: &Path) -> Result<Discovery, RestartError> {
     if let Some(wire) = connect(path).await? {
         return Ok(Discovery::Predecessor(wire));
     }
-    // The lock ensures that of two processes that start at the same time, one finds the other.
+    // Hold the lock, because of two processes that start at the same time, one must find the other.
     let _lock = timeout(ANSWER, lock(path)).await.map_err(|_| RestartError::Timeout)??;
     if let Some(wire) = connect(path).await? {
         return Ok(Discovery::Predecessor(wire));
     }
     let failed = |source| RestartError::Bind { address: path.display().to_string(), source };
     let listener = bind_unix(path).map_err(failed)?;
-    // Other users are also rejected by their credentials.
+    // Other users are also rejected by their credentials, in case the permissions are changed.
     std::fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(failed)?;
     Control::new(listener.into(), path).map(Discovery::None)
 }
@@ -60,7 +60,8 @@ async fn connect(path: &Path) -> Result<Option<Wire>, RestartError> {
     let connecting = async {
         loop {
             match UnixStream::connect(path).await {
-                // The queue of the running process is full: Linux fails at once where a TCP socket would wait.
+                // Retry, because the accept queue of the running process is full. Linux fails immediately where a TCP
+                // socket would wait.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(PAUSE).await,
                 connected => return connected,
             }
@@ -145,7 +146,7 @@ impl Control {
 
     async fn refuse_others(&self) -> Infallible {
         loop {
-            // Errors are ignored because the process may have ended. The short reply does not wait for its reader.
+            // Ignore errors, because the process may have exited. The short reply does not wait for its reader.
             let _ = self.accept().await.send(&Message::Refused(Refusal::Busy), &[]).await;
         }
     }
@@ -189,13 +190,14 @@ async fn hand_over(
         (Message::Ready, descriptors) if descriptors.is_empty() => {}
         _ => return Err(RestartError::Protocol("READY was expected")),
     }
-    // A successor that has ended cannot be notified.
+    // Fails if the successor has exited.
     wire.send(&Message::Go, &[]).await.map_err(|_| RestartError::SuccessorEnded)
 }
 
 /// Requests the sockets of the previous generation. The first descriptor received is that of the control socket.
 pub(crate) async fn inherit(wire: &mut Wire) -> Result<(OwnedFd, Vec<Socket>), RestartError> {
-    // A process that rejects the request may already have closed the connection, but its reason can still be read.
+    // Ignore the error: a process that rejects the request may already have closed the connection, but its reason can
+    // still be read.
     let _ = wire.send(&Message::Hello { oldest: VERSION, newest: VERSION }, &[]).await;
     let answer = timeout(2 * ANSWER, wire.receive()).await.map_err(|_| RestartError::Timeout)??;
     let (list, descriptors) = match answer.ok_or(RestartError::PredecessorEnded)? {
@@ -208,7 +210,7 @@ pub(crate) async fn inherit(wire: &mut Wire) -> Result<(OwnedFd, Vec<Socket>), R
     }
     let mut descriptors = descriptors.into_iter();
     let control = descriptors.next().ok_or(RestartError::Protocol("the control socket is missing"))?;
-    // Checks that it is a listening socket, as for the others.
+    // Check that the descriptor is a listening socket, like the others.
     let failed = |_| RestartError::Protocol("a descriptor is not that of a listening socket");
     Socket::new("control".to_owned(), duplicate(&control)?, Origin::Before).map_err(failed)?;
     let sockets = list.into_iter().zip(descriptors).map(|(passed, descriptor)| {
@@ -238,7 +240,7 @@ mod tests {
         assert!(waits.await, "there will be room");
         drop(listener.accept().await.expect("client should connect"));
         assert!(connecting.await.expect("connection should be accepted within the timeout").is_some());
-        // The second connection waits in the queue.
+        // The second connection waits in the accept queue.
         assert!(matches!(connect(&path).await, Err(RestartError::Timeout)));
     }
 }

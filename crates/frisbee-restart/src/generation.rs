@@ -293,8 +293,8 @@ impl Generation {
         if let Some(wire) = &mut self.predecessor {
             if self.phase == Phase::Successor {
                 self.phase = Phase::Announced;
-                // If the previous generation has ended, there is nothing to read. If it has refused, its reason can
-                // still be read.
+                // Ignore the error: if the previous generation has exited, there is nothing to read. If it has refused,
+                // its reason can still be read.
                 let _ = wire.send(&Message::Ready, &[]).await;
             }
             match timeout(ANSWER, wire.receive()).await.map_err(|_| RestartError::Timeout)?? {
@@ -360,7 +360,8 @@ async fn resolve(address: impl ToSocketAddrs + fmt::Debug) -> Result<(String, Ve
 
 impl Drop for Generation {
     fn drop(&mut self) {
-        // A successor that is starting interprets this as the end of the process, and serves.
+        // Keep the socket files, because a successor that is starting interprets this as the end of the process and
+        // serves.
         if self.has_passed {
             return;
         }

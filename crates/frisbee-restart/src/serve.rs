@@ -59,7 +59,7 @@ pub struct Shutdown {
 impl Shutdown {
     fn new(stopping: watch::Receiver<bool>) -> Self {
         let mut waits = stopping.clone();
-        // The sender is gone if the generation has ended.
+        // The sender is dropped if the generation has ended.
         let stop = Box::pin(async move { drop(waits.wait_for(|stopping| *stopping).await) });
         Self { stopping, stop }
     }
@@ -110,7 +110,7 @@ impl Generation {
         let (stop_sender, stopping) = watch::channel(false);
         let mut serving = pin!(serve(Shutdown::new(stopping)));
         let mut stop = pin!(stop);
-        // A server that cannot start fails at its first poll.
+        // Poll the server once, because a server that cannot start fails at its first poll.
         let began = poll_fn(|context| Poll::Ready(serving.as_mut().poll(context))).await;
         if let Poll::Ready(ended) = began {
             return ended.map(|()| EndReason::Stopped).map_err(ServeError::Server);
@@ -134,7 +134,7 @@ impl Generation {
         if matches!(ending, Ok(EndReason::Stopped)) {
             notify(&[NotifyState::Stopping]);
         }
-        // The sockets are closed and their files removed before the work is finished, so that further clients are
+        // Close the sockets and remove their files before the work is finished, because further clients must be
         // refused.
         drop(self);
         stop_sender.send_replace(true);

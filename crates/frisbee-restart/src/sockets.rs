@@ -64,7 +64,8 @@ impl File {
     /// Removes the file at the path, unless it has been replaced by another one.
     pub(crate) fn remove(self, path: &Path) {
         if Self::at(path) == Some(self) {
-            // Another process may remove the file at this moment, and the permissions may prevent its removal.
+            // Ignore the error: another process may remove the file concurrently, and the permissions may prevent its
+            // removal.
             let _ = std::fs::remove_file(path);
         }
     }
@@ -132,7 +133,7 @@ fn bind_one(address: SocketAddr) -> io::Result<OwnedFd> {
 
 /// Creates a listening socket at a path. Replaces a socket file without a listener, which a killed process has left.
 pub(crate) fn bind_unix(path: &Path) -> io::Result<UnixListener> {
-    // Held until the socket listens, because another server would otherwise consider the file abandoned.
+    // Hold the lock until the socket is listening, because another server would otherwise consider the file abandoned.
     let lock = lock_folder(path);
     let listener = match UnixListener::bind(path) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse && lock.is_ok() && is_abandoned(path) => {
@@ -164,7 +165,7 @@ fn is_abandoned(path: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();
     let found = std::fs::symlink_metadata(path);
     let is_ours = found.is_ok_and(|found| found.file_type().is_socket() && found.uid() == user);
-    // A blocking connect would wait for a process whose queue is full.
+    // Connect without blocking, because a blocking connect would wait for a process whose accept queue is full.
     let connect = || {
         let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
         rustix::io::ioctl_fionbio(&socket, true)?;

@@ -29,7 +29,7 @@ pub(crate) fn notify_reloading() {
 
 /// Returns the sockets that systemd passed to this process. A second call returns none.
 pub(crate) fn sockets() -> Result<Vec<Socket>, RestartError> {
-    // Children inherit the variables of another process, which may name more sockets than exist.
+    // Check the process id, because child processes inherit the variables, which may name more sockets than exist.
     let meant_for = std::env::var("LISTEN_PID").ok().and_then(|pid| pid.parse().ok());
     if meant_for != Some(std::process::id()) {
         return Ok(Vec::new());

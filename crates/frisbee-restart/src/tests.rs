@@ -186,7 +186,7 @@ async fn late_successor_is_refused_and_notified() {
     let restart = folder.restart().ready_timeout(Duration::from_millis(50));
     let serving = serve(restart.take_over().await.expect("socket folder should be writable"), 0).await;
     let mut late = folder.generation().await;
-    // The successor is refused until the previous one has failed.
+    // The successor is refused until the previous successor has failed.
     let next = async {
         loop {
             match folder.restart().take_over().await {
@@ -236,7 +236,7 @@ async fn of_processes_that_begin_at_once_one_is_first() {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
             runtime.block_on(async {
-                // The first process does not serve, so the others get no reply.
+                // The first process does not serve, so the others receive no reply.
                 let found = timeout(Duration::from_millis(200), restart.take_over()).await;
                 all_started.wait();
                 matches!(found, Ok(Ok(generation)) if generation.is_first())
@@ -271,7 +271,7 @@ async fn bytes_that_are_no_message_change_nothing() {
         socket.write_all(bytes).await.expect("write should succeed");
         socket.shutdown().await.expect("socket should shut down");
         let mut answer = Vec::new();
-        // The connection is closed with unread bytes, which resets it.
+        // Closing the connection with unread bytes resets it.
         let _ = timeout(PATIENCE, socket.read_to_end(&mut answer))
             .await
             .expect("connection should close within the timeout");
@@ -395,7 +395,7 @@ const CONTROL: &str = "FRISBEE_TEST_CONTROL";
 
 #[tokio::test]
 async fn processes_of_other_users_get_no_sockets() {
-    // This part runs as the other user.
+    // This part runs in the process of the other user.
     if let Some(path) = std::env::var_os(CONTROL) {
         let mut socket = std::os::unix::net::UnixStream::connect(path)
             .expect("other users should have permission to connect to the socket");
@@ -416,7 +416,7 @@ async fn processes_of_other_users_get_no_sockets() {
     };
     set(folder.0.path(), 0o755);
     set(&folder.path("control"), 0o666);
-    // A copy of the program that other users can reach, wherever the build folder is.
+    // Copy the program to a folder that other users can reach, wherever the build folder is.
     let this = folder.path("again");
     fs::copy(std::env::current_exe().expect("path of the test program should be known"), &this)
         .expect("test program should be copied");

@@ -81,7 +81,8 @@ impl Wire {
                 Ok(0) if self.unread.is_empty() => return Ok(None),
                 Ok(0) => return Err(RestartError::Protocol("a message is cut off")),
                 Ok(_) => {}
-                // Equivalent to the end of input: the process closed with unread bytes.
+                // A reset is equivalent to the end of input, because the process closed the connection with unread
+                // bytes.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                     return Err(RestartError::Protocol("more descriptors than there may be"));

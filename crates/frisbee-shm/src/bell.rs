@@ -76,7 +76,7 @@ impl Bells {
 /// Wakes the peer by writing a byte to its wake-up pipe.
 pub(crate) fn ring(bell: &OwnedFd) -> io::Result<()> {
     match rustix::io::write(bell, &[1]) {
-        // The pipe is full, so the peer has enough pending wake-ups.
+        // If the pipe is full, enough wake-ups are pending for the peer.
         Ok(_) | Err(Errno::AGAIN) => Ok(()),
         Err(error) => Err(error.into()),
     }
@@ -90,7 +90,7 @@ pub(crate) fn drain(bell: &OwnedFd) {
 /// Creates the pipe through which a peer wakes this end.
 pub(crate) fn create() -> io::Result<OwnedFd> {
     let (end, _) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-    // Best effort: a larger pipe works too.
+    // Ignore the error, because a larger pipe works too.
     let _ = rustix::pipe::fcntl_setpipe_size(&end, PIPE);
     Ok(end)
 }

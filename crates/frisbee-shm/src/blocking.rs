@@ -186,7 +186,7 @@ impl BlockingShared {
         }
         let (mut into, mut started) = (ReadBuf::new(into), None);
         loop {
-            // Check first: bytes written before the end are then visible to the following read.
+            // Check for the end first, because bytes written before the end are then visible to the following read.
             let is_over = self.exchange.is_over();
             if self.exchange.read(&self.line, &mut into)? || is_over {
                 return Ok(into.filled().len());

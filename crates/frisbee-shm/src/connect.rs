@@ -135,7 +135,7 @@ impl Connector {
                 self.settle(socket, ring, &descriptors).await
             }
             Ok(Ok(Some((Message { content: OfferContent::Refused, .. }, _)))) => Ok(Stream::plain(socket)),
-            // The server does not support offers or violates the protocol. It may even have closed the connection
+            // The server does not support offers or violated the protocol. It may even have closed the connection
             // before the offer was written.
             _ => dial(path).await.map(Stream::plain),
         }

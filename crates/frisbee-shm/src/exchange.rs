@@ -114,8 +114,8 @@ impl Exchange {
         self.reader.follow(&self.head, Instant::now, receive)?;
         let part = part_of(self.reader.size());
         let mut has_read = false;
-        // Stop after one ring full. Bytes published since `follow` may be in another ring and are left to the next
-        // call.
+        // Stop after one ring's size, because bytes published since `follow` may be in another ring. The next call
+        // reads them.
         for _ in 0..PARTS {
             let count = self.reader.read(&self.head, part, into);
             if count > 0 {
@@ -148,7 +148,7 @@ impl Exchange {
             for bytes in slice.chunks(part) {
                 let count = self.writer.write(&self.head, bytes)?;
                 written += count;
-                // Ring once for several small slices.
+                // Wake the peer once for several small slices.
                 if count >= part / 2 {
                     self.ring_for(WaitEvent::Data, link)?;
                 }
@@ -172,7 +172,7 @@ impl Exchange {
             Change::Shrink => self.writer.take(&self.head, None),
             Change::Enlarge(size) => match link.send_ring(size) {
                 Ok(ring) => self.writer.take(&self.head, Some(ring)),
-                // The peer has not received the previous ring yet. Retried with the next write.
+                // The peer has not received the previous ring yet. The next write tries again.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => {
                     tracing::debug!(%error, size, "larger shared memory ring not allocated");
@@ -217,7 +217,7 @@ impl Exchange {
     /// or writes next. Otherwise bytes or space may already be available.
     pub(crate) fn may_sleep(&mut self, wait: WaitEvent) -> bool {
         if self.has_set[wait as usize] {
-            // The condition was checked after the flag had been set.
+            // Safe to sleep, because the condition was checked after the flag had been set.
             return true;
         }
         let may_sleep = sleep::may_sleep(self.head.word(self.end, flag(wait)), || self.is_ready(wait));
@@ -227,13 +227,13 @@ impl Exchange {
 
     /// Handles a wake-up from the peer. Fails if the peer has sent too many without progress.
     pub(crate) fn handle_bell(&mut self) -> io::Result<()> {
-        // The peer has cleared the flag that it rang for. Clear the other one too, because both tasks are awake and a
-        // further ring would be useless.
+        // The peer has cleared the flag for which it sent the wake-up. Clear the other flag too, because both tasks are
+        // awake and another wake-up would be useless.
         self.clear_flag(WaitEvent::Data);
         self.clear_flag(WaitEvent::Room);
         self.fail_on_error(|exchange| {
             // A peer that reads in small pieces frees space repeatedly, although a ring that is to be replaced accepts
-            // nothing until it is empty. Such bells are legitimate.
+            // nothing until it is empty. Such wake-ups are legitimate.
             if !exchange.writer.was_freed(&exchange.head)? {
                 exchange.idle_bells = exchange.idle_bells.checked_sub(1).ok_or(Violation::Bells)?;
             }

@@ -172,7 +172,7 @@ impl PendingConnection {
                 return if writes_first { Poll::Ready(Ok(Decision::Plain)) } else { Poll::Pending };
             }
             match self.socket.try_io(Interest::READABLE, || receive_message(&self.socket, self.made.is_some())) {
-                // Registers the task with the socket and tries again.
+                // Try again, which registers the task with the socket.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Poll::Ready(Err(error)),
                 Ok(message) => {
@@ -199,7 +199,7 @@ impl PendingConnection {
         let Some(message) = message.filter(|message| message.content == OfferContent::Offer) else {
             return Ok(Some(Decision::Plain));
         };
-        // Consume the message, which was only peeked at so far.
+        // Consume the message, which has only been peeked at.
         offer::take(&self.socket)?;
         match self.accept(message) {
             Ok(()) => Ok(None),

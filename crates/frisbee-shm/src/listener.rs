@@ -235,7 +235,8 @@ impl ListenerBuilder {
     pub fn bind(self, path: impl AsRef<Path>) -> io::Result<Listener> {
         let sharing = self.sharing()?;
         let path = path.as_ref();
-        // Held until the socket listens. Otherwise another server would consider the new file stale.
+        // Hold the lock until the socket is listening, because another server would otherwise consider the new file
+        // stale.
         let lock = lock_folder(path);
         let socket = match UnixListener::bind(path) {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && lock.is_ok() && is_abandoned(path) => {
@@ -287,7 +288,8 @@ impl File {
 
     fn remove(&self) {
         if number(&self.path).ok() == Some(self.made) {
-            // Fails if another process removes the file concurrently, which has the same effect.
+            // Ignore the error: removal fails if another process removes the file concurrently, which has the same
+            // effect.
             let _ = std::fs::remove_file(&self.path);
         }
     }

@@ -89,7 +89,7 @@ impl Memory {
 
     /// Maps shared memory created by the peer, after verifying that its length cannot change.
     pub(crate) fn map(file: &OwnedFd, len: u32) -> io::Result<Self> {
-        // Checked first because it fails for other kinds of files without calling a file system of the peer.
+        // Checked first, because it fails for other kinds of files without calling a file system of the peer.
         if !rustix::fs::fcntl_get_seals(file)?.contains(SEALS) {
             return Err(unfit("its length is not sealed"));
         }

@@ -126,8 +126,8 @@ pub(crate) fn take_with_descriptors(socket: impl AsFd) -> io::Result<Option<(Mes
             descriptors.0.extend(received);
         }
     }
-    // If this process is at its descriptor limit, some are missing. Drop all of them, so that the message fails the
-    // check of their number.
+    // Descriptors are missing if this process is at its limit. Drop all of them, so that the message fails the check of
+    // their number.
     if read.flags.contains(ReturnFlags::CTRUNC) {
         descriptors = Received::default();
     }

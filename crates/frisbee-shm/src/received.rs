@@ -36,7 +36,7 @@ impl Drop for Received {
                 let _closing = closing;
                 drop(others);
             };
-            // If no thread can be started, the descriptors are closed here.
+            // If no thread can be started, this closes the descriptors on the current thread.
             let _ = std::thread::Builder::new().name("frisbee-shm".into()).spawn(close);
         }
     }
@@ -115,7 +115,7 @@ mod tests {
             ErrorKind::ResourceBusy
         );
         closing.clear();
-        // Other tests may be closing descriptors at the moment.
+        // Other tests may be closing descriptors at the same time.
         check_closing().expect("shared memory should be accepted after the descriptors have closed");
     }
 }

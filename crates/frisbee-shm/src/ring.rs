@@ -192,7 +192,7 @@ impl Writer {
     pub(crate) fn take(&mut self, head: &Memory, large: Option<Memory>) {
         let len = large.as_ref().map_or(0, Memory::len);
         (self.large, self.next, self.quiet) = (large, None, None);
-        // Published by the release store of `Written` for the next bytes.
+        // The release store of `Written` for the next bytes publishes this store.
         head.word(self.end, Word::Ring).store(len, Ordering::Relaxed);
     }
 
@@ -403,7 +403,7 @@ mod tests {
             assert_eq!((direction.write(10), direction.read(100)), (10, 10));
             assert_eq!((direction.writer.size(), direction.reader.size()), (size, size));
         }
-        // A long message in between restarts the quiet time.
+        // A long message in between restarts the time for which the small ring must suffice.
         for (millis, bytes, size) in [(0, 2000, LARGE), (0, 10, LARGE), (900, 2000, LARGE), (900, 10, LARGE)] {
             direction.now += Duration::from_millis(millis);
             assert_eq!((direction.write(bytes), direction.read(10_000)), (bytes, bytes));

@@ -28,7 +28,7 @@ pub(crate) fn send_ring(socket: BorrowedFd<'_>, size: u32) -> io::Result<Memory>
 pub(crate) fn receive_ring(socket: BorrowedFd<'_>, ring_max: u32) -> io::Result<Option<Memory>> {
     match offer::take_with_descriptors(socket) {
         Ok(Some((Message { content: OfferContent::Ring, ring, .. }, descriptors))) if ring <= ring_max => {
-            // Further descriptors are closed.
+            // Use the first descriptor and close the others.
             let file = descriptors.first().ok_or_else(|| io::Error::other("the peer's ring has no descriptor"))?;
             Memory::map(file, ring).map(Some)
         }

@@ -117,7 +117,7 @@ impl SharedStream {
         }
         let budget = ready!(coop::poll_proceed(context));
         for _ in 0..LOOKS_MAX {
-            // Check first: bytes written before the end are then visible to the following read.
+            // Check for the end first, because bytes written before the end are then visible to the following read.
             let is_over = self.exchange.is_over();
             let has_read = self.exchange.read(&self.line, into)?;
             if has_read {

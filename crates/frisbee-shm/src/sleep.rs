@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 /// Sets the sleep flag of an end. Returns true if the end may sleep, because the peer will send a wake-up for bytes
 /// published from now on. The peer may send one even if this returns false.
 pub(crate) fn may_sleep(flag: &AtomicU32, has_come: impl FnOnce() -> bool) -> bool {
-    // A swap is ordered after all earlier changes of the flag by the peer.
+    // A swap, because it is ordered after all earlier changes of the flag by the peer.
     flag.swap(1, Ordering::Relaxed);
     fence(Ordering::SeqCst);
     if has_come() {
@@ -26,7 +26,7 @@ pub(crate) fn may_sleep(flag: &AtomicU32, has_come: impl FnOnce() -> bool) -> bo
 /// happens once each time the flag is set.
 pub(crate) fn must_ring(flag: &AtomicU32) -> bool {
     fence(Ordering::SeqCst);
-    // Load first: the flag is usually clear, and its cache line then stays with the peer.
+    // Load first, because the flag is usually clear, and its cache line then stays with the peer.
     flag.load(Ordering::Relaxed) != 0 && flag.swap(0, Ordering::Relaxed) != 0
 }
 
@@ -101,8 +101,8 @@ mod models {
                 if seen == 2 {
                     break;
                 }
-                // A ring may be for bytes that were seen before, after which the thread sleeps again. The model detects
-                // a missing ring as a deadlock.
+                // A wake-up may be for bytes that were seen before, after which the thread sleeps again. The model
+                // detects a missing wake-up as a deadlock.
                 if may_sleep(&shared.flag, || shared.published.load(Ordering::Acquire) > seen) {
                     let mut rung = shared.rung.lock().expect("lock should not be poisoned");
                     while *rung == rung_before {

@@ -24,7 +24,7 @@ fn expand(settings: TokenStream, item: TokenStream) -> Result<TokenStream, Macro
     let function = Function::parse(item)?;
     let seeds = settings.iter().find(|(name, _)| name.to_string() == "seeds");
     let seeds = seeds.map_or_else(|| TokenTree::from(Literal::u64_suffixed(SEEDS)).into(), |(_, value)| value.clone());
-    // frisbee_sim::Sim::new().of_test(module_path!(), "name").setting(value)….seeds(seeds, name)
+    // Generates `frisbee_sim::Sim::new().of_test(module_path!(), "name").setting(value)….seeds(seeds, name)`.
     let mut run = path(&["frisbee_sim", "Sim", "new"]);
     run.extend([parenthesized(TokenStream::new())]);
     let mut named = path(&["core", "module_path"]);
@@ -126,7 +126,7 @@ impl Function {
 /// Returns whether a function has exactly one argument, with or without a trailing comma.
 fn is_one_argument(arguments: &Group) -> bool {
     let arguments: Vec<_> = arguments.stream().into_iter().collect();
-    // The type of the argument contains no commas in brackets, because it is that of a world.
+    // The type of the argument is a world, so it contains no commas in brackets.
     let commas = arguments.iter().filter(|token| is_punct(token, ',')).count();
     let ends_with_comma = arguments.last().is_some_and(|token| is_punct(token, ','));
     !arguments.is_empty() && commas == usize::from(ends_with_comma)

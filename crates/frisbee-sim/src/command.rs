@@ -38,7 +38,7 @@ fn profile_of(program: &Path) -> Option<String> {
 /// Returns the root source file of the crate, which the compiler lists first in a program's dependency file.
 fn first_source(listed: &str) -> Option<PathBuf> {
     let (_, sources) = listed.lines().next()?.split_once(": ")?;
-    // Spaces in names are escaped with a backslash.
+    // The compiler escapes spaces in names with a backslash.
     let sources = sources.replace("\\ ", "\0");
     let first = sources.split(' ').next().filter(|first| !first.is_empty())?;
     Some(first.replace('\0', " ").into())
@@ -59,7 +59,7 @@ fn target_of(source: &Path, program: &Path, package: Option<&str>) -> Option<Str
         Some("bin") => Some(format!("--bin {named}")),
         Some("src") => None,
         _ => {
-            // The program is named after its crate, with underscores and a hash suffix.
+            // The program has the name of its crate, with underscores and a hash suffix.
             let (built, _) = program.file_stem()?.to_str()?.rsplit_once('-')?;
             let named = if named.replace('-', "_") == built { named } else { built };
             Some(format!("--test {named}"))

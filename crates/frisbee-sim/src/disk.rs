@@ -92,7 +92,7 @@ impl Disk {
         self.process.running().await;
         let mut state = shared.lock();
         let node = &mut state.nodes[self.process.number()];
-        let count = count.min(node.unsynced.len()); // Another sync may have completed before.
+        let count = count.min(node.unsynced.len()); // Another sync may have completed before this one.
         let bytes = keep(node, count);
         let raw = RawEvent { bytes, ..RawEvent::at(EventKind::Sync, self.process.number()) };
         shared.trace(&mut state, &raw);

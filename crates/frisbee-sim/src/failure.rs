@@ -56,7 +56,7 @@ impl Failure {
         });
         let mut faults: Vec<_> = struck.collect();
         faults.sort_by_key(|fault| fault.at);
-        // libtest runs each test on a thread with its name, unless it uses a single thread.
+        // libtest gives each test a thread with its name, unless it uses a single thread.
         let of_thread = || thread::current().name().filter(|name| *name != "main").map(str::to_owned);
         let test = test.or_else(of_thread);
         Self { seed, text, faults, is_shrunk: kept.is_some(), recording: Recording::of(ran), test }
@@ -94,7 +94,7 @@ impl Failure {
         let name = format!("{}-{}", self.test.as_deref().unwrap_or("world").replace("::", "-"), self.seed);
         let program = env::current_exe().unwrap_or_default();
         let folder = command::build_folder(&program).map(|folder| folder.join("frisbee-sim"));
-        // The command suffices if the files cannot be written.
+        // Ignore errors, because the command suffices if the files cannot be written.
         let written = folder.and_then(|folder| {
             let path = folder.join(name);
             fs::create_dir_all(&folder).and_then(|()| self.recording.write(&path)).ok()?;

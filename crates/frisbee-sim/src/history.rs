@@ -172,7 +172,7 @@ impl<M: Model> Search<'_, M> {
     fn run(mut self) -> Verdict {
         let certain = self.part.iter().filter(|entry| entry.ended.is_some()).count();
         let none = vec![0; self.part.len().div_ceil(64)];
-        // Iterative, because histories are too long for recursion.
+        // Iterative, because long histories would overflow the stack in a recursion.
         let mut open = vec![(none, self.model.initial(), 0)];
         while let Some((done, state, explained)) = open.pop() {
             if explained == certain {
@@ -185,18 +185,18 @@ impl<M: Model> Search<'_, M> {
                 self.farthest = Some((explained, done.clone()));
             }
             let left = |at: &usize| done[at / 64] >> (at % 64) & 1 == 0;
-            // Operations that begin after the first end cannot be next.
+            // An operation that began after the first end cannot be the next one.
             let ends = (0..self.part.len()).filter(left).filter_map(|at| self.part[at].ended.as_ref());
             let first_end = ends.map(|ended| ended.0).min().unwrap_or(usize::MAX);
             for at in (0..self.part.len()).filter(left) {
                 let entry = self.part[at];
                 if entry.started > first_end {
-                    break; // Operations are sorted by their begin.
+                    break; // Operations are sorted by their start.
                 }
                 let outcome = entry.ended.as_ref().map(|ended| &ended.1);
                 let Some(next) = self.model.step(&state, &entry.operation, outcome) else { continue };
                 if outcome.is_none() && next == state {
-                    continue; // Irrelevant for the results.
+                    continue; // The operation does not affect the results.
                 }
                 let mut with = done.clone();
                 with[at / 64] |= 1 << (at % 64);

@@ -121,7 +121,7 @@ impl Node {
         let process = self.process();
         let program = self.shared.lock().nodes[self.number].program.clone();
         if let Some(program) = program {
-            // Its first actions belong to its task.
+            // The first actions of the process must belong to its task.
             let started = process.clone();
             process.spawn(async move { program(started).await });
         }
@@ -337,7 +337,7 @@ impl Process {
             (to, state.latency(self.number, to, now) + state.latency(to, self.number, now))
         };
         sleep(Duration::from_millis(time)).await;
-        // Like in TCP, the request is retransmitted until it arrives.
+        // Retry, because in TCP the connection request is retransmitted until it arrives.
         loop {
             let mut changed = std::pin::pin!(self.shared.changes.notified());
             changed.as_mut().enable();
@@ -432,7 +432,7 @@ impl<F: Future> Future for ProcessTask<F> {
         let mut state = shared.lock();
         match state.standing(*number, *process) {
             ProcessState::Runs => {}
-            // The task is about to be aborted.
+            // Stay pending, because the task is about to be aborted.
             ProcessState::Over => return Poll::Pending,
             ProcessState::Paused => {
                 state.nodes[*number].paused.push(context.waker().clone());

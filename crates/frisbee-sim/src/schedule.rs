@@ -289,6 +289,6 @@ fn below(rng: &mut Rng, time: Duration) -> Duration {
 }
 
 fn pick<'a, T>(rng: &mut Rng, of: &'a [T]) -> &'a T {
-    // A `u64`, so that the result does not depend on the word size.
+    // A `u64`, because the result must not depend on the word size.
     &of[rng.u64(..of.len() as u64) as usize]
 }

@@ -163,7 +163,7 @@ impl Sim {
     /// Sets the name of the test, for macros that know it at compile time.
     #[doc(hidden)]
     pub fn of_test(mut self, module: &str, name: &str) -> Self {
-        // The name of a test does not include its crate.
+        // Remove the crate, because the name of a test does not include it.
         let within = module.split_once("::").map_or(String::new(), |(_, within)| format!("{within}::"));
         self.test = Some(within + name);
         self
@@ -289,8 +289,8 @@ impl Sim {
             .build()
             .expect("runtime without I/O should be created");
         let ran = runtime.block_on(async {
-            // Time is paused between two ticks of the timer. Sleeping aligns it with a tick, so the initial offset does
-            // not affect the run.
+            // Sleep, because paused time starts between two ticks of the timer. Sleeping aligns it with a tick, so the
+            // initial offset does not affect the run.
             sleep(Duration::from_millis(1)).await;
             let shared = Shared::new(seed, is_recorded, kept);
             drop(watched.set(shared.clone()));
@@ -304,7 +304,7 @@ impl Sim {
             shared.run_checks();
             shared.finish()
         });
-        // Values dropped with the runtime may panic as well.
+        // Values that are dropped with the runtime may panic as well.
         let shared = watched.get().cloned();
         let _current = shared.as_ref().map(Current::enter);
         drop(runtime);
@@ -347,7 +347,7 @@ impl Sim {
             None => (0..whole.schedule.len()).filter(|number| whole.schedule[*number].struck.is_some()).collect(),
         };
         let (mut runs, mut step, mut last) = (0, kept.len().max(1), whole);
-        // Omits large groups of faults first, and single ones last.
+        // Omit large groups of faults first, and single ones last.
         while self.shrinks && !kept.is_empty() && runs < SHRINKS {
             let mut at = 0;
             let before = kept.len();
@@ -389,7 +389,7 @@ async fn until_failed(shared: &Arc<Shared>, course: impl Future<Output = ()>) {
         if shared.failure().is_some() {
             return Poll::Ready(());
         }
-        // The hook has recorded the panic.
+        // A panic was already recorded by the hook.
         catch_unwind(AssertUnwindSafe(|| course.as_mut().poll(context))).unwrap_or(Poll::Ready(()))
     })
     .await;

@@ -200,7 +200,7 @@ impl Shared {
             let names = state.nodes.iter().map(|node| &*node.name);
             let (delay, fault) = strike.draw(&state.nodes[node].name, names);
             state.schedule[number].struck = Some((self.elapsed() + delay, fault.clone()));
-            // Without a world there is no node to affect.
+            // If the world no longer exists, there is no node to affect.
             if let Some(shared) = self.this.upgrade() {
                 tokio::spawn(crate::World(shared).inject_later(delay, fault, Some(strike.when())));
             }
@@ -221,10 +221,10 @@ impl Shared {
 
     /// Checks all conditions that must hold throughout the run.
     pub(crate) fn run_checks(&self) {
-        // Reentrant calls return. A condition added by another one is checked the next time.
+        // Return from reentrant calls. A condition that another condition has added is checked the next time.
         let Some(checks) = self.checks.try_lock() else { return };
         let broken = || checks.iter().find_map(|check| check().err());
-        // A panicking condition does not hold. The hook has recorded the panic.
+        // A condition that panics does not hold. The hook has recorded the panic.
         let broken = catch_unwind(AssertUnwindSafe(broken)).unwrap_or_default();
         drop(checks);
         if let Some(text) = broken {

@@ -224,7 +224,7 @@ impl Transport {
             if way.under_way.is_empty() {
                 wakers.extend(way.reader.take());
             }
-            // A slow link delivers piece by piece instead of everything at the end.
+            // Deliver in pieces, because a slow link must not deliver everything at the end.
             let most = bandwidth.map_or(count, |bandwidth| (bandwidth / PIECES).clamp(1, count as u64) as usize);
             for piece in bytes[..count].chunks(most) {
                 way.last += bandwidth.map_or(0, |bandwidth| piece.len() as u64 * 1_000_000 / bandwidth);
@@ -294,7 +294,7 @@ impl AsyncRead for Transport {
             let reading = this.with_wire(|state, wire| this.read(state, wire, context.waker(), to));
             match reading.ok_or_else(connection_lost)? {
                 ReadState::Done(result, writer) => {
-                    // Wakers are called after the lock is released.
+                    // Wake the tasks after the lock is released.
                     writer.into_iter().for_each(Waker::wake);
                     return Poll::Ready(result);
                 }
@@ -346,7 +346,7 @@ impl Drop for Transport {
         let now = self.shared.now();
         let mut state = self.shared.lock();
         let Some(wire) = state.wires.get_mut(self.wire).and_then(Option::as_mut) else { return };
-        // The end of a crashed process sends nothing, because the crash has already determined the peer's view.
+        // A crashed process sends no end, because the crash has already determined the peer's view.
         wire.ways[self.side].end(now);
         wire.ways[1 - self.side].is_left = true;
         wire.ends -= 1;

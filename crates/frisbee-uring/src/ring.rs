@@ -4,7 +4,7 @@
 //! kernel has reported the end of the operation, and no other code can remove them earlier. A quiet send is the
 //! exception: it ends without a report when the kernel takes it from the submission queue, because it is attempted in
 //! that system call, must not wait, and is reported only if it fails.
-#![allow(unsafe_code)] // The parts of a ring; each block states why it is sound.
+#![allow(unsafe_code)] // Uses io_uring directly; each block states why it is sound.
 
 use io_uring::types::{BufRingEntry, CancelBuilder, Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
@@ -143,9 +143,9 @@ impl Ring {
         }
         let buffers = Buffers::new();
         let entries = buffers.entry(0).as_ptr() as u64;
-        // SAFETY: there are BUFFERS entries, a power of two, from the beginning of a page on, all zero. If this fails,
-        // the kernel does not know of them; otherwise they go after the ring, and only with no receive in flight: see
-        // `Drop`.
+        // SAFETY: `entries` points to BUFFERS entries, a power of two, which are zeroed and start at a page boundary.
+        // If the registration fails, the kernel does not use them. Otherwise they are freed after the ring, and only if
+        // no receive is in flight; see `Drop`.
         unsafe { uring.submitter().register_buf_ring_with_flags(entries, BUFFERS, GROUP, 0)? };
         let mut ring = Self {
             uring: ManuallyDrop::new(uring),
@@ -173,7 +173,7 @@ impl Ring {
     /// Sends as much of `buffer` as the socket accepts immediately. Unlike [`send`](Self::send), its completion does
     /// not end a wait unless bytes are left. [`complete`](Self::complete) reports it in either case.
     pub(crate) fn send_quietly(&mut self, stream: &Rc<TcpStream>, token: usize, buffer: Vec<u8>) {
-        // Without MSG_WAITALL a partial send would be a success, and successes are not reported.
+        // MSG_WAITALL is required, because a partial send would otherwise be a success, and successes are not reported.
         let entry = send(stream, &buffer, libc::MSG_DONTWAIT | libc::MSG_WAITALL).flags(squeue::Flags::SKIP_SUCCESS);
         let tag = self.push(entry, token, Kind::QuietSend(stream.clone(), buffer));
         self.quiet.push(tag);
@@ -218,10 +218,10 @@ impl Ring {
     }
 
     fn try_push(&mut self, entry: &squeue::Entry) -> bool {
-        // SAFETY: all memory that the entry points to, and its file, has been put into `operations` by `push`, where it
-        // stays unchanged until the kernel has reported the operation's end, or is past it; see `complete` and `Drop`.
-        // The entry points to the allocation of a vector, with a length within the vector's, and the allocation stays
-        // in place when the vector moves into the table, and with the table.
+        // SAFETY: all memory that the entry points to, and its file, have been stored in `operations` by `push`. There
+        // they stay unchanged until the kernel has reported the end of the operation or is past it; see `complete` and
+        // `Drop`. The entry points to the allocation of a vector, with a length within that of the vector. The
+        // allocation does not move when the vector moves into the table or when the table moves.
         unsafe { self.uring.submission().push(entry) }.is_ok()
     }
 
@@ -306,8 +306,8 @@ impl Ring {
         assert!(received.len <= BUFFER_LEN, "the kernel received {} bytes into {BUFFER_LEN}", received.len);
         let start = self.buffers.start(received.id);
         // SAFETY: the buffer is BUFFER_LEN bytes of the storage, which lives as long as the ring. The kernel has
-        // written the first `len` of them, and does not write again before the buffer is offered to it. `recycle` does
-        // that by consuming `received`, which is unique and cannot be cloned, and by borrowing the ring
+        // written the first `len` of them, and does not write again before the buffer is provided to it. `recycle`
+        // provides it, for which it consumes `received`, which is unique and cannot be cloned, and borrows the ring
         // mutably, which the slice borrows too.
         unsafe { std::slice::from_raw_parts(start.as_ptr(), received.len) }
     }
@@ -346,7 +346,7 @@ fn complete(operations: &mut Slab<Kind>, entry: &cqueue::Entry) -> Option<Comple
     let code = entry.result();
     let result = usize::try_from(code).map_err(|_| io::Error::from_raw_os_error(code.wrapping_neg()));
     if more {
-        // Only receives continue after a completion.
+        // Only receive operations continue after a completion.
         return Some(Completion::Received { token, result: result.map(|len| received(entry, len)), more });
     }
     let operation = operations.get_mut(key)?;
@@ -390,9 +390,9 @@ fn ignore_unsupported(result: io::Result<usize>) -> io::Result<()> {
 impl Drop for Ring {
     fn drop(&mut self) {
         let ended = self.end_all();
-        // SAFETY: each is dropped once, here, and not used again. If operations have not ended, the kernel may still
-        // read and write their memory and the buffers, so those are leaked: closing the ring does not wait for the
-        // operations. If all have ended, the kernel uses none of them any more.
+        // SAFETY: each field is dropped once, here, and not used again. If operations have not ended, the kernel may
+        // still read and write their memory and the buffers, because closing the ring does not wait for the operations.
+        // These fields are then leaked. If all operations have ended, the kernel no longer uses them.
         unsafe {
             ManuallyDrop::drop(&mut self.uring);
             if ended {
@@ -422,7 +422,7 @@ const _: () = assert!(BUFFERS.is_power_of_two() && align_of::<Page>().is_multipl
 
 impl Buffers {
     fn new() -> Self {
-        // The kernel requires a zeroed tail. The storage is not written, so it occupies no memory yet.
+        // Zeroed because the kernel requires a zeroed tail. The storage is not written, so it occupies no memory yet.
         let entries: Box<[Page]> = (0..ENTRY_PAGES).map(|_| Page([0; 4096])).collect();
         let storage = Box::<[u8]>::new_uninit_slice(STORAGE_LEN);
         Self { entries: NonNull::from(Box::leak(entries)), storage: NonNull::from(Box::leak(storage)), tail: 0 }
@@ -446,11 +446,11 @@ impl Buffers {
         let start = self.start(id);
         let (first, mut entry) = (self.entry(0), self.entry(self.tail % BUFFERS));
         self.tail = self.tail.wrapping_add(1);
-        // SAFETY: both are entries of the queue, whose bytes are initialised, of any value, and not referred to by
-        // anything else in this process. The kernel reads an entry only if it is before the tail, and this one does
-        // not yet: at most BUFFERS are offered, each once. If it is the first one, the reference covers the tail as
-        // well, which the kernel only reads, and which nothing here changes before it is stored. The tail is aligned
-        // for that, and stored after everything that was written before.
+        // SAFETY: both are entries of the queue, whose bytes are initialized, valid for any value, and not referenced
+        // by anything else in this process. The kernel reads an entry only if it is before the tail. This entry is not
+        // yet, because at most BUFFERS are provided, each once. If it is the first entry, the reference also covers the
+        // tail, which the kernel only reads, and which nothing here changes before it is stored. The tail is aligned
+        // for the store, which is ordered after all earlier writes.
         unsafe {
             let entry = entry.as_mut();
             entry.set_addr(start.as_ptr() as u64);
@@ -464,8 +464,8 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // SAFETY: both were boxes of these types and lengths, and become boxes again once, here. The kernel no longer
-        // uses them: see `Ring`.
+        // SAFETY: both pointers come from boxes of these types and lengths, and are converted back once, here. The
+        // kernel no longer uses the memory; see `Ring`.
         unsafe {
             drop(Box::from_raw(self.entries.as_ptr()));
             drop(Box::from_raw(self.storage.as_ptr()));
@@ -475,8 +475,8 @@ impl Drop for Buffers {
 
 /// Receives available bytes directly into the task's buffer, with a system call of its own.
 pub(crate) fn receive_now(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::Result<usize> {
-    // SAFETY: the call receives the length of the unfilled part and writes nowhere else. It initialises as many bytes
-    // of it as it returns, from the first on. Nothing is made uninitialised.
+    // SAFETY: the call receives the length of the unfilled part and writes nowhere else. It initializes as many bytes
+    // as it returns, starting at the first. It does not uninitialize any byte.
     unsafe {
         let free = buffer.unfilled_mut();
         let count = libc::recv(stream.as_raw_fd(), free.as_mut_ptr().cast(), free.len(), libc::MSG_DONTWAIT);
@@ -489,8 +489,8 @@ pub(crate) fn receive_now(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::R
 
 /// Sends as many bytes as the socket accepts directly from the task's buffers, with a system call of its own.
 pub(crate) fn send_now(stream: &TcpStream, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-    // SAFETY: a message header of zeros is a valid one, without address and control data. `IoSlice` is an iovec by its
-    // layout, the header has their number, and the call only reads them and the bytes that they borrow.
+    // SAFETY: a zeroed message header is valid, without address and control data. `IoSlice` has the layout of an iovec,
+    // the header contains their number, and the call only reads them and the bytes that they borrow.
     let count = unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = slices.as_ptr().cast_mut().cast();
@@ -502,8 +502,8 @@ pub(crate) fn send_now(stream: &TcpStream, slices: &[IoSlice<'_>]) -> io::Result
 
 /// Creates an eventfd.
 pub(crate) fn eventfd() -> io::Result<File> {
-    // SAFETY: the call touches no memory of this program. The descriptor that it returns, unless it is -1, is open and
-    // has no other owner.
+    // SAFETY: the call accesses no memory of this program. The returned descriptor, unless it is -1, is open and has no
+    // other owner.
     unsafe {
         match libc::eventfd(0, libc::EFD_CLOEXEC) {
             -1 => Err(io::Error::last_os_error()),

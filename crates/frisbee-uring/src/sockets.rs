@@ -238,7 +238,7 @@ impl Sockets {
                 writing.staged = self.spare.pop().unwrap_or_default();
             }
             slices.iter().for_each(|slice| writing.staged.extend_from_slice(slice));
-            // The ring waits for space in the socket's buffer.
+            // The send operation waits for space in the socket's buffer.
             writing.is_blocked = false;
             mark(state, key, &mut self.dirty);
             return Poll::Ready(Ok(len));
@@ -305,7 +305,7 @@ impl Sockets {
             self.spill(key);
         }
         let mut dirty = std::mem::take(&mut self.dirty);
-        // Quiet sends of an earlier turn would not end a wait.
+        // Do not wait if quiet sends are in flight, because their completions would not end the wait.
         let wait = if self.ring.is_quiet() { None } else { wait };
         for key in dirty.drain(..) {
             self.begin(key);
@@ -344,7 +344,7 @@ impl Sockets {
             writing.in_flight = staged.len();
             state.operations += 1;
             if writing.waker.is_some() || state.releasing.is_some() {
-                // A task waits for this send.
+                // Report the completion, because a task is waiting for this send.
                 self.ring.send(&state.stream, key, staged, 0);
             } else {
                 self.ring.send_quietly(&state.stream, key, staged);
@@ -369,7 +369,7 @@ impl Sockets {
         } else if !state.cancelled {
             state.cancelled = true;
             state.operations += 1;
-            // The preceding send has been attempted by then.
+            // The cancellation follows the preceding send, which has been attempted by then.
             self.ring.cancel_all(&state.stream, key);
         }
     }

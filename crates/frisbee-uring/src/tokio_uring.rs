@@ -179,7 +179,7 @@ impl AsyncWrite for Socket {
         let (stream, mut buffer) = (self.stream.clone(), self.spare.take());
         buffer.extend_from_slice(&bytes[..count]);
         self.writing = Some(Box::pin(async move { stream.write_all(buffer).await }));
-        // The write starts when its future is first polled.
+        // Poll the write once, because it starts when its future is first polled.
         match self.poll_written(context) {
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             _ => Poll::Ready(Ok(count)),
@@ -198,7 +198,7 @@ impl AsyncWrite for Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // Operations in flight keep the socket open, and only a shutdown ends a pending read.
+        // Shut down the socket, because operations in flight keep it open, and only a shutdown ends a pending read.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 }

@@ -136,7 +136,7 @@ impl std::fmt::Debug for WorkerShared {
 
 impl WorkerShared {
     fn lock(&self) -> MutexGuard<'_, Mailbox> {
-        // No code that can panic runs under the lock.
+        // Ignore poisoning, because no code that can panic runs under the lock.
         self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -161,7 +161,8 @@ impl WorkerShared {
         let wake = std::mem::take(&mut mailbox.is_asleep);
         drop(mailbox);
         if wake {
-            // The write fails only if the counter would overflow, in which case the worker is woken anyway.
+            // Ignore the error: the write fails only if the counter would overflow, in which case the worker is woken
+            // anyway.
             let _ = (&*self.event).write(&1_u64.to_ne_bytes());
         }
     }
@@ -335,7 +336,7 @@ impl LocalWorker {
     fn poll(&self, task: &Arc<Task>) {
         task.woken.clear();
         let mut tasks = self.tasks.borrow_mut();
-        // A waker may outlive its task, and the slot may belong to another task.
+        // Check the task, because a waker may outlive it, and the slot may belong to another task.
         let Some(running) = tasks.get_mut(task.key).filter(|running| Arc::ptr_eq(&running.task, task)) else {
             return;
         };
@@ -350,7 +351,7 @@ impl LocalWorker {
             return;
         }
         let running = self.tasks.borrow_mut().try_remove(task.key);
-        // Dropped without a borrow. The panic hook has reported a panic.
+        // Dropped without a borrow, because destructors may use the worker. The panic hook has reported a panic.
         let _ = catch_unwind(AssertUnwindSafe(|| drop((running, future))));
     }
 
@@ -366,7 +367,7 @@ impl LocalWorker {
         loop {
             let mut sockets = self.sockets.borrow_mut();
             let left = deadline.saturating_duration_since(Instant::now());
-            // A completed task is removed from the table at the start of the next turn.
+            // Completed tasks are removed from the table at the start of the next submission.
             let submitted = sockets.submit(None);
             if sockets.is_empty() || left.is_zero() || submitted.is_err() {
                 return;

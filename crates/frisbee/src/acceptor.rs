@@ -88,7 +88,7 @@ impl<R: Protocol> Acceptor<R> {
         let context = Some(host.runtime.clone()).filter(|runtime| runtime.id() != Handle::current().id());
         let arrived = Box::new(AcceptedConnection { io: Transport::of(io), ends: EndpointInfo::default(), entry });
         let driving = Box::pin(tokio::task::unconstrained(async move { host.serve(arrived, context).await }));
-        // A panic of the router has already been reported by the panic hook.
+        // The panic hook has already reported a panic of the router.
         run_apart(&Handle::current(), driving).await
     }
 
@@ -144,7 +144,7 @@ impl<R: Protocol> ServerShared<R> {
         let host = AdapterHost { phase: self.open.phase(), config: Arc::new(self.config.clone()), server };
         let mut tasks = JoinSet::new();
         for listener in listeners {
-            // A shutdown waits for listeners as it does for connections.
+            // Register the listener like a connection, because a shutdown waits for it too.
             let Some(entry) = OpenConnections::admit(&self.open) else { return };
             let peers = AdapterPeers(host.clone());
             let listening: Job = Box::pin(async move {
@@ -199,7 +199,7 @@ impl<R: Protocol> ServerShared<R> {
     ///
     /// `context` is the runtime of the handlers if it is not the current one. The future must be spawned as an
     /// `unconstrained` task.
-    #[allow(clippy::boxed_local)] // Boxed for the caller: a task keeps the memory of its initial state.
+    #[allow(clippy::boxed_local)] // Boxed by the caller, because a task keeps the memory of its initial state.
     pub(crate) fn serve(&self, arrived: Box<AcceptedConnection>, context: Option<Handle>) -> ServedConnection<'_, R> {
         let AcceptedConnection { io, ends, entry } = *arrived;
         if let Some(read) = self.proxied {
@@ -303,7 +303,7 @@ impl<R: Protocol> ServerShared<R> {
         let Some(entry) = OpenConnections::admit_until(&self.open, ServerPhase::Closing) else {
             return Box::pin(async { CloseReason::Shutdown });
         };
-        // Ordinary tasks drive adapter connections, even if the worker uses a ring.
+        // Ordinary tasks drive adapter connections, even if the worker uses io_uring.
         Box::pin(tokio::task::unconstrained(self.drive(transport, handle, allowed, context, entry)))
     }
 }
@@ -319,10 +319,10 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
         let core = frisbee_core::Connection::server(&self.config, now());
         let _entered = self.runtime.enter();
         let made = catch_unwind(AssertUnwindSafe(|| Engine::new(core, self.router.clone(), handle.clone())));
-        // A panic of the router has already been reported by the panic hook.
+        // The panic hook has already reported a panic of the router.
         let mut engine = made.ok()?;
         let is_refused = handle.0.mailbox.lock().order.is_some();
-        // Notify the router as for an adapter connection: it has nothing more to do for this peer.
+        // Notify the router as for an adapter connection, because it has nothing more to do for this peer.
         engine.end(&CloseReason::OtherProtocol);
         if is_refused {
             handle.0.attachments.drop_values();
@@ -352,7 +352,7 @@ impl<R: Protocol> AdapterServer for ServerShared<R> {
 /// Future that serves a connection and resolves to its close reason.
 ///
 /// Implemented by hand, with rare states boxed, because it accounts for most of the memory of a connection.
-#[allow(clippy::large_enum_variant)] // All connections are in the large variant most of the time.
+#[allow(clippy::large_enum_variant)] // Most connections are in the large variant most of the time.
 pub(crate) enum ServedConnection<'a, R: Protocol> {
     /// The connection was rejected because the shutdown timeout of the server has expired.
     Refused,

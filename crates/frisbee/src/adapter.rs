@@ -164,7 +164,7 @@ impl fmt::Debug for ProtocolAdapters {
 /// Returns a hand-off target that passes the transport to an adapter's handler.
 fn hand_over(serve: Arc<Serve>, connection: &Connection, host: &AdapterHost) -> HandOffTarget {
     let context = AdapterContext::new(connection, host);
-    // Created here to count connections that are lost before their handler gets the transport.
+    // Created here, because connections that are lost before their handler receives the transport must be counted too.
     let closed = Closed { connection: connection.clone(), reason: CloseReason::OtherProtocol };
     HandOffTarget::in_place(move |transport| Box::pin(run(serve, transport, context, closed)))
 }
@@ -175,7 +175,7 @@ async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext
     let mut phase = context.host.phase.clone();
     let inner = context.inner.clone();
     let _values = context.values.clone();
-    // A nested connection is counted as part of its adapter connection.
+    // Do not count the traffic of a nested connection, because its adapter connection counts it.
     let transport = if context.connection.0.is_within {
         transport
     } else {
@@ -216,7 +216,7 @@ impl Drop for Closed {
 }
 
 async fn reached(phase: &mut watch::Receiver<ServerPhase>, least: ServerPhase) {
-    // If the server no longer exists, wait forever: the task ends with its runtime.
+    // If the server no longer exists, wait forever, because the task ends with its runtime.
     if phase.wait_for(|phase| *phase >= least).await.is_err() {
         std::future::pending::<()>().await;
     }
@@ -295,8 +295,8 @@ impl AdapterContext {
 
     /// Returns whether the server is shutting down.
     pub fn is_shutting_down(&self) -> bool {
-        // Checked for each request. No lock is taken before the phase changes, because this receiver has only seen the
-        // first phase, and phases never go back.
+        // Checked for each request, so no lock is taken before the phase changes. This receiver has only seen the first
+        // phase, and phases never go back.
         self.host.phase.has_changed().unwrap_or(true) && *self.host.phase.borrow() >= ServerPhase::Stopping
     }
 

@@ -303,8 +303,8 @@ impl ClientBuilder {
             let pool = self.pool(false).map_err(failed)?;
             let socket = loop {
                 match tokio::net::UnixStream::connect(path).await {
-                    // The backlog of the listener is full. On Linux this fails immediately, whereas connecting over TCP
-                    // would wait.
+                    // Retry, because the backlog of the listener is full. On Linux this fails immediately, whereas
+                    // connecting over TCP would wait.
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => tokio::time::sleep(PAUSE).await,
                     connected => break connected.map_err(failed)?,
                 }
@@ -336,7 +336,7 @@ impl ClientBuilder {
             (None, Some(connector)) => (address.strip_prefix("unix:")?, connector.clone()),
             (None, None) => return None,
         };
-        // A busy-polling driver needs no wake-ups, which the transport announces to the peer.
+        // Announce to the peer that a busy-polling driver needs no wake-ups.
         Some((path, connector.spin_at_least(self.settings.busy_poll)))
     }
 

@@ -146,7 +146,7 @@ impl Connection {
     /// If the future is dropped before it completes, nothing is sent.
     pub async fn send(&self, packet: &Packet) -> Result<(), SendError> {
         if packet.body.len() > crate::BODY_MAX_LEAST as usize {
-            self.peer_known().await?; // A body that is too long for the peer would end the connection.
+            self.peer_known().await?; // A body that is too long for the peer would close the connection.
         }
         let mut waiter = self.waiter();
         poll_fn(|context| waiter.poll_send(context, |outbox| outbox.forward(packet))).await??;

@@ -268,7 +268,7 @@ impl Mailbox {
         accept: impl FnOnce(&mut MailboxState) -> usize,
     ) -> TakeOutcome {
         if !self.is_notified() {
-            // Fast path: a server's connection usually has no mail. It then does not access memory that handles write.
+            // Fast path: a server's connection usually has no mail, and then accesses no memory that handles write.
             if reader.notified == backlog {
                 return TakeOutcome::Nothing;
             }
@@ -351,7 +351,7 @@ impl Mailbox {
             self.is_starved.store(true, Ordering::Relaxed);
             return self.to_wake(inner);
         }
-        // The space is reserved for woken tasks, which may never use it, so the driver must check again.
+        // The driver must check again, because the space is reserved for woken tasks, which may never use it.
         if inner.is_full(self.backlog_max()) { None } else { self.to_wake(inner) }
     }
 

@@ -188,7 +188,7 @@ mod tests {
                         memory.buffer().extend(std::iter::repeat_n(content, length));
                         let all = memory.freeze();
                         assert_eq!(all.len(), length);
-                        // A slice outlives the whole body.
+                        // A slice keeps the memory in use after the whole body is dropped.
                         in_use.push_back((all.slice(round % 100..), content));
                         drop(all);
                         if in_use.len() > 5 {

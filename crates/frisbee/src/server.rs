@@ -454,7 +454,7 @@ impl ServerBuilder {
     #[cfg(unix)]
     fn sharing(&self) -> io::Result<Option<Sharing>> {
         #[cfg(all(feature = "shm", target_os = "linux"))]
-        // As in `ClientBuilder::offers_memory`.
+        // The same rule as in `ClientBuilder::offers_memory`.
         return self
             .shared_memory
             .clone()
@@ -522,7 +522,7 @@ impl<R: Protocol, L: Listener> Server<R, L> {
         let rings = self.takes_rings().then_some(workers);
         let pool = WorkerPool::start(workers, threads, io_backend, rings).map_err(Error::Workers)?;
         let (listener, host) = self.into_host();
-        // This is the only place that sets the field.
+        // Cannot fail, because this is the only place that sets the field.
         let _ = host.open.workers.set(pool.watch());
         let _open = CloseOnDrop(Arc::downgrade(&host.open));
         let pool = Arc::new(pool);
@@ -596,7 +596,7 @@ fn listen(addresses: Vec<SocketAddr>) -> io::Result<TcpListener> {
 /// Like `TcpListener::bind`, but with a listen backlog of more than 128.
 fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // On Windows this option would let other processes listen on the same port.
+    // Not set on Windows, because this option would let other processes listen on the same port.
     #[cfg(not(windows))]
     socket.set_reuseaddr(true)?;
     #[cfg(target_os = "linux")]
@@ -609,10 +609,10 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
 #[cfg(target_os = "linux")]
 fn set_options(listener: &impl std::os::fd::AsFd) -> io::Result<()> {
     let listener = socket2::SockRef::from(listener);
-    // Each write is already a batch, so Nagle's algorithm would only add delay.
+    // Disable Nagle's algorithm, because each write is already a batch and would only be delayed.
     listener.set_tcp_nodelay(true)?;
-    // Adapter protocols have no PING, and hosts of clients may disappear. The system probes after a minute of silence,
-    // nine times by default.
+    // Probe silent clients, because adapter protocols have no PING, and hosts of clients may disappear. The system
+    // probes after a minute of silence, nine times by default.
     let probes = socket2::TcpKeepalive::new().with_time(Duration::from_secs(60)).with_interval(Duration::from_secs(10));
     listener.set_tcp_keepalive(&probes)
 }

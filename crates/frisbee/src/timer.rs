@@ -43,7 +43,7 @@ use queue::{Registration, Wait};
 ///
 /// The future panics outside of a tokio runtime, and in a runtime whose I/O and time drivers are disabled.
 pub fn sleep(duration: Duration) -> Sleep {
-    // Same limit as in tokio's timer.
+    // The same limit as in tokio's timer.
     const LONGEST: Duration = Duration::from_secs(86400 * 365 * 30);
     let now = Instant::now();
     let deadline = now.checked_add(duration).unwrap_or_else(|| now + LONGEST);
@@ -90,7 +90,8 @@ impl Future for Sleep {
             match registration.renew(context.waker()) {
                 Wait::Pending => return Poll::Pending,
                 Wait::Expired => return Poll::Ready(()),
-                // The runtime of the timer has shut down, because this task has moved to another one.
+                // The runtime of the timer has shut down. Register again, because this task has moved to another
+                // runtime.
                 Wait::Stopped => {}
             }
         }
@@ -139,7 +140,7 @@ mod tests {
                 }
                 shortest
             });
-            // A timer with a resolution of one millisecond takes at least that long.
+            // A timer with millisecond resolution would take at least this long.
             assert!(cfg!(not(target_os = "linux")) || shortest < Duration::from_micros(900), "{shortest:?} is late");
         }
     }

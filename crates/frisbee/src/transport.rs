@@ -61,7 +61,7 @@ pub(crate) fn fill(buffer: &mut ReadBuf<'_>, rest: &mut Bytes) {
     buffer.put_slice(&rest[..count]);
     rest.advance(count);
     if rest.is_empty() {
-        *rest = Bytes::new(); // Releases the memory of `rest`.
+        *rest = Bytes::new(); // Releases the memory.
     }
 }
 
@@ -191,7 +191,8 @@ impl AsyncRead for Transport {
 
 impl AsyncWrite for Transport {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        // A socket usually accepts everything, and trying first costs fewer instructions than registering the task.
+        // Try to write first, because a socket usually accepts everything. This costs fewer instructions than
+        // registering the task.
         if let Self::Tcp(socket) = &*self {
             let budget = ready!(coop::poll_proceed(context));
             let written = socket.try_write(bytes);

@@ -223,14 +223,14 @@ impl Connection {
             (Role::Client, Some(mut hand_off)) if hand_off.stage == Stage::Requested => {
                 let (answer, body) = reply(body).ok_or(malformed)?;
                 if hand_off.last.len() > hand_off.cancel_len {
-                    return Err(ProtocolError::HandOff); // The reply precedes its request.
+                    return Err(ProtocolError::HandOff); // The reply was sent before the request.
                 }
                 if answer == HandOffAnswer::Accepted {
                     hand_off.stage = Stage::Left;
                     hand_off.deadline = None;
                     self.hand_off = Some(hand_off);
                 } else {
-                    // Put the rest of `last` before the packets that were queued until the reply.
+                    // The rest of `last` precedes the packets that were queued until the reply.
                     hand_off.last.append(&mut self.outbox);
                     self.outbox = hand_off.last;
                     self.is_special = false;

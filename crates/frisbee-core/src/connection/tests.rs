@@ -114,7 +114,7 @@ fn throttled_peer_does_not_count_as_silent() {
     assert!(!connection.is_resting(), "it costs 74 bytes");
     feed(&mut connection, &PONG.repeat(14), start).unwrap();
     assert!(connection.is_resting());
-    // This is the time in which 1110 bytes decay to an eighth of 1000, and that of a further sixteenth of 1000.
+    // In the first period 1110 bytes decay to an eighth of 1000, and in the second a further sixteenth of 1000 decays.
     let over = start + Duration::from_millis(985 + 62);
     for due in [SECOND / 4, SECOND / 2, 3 * SECOND / 4].map(|after| start + after) {
         assert!(connection.next_timeout().is_some_and(|next| next <= over));
@@ -298,7 +298,7 @@ fn extension_packet_of_unknown_type_is_skipped_below_32768() {
     }
     assert!(server.outbox().is_empty());
 
-    // Compat peers may use the reserved operation freely.
+    // A peer without the protocol extension may use the reserved operation freely.
     let mut server = self::server(now);
     feed(&mut server, PING, now).unwrap();
     assert_eq!(feed(&mut server, &packet(0x8000), now), Ok(()));
@@ -413,7 +413,8 @@ fn a_peer_that_is_not_listened_to_is_neither_silent_nor_slow() {
         feed(&mut connection, &[PING, partial].concat(), start).unwrap();
         connection.set_listening(false, start + SECOND);
         pass(&mut connection, start + 50 * SECOND).unwrap();
-        // The peer may need as long again to notice, and the operating system has buffered some of the bytes.
+        // The peer may take as long again to notice that reading has resumed, and the operating system has buffered
+        // some of the bytes.
         let again = start + 51 * SECOND;
         connection.set_listening(true, again);
         connection.handle_read(1000, again);
@@ -437,7 +438,7 @@ fn a_peer_that_takes_written_bytes_counts_as_alive() {
     let left = connection.outbox().len();
     connection.handle_written(left, start + 60 * SECOND);
     connection.handle_timeout(start + 69 * SECOND).unwrap();
-    // Bytes that the operating system buffers at once prove nothing about the peer.
+    // Bytes that the operating system buffers immediately do not show that the peer is reading.
     connection.outbox().push(PacketId(1), Operation::FIRST_USER, Bytes::from(vec![0; 1000])).unwrap();
     connection.handle_written(1010, start + 69 * SECOND);
     let over = connection.handle_timeout(start + 70 * SECOND).unwrap_err();
@@ -517,7 +518,7 @@ fn last_bytes_may_take_the_time_of_a_slow_peer() {
     assert_eq!(connection.flushed_by(), None, "nothing has been said about its end");
     connection.outbox().push(PacketId(1), Operation::FIRST_USER, vec![0; 160 * 1024]).unwrap();
     connection.begin_flush(start);
-    // The write timeout, and two windows of 5 s at 16 KiB/s.
+    // The deadline is the write timeout plus two windows of 5 s at 16 KiB/s.
     assert_eq!(connection.flushed_by(), Some(start + 15 * SECOND));
     connection.handle_written(0, start);
     assert_eq!(connection.flushed_by(), Some(start + 5 * SECOND), "it takes nothing at all");
@@ -657,7 +658,7 @@ fn a_peer_that_is_listened_to_again_has_its_time_only_once() {
     connection.set_listening(false, start);
     connection.set_listening(false, start + 9 * SECOND);
     connection.set_listening(true, start + 10 * SECOND);
-    // A second call while the peer is being read changes nothing.
+    // A second call while the peer is being read has no effect.
     connection.set_listening(true, start + 15 * SECOND);
     pass(&mut connection, start + 29 * SECOND).unwrap();
     let over = pass(&mut connection, start + 33 * SECOND).unwrap_err();

@@ -181,7 +181,7 @@ fn reused_buffers_are_given_for_received_bytes_like_new_ones() {
         let most = if round == 0 { FIRST_CAPACITY + GROWTH * TRUSTED_FROM } else { FIRST_CAPACITY + (1 << 20) };
         assert!(grown <= 4096 + most, "{grown} bytes in round {round}");
         let packet = decoder.next(&mut whole).unwrap().unwrap();
-        // Released memory is reused in the next round.
+        // Memory released in this round is reused in the next one.
         assert!(packet.body.len() == 1 << 20 && packet.body.iter().all(|byte| *byte == round));
     }
 }

@@ -105,7 +105,7 @@ impl Outbox {
         let OpenMessage { body, bulk_start, is_joining } =
             if is_joining { self.join() } else { self.begin_message(id) };
         let written = write(PacketWriter { outbox: self, body, bulk_start, is_joining });
-        // If the writer has removed the message, the length wraps and thus exceeds every limit.
+        // If the writer was dropped, which removes the message, the length wraps and thus exceeds every limit.
         let end = self.buffer.len();
         let length = end.wrapping_sub(body);
         if is_joining && length < SHORT_MAX && self.bulk.len() == bulk_start {
@@ -157,7 +157,7 @@ impl Outbox {
         let length = end.wrapping_sub(body).saturating_add(shared);
         let is_short = is_whole && length < ALONE_MIN;
         if is_joining {
-            // One byte is reserved for the length, but the message needs a length of two bytes or a packet header.
+            // One byte is reserved for the length, but the message requires a length of two bytes or a packet header.
             let start = body.wrapping_sub(1);
             let written = length.saturating_add(2);
             if is_short && start.saturating_add(written) <= (self.tail.end_max.saturating_add(SHORT_ROOM)) as usize {
@@ -287,7 +287,7 @@ impl MessageBatch {
     #[inline(always)] // Hot path, like `message`.
     pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> (T, Option<usize>) {
         let Self { id, joins, ref mut packets } = *self;
-        // No other packets are appended to this outbox, so a batch is always at the end.
+        // A batch is always at the end, because no other packets are appended to this outbox.
         debug_assert!(!packets.tail.is_batch || packets.tail.end as usize == packets.buffer.len());
         let is_joining = packets.tail.is_batch && packets.tail.end <= packets.tail.end_max;
         packets.put_message(is_joining, id, joins, write)

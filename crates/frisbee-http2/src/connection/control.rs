@@ -85,7 +85,7 @@ impl Connection {
             self.abuse.charge(9, limits::FRAME);
         }
         if self.role == Role::Client {
-            // Streams above the last id have not been processed.
+            // The server has not processed the streams above the last id.
             let refused: Vec<_> = self.streams.iter_mut().filter(|(_, slot)| slot.id > last).collect();
             let refused: Vec<_> = refused.into_iter().map(|(number, slot)| slot.key(number)).collect();
             for stream in refused {
@@ -133,7 +133,7 @@ impl Connection {
     pub(super) fn handle_reset(&mut self, head: FrameHead, payload: &[u8]) -> Result<Step, ConnectionError> {
         let code = ErrorCode(frame::number(payload).unwrap_or(0));
         let Some(number) = self.streams.find(head.stream) else {
-            // The RST_STREAM of a closed stream crossed its last frame.
+            // The RST_STREAM crossed the last frame of its stream, which is now closed.
             self.abuse.charge(head.size(), limits::FRAME);
             return self.expect_closed(head.stream).map(|()| Step::Progress);
         };

@@ -196,7 +196,7 @@ impl Connection {
         length: Result<Option<u64>, &'static str>,
         now: Instant,
     ) -> Result<Step, ConnectionError> {
-        // A declared body must follow.
+        // A declared body must not be missing.
         let is_complete = |length: &Option<u64>| !is_end || length.is_none_or(|length| length == 0);
         let Some(length) = length.ok().filter(is_complete) else {
             return self.reject(id, now).map(|()| Step::Progress);
@@ -222,7 +222,7 @@ impl Connection {
     ) -> Result<Step, ConnectionError> {
         let Some(slot) = self.streams.slot(number) else { return Ok(Step::Progress) };
         let Ok(length) = length else { return self.stream_error(number, now) };
-        // The status may be missing from a truncated list.
+        // A truncated list may lack the status.
         let Some(status) = self.head.status() else { return self.stream_error(number, now) };
         if status < 200 {
             // Section 8.1: "A HEADERS frame with the END_STREAM flag set that carries an informational status code is
@@ -314,7 +314,7 @@ impl Connection {
     /// Begins the body part of a DATA frame, after the lengths of body and padding have become known.
     fn begin_body(&mut self, data: DataFrame, now: Instant) -> Result<Step, ConnectionError> {
         let padding = data.padding.unwrap_or(0);
-        // The stream may have been reset since the frame header.
+        // The stream may have been reset since the frame header was received.
         let Some(slot) = self.streams.get_mut(data.stream) else {
             self.skip(data.left.saturating_add(padding));
             return Ok(Step::Progress);

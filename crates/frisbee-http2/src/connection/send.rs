@@ -173,7 +173,7 @@ impl Connection {
             return Err(SendError::OutOfOrder);
         }
         let id = slot.id;
-        // Reading stops at this length, so few replies exceed it.
+        // Reading stops at this output length, so few replies exceed it.
         let has_room = self.output.len() < limits::OUTPUT_MAX;
         let (start, mark) = (self.output.framed().len(), self.encoder.mark());
         put_block(&mut self.output, &mut self.encoder, &self.peer, id, head, false);
@@ -202,7 +202,7 @@ impl Connection {
             return Ok(true);
         }
         let flags = if trailers.is_empty() { flag::END_STREAM } else { 0 };
-        let length = length as u32; // A body has at most the size of a frame here.
+        let length = length as u32; // Cannot truncate: a body has at most the size of a frame here.
         let head = frame::FrameHead { length, kind: kind::DATA, flags, stream: id }.encode();
         if let Some(room) = self.output.framed().get_mut(data_head..body) {
             room.copy_from_slice(&head);
@@ -284,7 +284,7 @@ impl Connection {
     /// other body is queued, and the output is shorter than `output_max`.
     fn is_free(&self, stream: StreamKey, length: usize, output_max: usize) -> bool {
         let Some(slot) = self.streams.get(stream).filter(|slot| slot.queue.is_none()) else { return false };
-        // The end of a body needs no window.
+        // The end of a body requires no window.
         length == 0
             || length <= self.send_window.available().min(slot.send.available())
                 && length <= self.peer.frame_size_max as usize
@@ -362,7 +362,7 @@ impl Connection {
     pub fn handle_written(&mut self, count: usize, now: Instant) {
         self.output.advance(count);
         let waits = self.output.len() > 0;
-        // Received bytes count at the client only, where the server may have stopped reading.
+        // Only a client counts received bytes as progress, because the server may have stopped reading.
         let received = if self.role == Role::Client { self.received } else { 0 };
         self.write_progress.handle_written(count, waits, received, now);
         self.written = self.written.saturating_add(count as u64);

@@ -106,7 +106,7 @@ impl Connection {
         let is_due = |time: Option<Instant>| time.is_some_and(|time| now >= time);
         if self.abuse.deadline().is_some() {
             self.abuse.handle_timeout(now);
-            // Nothing could arrive while the peer was not being read.
+            // Nothing could arrive because the peer was not being read.
             self.read_progress.complete();
             if self.is_mid_frame() {
                 self.read_progress.waiting(self.received, now);

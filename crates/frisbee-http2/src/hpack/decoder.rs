@@ -156,7 +156,7 @@ impl Decoder {
         let name = if index == 0 {
             string(rest, &mut self.name)?
         } else {
-            // Copied because an insertion may evict the entry that contains the name.
+            // Copied because the insertion may evict the entry that contains the name.
             let (name, _) = self.table.get(index as usize).ok_or(DecodeError::Index(index))?;
             self.name.clear();
             self.name.extend_from_slice(name);
@@ -196,7 +196,7 @@ fn integer(rest: &mut &[u8], first: u8, bits: u32) -> Result<u32, DecodeError> {
     if first & mask < mask {
         return Ok(value);
     }
-    // Four bytes of seven bits suffice for every length and index that occurs in a block.
+    // Four bytes of seven bits suffice for every length and index in a block.
     for shift in [0, 7, 14, 21] {
         let (&byte, tail) = rest.split_first().ok_or(DecodeError::Truncated)?;
         *rest = tail;

@@ -121,7 +121,7 @@ impl Encoder {
         let dynamic = |age: &usize| STATIC.len().checked_add(*age);
         let mut inserted = (1..=self.table.len()).filter_map(|age| dynamic(&age));
         let found = inserted.find(|index| self.table.get(*index) == Some((name, value)));
-        // An empty value in the static table stands for the name alone.
+        // An entry of the static table with an empty value represents only a name.
         let is_same = |(a, b): &(&str, &str)| !b.is_empty() && a.as_bytes() == name && b.as_bytes() == value;
         found.or_else(|| STATIC.iter().position(is_same)?.checked_add(1))
     }

@@ -94,14 +94,14 @@ fn symbol(bits: u64) -> (u16, u32) {
     let [byte, ..] = bits.to_be_bytes();
     match TABLES.short.get(usize::from(byte)) {
         Some(&(symbol, length)) if length > 0 => (symbol.into(), length.into()),
-        _ => long_symbol((bits >> 32) as u32), // The upper half.
+        _ => long_symbol((bits >> 32) as u32), // Uses the upper half of the bits.
     }
 }
 
 #[cold]
 fn long_symbol(bits: u32) -> (u16, u32) {
     let is_below = |end: &u32| bits < *end;
-    // No code is shorter than five bits, so the ends of shorter lengths are zero.
+    // The ends of lengths below five are zero, because no code is shorter than five bits.
     let length = TABLES.ends.iter().position(is_below).unwrap_or(LONGEST);
     let code = bits.checked_shr(32_u32.saturating_sub(length as u32)).unwrap_or(0);
     let first = TABLES.first.get(length).copied().unwrap_or(0);
@@ -112,9 +112,9 @@ fn long_symbol(bits: u32) -> (u16, u32) {
 
 /// Decodes a Huffman-coded string and appends its text.
 pub(super) fn decode(coded: &[u8], text: &mut Vec<u8>) -> Result<(), DecodeError> {
-    // No code is shorter than five bits.
+    // A code has at least five bits, which limits the number of symbols.
     text.reserve(coded.len().saturating_mul(8) / 5);
-    // The next bits, left-aligned, and their number.
+    // The next bits of the input, left-aligned, and their number.
     let (mut window, mut held) = (0_u64, 0_u32);
     let mut input = coded.iter();
     loop {
@@ -151,7 +151,7 @@ pub(super) fn encoded_len(text: &[u8]) -> usize {
 
 /// Appends the Huffman-coded form of a string.
 pub(super) fn encode(text: &[u8], coded: &mut Vec<u8>) {
-    // Bits that do not fill a byte yet, left-aligned.
+    // Bits that do not fill a byte yet, left-aligned, and their number.
     let (mut window, mut held) = (0_u64, 0_u32);
     for byte in text {
         let at = usize::from(*byte);

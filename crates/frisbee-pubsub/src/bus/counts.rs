@@ -140,7 +140,7 @@ impl ReceivedCounts {
         };
         let (era, count) = *row;
         let heed = if stamp.era == era && stamp.count <= count {
-            // This also covers a mark whose last message was received.
+            // This includes a mark whose last message was received.
             if count - stamp.count <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }
         } else if stamp.era < era {
             if era - stamp.era <= LATE_MAX { StampVerdict::Old } else { StampVerdict::New(0) }

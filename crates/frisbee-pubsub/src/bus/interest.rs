@@ -161,12 +161,12 @@ impl Interest {
         if let Some(broker) = self.history.as_ref().and_then(|rule| rule.broker.upgrade())
             && !self.followers().is_empty()
         {
-            // These histories have begun before messages of other brokers arrived.
+            // These histories began before messages of other brokers arrived.
             broker.begin_epoch();
         }
         for (subscriber, id) in asked.into_iter().flatten() {
             let operation = subscriber.operations().of(Kind::Subscribe);
-            // If the connection is closed, sending fails and no reply is needed.
+            // Ignore the error: if the connection has closed, no reply is needed.
             let _ = subscriber.connection().send_now(|outbox| put(outbox, PacketId(id), operation, &[]));
         }
     }
@@ -208,13 +208,14 @@ impl Interest {
     /// malformed.
     fn take(&self, arrivals: &mut Arrivals, broker: &BrokerShared, own: u64, topic: &str, frame: &Bytes) -> bool {
         let Some((kind, stamp, body)) = Frame::decode(frame) else { return false };
-        // The topic in the frame must be the topic of the bus. Otherwise a publisher with access to one topic could
+        // Reject a frame whose topic differs from that of the bus. Otherwise a publisher with access to one topic could
         // reach others.
         if split_name(&body).is_none_or(|(named, _)| named != topic.as_bytes()) {
             return false;
         }
         if self.group.is_none() {
-            // Only one interest handles the messages of a topic with a history, so that the history has a single order.
+            // Only one interest handles the messages of a topic with a history, because the history must have a single
+            // order.
             if stamp.origin == own || broker.histories.rule_of(topic) != self.history.as_ref().map(|rule| rule.place) {
                 return true;
             }

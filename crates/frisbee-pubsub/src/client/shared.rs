@@ -121,7 +121,7 @@ impl ClientShared {
     }
 
     pub(crate) fn unsubscribe(&self, connection: &Connection, id: u16) {
-        // If the connection is closed, the broker has already removed the subscription.
+        // Ignore the error: if the connection has closed, the broker has already removed the subscription.
         let _ = connection.send_now(|outbox| put(outbox, PacketId(id), self.operations.of(Kind::Unsubscribe), &[]));
     }
 
@@ -143,7 +143,7 @@ impl ClientShared {
         let is_started =
             |id| inner.inboxes.get(id).and_then(|one| one.follow.as_ref()).is_none_or(|one| one.is_started());
         inner.by_pattern.for_each_match(topic, |id, inbox| {
-            // A subscription that has not started yet receives these messages from the history.
+            // A subscription that has not started receives these messages in the replay.
             if is_started(id) && !inner.pending.contains_key(id) {
                 inboxes.push(inbox.clone());
             }

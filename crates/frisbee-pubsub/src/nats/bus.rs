@@ -127,7 +127,7 @@ impl NatsBus {
             std::future::ready(())
         });
         let client = first.connect(&servers[..]).await.map_err(io::Error::other)?;
-        // Messages of groups have no counts, so their losses cannot be queried.
+        // Messages of groups have no counts, so the loss of such messages cannot be detected in another way.
         let slow = was_slow.clone();
         let second = options.event_callback(move |event| {
             handle_event(None, &slow, &event);
@@ -267,13 +267,15 @@ async fn pump(client: Client, writer: Writer) {
         for waiting in portion.drain(..) {
             let charge = waiting.charge();
             unflushed += charge;
-            // The limit of the server may have been lowered. Other brokers then detect the loss by their counts.
+            // The maximum message size of the server may have been lowered. Other brokers then detect the loss by the
+            // counts.
             if let Err(error) = client.publish(waiting.subject, waiting.payload.into()).await {
                 tracing::debug!(%error, "message not published on the bus");
             }
             if unflushed > UNFLUSHED_MAX {
                 unflushed = 0;
-                // Flushing fails if the client is closed, in which case publishing fails as well.
+                // Ignore the error: flushing fails only if the client is closed, in which case publishing fails as
+                // well.
                 let _ = client.flush().await;
             }
             writer.written(charge);
@@ -296,7 +298,8 @@ async fn receive_control(client: Client, subjects: Arc<Subjects>, node: Node, gr
 
 /// Receives the messages of an interest from NATS and delivers them until the task is aborted.
 async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: Arc<Interest>, joined: PendingInterest) {
-    // While NATS is disconnected, a subscriber can receive the messages of its own broker and must not wait.
+    // Activate the interest now if NATS is disconnected, because the subscriber can receive the messages of its own
+    // broker.
     let mut joined = (client.connection_state() == State::Connected).then_some(joined);
     let subscribing = async {
         let subject = subjects.of_topic(interest.pattern());
@@ -340,7 +343,7 @@ async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: A
 async fn settle(client: &Client, unused: &str) {
     if client.connection_state() == State::Connected {
         let asking = client.request(unused.to_owned(), Bytes::new());
-        // Any reply is sufficient. After a timeout, continue instead of blocking the subscriber.
+        // Any reply suffices. After a timeout, continue instead of blocking the subscriber.
         let _ = tokio::time::timeout(JOIN_TIMEOUT, asking).await;
     }
 }

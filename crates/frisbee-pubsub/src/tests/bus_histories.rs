@@ -94,7 +94,7 @@ fn bus_outage_begins_an_epoch_and_is_stated() {
     let before = epoch(&b);
     bus.set_away(true);
     publish(&mut at_a, "a.b", 2..=2);
-    // Only the broker at which this topic was published knows it.
+    // This topic is known only to the broker at which it was published.
     publish(&mut at_a, "a.c", 1..=1);
     bus.set_away(false);
     assert_ne!(epoch(&b), before);
@@ -102,7 +102,7 @@ fn bus_outage_begins_an_epoch_and_is_stated() {
     assert_eq!(stated[0], "=0", "an answer with another epoch: {stated:?}");
     let next = NextOffset { epoch: before, offset: 2 };
     publish(&mut at_b, "a.b", 3..=3);
-    // Numbers of the new epoch start with the message that the other broker has counted.
+    // Numbers of the new epoch start at the message that the other broker has counted.
     assert_eq!(resumed(&b, &runtime, "a.b", next), ["=1", "1@a.b:2", "1:3"]);
     assert_eq!(shown(&mut plain), ["0:1", "-1", "0:3"]);
 }

@@ -273,7 +273,7 @@ fn long_messages_are_charged_once_until_their_readers_end() {
     }
     writer.publish("a", vec![b'x'; LONG]);
     writer.run_batch();
-    // Both readers hold the last message, and one that only they hold.
+    // Both readers hold the last message and one that only they hold.
     assert!((3 * LONG..3 * LONG + 50_000).contains(&held(&writer)), "{}", held(&writer));
     first.vanish();
     second.vanish();

@@ -26,7 +26,7 @@ pub(super) struct Number(u64);
 
 impl Number {
     pub(super) fn id(self) -> PacketId {
-        PacketId(self.0 as u16) // The low bits.
+        PacketId(self.0 as u16) // Keeps the low bits.
     }
 }
 
@@ -134,7 +134,7 @@ impl Table {
         let entries = std::mem::take(&mut state.entries);
         drop(state);
         self.permits.close();
-        drop(entries); // Wakes the callers.
+        drop(entries); // Dropping the senders wakes the callers.
     }
 
     /// Returns the number of requests that are waiting for a reply.
@@ -163,7 +163,7 @@ impl State {
 
     fn forget_oldest(&mut self) {
         let Some(oldest) = self.abandoned.pop_front() else { return };
-        // It may have been answered, and its id may belong to a later request.
+        // The request may have been answered, and its id may belong to a later request.
         if self.entries.get(&oldest.id()).is_some_and(|entry| entry.number == oldest) {
             self.entries.remove(&oldest.id());
         }

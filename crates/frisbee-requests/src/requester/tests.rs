@@ -140,7 +140,7 @@ async fn timed_out_request_is_cancelled_and_late_reply_dropped() {
         answer(received).await;
     }
     assert_eq!(started.elapsed(), Duration::from_secs(6));
-    // The reply to this one follows the late ones.
+    // The reply to this request follows the late ones.
     let (replied, ()) =
         tokio::join!(requests.call(&connection, ASK, "!"), async { answer(request(&mut got).await).await });
     replied.expect("call should succeed");
@@ -159,7 +159,7 @@ async fn packets_that_answer_no_call_are_counted_and_harm_no_request() {
     answer((peer.clone(), packet.clone())).await;
     reply.await.expect("call should succeed");
     let second = requests.try_call(&connection, ASK, "!").expect("request should be sent");
-    answer((peer.clone(), packet)).await; // Twice.
+    answer((peer.clone(), packet)).await; // The second reply to the same request.
     answer(request(&mut got).await).await;
     second.await.expect("call should succeed");
     assert_eq!((requests.late_replies(), requests.unmatched_replies()), (0, 4));
@@ -208,7 +208,7 @@ async fn a_lost_connection_fails_every_request_with_its_reason() {
     let requests = Requester::new().in_flight_max(2);
     let (connection, mut got) = connected(requests.clone()).await;
     let mut calls = JoinSet::new();
-    // Two that have been sent, and two that wait for a permit.
+    // Two of the requests have been sent, and two wait for a permit.
     for _ in 0..4 {
         let (requests, connection) = (requests.clone(), connection.clone());
         calls.spawn(async move { requests.call(&connection, ASK, "?").await });
@@ -323,7 +323,7 @@ async fn timed_out_request_wakes_its_task_without_the_lock() {
         let (is_late, free, locked) = (is_late.clone(), free.clone(), locked.clone());
         move || {
             if is_late.load(Ordering::SeqCst) {
-                // A look from another thread, which waits for the lock.
+                // Another thread inspects the table, for which it must acquire the lock.
                 let (looked, look) = std::sync::mpsc::channel();
                 let handle = handle.clone();
                 std::thread::spawn(move || looked.send(handle.is_going_away()));

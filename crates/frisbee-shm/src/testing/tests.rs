@@ -173,7 +173,7 @@ async fn bytes_go_on_in_a_ring_that_the_peer_has_sent() {
 #[tokio::test]
 async fn a_ring_that_was_not_sent_or_is_none_ends_the_connection() {
     let scene = Scene::new();
-    // Not sent, another size, not a power of two, above the maximum, not sealed, not memory.
+    // The ring is missing, of another size, not a power of two, above the maximum, not sealed, or not memory.
     let unsealed = rustix::fs::memfd_create(c"unsealed", rustix::fs::MemfdFlags::ALLOW_SEALING)
         .expect("memory file should be created");
     rustix::fs::ftruncate(&unsealed, 4096).expect("memory without seals should be resizable");
@@ -249,7 +249,7 @@ fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
             let word = *random.choice(&Index::ALL).expect("ring indices should not be empty");
             let before = peer.theirs(word);
             peer.set_theirs(word, random.u32(..));
-            // Usually restore the word, so that the stream survives further operations.
+            // Usually restore the word, because the stream then survives further operations.
             if random.u16(..) >= 8 {
                 peer.set_theirs(word, before);
             }
@@ -257,11 +257,11 @@ fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
         9 => peer.overwrite(random.bool(), random.u32(..), &[random.u8(..); 77]),
         10 => drop(peer.ring()),
         _ if random.u16(..) == 0 => peer.set(Index::Closed, 1),
-        // Receive rings occasionally, so that the other end can send larger ones.
+        // Receive rings occasionally, because the other end can then send larger ones.
         _ if random.u8(..) == 0 => drop(peer.take_ring()),
-        // Rare enough that most connections are read from before, even on a slow machine.
+        // Rare enough that most connections transfer bytes before, even on a slow machine.
         _ if random.u16(..) < 8 => {
-            // Fails if the other end is gone.
+            // Ignore the error: sending fails if the other end has closed the socket.
             let _ = peer.send_ring(peer.ring_max());
             peer.set(Index::Ring, if random.bool() { peer.ring_max() } else { random.u32(..) });
         }

@@ -35,7 +35,7 @@ fn pair(spin: Duration) -> (BlockingStream, Stream, tokio::runtime::Runtime) {
 fn blocking_pair(spin: Duration) -> (BlockingStream, BlockingStream) {
     let (client, server, runtime) = pair(spin);
     let server = runtime.block_on(server.into_blocking()).expect("server should be converted to a blocking stream");
-    // Blocking ends work without the runtime.
+    // Blocking streams work without the runtime.
     drop(runtime);
     (client, server)
 }
@@ -128,7 +128,7 @@ fn a_timeout_bounds_waiting_and_loses_nothing() {
         let mut received = [0; 9];
         assert_eq!(client.read(&mut received).expect("read should return the message"), 4);
         assert_eq!(received[..4], *b"late");
-        // Nobody reads, so the rings fill up.
+        // The rings fill up because nobody reads.
         let error = client.write_all(&vec![0; 64 << 20]).expect_err("write to full rings should time out");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }

@@ -500,7 +500,7 @@ async fn death_of_a_writing_process_is_noticed_at_once() {
     assert!(server.is_shared());
     child.start_kill().expect("child process should be running");
     let drained = async { while server.read(&mut buffer).await.expect("reading to the end should succeed") > 0 {} };
-    // The death is noticed immediately, but a machine under load may take a while to kill the process.
+    // The end is noticed immediately, but a machine under load may take a while to kill the process.
     timeout(LONG, drained).await.expect("end of input should arrive within the timeout");
     child.wait().await.expect("child process should exit");
 }

@@ -100,16 +100,16 @@ fn a_failure_prints_its_command_its_files_and_few_faults() {
         let kept = between(&text, "FRISBEE_FAULTS=", " ").to_owned();
         assert!(!kept.contains(','), "one fault suffices: {text}");
         for (name, begin) in [("the whole trace: ", "     "), ("its time line:   ", "<svg")] {
-            let file = fs::read_to_string(between(&text, name, "\n")).expect("regular file should be readable");
+            let file = fs::read_to_string(between(&text, name, "\n")).expect("trace file should be readable");
             assert!(file.starts_with(begin), "{file}");
         }
 
-        // The command repeats it, and without the fault nothing fails.
+        // The command reproduces the failure, and nothing fails without the fault.
         let (again, succeeds) = run(test, &[("FRISBEE_SEED", &seed), ("FRISBEE_FAULTS", &kept)]);
         assert!(!succeeds && again.contains("not always: a is up"), "{again}");
         assert_eq!(between(&text, "the last of ", ":"), between(&again, "the last of ", ":"));
         let (calm, succeeds) = run(test, &[("FRISBEE_SEED", &seed), ("FRISBEE_FAULTS", "")]);
-        // The result of one world is a value, and not printed.
+        // The report of a single world is returned and not printed.
         assert!(succeeds && (test == "within::one_world" || calm.contains(&format!("seed {seed}: Report"))), "{calm}");
     }
 }
@@ -122,7 +122,7 @@ fn the_command_of_a_failure_runs_its_test_and_no_other() {
         let chosen = format!("-p frisbee-sim --lib tests::environment::{test} -- --exact --include-ignored");
         assert_eq!(command.trim_start_matches("--release "), chosen, "{text}");
     }
-    // Then all tests run on one thread, which has not the name of any.
+    // With one thread, all tests run on a thread that does not have the name of a test.
     let (text, _) = run("within::a_module", &[("RUST_TEST_THREADS", "1")]);
     assert!(text.contains("--lib tests::environment::within::a_module -- --exact"), "{text}");
 }

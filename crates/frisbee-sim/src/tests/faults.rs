@@ -33,7 +33,7 @@ async fn notices(world: World, kind: Option<FaultKind>) {
         world.inject(faults.lasting(Duration::from_secs(2)));
     }
     let up = a.clone();
-    // A lost disk is no more than a crash to those who only look at the process.
+    // For a condition that only checks the process, a lost disk has the same effect as a crash.
     world.always("a is up", move || loses_disk || up.is_up());
     let mut transport = world.node("b").process().dial("a").await.expect("server should accept the connection");
     let before = a.process().clock().monotonic().saturating_sub(world.elapsed());

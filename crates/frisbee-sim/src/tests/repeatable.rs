@@ -42,7 +42,7 @@ fn the_order_of_a_hash_map_is_found() {
 #[test]
 fn the_time_of_the_system_is_found() {
     let failure = failure_of(|world| async move {
-        // Two durations may be equal by chance, two times are not.
+        // A time is used, because two durations may be equal by chance.
         let now = Instant::now();
         sleep(Duration::from_secs(1)).await;
         world.note(format!("it is {now:?}"));

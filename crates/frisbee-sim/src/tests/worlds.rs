@@ -142,7 +142,7 @@ fn bytes_take_latency_and_bandwidth() {
         assert_eq!(world.elapsed() - started, Duration::from_secs(2));
         transport.write_all(&[0; 500]).await.expect("write should succeed");
         transport.read_exact(&mut [0]).await.expect("peer should send the expected bytes");
-        // The first twentieth of a second is there, and is on its way back.
+        // The bytes of the first twentieth of a second have arrived and are on their way back.
         assert_eq!(world.elapsed() - started, millis(4_051));
         transport.read_exact(&mut [0; 499]).await.expect("peer should send the expected bytes");
         let all = world.elapsed() - started;
@@ -178,7 +178,7 @@ fn bytes_of_one_connection_stay_in_order() {
             for byte in 0..20 {
                 let transport = if byte % 2 == 0 { &mut even } else { &mut odd };
                 transport.write_all(&[byte]).await.expect("write should succeed");
-                // So that all would arrive in order if each took as long.
+                // All bytes would arrive in order if each took the same time.
                 sleep(millis(2)).await;
             }
             let mut order = Vec::new();
@@ -209,7 +209,7 @@ fn a_writer_waits_while_its_bytes_drain_slowly() {
         tokio::spawn(async move { slow.inject_now(fault).await });
         sleep(millis(1)).await;
         transport.write_all(&[0; 11_000]).await.expect("write should succeed");
-        // All but the last thousand bytes have left, by 2000 in a second.
+        // All but the last thousand bytes have been sent, at 2000 per second.
         let took = world.elapsed() - started;
         assert!(took > millis(4_900) && took < millis(5_200), "{took:?}");
     });
@@ -226,7 +226,7 @@ fn a_cable_that_breaks_connections_breaks_a_part_of_them() {
             let called = async { transport.write_all(&[1]).await.and(transport.read_exact(&mut [0]).await) };
             broken += usize::from(called.await.is_err());
         }
-        // Of two writes, one is broken in 38 of 200 connections.
+        // With two writes per connection, 38 of 200 connections are expected to break.
         assert!((20..60).contains(&broken), "{broken} of 200");
     });
 }
@@ -306,7 +306,7 @@ fn a_cut_connection_wakes_tasks_at_both_its_ends() {
             }
             sleep(millis(100)).await;
             world.inject_now(Fault::Cut { from: "b".to_owned(), to: "a".to_owned(), behind: 1 }).await;
-            sleep(millis(100)).await; // The fault itself wakes them as well.
+            sleep(millis(100)).await; // Wait, because the fault itself wakes the tasks as well.
             drop(write.write_all(&[1]).await);
             assert_eq!(timeout(millis(60_000), told.recv()).await, Ok(Some(true)), "{is_full}");
         });

@@ -34,11 +34,11 @@ fn buffers_are_contiguous_and_all_offered() {
     assert!(starts.eq((0..usize::from(BUFFERS)).map(|id| id * BUFFER_LEN)));
     assert_eq!((buffers.storage.len(), STORAGE_LEN), (usize::from(BUFFERS) * BUFFER_LEN, buffers.storage.len()));
     assert!(buffers.entries.cast::<Page>().is_aligned());
-    // Twice round the queue.
+    // Go around the queue twice.
     for id in (0..BUFFERS).chain(0..BUFFERS) {
         buffers.offer(id);
         let index = buffers.tail.wrapping_sub(1) % BUFFERS;
-        // SAFETY: no other reference to it exists.
+        // SAFETY: no other reference to the entry exists.
         let entry = unsafe { buffers.entry(index).as_ref() };
         let (address, length) = (buffers.start(id).addr().get() as u64, BUFFER_LEN as u32);
         assert_eq!((entry.addr(), entry.len(), entry.bid()), (address, length, id));
@@ -78,7 +78,7 @@ fn failed_quiet_send_is_reported_and_disturbs_no_other() {
     assert_eq!(first[1..], [(2, 10, Ok(10))]);
     assert!(ring.operations.is_empty(), "nothing is kept of either");
 
-    // The kernel may still be moving bytes to the other end, which makes room again.
+    // The kernel may still be moving bytes to the other end, which makes space again.
     let mut expected = vec![1; count];
     loop {
         ring.send_quietly(&full, 3, vec![3; 10]);

@@ -75,7 +75,7 @@ impl Sockets {
                 empty.into_iter().for_each(|received| self.ring.recycle(received));
                 reading.end = Some(EndOfStream::Eof);
             }
-            // The receive was cancelled, found no buffer, or has to be restarted.
+            // The receive was cancelled, found no buffer, or was interrupted.
             Err(error) if matches!(code(&error), libc::ECANCELED | libc::ENOBUFS | libc::EINTR | libc::EAGAIN) => {}
             Err(error) => reading.end = Some(EndOfStream::Failed(code(&error))),
         }
@@ -116,7 +116,7 @@ impl Sockets {
                 self.ring.send(&state.stream, key, buffer, from);
                 return;
             }
-            // The peer would mistake the following bytes for the cancelled ones.
+            // Discard the staged bytes, because the peer would take them for the cancelled ones.
             Ok(count) if count < writing.in_flight => writing.staged.clear(),
             Ok(_) => {}
             Err(error) => {
@@ -159,7 +159,7 @@ impl Sockets {
         let Some(state) = self.table.get_mut(key) else { return };
         state.operations -= 1;
         if state.dropped && state.cancelled && state.operations > 0 {
-            // A running operation could not be cancelled. Shutting down the socket ends it.
+            // A running operation could not be cancelled, but shutting down the socket ends it.
             let _ = state.stream.shutdown(Shutdown::Both);
         }
         self.end_if_over(key);

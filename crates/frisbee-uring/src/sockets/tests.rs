@@ -46,7 +46,7 @@ fn nothing_is_sent_behind_bytes_that_were_cancelled() {
     let mut sockets = Sockets::new(ring);
     let key = sockets.enter(listener.accept().unwrap().0);
     let state = &mut sockets.table[key];
-    // The drop of the socket has cancelled its send when that had sent a part.
+    // Dropping the socket has cancelled its send after a part was sent.
     (state.dropped, state.cancelled, state.operations) = (true, true, 1);
     (state.writing.in_flight, state.writing.staged) = (100, vec![7; 50]);
     sockets.handle_sent(key, vec![0; 100], Ok(40), &mut Vec::new());
@@ -74,7 +74,7 @@ fn flushed_socket_leaves_its_ring_at_once() {
         sockets.submit(Some(Some(Duration::from_millis(1)))).unwrap();
         sockets.complete(&mut Vec::new());
     };
-    // Until the ring holds bytes that the peer does not read.
+    // Write until the ring holds bytes that the peer does not read.
     let mut written = 0;
     while let Poll::Ready(count) = sockets.poll_write(key, &context, &[IoSlice::new(&[7; 15_000])]) {
         written += count.unwrap();
@@ -91,7 +91,7 @@ fn flushed_socket_leaves_its_ring_at_once() {
     while sockets.poll_flush(key, &context).is_pending() {
         run_batch(&mut sockets);
     }
-    // The thread reads on, or has read all: nothing of this depends on it any more.
+    // From here on, nothing depends on whether the thread is still reading.
     let mut batches = 0;
     while sockets.poll_release(key, &context).is_pending() {
         run_batch(&mut sockets);

@@ -114,7 +114,7 @@ impl Pool {
     /// Returns how many more bytes a caller may take that holds `held` bytes, while `free` bytes are free.
     fn share(&self, held: usize, free: usize) -> usize {
         let has_rivals = self.large.load(Ordering::Relaxed) > usize::from(self.is_large(held));
-        // Bytes that are taken reduce the free memory: solve held + share <= times * (free - share).
+        // Taken bytes reduce the free memory: solve held + share <= times * (free - share).
         let share = match has_rivals {
             true => free.saturating_sub(held.saturating_mul(SHARED_PART)) / (SHARED_PART + 1),
             false => free.saturating_mul(ALONE_TIMES).saturating_sub(held) / (ALONE_TIMES + 1),

@@ -121,7 +121,7 @@ impl Account {
         if self.grant(count) {
             return true;
         }
-        // The cached bytes are not sufficient. Return them first, because they count towards the share of the caller.
+        // Return the reserved bytes first, because they do not suffice and count towards the caller's share.
         let cached = self.cached.swap(0, Ordering::Relaxed);
         self.give_back(cached);
         cached > 0 && self.grant(count)
@@ -138,7 +138,7 @@ impl Account {
     /// Returns how many bytes the connection may keep reserved in advance, given that `cached` bytes are reserved now.
     fn cached_max(&self, cached: usize) -> usize {
         if self.caller.is_none() {
-            return 0; // No other connection uses this budget, so caching has no benefit.
+            return 0; // Reserving has no benefit, because no other connection uses this budget.
         }
         (self.granted.load(Ordering::Relaxed).saturating_sub(cached) / CACHED_PART).min(CACHED_MAX)
     }
@@ -172,8 +172,8 @@ impl Account {
             match self.cached.compare_exchange(cached, kept, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => {
                     self.give_back(cached - kept);
-                    // A concurrent release may have cached too many bytes, because it loaded an old value of `granted`.
-                    // A read-modify-write operation sees the latest value.
+                    // Load by a read-modify-write operation, which sees the latest value. A concurrent release may have
+                    // reserved too many bytes, because it loaded an old value of `granted`.
                     cached = self.cached.fetch_add(0, Ordering::AcqRel);
                 }
                 Err(changed) => cached = changed,

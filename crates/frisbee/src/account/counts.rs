@@ -65,7 +65,7 @@ impl LimitCounts {
 
     /// Changes the memory charged for unwritten output from `before` to `now` bytes.
     pub(crate) fn change_output(&self, before: usize, now: usize) {
-        // Wraps if the charge decreases, which is a subtraction.
+        // The difference wraps if the charge decreases, which subtracts.
         self.output.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
     }
 
@@ -213,7 +213,7 @@ impl Stats {
 
     /// Returns the number of streams that are open or still referenced by a handle.
     pub fn streams(&self) -> u64 {
-        // Load in this order, so that every stream that counts as ended also counts as opened.
+        // Load in this order, because every stream that counts as ended must also count as opened.
         let ended = self.0.counts.traffic(Traffic::StreamsEnded);
         self.streams_opened().saturating_sub(ended)
     }

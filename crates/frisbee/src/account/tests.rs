@@ -114,7 +114,8 @@ fn lone_caller_takes_three_quarters_of_memory() {
     let [first, second] = [of(&budget, 1), of(&budget, 1)];
     assert_eq!(fill(&first, 4096), 48 * MIB);
     assert!(first.is_over() && !second.has_room(16 * 1024));
-    // Others of this address continue as long as they hold little memory, and other addresses have separate shares.
+    // Other connections of this address continue as long as they hold little memory, and other addresses have shares of
+    // their own.
     assert!(!second.is_over() && second.has_room(8 * 1024));
     assert!(of(&budget, 2).has_room(900 * 1024));
 }
@@ -157,7 +158,7 @@ fn new_caller_finds_room_after_greedy_ones() {
         hogs.iter().for_each(|hog| _ = fill(hog, 1024));
         let room = of(&budget, 255).room() / 1024;
         assert!((least..most).contains(&room), "{room} KiB after {greedy}");
-        // Many connections of the greedy callers change little.
+        // Many connections of the greedy callers have little effect.
         let more: Vec<_> = (0..greedy).cycle().take(5000).map(|last| of(&budget, last)).collect();
         more.iter().for_each(|account| _ = fill(account, 1024));
         let room = of(&budget, 255).room() / 1024;

@@ -115,7 +115,7 @@ impl MemoryWaiter {
                 return Poll::Ready(charge);
             }
             self.enter(context, bytes);
-            // Check again: memory may have been released before the task joined the queue.
+            // Check again, because memory may have been released before the task joined the queue.
             if !self.account.has_room(bytes) {
                 return Poll::Pending;
             }
@@ -153,7 +153,7 @@ impl MemoryWaiter {
         budget.waiters.count.store(queue.tasks.len(), Ordering::Relaxed);
         drop(queue);
         drop(task);
-        // This task may have been woken instead of the next one, so pass the wake-up on.
+        // Pass the wake-up on, because this task may have been woken instead of the next one.
         budget.wake_waiters();
     }
 }

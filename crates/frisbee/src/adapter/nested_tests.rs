@@ -124,7 +124,7 @@ async fn stop_drains_connections_within_gateway_connections() {
     proceeds.send(()).unwrap();
     let mut reply = Vec::new();
     socket.read_to_end(&mut reply).await.unwrap();
-    // A slow machine receives heartbeats first.
+    // On a slow machine, heartbeats arrive first.
     let mut rest = &reply[..];
     while let Some(after) = rest.strip_prefix(HEARTBEAT) {
         rest = after;
@@ -156,7 +156,7 @@ async fn connections_within_gateway_share_its_memory_account() {
     let (mut here, there) = crate::memory();
     here.write_all(&[b"x", PACKET].concat()).await.unwrap();
     let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
-    // Plain handlers cannot refuse a client beyond its share, so its connection is closed.
+    // Plain handlers cannot reject a client that exceeds its share, so its connection is closed.
     let overloaded = tokio::time::timeout(LIMIT, shown).await.expect("future should complete within the timeout");
     assert_ne!(overloaded.ok(), Some(false));
     drop(here);

@@ -80,7 +80,8 @@ impl HandOffRequest {
         self.is_decided = true;
         let mut inner = self.connection.0.mailbox.lock();
         if inner.closed.is_some() {
-            // Nobody would remove the reply from the mailbox, and the next owner may hold a handle of the connection.
+            // Do not store the reply, because nobody would remove it from the mailbox, and the new owner may hold a
+            // handle of the connection.
             drop(inner);
             return drop((reply, take_over));
         }
@@ -178,7 +179,7 @@ pub(crate) async fn request<K: Send + 'static>(
 pub(crate) async fn leave(connection: &Connection) -> Result<RawTransport, HandOffError> {
     let transport = begin(connection, |_| {
         let (takes, transport) = oneshot::channel();
-        // If the caller has been dropped, this closes the transport.
+        // If the caller was dropped, this closes the transport.
         Ok((HandOffStep::Leave(HandOffTarget::at_once(|raw| drop(takes.send(raw)))), transport))
     })?;
     transport.await.map_err(|_| HandOffError::Closed(why(connection)))

@@ -136,7 +136,7 @@ impl Stream {
             shared
         });
         let (Some(id), Some(shared)) = (id, opened) else {
-            // The peer does not limit its streams, but all ids are in use.
+            // All ids are in use, although the peer does not limit its streams.
             let earlier = inner.openers.enter(slot, context);
             drop(inner);
             drop(earlier);
@@ -540,7 +540,7 @@ impl Guard {
             let sent = self.connection.mailbox.poll_write(Some(context), &mut places.room, |outbox| {
                 let mut inner = shared.inner.lock();
                 inner.check_open()?;
-                // Check again: another sender may have used the credit in the meantime.
+                // Check again, because another sender may have used the credit in the meantime.
                 let write = write.take_if(|_| inner.credit.is_open());
                 Ok(write.map(|write| inner.sending(outbox, shared, write)))
             });
@@ -602,7 +602,7 @@ impl Guard {
         let Some(credit) = credit else { return };
         let mut body = Vec::with_capacity(5);
         tlv::put_varint(&mut body, credit);
-        // Ignore the error: credit is irrelevant if the connection has ended.
+        // Ignore the error, because credit is irrelevant if the connection has ended.
         let _ = self.connection.mailbox.write(|outbox| {
             let mut packet = outbox.packet(self.shared.id, Operation::CREDIT);
             packet.put_slice(&body);
@@ -626,7 +626,7 @@ impl Guard {
     fn forget(&self) {
         self.shared.handle_close();
         self.connection.mailbox.leave_stream(&self.shared);
-        // The connection may be waiting to become idle, to be closed then.
+        // Notify the driver, because the connection may be waiting to become idle.
         self.connection.mailbox.notify();
     }
 

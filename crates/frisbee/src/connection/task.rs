@@ -34,7 +34,7 @@ impl Connection {
         let (slot, spare, on_worker) = match self.0.work.begin(calls_max, call, home.is_some()) {
             JobStart::Yes { id: slot, spare, on_worker } => (slot, spare, on_worker),
             JobStart::Full => return Err(TaskLimitReached),
-            JobStart::Ended => return Ok(None), // The task would be aborted immediately.
+            JobStart::Ended => return Ok(None), // The connection would abort the task immediately.
         };
         let charge = memory.map_or(0, |bytes| self.0.mailbox.account.charge_request(bytes));
         let job = make(Task { connection: self.clone(), slot: Some(slot), charge, has_call: call.is_some() });
@@ -98,7 +98,7 @@ impl AbortHandle {
         let shared = &self.connection.0;
         let is_aborted = self.slot.is_some_and(|slot| shared.work.abort_one(slot));
         if is_aborted {
-            // The connection may be idle now and waiting to be closed.
+            // Notify the driver, because the connection may be waiting to become idle.
             shared.mailbox.notify();
         }
         is_aborted

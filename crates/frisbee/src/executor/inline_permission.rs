@@ -67,7 +67,7 @@ impl InlinePermission {
     /// only thread of the runtime.
     pub(crate) fn lose(&self, now: Instant, has_threads: bool) -> bool {
         let mut apart = self.apart.lock();
-        // Handlers that were already running when the permission was revoked must not extend the period.
+        // Only the first handler starts a period, because others were already running when the permission was revoked.
         if !has_threads || !self.is_lost.swap(true, Ordering::Relaxed) {
             apart.begin(now);
         }
@@ -95,7 +95,7 @@ impl InlinePermission {
 /// A connection's reference to the permission of a method. Each connection has a reference count of its own, because a
 /// shared one would be contended by all cores at every pending call.
 #[derive(Clone, Debug)]
-#[allow(clippy::redundant_allocation)] // The outer `Arc` has a reference count of its own.
+#[allow(clippy::redundant_allocation)] // The outer `Arc` is the connection's own reference count.
 pub struct PermissionHandle(Arc<Arc<InlinePermission>>);
 
 impl PermissionHandle {
@@ -162,7 +162,7 @@ mod tests {
         let permission = Arc::default();
         let handles = [(); 2].map(|()| PermissionHandle::of_connection(&permission));
         assert!(handles.iter().all(|handle| handle.is_kept()));
-        // One hour ahead, so that the period cannot end during the test.
+        // One hour ahead, because the period must not end during the test.
         permission.lose(Instant::now() + Duration::from_secs(3600), true);
         assert!(!handles.iter().any(|handle| handle.is_kept()));
     }

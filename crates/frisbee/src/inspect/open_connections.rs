@@ -121,7 +121,7 @@ impl OpenConnections {
             "shutdown timeout reached; closing the remaining connections"
         );
         late.iter().for_each(Connection::abort);
-        // Closing takes at most the linger time. Connections that exceed even that end together with the workers.
+        // Closing takes at most the linger time. Connections that exceed it end together with the workers.
         let _ = tokio::time::timeout(Duration::from_secs(2), self.emptied(pending_handshakes)).await;
     }
 

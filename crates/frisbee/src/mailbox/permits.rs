@@ -146,7 +146,7 @@ impl PermitQueue {
 
     /// Removes all tasks because there will be no more permits. The caller must wake them.
     pub fn take_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
-        // Numbering continues, because the places of the removed tasks may still exist.
+        // Continue the numbering, because the places of the removed tasks may still exist.
         let tasks = self.0.as_mut().map(|queue| {
             queue.granted = 0;
             std::mem::take(&mut queue.tasks)
@@ -175,7 +175,7 @@ impl Queue {
             place.0 = self.last;
         }
         match self.tasks.get_mut(&place.0) {
-            // The task was granted a permit while it waits for something else.
+            // The task is granted a permit while it waits for something else.
             Some(Waiting::Granted(_)) => None,
             Some(Waiting::Queued(waker)) if waker.will_wake(context.waker()) => None,
             _ => match self.tasks.insert(place.0, Waiting::Queued(context.waker().clone())) {

@@ -503,7 +503,7 @@ impl StreamShared {
             self.account.budget().counts.count_rejected();
             return Some(Self::overflow(inner));
         }
-        let items = Some(Bytes::copy_from_slice(items)); // A slice would keep the whole read buffer alive.
+        let items = Some(Bytes::copy_from_slice(items)); // Copied because a slice would keep the read buffer alive.
         let wakers = if is_last {
             inner.trailers = items;
             inner.state.handle_end();

@@ -289,7 +289,7 @@ fn waiter_keeps_one_waker_and_no_noop_waker() {
     drop(other);
     assert_eq!(Arc::strong_count(&second), 2);
     assert!(mailbox.lock().waiters.is_empty());
-    // A future that is polled by different tasks is still a single waiter.
+    // A future that different tasks poll is still a single waiter.
     let mut place = Place::default();
     for waker in [&one, &two].into_iter().cycle().take(100) {
         assert!(

@@ -108,7 +108,7 @@ impl WaitList {
     pub(super) fn register_observer(&mut self, waker: &Waker, place: &mut Place) -> Option<Waker> {
         if place.0 == 0 {
             self.last += 1;
-            place.0 = u64::MAX - self.last; // After every round of tasks that wait for space.
+            place.0 = u64::MAX - self.last; // Larger than all rounds of tasks that wait for space.
         }
         self.waiters.get_or_insert_default().watchers.insert(place.0, waker.clone())
     }

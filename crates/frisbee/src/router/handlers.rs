@@ -290,7 +290,7 @@ impl HandlersSession {
     /// Applies the changes of the handler table since the last packet.
     #[cold]
     fn refresh(&mut self, table: &HandlerTable) {
-        // Load the version first, so that a concurrent change is detected the next time.
+        // Load the version first, because a concurrent change is then detected the next time.
         self.version = table.version();
         self.table = table.current();
         let table = &self.table;
@@ -432,7 +432,7 @@ struct Answer(Task);
 impl Continuation<Option<Packet>> for Answer {
     fn then(self, worked: UnwindResult<Option<Packet>>) {
         match worked {
-            // If the connection has ended, no peer waits for the reply.
+            // Ignore the error: if the connection has ended, no peer waits for the reply.
             Ok(reply) => {
                 let connection = self.0.connection().clone();
                 let _ = self.0.answer(|outbox| send(&connection, reply, outbox));

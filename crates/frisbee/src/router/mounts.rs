@@ -240,7 +240,7 @@ impl Protocol for Mounts {
     fn discarded(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Routed {
         match self.find(packet.operation.number()).and_then(|at| session.get(at)) {
             Some(mounted) => mounted.discarded(packet, outbox),
-            // The packet would be dropped anyway.
+            // Do nothing, because the packet would be dropped anyway.
             None => Routed::Continue,
         }
     }

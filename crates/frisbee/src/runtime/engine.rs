@@ -259,7 +259,7 @@ impl<R: Protocol> Engine<R> {
         }
         self.reading = ReadMode::HalfClosed;
         self.core.handle_half_close(now);
-        // The streams end with the input once all packets before the end have been routed.
+        // In this mode, the streams end once all packets before the end of the input have been routed.
         self.routing = Routing::Deferring;
         Ok(())
     }
@@ -294,7 +294,7 @@ impl<R: Protocol> Engine<R> {
         if self.routing == Routing::Deferring {
             return self.route_full(now);
         }
-        // A hand-off takes place at the end of the packet that is being received.
+        // Stop after the next packet if a hand-off is pending, because it takes place at the end of that packet.
         let mut left = if self.is_leaving() { 1 } else { PACKETS_PER_BATCH };
         let mut routed = 0;
         // Updated after every event, except after plain packets, which change neither.
@@ -322,7 +322,7 @@ impl<R: Protocol> Engine<R> {
                     }
                     next => self.stops(next, length, now),
                 };
-                // After a complete packet, no partial one is buffered.
+                // No partial packet is buffered after a complete one.
                 if stops || self.unrouted.is_empty() {
                     break;
                 }
@@ -373,7 +373,7 @@ impl<R: Protocol> Engine<R> {
             Routed::HandOff(take_over) => self.leave(take_over),
             Routed::Close(reason) => {
                 Order::put(Order::Flush(reason), &mut self.order);
-                // Another read in this poll must not continue behind the packets that are discarded here.
+                // Discard the remaining bytes, because another read in this poll must not continue after them.
                 self.unrouted.clear();
                 self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
                 self.reading = ReadMode::Stopped;
@@ -501,7 +501,7 @@ impl<R: Protocol> Engine<R> {
 
     /// Records a write of `count` bytes, and notifies waiting senders if the backlog has space again. Called after each
     /// write. Takes little time unless the backlog was full.
-    #[inline(always)] // There is a single call.
+    #[inline(always)] // Has a single caller.
     pub(crate) fn handle_written(&mut self, count: usize, now: Instant) {
         let before = self.core.transmit().len();
         self.core.handle_written(count, now);
@@ -561,7 +561,7 @@ impl<R: Protocol> Engine<R> {
             }
             Operation::CREDIT | Operation::END => {
                 let stream = self.handle.0.mailbox.lock().streams.get(id).cloned();
-                // The peer may not know yet that the stream has ended.
+                // The packet is useless but legitimate, because the peer may not know yet that the stream has ended.
                 let Some(stream) = stream else { return Routed::Useless };
                 let understood = match operation {
                     Operation::CREDIT => stream.handle_credit(&body),

@@ -140,7 +140,7 @@ impl HandshakeLimiter {
         if let Some(done) = first.await {
             return Some(done);
         }
-        // On a busy thread, bytes that the client has sent in time may not have been read yet.
+        // Yield, because on a busy thread bytes that the client has sent in time may not have been read yet.
         tokio::task::yield_now().await;
         poll_fn(|context| match Pin::new(&mut work).poll(context) {
             Poll::Ready(done) => Poll::Ready(Some(done)),
@@ -248,7 +248,7 @@ mod tests {
             let evicted = std::iter::from_fn(|| inner.evict(now)).count();
             (evicted, inner.by_number.iter().map(|entry| entry.number).collect::<Vec<_>>())
         };
-        // The entries of a caller are removed until another caller has as many.
+        // The connections of a caller are evicted until another caller has as many.
         assert_eq!(left(start + GRACE), (5, vec![5]));
         assert_eq!(left(start + GRACE + GRACE), (1, vec![]));
         assert!(inner.by_caller.is_empty());

@@ -29,8 +29,8 @@ impl WorkerPool {
         io_backend: IoBackend,
         rings: Option<Workers>,
     ) -> io::Result<Self> {
-        // On the runtime of the caller, handlers and drivers share threads. With a ring, each call would switch threads
-        // twice.
+        // Use tokio in the caller's runtime, because handlers and drivers share threads there. With io_uring, each call
+        // would switch threads twice.
         if let Some(rings) = rings
             && let Some(rings) = io_backend.start(workers != Workers::Caller, || Self::start_rings(rings))?
         {

@@ -317,8 +317,8 @@ where
             Order::WhenIdle(_) | Order::HandOver => {}
         }
         self.phase = if matches!(order, Order::HandOver) { SocketPhase::HandingOver } else { SocketPhase::Flushing };
-        // A ring may still hold bytes that it has accepted. They must be sent within the flush timeout, because taking
-        // a socket off its ring has no timeout.
+        // An io_uring thread may still hold bytes that it has accepted. They must be sent within the flush timeout,
+        // because taking a socket from it has no timeout.
         self.unflushed |= self.phase == SocketPhase::HandingOver;
         self.engine.core.begin_flush(now());
         Poll::Ready(true)
@@ -351,7 +351,7 @@ where
         match self.engine.take_mail(context.waker(), !yields) {
             TakeOutcome::Nothing => {}
             TakeOutcome::Mail => {
-                // Nothing is routed after an abort, because the runtime of the handlers may have ended.
+                // Route nothing after an abort, because the runtime of the handlers may have ended.
                 if let Some(order) = self.engine.take_abort() {
                     return Poll::Ready(Ok(order));
                 }
@@ -359,7 +359,8 @@ where
             TakeOutcome::Yield => {
                 self.yielded = true;
                 if self.goes_on {
-                    // The connection's own handles may have woken the task ahead of all tasks that wait for a socket.
+                    // Yield, because the connection's own handles may have woken the task ahead of all tasks that wait
+                    // for a socket.
                     yield_last(context);
                 } else {
                     context.waker().wake_by_ref();
@@ -376,7 +377,7 @@ where
             let reads = round > 0 || self.engine.wants_input();
             read = self.read(context, reads, &mut now, &mut brought)?;
             if read == ReadStep::Pending && round > 0 {
-                break; // There is nothing to route, and the batch of the previous bytes has ended.
+                break; // Nothing to route, and the batch of the last bytes has ended.
             }
             read = self.route(read, now, brought)?;
             if self.unflushed || !self.engine.core.transmit().is_empty() {
@@ -391,7 +392,7 @@ where
             if let Some(order) = self.engine.take_order()? {
                 return Poll::Ready(Ok(order));
             }
-            // GOING_AWAY may have to be sent first.
+            // Write first, because GOING_AWAY may have to be sent.
             let _ = self.poll_write(context, now)?;
         }
         self.poll_timer(context, now)?;
@@ -436,8 +437,8 @@ where
     ) -> Result<ReadStep, CloseReason> {
         if reads {
             let read = match self.poll_read(context) {
-                // With TLS, this is the end of a killed peer, whose socket was closed without an alert. A truncated
-                // packet is detected anyway, because headers contain its length.
+                // With TLS, a killed peer ends without an alert. Treat this as the end, because a truncated packet is
+                // detected by the length in its header.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Read::Eof),
                 read => read?,
             };
@@ -462,7 +463,7 @@ where
 
     /// Routes the received packets if the read was `Done`, and ends the batch of the router. Runs in the context of the
     /// runtime of the handlers.
-    #[inline(never)] // If this were inlined, its addresses would be computed for reads without data as well.
+    #[inline(never)] // Otherwise its addresses would be computed for reads without data too.
     fn route(&mut self, read: ReadStep, now: Instant, brought: usize) -> Result<ReadStep, CloseReason> {
         let _entered = self.context.as_ref().map(Handle::enter);
         if read != ReadStep::Done {
@@ -549,7 +550,7 @@ where
     }
 
     /// Writes the start of a large body together with the bytes that precede it.
-    #[inline(never)] // The slices are on the stack.
+    #[inline(never)] // Keeps the slices off the caller's stack frame.
     fn poll_write_slices(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
         let mut slices = [IoSlice::new(&[]); SLICES_MAX];
         let filled = self.engine.core.transmit().slices(&mut slices, PIECE_MAX);
@@ -575,7 +576,7 @@ where
             return Ok(());
         }
         self.timer_is_new = false;
-        // This precedes PINGs, because a pending one would keep the outbox from freeing its memory.
+        // Release memory before PINGs are queued, because a pending PING would keep the outbox from freeing its memory.
         self.engine.release_unused(now)?;
         let mut least = None;
         while let Some(due) = self.engine.next_timeout() {
@@ -589,7 +590,8 @@ where
                 now = self::now().max(due);
             }
             if !has_looked {
-                // On a busy thread, bytes that the peer has sent in time may not have been read yet.
+                // Check once more later, because on a busy thread bytes that the peer has sent in time may not have
+                // been read yet.
                 self.overdue = true;
                 yield_last(context);
                 break;
@@ -640,12 +642,13 @@ where
                 Ok(Poll::Ready(_)) => {}
             }
         }
-        // A peer that continues to send delays no other connection, and has no more time than a silent one.
+        // Yield, because a peer that continues to send must not delay other connections. It has no more time than a
+        // silent one.
         yield_last(context);
         self.timer.poll_due(context)
     }
 
-    #[inline(never)] // The buffer is on the stack.
+    #[inline(never)] // Keeps the buffer off the caller's stack frame.
     fn poll_discard(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
         let mut discarded = [MaybeUninit::uninit(); 4096];
         let mut buffer = tokio::io::ReadBuf::uninit(&mut discarded);

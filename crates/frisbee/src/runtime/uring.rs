@@ -30,7 +30,7 @@ async fn release(socket: Socket, early: Bytes, runtime: Handle) -> io::Result<Ra
     socket.set_nonblocking(true)?;
     let _entered = runtime.enter();
     let socket = tokio::net::TcpStream::from_std(socket)?;
-    // The bytes that the driver has received precede those that were still in the ring.
+    // The bytes that the driver has received precede those that the io_uring thread still held.
     let early = if received.is_empty() { early } else { [early, received.into()].concat().into() };
     Ok(RawTransport::with_early(Transport::Tcp(socket), early))
 }
@@ -64,7 +64,7 @@ struct RingWatch {
 impl RingWatch {
     /// Polls a task of the connection that has the given number.
     fn poll<T>(&self, number: u64, poll: impl FnOnce() -> T) -> T {
-        // The number is stored before the start is counted, so that the watchdog does not report another connection.
+        // Store the number before the start is counted, because the watchdog would otherwise report another connection.
         self.polled.store(number, Ordering::Relaxed);
         self.poll.fetch_add(1, Ordering::SeqCst);
         if watchdog::is_asleep() {

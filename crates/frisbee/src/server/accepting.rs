@@ -53,7 +53,7 @@ impl<L: Listener> Listening<L> {
         }
         let (closed, is_closed) = oneshot::channel();
         let listener = Arc::new(Mutex::new(Some(listener)));
-        // The pool must end with its server even if one of its threads still accepts.
+        // Weak, because the pool must end with its server even if one of its threads is still accepting.
         let accepting = accept(listener.clone(), is_closed, host.clone(), Arc::downgrade(pool));
         Ok((Self { listener, _closed: closed }, accepting))
     }
@@ -81,13 +81,15 @@ async fn accept<L: Listener, R: Protocol>(
     loop {
         let next = poll_fn(|context| {
             if is_of_worker && !std::mem::replace(&mut has_let_others, true) {
-                // Otherwise connections that have ended meanwhile would still be counted when the next one is assigned.
+                // Yield first, because connections that have ended meanwhile would otherwise be counted when the next
+                // one is assigned.
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
             if accepted == AT_ONCE {
                 accepted = 0;
-                // Tasks of workers have no cooperative budget. Tokio tasks have one and yield automatically.
+                // Yield explicitly on workers, because only tokio tasks have a cooperative budget and yield
+                // automatically.
                 if wake_last(context.waker()) {
                     return Poll::Pending;
                 }
@@ -97,7 +99,7 @@ async fn accept<L: Listener, R: Protocol>(
             }
             let listener = listener.lock();
             let Some(listener) = &*listener else { return Poll::Ready(None) };
-            // An accepted connection is registered before the listener can be closed, so that a shutdown waits for it.
+            // Register an accepted connection before the listener can be closed, because a shutdown must wait for it.
             let admitted = |(socket, ends)| (socket, ends, OpenConnections::admit(&host.open));
             let polled = listener.poll_accept(context).map_ok(admitted).map(Some);
             has_let_others = polled.is_ready();
@@ -156,7 +158,7 @@ fn dispatch<R: Protocol>(
     let (runtime, host) = (host.runtime.clone(), host.clone());
     let arrived = Box::new(AcceptedConnection { io: socket, ends, entry });
     let driving = async move {
-        // Nothing of the connection is held across this await, because an idle connection would keep it in memory.
+        // Hold nothing of the connection across this await, because an idle connection would keep it in memory.
         let context = driven.as_ref().map(|_| host.runtime.clone());
         let Some(arrived) = in_runtime(arrived, is_here) else { return };
         host.serve(arrived, context).await;

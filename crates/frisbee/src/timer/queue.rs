@@ -100,8 +100,8 @@ impl Queue {
         let known = QUEUES.lock().get(&id).and_then(Weak::upgrade);
         let queue = match known {
             Some(queue) => queue,
-            // Started without the lock: a runtime that has shut down drops the task at once, and dropping it takes the
-            // lock as well.
+            // Started without the lock, because a runtime that has shut down drops the task immediately, which takes
+            // the lock as well.
             None => {
                 let queue = Self::start(&runtime)?;
                 QUEUES.lock().insert(id, Arc::downgrade(&queue));
@@ -145,7 +145,7 @@ impl Queue {
             let first = state.waiting.first_key_value();
             (expired, first.map_or(Ok(()), |((first, _), _)| self.timer.get_ref().set(*first - now)))
         };
-        // The tasks are woken even if setting the timer has failed.
+        // Wake the tasks even if setting the timer has failed.
         wake_all(expired.into_values());
         set
     }
@@ -159,7 +159,7 @@ struct Running {
 
 /// Expires deadlines of the queue until the runtime shuts down.
 async fn run(running: Running) {
-    // No read is needed, because setting the timer resets it and each expiry is reported.
+    // The timer need not be read, because setting it resets it and each expiry is reported.
     while let Ok(mut ready) = running.queue.timer.readable().await {
         ready.clear_ready();
         if let Err(error) = running.queue.expire() {
@@ -191,7 +191,7 @@ fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
 
 #[allow(unsafe_code)]
 fn register(timer: Timer) -> io::Result<AsyncFd<Timer>> {
-    // SAFETY: A `Timer` owns its descriptor, which stays the same until the `Timer` is dropped.
+    // SAFETY: a `Timer` owns its descriptor, which stays the same until the `Timer` is dropped.
     let registered = unsafe { AsyncFd::register_with_interest(timer, Interest::READABLE) };
     registered.map_err(|error| error.into_parts().1)
 }

@@ -26,7 +26,7 @@ pub(super) async fn with_use_recorded<F: Future>(handshake: F) -> (F::Output, bo
     let mut handshake = pin!(handshake);
     let mut is_requested = false;
     let done = poll_fn(|context| {
-        // The transport may itself be TLS, with its own handshake.
+        // Save the flag, because the transport may itself be TLS with a handshake of its own.
         let of_others = IS_REQUESTED.replace(false);
         let polled = handshake.as_mut().poll(context);
         is_requested |= IS_REQUESTED.replace(of_others);

@@ -117,7 +117,7 @@ impl Handshakes {
             Some(Ok(greeted)) => greeted,
             Some(Err(error)) => {
                 let reason = match TlsError::from(&error) {
-                    // Health checks of load balancers connect and close.
+                    // Not an error, because health checks of load balancers connect and close.
                     TlsError::Closed => CloseReason::ClosedByPeer,
                     error => error.into(),
                 };
@@ -142,12 +142,12 @@ async fn linger(mut io: impl AsyncRead + AsyncWrite + Unpin) {
         let mut discarded = [0; 4096];
         io.shutdown().await?;
         while io.read(&mut discarded).await? > 0 {
-            // The task of a connection is not preempted, and every read may find more bytes.
+            // Yield, because the task of a connection is not preempted, and every read may find more bytes.
             tokio::task::yield_now().await;
         }
         io::Result::Ok(())
     };
-    // The connection is closed in either case.
+    // Ignore the timeout, because the connection is closed in either case.
     let _ = tokio::time::timeout(LINGER, linger).await;
 }
 

@@ -91,7 +91,8 @@ fn send(socket: &impl AsFd, from: &[IoSlice<'_>]) -> io::Result<usize> {
 /// Disables SIGPIPE on a socket that others have created, or on a listener for the sockets that it accepts.
 #[cfg_attr(not(target_vendor = "apple"), allow(unused_variables))]
 pub(crate) fn disable_signal(socket: &impl AsFd) {
-    // This fails if the peer has already closed the socket. The first write may then raise the signal.
+    // Ignore the error: the call fails if the peer has already closed the socket. The first write may then raise the
+    // signal.
     #[cfg(target_vendor = "apple")]
     let _ = SockRef::from(socket).set_nosigpipe(true);
 }
@@ -111,7 +112,7 @@ mod tests {
     async fn expect_no_signal(mut io: impl AsyncWrite + Unpin) {
         let mut broken = SigSet::empty();
         broken.add(Signal::SIGPIPE);
-        // A blocked signal stays pending although tests ignore it.
+        // Block the signal, because a blocked signal stays pending although tests ignore it.
         broken.thread_block().expect("thread should be able to block the signal");
         let pending =
             SignalFd::with_flags(&broken, SfdFlags::SFD_NONBLOCK).expect("signal descriptor should be created");

@@ -57,7 +57,7 @@ pub fn send_split(socket: BorrowedFd<'_>, from: &[IoSlice<'_>]) -> Option<io::Re
     if !pipe.write.write(head).is_ok_and(|written| written == head.len()) {
         return None;
     }
-    // The body follows at once, so the head is not sent in a segment of its own.
+    // MORE prevents a segment that contains only the head, because the body follows immediately.
     let flags = SpliceFFlags::SPLICE_F_MORE | SpliceFFlags::SPLICE_F_NONBLOCK;
     match without_signal(|| splice(&pipe.read, None, socket, None, head.len(), flags)) {
         Ok(sent) => {
@@ -88,7 +88,7 @@ fn without_signal(send: impl FnOnce() -> nix::Result<usize>) -> nix::Result<usiz
         return sent;
     }
     if sent == Err(Errno::EPIPE) {
-        // The signal is pending for this thread and is consumed here. Without a free descriptor it stays blocked.
+        // Consume the signal, which is pending for this thread. If no descriptor is available, it stays blocked.
         SignalFd::with_flags(&broken, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?.read_signal()?;
     }
     before.thread_set_mask()?;
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(echo(Bytes::from_static(b"short")).await, "short");
         assert!(PIPE.take().is_none(), "a short one leaves as it is");
         let (_, body, _) = message(0);
-        // The head has 10 bytes.
+        // Skip bytes so that the copy is slow, given that the head has 10 bytes.
         let skipped = 6_usize.wrapping_sub(body.as_ptr().addr()) % PAGE;
         let long = Bytes::from(body).slice(skipped..).slice(..LONG);
         assert!(echo(long.clone()).await == long);

@@ -34,7 +34,8 @@ pub(crate) type Sharing = std::convert::Infallible;
 
 impl UnixSocket {
     pub(crate) fn bind(path: &Path) -> io::Result<Self> {
-        // Held until the socket listens. Without the lock, another server would consider the file abandoned.
+        // Hold the lock until the socket is listening, because another server would otherwise consider the file
+        // abandoned.
         let lock = lock_folder(path);
         let listener = match UnixListener::bind(path) {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && lock.is_some() && is_abandoned(path) => {
@@ -88,7 +89,7 @@ impl Drop for UnixSocket {
     /// Removes the socket file, unless it belongs to another server or has been replaced.
     fn drop(&mut self) {
         if self.made.is_some() && file(&self.path).ok() == self.made {
-            // Another process that removes the file at this moment does so for the same reason.
+            // Ignore the error: another process that removes the file concurrently does so for the same reason.
             let _ = std::fs::remove_file(&self.path);
         }
     }

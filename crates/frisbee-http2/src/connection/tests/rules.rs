@@ -134,7 +134,7 @@ fn ended_and_closed_streams_accept_no_messages() {
     };
     closed(&data(1, 0, "x"));
     closed(&request(1, END_STREAM));
-    // A skipped id counts as closed.
+    // An id that was skipped counts as closed.
     let mut end = End::server();
     end.open(5, 0);
     end.fails(&request(3, 0), ErrorCode::STREAM_CLOSED);

@@ -30,8 +30,8 @@ impl GapTracker {
     /// since the last position.
     pub(super) fn reach(&mut self, place: StreamPosition) -> u64 {
         let Self { last, again } = *self;
-        // The sequence never decreases, even if a killed server has forgotten its last deliveries, because this reader
-        // has received them.
+        // The sequence must not decrease, because this reader has received the deliveries that a killed server has
+        // forgotten.
         *self = Self::new(StreamPosition { sequence: place.sequence.max(last.sequence), ..place });
         let Some(deliveries) = place.delivery.checked_sub(last.delivery) else { return 0 };
         let sequences = place.sequence.saturating_sub(last.sequence);

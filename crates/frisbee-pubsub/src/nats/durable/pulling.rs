@@ -117,7 +117,7 @@ impl Puller {
     pub(super) async fn run(mut self, inbox: String, mut subscriber: Subscriber) {
         match self.pull(inbox, &mut subscriber).await {
             Err(SubscriptionEnded(reason)) => {
-                // Sending fails if the reader was dropped.
+                // Ignore the error: sending fails if the reader was dropped.
                 let _ = self.items.send(Item::Gone(reason)).await;
             }
             Ok(()) => self.return_rest(subscriber).await,
@@ -184,7 +184,7 @@ impl Puller {
             Ok(found) => {
                 let missed = self.gaps.reach(StreamPosition::of(&found));
                 if missed > 0 {
-                    // Sending fails if the reader was dropped, which also ends this task.
+                    // Ignore the error: sending fails if the reader was dropped, which also ends this task.
                     let _ = self.items.send(Item::Lagged(missed)).await;
                 }
                 Ok(())
@@ -226,7 +226,7 @@ impl Puller {
         };
         match status {
             StatusCode::IDLE_HEARTBEAT => {}
-            // The request has expired.
+            // The pull request has expired.
             StatusCode::TIMEOUT | StatusCode::NOT_FOUND => {
                 let headers = message.headers.as_ref();
                 let pending = headers.and_then(|headers| headers.get(PENDING_MESSAGES));
@@ -239,7 +239,7 @@ impl Puller {
                     return Err(SubscriptionEnded(text.to_owned()));
                 }
                 tracing::debug!(%status, text, "NATS has ended a request for messages");
-                // The server may be shutting down or starting, so pause first.
+                // Pause first, because the server may be shutting down or starting.
                 sleep(PAUSES.1).await;
                 (self.asked, self.is_lost) = (0, true);
             }
@@ -267,7 +267,8 @@ impl Puller {
                 missed => Item::Behind(missed, delivery),
             }
         };
-        // Cleared before the reader receives the message, because the reader sets it again when it wants another one.
+        // Clear the demand before the reader receives the message, because the reader sets it again when it wants
+        // another one.
         self.demand.end();
         if let Err(SendError(Item::Message(unread) | Item::Behind(_, unread))) = self.items.send(item).await {
             unread.give_back().await;

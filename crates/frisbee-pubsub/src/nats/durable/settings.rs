@@ -246,7 +246,7 @@ async fn find(shared: &Shared, wanted: &Config) -> Result<Config, OpenError> {
     match shared.context.create_stream(wanted).await {
         Ok(created) => Ok(created.cached_info().config.clone()),
         Err(refused) => match info().await {
-            // The creation failed because another client created the stream in the meantime.
+            // Another client created the stream in the meantime.
             Ok(found) => Ok(found.config),
             Err(_) => Err(OpenError::Nats(format!("NATS rejected the stream: {}", super::error::chain(&refused)))),
         },

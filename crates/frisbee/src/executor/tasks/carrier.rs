@@ -91,7 +91,7 @@ impl Carrier {
     ///
     /// # Errors
     /// Returns the job if the task has ended.
-    #[allow(clippy::result_large_err)] // The job is passed to another task immediately.
+    #[allow(clippy::result_large_err)] // The caller passes the job to another task immediately.
     pub(crate) fn give(&self, assigned: AssignedJob) -> Result<(), AssignedJob> {
         let mut next = self.next.lock();
         if next.is_dead {
@@ -108,7 +108,8 @@ impl Carrier {
     /// Makes the task end, whether it is idle or running a job.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Release);
-        // The lock synchronizes with the first poll of the task, which either has set the waker or will see the flag.
+        // Take the lock, because it synchronizes with the first poll of the task, which either has set the waker or
+        // will see the flag.
         drop(self.next.lock());
         self.wake();
     }
@@ -154,7 +155,8 @@ impl Future for CarrierFuture {
             *current = next.job.take();
         }
         let Some(assigned) = current else { return Poll::Pending };
-        // A panic only ends its own job, because the next one may already be assigned. The panic hook has reported it.
+        // Catch panics, because a panic must only end its own job: the next job may already be assigned. The panic hook
+        // has reported it.
         let is_pending = match resident {
             None => matches!(catch_unwind(AssertUnwindSafe(|| assigned.job.as_mut().poll(context))), Ok(Poll::Pending)),
             Some(resident) => {

@@ -79,7 +79,7 @@ impl WorkerTaskShared {
     pub(super) fn poll(&mut self, assigned: &mut AssignedJob, context: &mut Context<'_>) -> bool {
         self.owner.set_routed(assigned.operation);
         let began = Instant::now();
-        // The future is always ready, so that `block_on` does not block. `Handle::enter` would set the context without
+        // `block_on` does not block, because the future is always ready. `Handle::enter` would set the context without
         // a budget, and a job that always makes progress would never return.
         let polled = self
             .owner

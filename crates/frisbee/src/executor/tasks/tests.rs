@@ -132,7 +132,7 @@ async fn aborted_task_is_dropped_and_others_go_on() {
     assert!(aborted.abort() && aborted.is_finished());
     settle().await;
     assert_eq!((Arc::strong_count(&first), Arc::strong_count(&second)), (1, 2));
-    // The slot of the aborted task is used by a new one.
+    // A new task reuses the slot of the aborted one.
     let third = spawn(&first);
     assert!(!aborted.abort() && !third.is_finished() && !other.is_finished());
     assert_eq!(connection.running(), 2);

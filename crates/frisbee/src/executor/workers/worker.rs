@@ -264,7 +264,7 @@ pub(crate) fn wake_last(waker: &Waker) -> bool {
         let Some(shared) = current else { return false };
         let mut state = shared.state.lock();
         state.last.push_back(DeferredTask::Asleep(waker.clone()));
-        // If another thread has taken over, it may be asleep.
+        // Wake the active thread, which may be asleep if it has taken over from this one.
         shared.wake_thread(state);
         true
     })
@@ -332,7 +332,7 @@ impl ExecutorShared {
         if state.thread != thread {
             return NextAction::End;
         }
-        // After the worker was stopped, the runtime of the handlers may no longer exist.
+        // Poll no tasks after the worker was stopped, because the runtime of the handlers may no longer exist.
         let task = if polls < POLLS_AT_ONCE && !state.is_stopped { state.ready.pop_front() } else { None };
         let Some(task) = task else {
             state.polled = None;
@@ -432,7 +432,7 @@ impl Core {
             *core.clock.lock() = watchdog::ThreadClock::of_this_thread();
             CURRENT.set(Some(core.shared.clone()));
             if !core.run_polls(number) {
-                // The task that has blocked the thread has returned.
+                // The task that blocked the thread has returned.
                 core.blocked.fetch_sub(1, Ordering::Relaxed);
             }
             CURRENT.set(None);

@@ -90,7 +90,7 @@ impl World {
         assert!(self.queue.granted() <= self.free(), "a permit is granted once");
         let wakes = self.takers.iter().map(|taker| taker.woken.count()).sum::<usize>();
         assert!(wakes <= self.grants, "{wakes} wake-ups by {} grants", self.grants);
-        // No permit is unused while a pending task has not been woken.
+        // No permit may be unused while a pending task has not been woken.
         let asleep = self.takers.iter().filter(|taker| taker.waits && taker.seen == taker.woken.count()).count();
         assert!(asleep == 0 || self.free() == self.queue.granted(), "a permit is idle and {asleep} tasks sleep");
     }
@@ -115,7 +115,7 @@ proptest! {
             }
             world.check();
         }
-        // Every pending task gets a permit if holders release theirs and woken tasks are polled.
+        // Every pending task must get a permit if holders release theirs and woken tasks are polled.
         let mut left: BTreeSet<_> = (0..6).filter(|index| world.takers[*index].waits).collect();
         for _ in 0..100 {
             for index in 0..6 {
@@ -173,7 +173,7 @@ fn missed_grant_goes_to_next_task_and_its_first_is_passed_over() {
     assert!(!world.poll(2));
     world.wait(MS);
     assert!(world.poll(2), "the first one is never polled");
-    // The task is granted no further permit until it is polled.
+    // The task must be granted no further permit until it is polled.
     world.release(2);
     assert!(world.poll(0));
     assert!(!world.poll(1), "its turn comes next");

@@ -36,13 +36,13 @@ impl<R: Protocol> Engine<R> {
         if self.has_departed() {
             return Ok(self.core.is_handed_off().then_some(Order::HandOver));
         }
-        // The peer has closed its half first. This is the reason even if this end was about to close the connection.
+        // The peer has closed its half first, which is the reason even if this end was about to close the connection.
         let closes_when_idle = matches!(self.order.as_deref(), None | Some(Order::WhenIdle(_)));
         if self.reading == ReadMode::HalfClosed && closes_when_idle && self.is_idle() {
             return Ok(Some(Order::Flush(CloseReason::ClosedByPeer)));
         }
         if matches!(self.order.as_deref(), Some(Order::WhenIdle(_))) {
-            // A native peer may send requests until it receives GOING_AWAY. These are served.
+            // Send GOING_AWAY first, because a native peer may send requests until it receives it. These are served.
             let sends_going_away = self.core.role() == Role::Server && matches!(self.core.peer(), PeerKind::Native(_));
             // The first packet of a new client may be in transit, so the client keeps its full timeout for it.
             let may_begin = self.pending_handshake.is_some() && self.reading == ReadMode::Open;

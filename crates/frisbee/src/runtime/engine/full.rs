@@ -30,7 +30,8 @@ impl<R: Protocol> Engine<R> {
     #[cold]
     fn is_stuck(&self) -> bool {
         let shared = &self.handle.0;
-        // A hand-off passes on the transport behind the packets that were taken from the input.
+        // Nothing more may be examined, because a hand-off passes on the transport together with the bytes after the
+        // current packet.
         self.is_leaving()
             || shared.mailbox.account.is_over()
             || shared.deferred.is_full(shared.mailbox.backlog_max(), &shared.mailbox.account)
@@ -142,7 +143,8 @@ impl<R: Protocol> Engine<R> {
         let inner = shared.mailbox.lock();
         let (is_open, rich) = (inner.streams.get(id).is_some(), inner.peer.hello().is_some());
         drop(inner);
-        // A packet that was sent before its sender knew of the stream's end opens no stream. It is ignored at once.
+        // A packet that was sent before its sender knew of the stream's end opens no stream, and is ignored
+        // immediately.
         (!is_open && self.opens_stream(id, body, rich)).then_some(true)
     }
 }

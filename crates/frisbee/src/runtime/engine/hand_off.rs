@@ -130,7 +130,7 @@ impl<R: Protocol> Engine<R> {
         if !self.mail_is_held {
             self.handle.collect(self.core.outbox());
         }
-        // The next owner would not receive packets that were read and not routed.
+        // Leave only if no packets are deferred, because the new owner would not receive them.
         if self.handle.0.deferred.is_empty() && self.core.leave() {
             self.depart(take_over, &CloseReason::HandedOff);
         } else if !self.core.has_left() {
@@ -141,7 +141,7 @@ impl<R: Protocol> Engine<R> {
     /// Passes a connection to the protocol adapter that accepts its first bytes. Returns `false` if there is none.
     #[cold]
     pub(super) fn leave_to_adapter(&mut self) -> bool {
-        // In the middle of a header, the remaining bytes may look like another protocol.
+        // Do not offer the middle of a header, because the remaining bytes may look like another protocol.
         let pending = self.pending_handshake.as_ref().filter(|_| !self.core.is_mid_packet());
         let take_over =
             pending.and_then(|pending| pending.list.adapters.find(&self.unrouted, &self.handle, pending.allowed));
@@ -336,7 +336,7 @@ mod tests {
             here.read_to_end(&mut read).await.expect("server should close the connection cleanly");
             let mut expected = packet(10, b"last");
             if end == "close" {
-                // CLOSE with the code for router errors and the text of the router.
+                // A CLOSE packet with the code for router errors and the text of the router.
                 expected.extend([0, 15, 0, 4, 0, 3, 0, 0, 0, 11, 2]);
                 expected.extend(b"it is over");
             }

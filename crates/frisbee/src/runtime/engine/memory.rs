@@ -18,7 +18,7 @@ impl<R: Protocol> Engine<R> {
     #[cold]
     pub(super) fn charge_body(&mut self) -> Result<(), CloseReason> {
         if self.core.role() == Role::Client {
-            return Ok(()); // A client holds at most one body per server.
+            return Ok(()); // Not charged, because a client holds at most one body per server.
         }
         let buffered = self.core.buffered();
         let account = &self.handle.0.mailbox.account;
@@ -56,7 +56,8 @@ impl<R: Protocol> Engine<R> {
         }
         let is_native = matches!(self.core.peer(), PeerKind::Native(_));
         if is_native && matches!(packet.operation, Operation::HAND_OFF | Operation::EXTENSION) {
-            // Otherwise the peer would wait for an answer, or the reader of a stream for its end.
+            // Close the connection, because otherwise the peer would wait for a reply, or the reader of a stream for
+            // its end.
             let reason = CloseReason::Router(format!("no memory for the body of {}", packet.operation).into());
             Order::put(Order::Flush(reason), &mut self.order);
         }

@@ -33,7 +33,7 @@ impl<R: Protocol> Engine<R> {
                 stream.handle_close();
                 StreamSignal::Nothing
             } else {
-                // A message after the end of its direction is dropped.
+                // A message that follows the end of its direction is dropped.
                 stream.handle_packet(body).unwrap_or(StreamSignal::Nothing)
             };
             self.last_stream = Some(stream);
@@ -52,7 +52,7 @@ impl<R: Protocol> Engine<R> {
         // See `handle_stream` for the invariant.
         let last = self.last_stream.as_ref().filter(|stream| stream.id == id);
         match last.and_then(|stream| stream.handle_batch(body, &size)) {
-            // The batch may have contained thousands of messages.
+            // Routing took long, because the batch may have contained thousands of messages.
             Some(StreamSignal::Nothing) => Routed::Slow,
             Some(signal) => self.leave_stream(signal),
             None => {
@@ -85,8 +85,8 @@ impl<R: Protocol> Engine<R> {
     /// Returns whether a packet opens a stream, given that no stream with its id is open. Must be called for each such
     /// packet in order of arrival.
     pub(super) fn opens_stream(&mut self, id: PacketId, body: &Bytes, rich: bool) -> bool {
-        // A close opens no stream, nor does a message whose sender did not know that this end has closed the stream. A
-        // Go client uses several id counters and may reuse an id at once.
+        // Neither a close opens a stream, nor a message whose sender did not know that this end has closed the stream.
+        // A Go client uses several id counters and may reuse an id immediately.
         !body.is_empty() && (!rich || self.openings.handle(id))
     }
 
@@ -94,9 +94,9 @@ impl<R: Protocol> Engine<R> {
     pub(super) fn open_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         let mut inner = self.handle.0.mailbox.lock();
         let rich = inner.peer.hello().is_some();
-        // A stream that is opened and closed in a loop occupies its slot until its last handle is dropped. As many
-        // further streams whose handles are about to be dropped are permitted, so that a peer within the limit is not
-        // refused at random.
+        // A stream that is opened and closed in a loop counts until its last handle is dropped. As many further streams
+        // whose handles are about to be dropped are permitted, so that a peer within the limit is not refused at
+        // random.
         let guests = self.handle.0.guests.load(Ordering::Relaxed);
         let most = self.handle.0.streams_max;
         let is_full = inner.streams.opened_by_peer() >= most as usize || guests >= most.saturating_mul(2);
@@ -110,8 +110,8 @@ impl<R: Protocol> Engine<R> {
         }
         let shared = Arc::new(self.handle.0.stream(id, &inner.peer, false));
         if !inner.streams.enter_opened_by_peer(shared.clone()) {
-            // Both ends have opened a stream with this id: this end did so while the opening by the compat peer was
-            // deferred.
+            // Both ends have opened a stream with this id: this end did so while the opening of the peer, which does
+            // not support the protocol extension, was deferred.
             drop(inner);
             return self.handle_stream(id, body);
         }

@@ -60,7 +60,7 @@ pub(crate) async fn run_apart(runtime: &Handle, work: AdapterFuture) -> CloseRea
     let job: Job = Box::pin(async move { drop(ended.send(work.await)) });
     let mut task = JoinSet::new();
     task.spawn_on(job, runtime);
-    // There is no reason if the task panicked or ended with its runtime.
+    // No reason is available if the task panicked or ended with its runtime.
     reason.await.unwrap_or(CloseReason::Shutdown)
 }
 

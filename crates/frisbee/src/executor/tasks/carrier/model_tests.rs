@@ -70,7 +70,7 @@ fn job_given_to_ending_task_is_not_lost() {
             move || carrier.end()
         });
         let second = loom::sync::Arc::new(Notify::new());
-        // The job has completed, is dropped with the task, or is returned.
+        // The job completes, is dropped with the task, or is returned.
         drop(carrier.give(job(&second, false)));
         second.wait();
         other.join().expect("thread should not panic");
