@@ -139,7 +139,7 @@ impl frisbee_call {
 
     /// Rejects a call before its function receives it.
     pub(crate) fn refuse(&self, status: Status) {
-        // If the send fails, the caller has disconnected. If there is no sink, the function has the call.
+        // If the send fails, the caller has disconnected. If there is no sink, the function owns the call.
         match self.sink.lock().take() {
             Some(Sink::Single(sink)) => drop(sink.send(Err(status))),
             Some(Sink::Stream(sink)) => drop(sink.try_send(Err(status))),

@@ -121,7 +121,7 @@ impl CallArguments<'_> {
     ///
     /// # Safety
     /// The arguments are valid for the lifetime of this value, as the exported functions require.
-    #[inline(always)] // So that they stay in registers.
+    #[inline(always)] // Lets the arguments stay in registers.
     pub(crate) unsafe fn new(
         client: *mut frisbee_client,
         method: *const c_char,

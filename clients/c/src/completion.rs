@@ -37,7 +37,7 @@ pub(crate) fn is_running() -> bool {
 }
 
 /// Starts a call.
-#[inline(always)] // As `UnaryCall::begin`.
+#[inline(always)] // Inlined like `UnaryCall::begin`.
 pub(crate) fn start(arguments: CallArguments<'_>, completion: Completion, user: UserData) -> Result<(), Status> {
     // SAFETY: While the pointer is not null, `CallChain::complete` of this thread holds the chain, and uses it only
     // afterwards. No other reference to it exists, because this one ends here.
@@ -79,8 +79,8 @@ impl Future for CallChain {
                 Ok(reply) => self.complete(reply),
                 Err(reply) => {
                     self.complete(reply);
-                    // A sequence of calls that fail immediately would starve connections and timers of this thread.
-                    // Successful calls yield while they wait for the server.
+                    // Consume tokio's budget, because a sequence of calls that fail immediately would starve
+                    // connections and timers of this thread. Successful calls yield while they wait for the server.
                     ready!(pin!(consume_budget()).poll(context));
                 }
             }

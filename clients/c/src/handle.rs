@@ -96,7 +96,7 @@ impl<T: Handle> Drop for Spare<T> {
 ///   vacant ---------> live ------------> removed ---------> vacant, next generation
 ///                    + users             + users                 (spare or shared)
 /// ```
-#[repr(align(64))] // Threads that use different objects share no cache line.
+#[repr(align(64))] // Keeps threads that use different objects from sharing a cache line.
 struct Slot<T: Handle> {
     /// `generation << GENERATION_SHIFT | LIVE | users`. The object is dropped once it is not live and has no users.
     state: AtomicU64,
@@ -209,7 +209,7 @@ fn invalid<T: Handle>(handle: *const T) -> Status {
 ///
 /// # Errors
 /// If there are too many objects.
-#[inline(always)] // So that the object is moved once.
+#[inline(always)] // Moves the object only once.
 pub(crate) fn insert<T: Handle>(value: T::Owner) -> Result<*mut T, Status> {
     let table = T::table();
     let Some((at, slot)) = table.take_vacant().and_then(|at| Some((at, table.slot(at)?))) else {
@@ -298,7 +298,7 @@ impl<T: Handle> Slot<T> {
         // Generations wrap around.
         self.state.store(generation.wrapping_add(1) << GENERATION_SHIFT, Ordering::Release);
         let left = T::with_spare(|spare| spare.0.replace(Some(at)));
-        // The replaced spare slot becomes available to all threads. An exiting thread keeps no spare slot.
+        // Make the replaced spare slot available to all threads. An exiting thread keeps no spare slot.
         if let Some(at) = left.unwrap_or(Some(at)) {
             T::table().add_vacant(at);
         }
@@ -396,7 +396,7 @@ mod tests {
             assert!(free(vase).is_err());
             place_of(vase)
         };
-        // Each thread has its own shard; after `SHARDS` threads, shards are reused.
+        // Each thread uses the next shard. After `SHARDS` threads, shards are reused.
         let places: Vec<_> = (0..2 * SHARDS).map(|_| std::thread::spawn(make_and_free).join().unwrap()).collect();
         let used = places.iter().filter(|at| **at >> SHARD_BITS > 0).count();
         assert_eq!(used, 0, "each shard needs one slot: {places:?}");

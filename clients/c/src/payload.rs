@@ -164,12 +164,12 @@ impl Message for Payload {
 }
 
 /// Reads the body of a message that a peer sent in the native encoding.
-#[inline(always)] // So that it is written once.
+#[inline(always)] // Writes the payload only once.
 pub(crate) fn received(from: &mut Decoder<'_>) -> Result<Root<Body>, DecodeError> {
     if from.peek() == Some(Kind::Error) {
         return Ok(Root::Error(from.error_text()?.to_owned()));
     }
-    // A short message is copied; `take_rest` shares the memory of a long one.
+    // Copy a short message. `take_rest` shares the memory of a long one.
     Ok(Root::Message(match Body::copy_short(from.rest()) {
         Some(body) => body,
         None => from.take_rest().into(),
@@ -265,7 +265,7 @@ impl MessageType {
     fn read_format(&self, codec: &Codec, format: Format, bytes: &Bytes) -> Result<DynamicMessage, Status> {
         match format {
             Format::Native => self.read(codec, Encoding::Native, bytes),
-            // Text from C may include its NUL.
+            // Strip the NUL that text from C may include.
             Format::Json => {
                 let text = bytes.strip_suffix(b"\0").unwrap_or(bytes);
                 from_json(&self.descriptor, text).map_err(|error| Status::invalid_argument(error.to_string()))

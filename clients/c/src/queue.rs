@@ -72,16 +72,15 @@ impl Bell {
 
     fn ring(&self) {
         if !self.is_rung.swap(true, Ordering::SeqCst) {
-            // The byte always fits, because the flag prevents a second one.
+            // The write cannot block, because the flag prevents a second byte.
             let _ = (&self.writer).write(&[1]);
         }
     }
 
     /// Resets the descriptor. Must be called before polling the work, so that no wake-up is lost.
     fn clear_wakeup(&self) {
-        // A thread that has set the flag may not have written its byte yet. The flag then stays set, and the byte is
-        // read at the next call. If the flag were cleared, no call would read the byte and the descriptor would stay
-        // readable.
+        // Clear the flag only if the byte could be read. A thread that has set the flag may not have written its byte
+        // yet. If the flag were cleared then, nothing would read the byte and the descriptor would stay readable.
         if self.is_rung.load(Ordering::SeqCst) && (&self.reader).read(&mut [0; 8]).is_ok() {
             // Synchronizes with threads that found the flag set.
             self.is_rung.swap(false, Ordering::SeqCst);
@@ -268,7 +267,7 @@ mod tests {
     #[test]
     fn late_byte_of_a_ring_is_read_by_the_next_clear() {
         let bell = Bell::new().unwrap();
-        bell.is_rung.store(true, Ordering::SeqCst); // `ring`, up to its write.
+        bell.is_rung.store(true, Ordering::SeqCst); // The part of `ring` before its write.
         bell.clear_wakeup();
         assert!((&bell.writer).write(&[1]).is_ok(), "the rest of `ring`");
         bell.clear_wakeup();

@@ -112,7 +112,8 @@ pub(crate) fn code(code: Code) -> frisbee_code {
 
 /// Calls `run` and converts a panic into an error.
 pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, Status>) -> Result<T, Status> {
-    // After a panic, only values that are dropped can be inconsistent; the tables hold complete objects only.
+    // After a panic, only values that are being dropped can be inconsistent, because the tables contain complete
+    // objects only.
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(Status::internal("the library has caught a panic")))
 }
 

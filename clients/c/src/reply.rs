@@ -101,7 +101,7 @@ impl frisbee_reply {
     }
 
     /// Returns a handle for the reply, or [`EXHAUSTED`] if too many replies are in use.
-    #[inline(always)] // So that the reply is written once.
+    #[inline(always)] // Writes the reply only once.
     pub(crate) fn into_handle(self) -> *mut Self {
         handle::insert(Inline(self)).unwrap_or(EXHAUSTED)
     }
@@ -154,7 +154,7 @@ impl Message for NewReply {
     const NAME: &'static str = "the message";
 
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        to.nil(); // Replies are never sent.
+        to.nil(); // Replies are only received, never sent.
         Ok(())
     }
 

@@ -30,7 +30,7 @@ pub(crate) fn handle() -> Result<&'static Handle, Status> {
         (builder.enable_all().build().map_err(|error| error.to_string()), process::id())
     });
     if *process != process::id() {
-        // The library's threads exist only in the parent, so no operation would ever complete here.
+        // The library's threads exist only in the parent process, so no operation would ever complete here.
         let text = "this process is a fork of the one that uses the library: call exec() in it, or fork before";
         return Err(Status::failed_precondition(text));
     }
@@ -90,7 +90,8 @@ pub(crate) fn wait<F: Future>(future: F) -> Result<F::Output, Status> {
     let _context = enter()?;
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
-    // Within a server's handler, tokio's cooperative budget would run out and be reset only after the handler.
+    // Exempt the future from tokio's cooperative budget, because within a server's handler it would be reset only after
+    // the handler.
     let mut future = pin!(tokio::task::unconstrained(future));
     loop {
         // A wake-up between the poll and `park` makes `park` return immediately.
@@ -112,7 +113,7 @@ where
 {
     if Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed()) {
         may_block()?;
-        // `park` does not work on a thread that is exiting, so another thread waits.
+        // `park` does not work on a thread that is exiting, so wait on another thread.
         let waited = thread::scope(|threads| threads.spawn(|| wait(future)).join());
         return waited.unwrap_or_else(|panicked| panic::resume_unwind(panicked));
     }

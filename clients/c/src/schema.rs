@@ -85,7 +85,7 @@ impl Schema {
             let codec = match service.codec() {
                 v1::Codec::Polyglot => frisbee_codec::FRISBEE_CODEC_POLYGLOT,
                 v1::Codec::Protobuf => frisbee_codec::FRISBEE_CODEC_PROTOBUF,
-                #[allow(unreachable_patterns)] // Codecs of later versions.
+                #[allow(unreachable_patterns)] // Codecs that later versions may add.
                 _ => return None,
             };
             Some(service.description().map(|known| (known, codec)))
@@ -123,7 +123,7 @@ impl Schema {
                 });
             }
         }
-        // Services about the server itself do not make other names ambiguous.
+        // Methods of services about the server itself, such as reflection, do not make other names ambiguous.
         let (own, others): (Vec<_>, Vec<_>) =
             names.into_iter().partition(|(_, index)| is_about_server(&schema.at(*index).name()));
         let taken: HashSet<String> = others.iter().map(|(name, _)| name.clone()).collect();
@@ -187,7 +187,7 @@ impl Schema {
     #[cold]
     fn unknown(&self, name: &str) -> Status {
         const SHOWN: usize = 8;
-        // Services about the server itself come last.
+        // List services about the server itself, such as reflection, last.
         let mut names: Vec<_> = self.methods.iter().map(Callable::name).collect();
         names.sort_by_key(|name| is_about_server(name));
         let more = if names.len() > SHOWN { ", …" } else { "" };

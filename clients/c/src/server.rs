@@ -104,7 +104,7 @@ pub struct frisbee_server_options {
 /// # Safety
 /// `list` is null, or has texts and null at its end.
 unsafe fn texts(name: &str, list: *const *const c_char) -> Result<Vec<String>, Status> {
-    const MAX: usize = 1024; // A longer list probably lacks its terminator.
+    const MAX: usize = 1024; // A longer list probably lacks its terminating NULL.
     let mut texts = Vec::new();
     if list.is_null() {
         return Ok(texts);
@@ -122,8 +122,8 @@ unsafe fn texts(name: &str, list: *const *const c_char) -> Result<Vec<String>, S
 /// # Safety
 /// `options` is null, or valid including its pointers.
 unsafe fn builder(options: *const frisbee_server_options) -> Result<ServerBuilder, Status> {
-    // The server does not use the library's runtime, because functions may block and clients in them need its threads.
-    // Nor io_uring, whose blocked threads are not replaced.
+    // Do not use the library's runtime, because functions may block and the clients that they use need its threads. Do
+    // not use io_uring, because its threads are not replaced when they block.
     let mut builder = frpc::Server::builder().workers(Workers::PerCore).io_backend(IoBackend::Tokio);
     builder = builder.add_service(Reflection::new()).add_service(Health::new());
     let gateway = |http: Http| Gateway::new().json_rpc().web_socket().http(http.connect().grpc().health());
@@ -351,7 +351,7 @@ impl frisbee_server {
             Err(status) => (State::Stopped, Err(status)),
         };
         let mut state = self.state.lock();
-        // Otherwise another thread has stopped or freed the server, and dropping `next` ends it.
+        // If the state has changed, another thread has stopped or freed the server, and dropping `next` ends it.
         if matches!(*state, State::Starting) {
             *state = next;
         }
@@ -617,7 +617,7 @@ fn stop(server: &frisbee_server) -> Result<(), Status> {
     let state = std::mem::replace(&mut *server.state.lock(), State::Stopped);
     match state {
         State::Serving(stop) => drop(stop),
-        // A thread that is starting the server ends it.
+        // If the server is starting, the thread that starts it also ends it.
         other => drop(other),
     }
     server.end()

@@ -59,7 +59,7 @@ pub(crate) fn proto(service: &str, functions: &[Signature]) -> String {
     let (package, service) = service.rsplit_once('.').map_or((None, service), |(package, name)| (Some(package), name));
     let mut text = String::from("syntax = \"proto3\";\n");
     if let Some(package) = package {
-        let _ = writeln!(text, "package {package};"); // A String takes all.
+        let _ = writeln!(text, "package {package};"); // Writing to a `String` cannot fail.
     }
     let _ = writeln!(text, "service {service} {{");
     for function in functions {

@@ -60,7 +60,7 @@ impl frisbee_stream {
                 Ok(()) => Incoming::End,
                 Err(status) => Incoming::Failed(status),
             };
-            // The send fails only if the stream was freed.
+            // The send fails only if the stream has been freed.
             let _ = outgoing.send(last).await;
         });
         Ok(Self {
@@ -164,7 +164,7 @@ fn metadata(metadata: &Metadata) -> Option<Metadata> {
 
 async fn single(reply: Response<Payload>, replies: &mpsc::Sender<Incoming>) -> Result<(), Status> {
     let metadata = metadata(reply.metadata());
-    // The send fails only if the stream was freed.
+    // The send fails only if the stream has been freed.
     let _ = replies.send(Incoming::Message(reply.into_inner().body, metadata)).await;
     Ok(())
 }

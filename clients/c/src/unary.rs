@@ -38,7 +38,7 @@ impl UnaryCall {
     ///
     /// # Errors
     /// If there is no such method, or an option is invalid.
-    #[inline(always)] // So that the call is written once.
+    #[inline(always)] // Writes the call only once.
     pub(crate) fn begin(arguments: CallArguments<'_>, place: &mut Option<Self>) -> Result<(), Status> {
         let (Some(index), Some(timeout)) = (arguments.method_index()?, arguments.only_timeout()) else {
             return Self::begin_other(arguments, place);
@@ -84,7 +84,7 @@ impl Future for UnaryCall {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ended> {
         match self.get_mut() {
             Self::Plain(call) => Poll::Ready(match ready!(Pin::new(&mut call.sent).poll(context)) {
-                // The native reply needs no conversion.
+                // A reply in the native encoding needs no conversion.
                 Ok(response) if call.format == Format::Native && response.metadata().is_empty() => {
                     Ok(response.into_inner())
                 }

@@ -43,7 +43,7 @@ impl Batch {
         Ok(Self(builder.build(move |batch: Vec<Payload>| {
             let count = batch.len();
             let (reply, replied) = oneshot::channel();
-            // A batch that the thread does not receive is answered below.
+            // If the batch thread does not receive the batch, its calls fail below.
             let _ = batches.send((batch, reply));
             async move { replied.await.unwrap_or_else(|_| ending(count)) }
         })))
@@ -70,7 +70,7 @@ fn serve(function: &Function, batch: &[Payload]) -> Outcomes {
         let rows: Vec<_> = read.iter().filter_map(|row| row.as_ref().ok().cloned()).collect();
         let mut results = results(function, &rows).map(Vec::into_iter);
         let outcome = |(request, row): (&Payload, Result<_, Status>)| {
-            // An unreadable request fails only its own call.
+            // A request that cannot be decoded fails only its own call.
             row?;
             match &mut results {
                 Ok(results) => match results.next() {
@@ -82,7 +82,7 @@ fn serve(function: &Function, batch: &[Payload]) -> Outcomes {
         };
         batch.iter().zip(read).map(outcome).collect()
     };
-    // The batch thread counts as a pool thread, which may block.
+    // Mark the batch thread as a pool thread, on which functions may block.
     let served = in_pool(|| in_handler(&function.pool, || Python::try_attach(serve)));
     served.unwrap_or_else(|| ending(batch.len()))
 }

@@ -54,7 +54,7 @@ impl Channel {
     /// Creates a channel to `host:port` or `unix:PATH` that connects at the first call.
     #[new]
     #[pyo3(signature = (address, blocking, tls = None, server_name = None, timeout = None, serves = None, body_max = None))]
-    #[allow(clippy::too_many_arguments)] // Python's class has a default for each.
+    #[allow(clippy::too_many_arguments)] // The Python class has defaults for most of them.
     fn new(
         py: Python<'_>,
         address: &str,
@@ -88,11 +88,11 @@ impl Channel {
         }
         match self.parts()? {
             Parts::Blocking(channel, _) => channel.close(),
-            // Runs the loop now, because it may be blocked afterwards, for example by a server that waits for its
-            // connections.
+            // Drive the loop's runtime now, because the loop may be blocked afterwards, for example by a server that
+            // waits for its connections.
             Parts::Async(lanes) => lanes.close().iter().try_for_each(|loop_runtime| loop_runtime.run_batch(py))?,
             Parts::Serving(serving) => serving.close(),
-            // The connection belongs to the caller.
+            // The connection belongs to the caller of the handler, so it stays open.
             Parts::Caller(..) => {}
         }
         Ok(())
@@ -196,7 +196,7 @@ impl Channel {
 
     /// Starts a unary call and completes an asyncio future with the response.
     #[pyo3(signature = (api, index, value, inbox, future, timeout = None, metadata = None))]
-    #[allow(clippy::too_many_arguments)] // They are those of the call, and where its reply goes.
+    #[allow(clippy::too_many_arguments)] // The arguments of the call, and where its reply goes.
     fn start_unary(
         &self,
         api: &Api,
@@ -239,7 +239,7 @@ impl Channel {
 
     /// Starts a client-streaming call whose requests a task sends one by one.
     #[pyo3(signature = (api, index, inbox, future, timeout = None, metadata = None))]
-    #[allow(clippy::too_many_arguments)] // They are those of the call, and where its reply goes.
+    #[allow(clippy::too_many_arguments)] // The arguments of the call, and where its reply goes.
     fn start_client_streaming(
         &self,
         py: Python<'_>,
@@ -333,8 +333,8 @@ impl Drop for Channel {
             Parts::Caller(..) => {}
             Parts::Blocking(channel, drive) => {
                 drop(channel);
-                // The thread may release the memory of a message, which requires the GIL. Without an interpreter
-                // nothing needs it.
+                // Detach from Python, because the background thread may need the GIL to release the memory of a
+                // message. Without an interpreter, nothing needs it.
                 let mut drive = Some(drive);
                 Python::try_attach(|py| py.detach(|| drop(drive.take())));
             }
@@ -416,7 +416,7 @@ impl Messages {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        // Taken out, so that no other thread waits for the lock while it holds the GIL.
+        // Take the stream out, so that no other thread waits for the lock while holding the GIL.
         let mut place = self.stream.lock();
         let mut stream = match std::mem::replace(&mut *place, ReplyStream::InUse) {
             ReplyStream::Open(stream) => stream,
@@ -520,7 +520,7 @@ impl AsyncMessages {
         if let Some(site) = &*self.site.lock() {
             return Ok(site.clone());
         }
-        // Must not hold the lock, because Python code may run here.
+        // Do not hold the lock, because Python code may run here.
         let lane = self.channel.get().lane(py, inbox)?;
         let mut site = self.site.lock();
         if let (Some(open), Ok(mut messages)) = (self.open.lock().take(), self.slot.get()?.stream().try_lock()) {
@@ -565,7 +565,7 @@ impl AsyncMessages {
 
 impl Drop for AsyncMessages {
     fn drop(&mut self) {
-        // The driver, which cancels the call, may be waiting for a turn.
+        // Close explicitly, because the driver that cancels the call may be waiting for a turn.
         self.close();
     }
 }

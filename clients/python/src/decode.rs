@@ -77,10 +77,10 @@ impl Reader<'_> {
         from: &mut Decoder<'_>,
     ) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
         let mut values = vec![None; plan.fields.len()];
-        // Whether each oneof was decoded in the extended form.
+        // Whether each oneof has been decoded in the extended encoding.
         let mut is_rich = vec![false; plan.oneofs.len()];
         for (at, field) in plan.fields.iter().enumerate() {
-            // A oneof in the extended form is decoded completely at its first member.
+            // A oneof in the extended encoding is decoded completely at its first member.
             if matches!(field.kind, Kind::Member { oneof, .. } if is_rich.get(oneof) == Some(&true)) {
                 continue;
             }
@@ -94,7 +94,7 @@ impl Reader<'_> {
                             None => continue,
                         }
                     } else {
-                        // In the flat form, the last member that is not its default is the set one.
+                        // In the flat encoding, the last member with a value other than its default is the set one.
                         let value = self.optional(py, of, from).map_err(|error| in_field(py, error, field))?;
                         let Some(value) = value else { continue };
                         if matches!(of, Item::Scalar(_)) && !value.is_truthy().unwrap_or(true) {

@@ -228,11 +228,11 @@ impl Shared {
             if let Some(output) = self.block_on(poll_fn(|context| self.poll_until_woken(waiting.as_mut(), context))) {
                 return Ok(output);
             }
-            #[allow(clippy::redundant_closure_for_method_calls)] // Only the closure takes every lifetime.
+            #[allow(clippy::redundant_closure_for_method_calls)] // Only a closure works for every lifetime.
             if let Err(error) = Python::attach(|py| py.check_signals()) {
                 future = None;
                 drop(future);
-                // Sends the CANCEL immediately.
+                // Flush to send the CANCEL immediately.
                 self.block_on(flush());
                 return Err(error);
             }
@@ -296,7 +296,7 @@ impl Shared {
                 continue;
             }
             self.has_keeper.store(true, Ordering::SeqCst);
-            // A caller that arrived before the store is seen here, and a later one notifies.
+            // A caller that arrived before the store is seen here. A later one notifies the keeper.
             if self.waiting.load(Ordering::SeqCst) == 0 {
                 self.runtime.block_on(async {
                     let mut left = pin!(self.leave.notified());
@@ -312,7 +312,8 @@ impl Drop for BlockingRuntime {
     fn drop(&mut self) {
         let (keeper, Some(shared)) = (self.keeper.take(), self.shared.take()) else { return };
         if self.made.check().is_err() {
-            // The sockets and the poller belong to the parent process, and the threads do not exist here.
+            // Leak the state after a fork, because the sockets and the poller belong to the parent process and the
+            // threads do not exist here.
             std::mem::forget((keeper, shared));
             return;
         }
@@ -320,7 +321,7 @@ impl Drop for BlockingRuntime {
         shared.over.notify_one();
         shared.leave.notify_one();
         if let Some(keeper) = keeper {
-            // The keeper never waits for Python, except to release the runtime.
+            // Joining cannot deadlock, because the keeper never waits for Python.
             let _ = keeper.join();
         }
     }
@@ -365,7 +366,7 @@ pub(crate) fn background() -> PyResult<Handle> {
             std::future::pending::<()>().await;
         });
     })?;
-    // Spawned tasks would not run before the thread has started.
+    // Wait until the thread has started, because tasks spawned before would not run.
     is_started.recv().map_err(|_| PyOSError::new_err("the thread of the connections did not start"))?;
     *background = Some((fork::Generation::current(), handle.clone()));
     Ok(handle)

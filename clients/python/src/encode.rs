@@ -120,20 +120,20 @@ impl Writer<'_> {
                 if let Ok(list) = value.cast::<PyList>() {
                     let length = list.len();
                     to.list(of.wire(), length).map_err(refused)?;
-                    // Python code of an element, or another thread, may shorten the list.
+                    // The list may be shortened by Python code of an element or by another thread.
                     let changed = |_| PyValueError::new_err("the list has changed while it was sent");
                     return (0..length).try_for_each(|at| self.item(of, &list.get_item(at).map_err(changed)?, to));
                 }
                 if value.cast::<PyString>().is_ok() || value.cast::<PyBytes>().is_ok() {
                     return Err(expected("a list", value));
                 }
-                // Collected first, because the length precedes the elements.
+                // Collect the elements first, because their number precedes them.
                 let elements: Vec<Bound<'_, PyAny>> = value.try_iter()?.collect::<PyResult<_>>()?;
                 to.list(of.wire(), elements.len()).map_err(refused)?;
                 elements.iter().try_for_each(|value| self.item(of, value, to))
             }
             Kind::Map(key, of) => {
-                // Copied, because Python code of a value or another thread may change the dict during iteration.
+                // Copy the dict, because Python code of a value or another thread may change it during iteration.
                 let map = value.cast::<PyDict>().map_err(|_| expected("a dict", value))?.copy()?;
                 to.map(key.wire(), of.wire(), map.len()).map_err(refused)?;
                 for (name, value) in map {
@@ -199,7 +199,7 @@ impl Writer<'_> {
             Element::I64 => to.i64(integer(value)?),
             Element::U32 => to.u32(integer(value)?),
             Element::U64 => to.u64(integer(value)?),
-            #[allow(clippy::cast_possible_truncation)] // As a float of NumPy is rounded.
+            #[allow(clippy::cast_possible_truncation)] // NumPy floats are rounded in the same way.
             Element::F32 => to.f32(float(value)? as f32),
             Element::F64 => to.f64(float(value)?),
             Element::String => {
@@ -282,7 +282,7 @@ fn default(of: &Element, to: &mut Encoder<'_>) {
         Element::U64 => to.u64(0),
         Element::F32 => to.f32(0.0),
         Element::F64 => to.f64(0.0),
-        // Cannot fail, because the values are empty.
+        // Encoding cannot fail, because the values are empty.
         Element::String => to.string("").unwrap_or_default(),
         Element::Bytes => to.bytes(&[]).unwrap_or_default(),
         Element::Enum(indexes) => to.u32(indexes.index_of(0).unwrap_or(0)),

@@ -184,7 +184,7 @@ impl Function {
     pub(crate) fn arguments<'py>(&self, py: Python<'py>, request: &Payload) -> Result<Bound<'py, PyTuple>, Status> {
         match self.read(py, request)?.cast_into::<PyTuple>() {
             Ok(arguments) => Ok(arguments),
-            // The function takes the whole message.
+            // Without a parameter per field, the function takes the whole message.
             Err(error) => PyTuple::new(py, [error.into_inner()]).map_err(|error| self.raised(py, &error)),
         }
     }
@@ -256,7 +256,7 @@ impl Function {
                 &invalid
             }
         };
-        // Keeps the traceback, which the value of an error lacks before Python 3.12.
+        // Preserve the traceback, which the value of an error lacks before Python 3.12.
         let raised = error.clone_ref(py).into_value(py);
         let reported = self.report.call1(py, (self.endpoint.method.to_string(), raised));
         if let Err(error) = reported {
@@ -406,7 +406,7 @@ impl Generated {
 impl Drop for Generated {
     fn drop(&mut self) {
         introduce_thread();
-        // Without an interpreter there is nothing to close.
+        // Without an interpreter, there is nothing to close.
         Python::try_attach(|py| {
             // Only generators have a `close` method.
             let close = self.iterator.bind(py).getattr_opt("close");
@@ -447,7 +447,7 @@ pub(crate) struct Completion {
 impl Completion {
     /// Sets the asyncio task of the coroutine, which is cancelled together with the call.
     fn set_task(&self, task: Py<PyAny>) {
-        // The previous task must not be dropped under the lock, because that may run Python code.
+        // Drop the previous task without the lock, because that may run Python code.
         let before = self.task.lock().replace(task);
         drop(before);
     }
@@ -471,7 +471,7 @@ impl Completion {
         let task = self.task.lock().take();
         drop(task);
         if let Some(reply) = self.reply.lock().take() {
-            // The send fails only if the call was cancelled.
+            // The send fails only if the call has been cancelled.
             let _ = reply.send(outcome);
         }
     }
@@ -482,7 +482,7 @@ impl Drop for Completion {
         let Some(reply) = self.reply.lock().take().filter(|reply| !reply.is_closed()) else { return };
         introduce_thread();
         let error = PyRuntimeError::new_err("the handler ended without a reply");
-        // Without an interpreter there is no log.
+        // Without an interpreter, the exception cannot be logged.
         let status = Python::try_attach(|py| self.function.raised(py, &error));
         let _ = reply.send(Err(status.unwrap_or_else(ending)));
     }
@@ -502,7 +502,7 @@ impl Drop for Guard {
         }
         let task = self.task.clone();
         self.sender.leave(Box::new(move |py| {
-            // Python code must run without the lock.
+            // Call Python code without holding the lock.
             let task = task.lock().as_ref().map(|task| task.clone_ref(py));
             task.map_or(Ok(()), |task| task.call_method0(py, "cancel").map(drop))
         }));
@@ -559,7 +559,7 @@ impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         let Some(task) = self.task.lock().take() else { return };
         introduce_thread();
-        // Without an interpreter there is nothing to cancel.
+        // Without an interpreter, there is nothing to cancel.
         Python::try_attach(|py| {
             if let Err(error) = task.call_method0(py, "cancel") {
                 error.write_unraisable(py, None);
@@ -680,7 +680,7 @@ impl Drop for AsyncGenerated {
             let Some(open) = generator.lock().take() else { return Ok(()) };
             // Only generators have an `aclose` method.
             let Some(close) = open.generator.bind(py).getattr_opt("aclose")? else { return Ok(()) };
-            // A cancelled step may still be running, and a running generator cannot be closed.
+            // Wait for a cancelled step that may still be running, because a running generator cannot be closed.
             let running = task.lock().take();
             begin.call1(py, (close, method.to_string(), open.variables.of_task(py), running)).map(drop)
         }));

@@ -65,7 +65,7 @@ impl Inbox {
 
     /// Runs the callbacks.
     fn open(&self, py: Python<'_>) -> PyResult<()> {
-        // One byte announces all callbacks. The read fails only if there is none.
+        // One byte announces all callbacks. The read fails only if there is no byte.
         let _ = (&self.shared.ear).read(&mut [0; 16]);
         self.shared.is_rung.store(false, Ordering::SeqCst);
         let loop_runtime = self.loop_runtime.lock().clone();
@@ -99,7 +99,7 @@ impl Drop for Inbox {
         callbacks.is_closed = true;
         let left = callbacks.take();
         drop(callbacks);
-        // Dropping them may queue further callbacks.
+        // Drop the remaining callbacks without the lock, because that may queue further ones.
         drop(left);
     }
 }
@@ -131,7 +131,7 @@ impl Sender {
     /// Wakes the loop.
     pub(crate) fn ring(&self) {
         if !self.0.is_rung.swap(true, Ordering::SeqCst) {
-            // A full pipe has already woken the loop, and a closed loop is not woken.
+            // Ignore errors, because a full pipe has already woken the loop and a closed loop must not be woken.
             let _ = (&self.0.bell).write(&[1]);
         }
     }

@@ -293,7 +293,7 @@ impl ToJson<'_> {
                 Element::I64 => integer::<i64>(value)? == 0,
                 Element::U32 => integer::<u32>(value)? == 0,
                 Element::U64 => integer::<u64>(value)? == 0,
-                // Negative zero is not a default.
+                // Compare bits, because negative zero is not a default value.
                 Element::F32 | Element::F64 => float(value)?.to_bits() == 0,
                 Element::String | Element::Bytes => value.len().is_ok_and(|length| length == 0),
                 Element::Enum(indexes) => self.plans.number(indexes, value)? == 0,
@@ -361,7 +361,7 @@ impl ToJson<'_> {
             Element::I64 => put(to, &integer::<i64>(value)?),
             Element::U32 => put(to, &integer::<u32>(value)?),
             Element::U64 => put(to, &integer::<u64>(value)?),
-            #[allow(clippy::cast_possible_truncation)] // As a float of NumPy is rounded.
+            #[allow(clippy::cast_possible_truncation)] // NumPy floats are rounded in the same way.
             Element::F32 => put(to, &(float(value)? as f32)),
             Element::F64 => put(to, &float(value)?),
             Element::String => {

@@ -130,7 +130,7 @@ async fn connected(address: String, loop_runtime: Weak<LoopRuntime>, sender: Sen
     drive::background().map_err(io::Error::other)?.spawn(async move {
         let stream = tokio::select! {
             stream = connect(&address) => stream.map_err(|error| named(&address, &error)),
-            // The call was cancelled.
+            // The caller has cancelled the call.
             () = done.closed() => return,
         };
         let _ = done.send(stream);

@@ -88,11 +88,12 @@ impl LoopRuntime {
         let counted = pauses.clone();
         let runtime = Builder::new_current_thread()
             .enable_time()
-            // Calls are made outside the runtime. All started calls run before the driver, which writes them together.
+            // Calls are made outside the runtime. All started calls run before the driver, so that it writes their
+            // requests together.
             .global_queue_interval(1)
             .on_thread_park(move || {
                 counted.count.fetch_add(1, Ordering::Relaxed);
-                // Prevents the runtime from blocking here.
+                // Wake the future that ends the turn, so that the runtime does not block here.
                 if let Some(waker) = &*counted.waker.lock() {
                     waker.wake_by_ref();
                 }
@@ -245,7 +246,7 @@ impl LoopRuntime {
             *self.pauses.waker.lock() = Some(context.waker().clone());
             Poll::Pending
         }));
-        // The waker refers to the runtime.
+        // Remove the waker, because it refers to the runtime.
         self.pauses.waker.lock().take();
     }
 }

@@ -45,9 +45,9 @@ fn message_schema(message: &MessageDescriptor, open: &mut Vec<MessageDescriptor>
         "google.protobuf.FieldMask" => Some(r#""type":"string""#.to_owned()),
         "google.protobuf.Any" | "google.protobuf.Struct" => Some(r#""type":"object""#.to_owned()),
         "google.protobuf.ListValue" => Some(r#""type":"array""#.to_owned()),
-        // Accepts any value.
+        // A `Value` accepts any JSON value.
         "google.protobuf.Value" => Some(String::new()),
-        // A wrapper is its value.
+        // A wrapper message is represented by its value.
         name if name.starts_with("google.protobuf.") && name.ends_with("Value") && message.fields().len() == 1 => {
             message.get_field(1).map(|field| field_schema(&field, open))
         }
@@ -63,9 +63,9 @@ fn message_schema(message: &MessageDescriptor, open: &mut Vec<MessageDescriptor>
         if at > 0 {
             properties.push(',');
         }
-        // Field names contain no characters that JSON escapes, unless `json_name` sets one.
+        // Escape the name, because `json_name` may set characters that JSON does not allow.
         let name = field.json_name().replace('\\', "\\\\").replace('"', "\\\"");
-        let _ = write!(properties, "\"{name}\":{{{}}}", field_schema(&field, open)); // A String takes all.
+        let _ = write!(properties, "\"{name}\":{{{}}}", field_schema(&field, open)); // Cannot fail.
     }
     format!(r#"{{"type":"object","properties":{{{properties}}},"additionalProperties":false}}"#)
 }

@@ -123,7 +123,7 @@ impl EncodedMessage {
         }
         let mut done = 0;
         for Bulk { at, bytes } in &self.bulk {
-            // `shared` writes the head again, so it is skipped here.
+            // Skip the header of the value, because `shared` writes it again.
             let head = head_length(bytes.len());
             to.encoded(self.bytes.get(done..at.saturating_sub(head)).unwrap_or_default());
             to.shared(bytes)?;
@@ -152,7 +152,7 @@ impl Fields for Opaque {
     }
 
     fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-        // Never called, because the codec of a plan decodes payloads.
+        // Never called, because payloads are decoded by the codec of their plan.
         from.nil().map(|()| Self)
     }
 }

@@ -223,8 +223,8 @@ impl Plans {
             None => PyForm::Object(form.unbind()),
         };
         let declared = &message.descriptor_proto().field;
-        // A dataclass lists its attributes in the order of declaration. Attributes of generated classes may differ from
-        // field names.
+        // Dataclasses list their attributes in the order of declaration. The attributes of generated classes may differ
+        // from field names.
         let attributes = match &form {
             PyForm::Object(class) => {
                 class.bind(py).getattr("__match_args__").and_then(|names| names.extract::<Vec<String>>())
@@ -361,11 +361,11 @@ impl Plans {
     /// Returns the Python value for an absent field of this kind, based on the default of its type.
     fn absent(&self, py: Python<'_>, kind: &Kind) -> Absent {
         match kind {
-            // `None` if the wire format represents absence.
+            // `None` represents absence if the wire format does.
             Kind::Optional(_) | Kind::Member { .. } => Absent::Value(py.None()),
             Kind::Plain(Item::Scalar(Element::Enum(indexes))) => match self.member(py, indexes, 0) {
                 Ok(member) => Absent::Value(member.unbind()),
-                // The Python enum has no member for 0.
+                // The Python enum has no member for 0, so the field is required.
                 Err(_) => Absent::Required,
             },
             _ => Absent::Default,

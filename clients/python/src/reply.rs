@@ -136,7 +136,7 @@ impl Reply {
     #[pyo3(signature = (msg = None))]
     fn cancel(slf: Bound<'_, Self>, msg: Option<Py<PyAny>>) -> PyResult<bool> {
         let Some(callbacks) = slf.get().end(Outcome::Cancelled(msg)) else { return Ok(false) };
-        // Another task is running.
+        // Schedule the callbacks, because another task is running.
         callbacks.into_iter().try_for_each(|callback| Self::call_soon(&slf, callback))?;
         Ok(true)
     }
@@ -182,7 +182,7 @@ impl Reply {
     fn end(&self, outcome: Outcome) -> Option<Vec<Callback>> {
         let mut state = self.state.lock();
         if state.outcome.is_some() {
-            // Dropping the outcome may run Python code.
+            // Release the lock first, because dropping the outcome may run Python code.
             drop(state);
             return None;
         }

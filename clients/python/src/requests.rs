@@ -103,7 +103,7 @@ impl IterableSource {
         };
         if outcome.is_err() {
             drop(part);
-            // Sends the CANCEL immediately. The first error is the outcome.
+            // Flush to send the CANCEL immediately. The first error is the outcome.
             let _ = waiter.wait(py, drive::flush());
         }
         outcome
@@ -111,7 +111,7 @@ impl IterableSource {
 
     /// Reads the next message from the iterable if the call has requested it.
     fn supply(&self, py: Python<'_>) -> PyResult<()> {
-        // Without a waker, the previous message is still in the slot.
+        // Without a waker, no message is requested, and the previous one is still in the slot.
         let Some(waker) = self.shared.slot.lock().waker.take() else { return Ok(()) };
         let next = self.values.bind(py).clone().next();
         let next = next.map(|value| encode::payload(&self.plans, self.index, &value?)).transpose()?;

@@ -313,7 +313,7 @@ impl Api {
     fn encode<'py>(&self, name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let payload = encode::payload(&self.plans, self.plans.index_of(name)?, value)?;
         let mut out = Vec::new();
-        // Subscribers are native peers.
+        // Use the extended encoding, because all subscribers are native peers.
         payload.encode_root(&mut Encoder::new(&mut out).with_form(Form::Extended)).map_err(refused)?;
         Ok(PyBytes::new(value.py(), &out))
     }

@@ -195,7 +195,7 @@ impl Server {
         } = settings;
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
-            // The additional thread resolves names.
+            // One additional thread resolves names.
             .max_blocking_threads(threads.saturating_add(1))
             .thread_name("frisbee-rpc-server")
             .enable_all()
@@ -232,7 +232,7 @@ impl Server {
         let (stop, stopped) = oneshot::channel::<()>();
         let (ending, ended) = watch::channel(None);
         let until = async {
-            // A dropped server stops too.
+            // The server also stops when the sender is dropped.
             let _ = stopped.await;
         };
         let bound = py.detach(|| {
@@ -382,7 +382,7 @@ fn opened(
                 http = http.grpc();
             }
             "websocket" => {
-                // The setting includes the allowed hosts and origins of HTTP.
+                // The settings for HTTP include the allowed hosts and origins.
                 has_http = true;
                 gateway = gateway.web_socket();
             }
@@ -602,7 +602,7 @@ async fn pooled(function: Arc<Function>, call: Call) -> ResponseStream<Payload> 
             let mut generated = match Generated::new(function, call) {
                 Ok(generated) => generated,
                 Err(status) => {
-                    // The send fails only if the call was cancelled.
+                    // The send fails only if the call has been cancelled.
                     let _ = handle.block_on(sender.send(Err(status)));
                     return;
                 }

@@ -28,7 +28,7 @@ pub(crate) enum Stream {
 impl Stream {
     fn write(&self, from: &[IoSlice<'_>]) -> io::Result<usize> {
         match (self, from) {
-            // A single buffer uses `write`, which is cheaper.
+            // Use `write` for a single buffer, because it is cheaper than `writev`.
             (Self::Tcp(stream), [one]) => (&*stream).write(one),
             (Self::Unix(stream), [one]) => (&*stream).write(one),
             #[cfg(target_os = "linux")]
@@ -86,7 +86,7 @@ const WRITING: usize = 1;
 impl Socket {
     pub(crate) fn new(stream: Stream, loop_runtime: Weak<LoopRuntime>) -> Self {
         let sides: [Mutex<Side>; 2] = Default::default();
-        // No data can have arrived yet.
+        // Assume that reading would block, because no data can have arrived yet.
         sides[READING].lock().is_blocked = true;
         let shared = Arc::new(Shared { stream, sides });
         if let Some(loop_runtime) = loop_runtime.upgrade() {
@@ -172,7 +172,7 @@ impl Drop for Socket {
     fn drop(&mut self) {
         let Some(loop_runtime) = self.loop_runtime.upgrade() else { return };
         let (shared, weak) = (self.shared.clone(), Arc::downgrade(&loop_runtime));
-        // The loop must remove the descriptor before it is closed, because its number can be reused.
+        // Let the loop remove the descriptor before it is closed, because its number can be reused.
         loop_runtime.sender().leave(Box::new(move |py| {
             let Some(loop_runtime) = weak.upgrade() else { return Ok(()) };
             unwatch(py, &shared, READING, &loop_runtime)?;
@@ -230,7 +230,7 @@ pub(crate) struct Ready {
 impl Ready {
     fn __call__(&self, py: Python<'_>) -> PyResult<()> {
         let is_awaited = self.shared.free(self.side);
-        // A ready side without a waiting task is removed from the loop, which would otherwise call back continuously.
+        // Remove a ready side without a waiting task from the loop, which would otherwise call back continuously.
         if self.side == WRITING || !is_awaited {
             unwatch(py, &self.shared, self.side, &self.loop_runtime)?;
         }

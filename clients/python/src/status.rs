@@ -46,7 +46,7 @@ pub(crate) fn of_exception(py: Python<'_>, error: &PyErr) -> PyResult<Option<Sta
 pub(crate) fn shown<'py>(py: Python<'py>, metadata: &Metadata) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
     let (texts, binary) = (PyDict::new(py), PyDict::new(py));
     for (key, value) in metadata.iter() {
-        // The first of several values counts, as in access rules.
+        // Keep the first of several values, like access rules do.
         if texts.contains(key)? || binary.contains(key)? {
             continue;
         }

@@ -86,7 +86,7 @@ pub(crate) fn parts(value: &Bound<'_, PyAny>) -> PyResult<Parts> {
         if !value.is_instance(&numpy.getattr("ndarray")?)? {
             return Err(error);
         }
-        // Subclasses have additional state, such as a mask, which would be lost.
+        // Reject subclasses, because their additional state, such as a mask, would be lost.
         return Err(PyTypeError::new_err(format!("{}: pass numpy.asarray of it", error.value(py))));
     };
     let dtype = value.getattr("dtype")?;
@@ -103,7 +103,8 @@ pub(crate) fn parts(value: &Bound<'_, PyAny>) -> PyResult<Parts> {
     };
     let mut array = numpy.call_method1("ascontiguousarray", (array,))?;
     if named.element == ElementType::Bfloat16 {
-        // The type belongs to another package and does not support the buffer protocol.
+        // View the array as integers, because the type belongs to another package and does not support the buffer
+        // protocol.
         array = array.call_method1("view", ("uint16",))?;
     }
     Ok((name, shape, shared(&array)?))
@@ -137,7 +138,7 @@ pub(crate) fn decode<'py>(py: Python<'py>, plan: &Plan, from: &mut Decoder<'_>) 
             "dtype" => tensor.dtype = from.string().map_err(refused)?,
             "shape" => {
                 let length = from.list(Kind::U32).map_err(refused)?;
-                // At most four times the number of received bytes.
+                // The shape takes at most four times the number of received bytes.
                 tensor.shape = (0..length).map(|_| from.u32().map_err(refused)).collect::<PyResult<_>>()?;
             }
             _ => tensor.data = from.bytes().map_err(refused)?,
@@ -150,7 +151,7 @@ pub(crate) fn decode<'py>(py: Python<'py>, plan: &Plan, from: &mut Decoder<'_>) 
 pub(crate) fn array<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
     let numpy = numpy(py)?;
     if tensor.dtype.is_empty() && tensor.data.is_empty() {
-        // The default message has no type.
+        // The default message has no element type.
         return Err(PyValueError::new_err("the tensor has no type"));
     }
     let dtype = tensor.check().map_err(refused)?;
@@ -170,7 +171,7 @@ pub(crate) fn array<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py
     } else {
         numpy.call_method1("frombuffer", (view, described))?
     };
-    // The length of the data was checked.
+    // The length of the data has already been checked.
     if tensor.shape.len() == 1 {
         return Ok(flat);
     }

@@ -205,7 +205,7 @@ impl Shared {
         let mut client = self.client.lock().await;
         if let Some(known) = client.as_ref() {
             let known = known.clone();
-            // A lost connection is replaced on behalf of its subscriptions.
+            // Wait until a lost connection has been replaced on behalf of its subscriptions.
             let is_open = || known.connection().is_ok_and(|connection| !connection.is_closed());
             for _ in 0..RECONNECT_ATTEMPTS {
                 if is_open() {
@@ -232,7 +232,7 @@ async fn within(broker: &Broker) -> Result<Client, Status> {
         let (ours, theirs) = memory();
         let acceptor = acceptor.clone();
         tokio::spawn(async move {
-            // The other end reports the error.
+            // Ignore the error, because the other end reports it.
             let _ = acceptor.serve_connection(theirs).await;
         });
         async { Ok(ours) }
@@ -319,7 +319,7 @@ impl Subscribed {
         let slot = self.slot.get()?;
         loop {
             Waiter::Other(&self.runtime).wait(py, slot.clone().fill())?;
-            // A signal that arrived before the message raises here, and the message remains the next one.
+            // Raise the exception of a signal that arrived before the message, which remains the next one.
             py.check_signals()?;
             if let Some(next) = slot.take() {
                 let message = next.map_err(|status| raised(py, &status))?;

@@ -25,7 +25,7 @@ fn member(value: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     } else if value.is_instance_of::<PyDict>() {
         "dict"
     } else if value.hasattr("__array_interface__")? && value.hasattr("ndim")? {
-        // NumPy scalars are numbers.
+        // Objects without `__setitem__`, such as NumPy scalars, are numbers.
         match value.hasattr("__setitem__")? {
             true => "array",
             false if value.extract::<bool>().is_ok() => "truth",

@@ -124,7 +124,7 @@ impl Jwt {
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
         validation.set_issuer(&[&self.issuer]);
         validation.set_audience(&[&self.audience]);
-        // Checked below with the configured clock.
+        // Expiry and start are checked below with the configured clock.
         (validation.validate_exp, validation.validate_nbf) = (false, false);
         let claims: Claims = decode(token, &key.key, &validation).map_err(|error| refused(&error))?.claims;
         let now = (self.clock)().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

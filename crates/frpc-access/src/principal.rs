@@ -271,7 +271,7 @@ impl Principal {
     /// as one authenticated by a certificate.
     pub fn sign_in(&self, connection: &Connection) -> Result<(), Status> {
         let lock = connection.attachments().get_or_insert::<SignInLock>();
-        // Held across the check and the replacement. Otherwise concurrent sign-ins could both succeed.
+        // Hold the lock during the check and the replacement, because otherwise concurrent sign-ins could both succeed.
         let signing_in = lock.0.lock();
         if Self::of(connection).is_some_and(|own| own.expires().is_none()) {
             return Err(Status::failed_precondition("the connection itself identifies the caller"));
@@ -280,7 +280,7 @@ impl Principal {
         drop(signing_in);
         let Some(expires) = self.expires() else { return Ok(()) };
         let (of, signed_in) = (connection.clone(), Arc::downgrade(&self.0));
-        // Not spawned as a task of the connection, because a shutdown would wait for it.
+        // Spawn on the runtime rather than as a task of the connection, because a shutdown would wait for the latter.
         connection.runtime_handle().spawn(async move {
             if tokio::time::timeout_at(expires.into(), of.closed()).await.is_ok() {
                 return;

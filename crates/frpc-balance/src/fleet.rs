@@ -67,7 +67,7 @@ impl Fleet {
         let quick = match call.is_unary() {
             true if self.clock.is_marked() => self.weighed(),
             true => self.choice.lock().next().map(ChosenServer::usual),
-            // Streams are not timed. An ejection also ends without them.
+            // Streams are never trials, because they are not timed. An ejection also ends without them.
             false => None,
         };
         quick.or_else(|| self.chosen_slowly()).map(|chosen| chosen.for_call(call))
@@ -92,7 +92,7 @@ impl Fleet {
     /// Recomputes the costs of all candidates.
     #[cold]
     fn assess(&self) {
-        // Reset before the check for due work, so that the next call notices later events.
+        // Reset the mark before checking for due work, so that the next call notices later events.
         self.clock.relax();
         if let Some(now) = self.clock.take_due() {
             if self.clock.take_changed() {
@@ -181,7 +181,7 @@ impl Fleet {
     }
 
     fn close_all(&self) {
-        // `add` checks this under the same lock.
+        // Set the flag under the lock that `add` holds when it checks it.
         let members = self.members.read();
         self.is_closed.store(true, Ordering::Release);
         let all: Vec<_> = members.rows().iter().map(|row| row.member.clone()).collect();
@@ -199,7 +199,7 @@ impl Fleet {
         if !self.is_closed.load(Ordering::Acquire) {
             members.add(rows);
             self.rebuild_choice(&members);
-            // A member may have connected before its row existed.
+            // Notify waiting calls again, because a member may have connected before its row was added.
             self.clock.connected.notify_waiters();
         }
     }

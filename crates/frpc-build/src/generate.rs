@@ -93,7 +93,7 @@ fn modules(
     }
     let has_any = externs.json && json::has_any(schema);
     let documents = JsonSchemas::new(&schema.files, index, externs, &options.comments_off);
-    // Names the views of all modules first, because views of one module may refer to those of another.
+    // Assign the names of views in all modules first, because views of one module may refer to those of another.
     let mut views = ViewNames::new();
     modules.iter().filter(|_| externs.views).for_each(|(_, items)| name_views(items, &mut views, warn));
     let types = polyglot::layout::Schema::new(&schema.files);
@@ -171,7 +171,7 @@ fn mark(config: &mut prost_build::Config, index: &Index<'_>) {
 
 /// Runs prost-build without writing files, and converts its panics into errors.
 fn run_prost(config: &mut prost_build::Config, schema: &Schema) -> Result<HashMap<Module, String>, Error> {
-    // Holds types that prost-build must know but that are not generated.
+    // Collects the code of types that prost-build must know but for which no code is generated.
     let skipped = Module::from_parts(["(skipped)"]);
     let files = schema.files.iter().filter(|file| schema.is_used(file)).map(|file| {
         let mut file = file.clone();
@@ -283,7 +283,8 @@ impl Codecs<'_> {
         let redacted = redact::redacted(&message);
         let has_own_debug = fields.has_btree_map || shares_strings(&item.attrs) || !redacted.is_empty();
         if has_own_debug && prost_code::skip_debug(&mut item.attrs) {
-            // Also for `BTreeMap`, because prost-derive 0.14 ignores `prost_path` there and requires the crate prost.
+            // Also needed for `BTreeMap`, because prost-derive 0.14 ignores `prost_path` there and requires the crate
+            // prost.
             codecs.push(redact::struct_debug(&item.ident, &Generics::default(), fields.order.iter(), &redacted));
         }
         Ok(codecs)

@@ -91,7 +91,7 @@ pub(crate) fn number(
     let mut allocator = OperationAllocator { used: OPERATIONS_KEPT.collect() };
     let mut operations = Operations::new();
     let go = (options.numbering == Numbering::Go).then_some(OPERATION_FIRST);
-    // Files with a fixed first operation precede those that take a free one.
+    // Number files with a configured first operation before those that take free numbers.
     let firsts = files.iter().map(|file| (file, options.base(file.name()).or(go)));
     let (bound, free): (Vec<_>, Vec<_>) = firsts.partition(|(_, first)| first.is_some());
     for (file, first) in bound.into_iter().chain(free) {
@@ -154,8 +154,7 @@ fn first_free(used: &BTreeSet<u16>, methods: u32) -> Option<u32> {
         fits && (room == 0 || u16::try_from(first).is_ok_and(|first| used.range(first..=last).next().is_none()))
     };
     let lowest = u32::from(OPERATION_FIRST);
-    // The first file reserves no operations for later methods, because `operation_base` may place another file directly
-    // after it.
+    // Reserve no numbers before the first file, because `operation_base` may place another file directly after it.
     if is_free(lowest, methods) {
         return Some(lowest);
     }

@@ -111,7 +111,7 @@ impl Reader<'_> {
                 if !is_flat.get(*oneof).copied().unwrap_or(true) {
                     return Ok(None);
                 }
-                // Only messages can be nil. The last member that is not its default wins.
+                // Only messages can be nil. The last member with a value other than its default is the set one.
                 let value = match of {
                     Element::Message(_) => self.present(of, from)?,
                     of => Some(self.value(of, from)?),
@@ -129,7 +129,7 @@ impl Reader<'_> {
             }
             Shape::Map(key, of) => {
                 let length = from.map(key.kind(), of.kind())?;
-                // A hash table is at most seven eighths full, and half of that right after it has grown.
+                // Charge for a hash table, which is at most seven eighths full, and half of that after it has grown.
                 self.charge(length.saturating_mul(2 * size_of::<(MapKey, Value)>()), from)?;
                 let mut map = std::collections::HashMap::with_capacity(length);
                 for at in 0..length {

@@ -78,7 +78,7 @@ impl Writer<'_> {
                 let value = message.get_field(&field.descriptor);
                 let map = value.as_map().ok_or_else(mismatch)?;
                 to.map(key.kind(), of.kind(), map.len())?;
-                // Sorted, so that equal messages have the same encoding.
+                // Sort the entries, so that equal messages have equal encodings.
                 let mut entries: Vec<_> = map.iter().collect();
                 entries.sort_by(|one, other| one.0.cmp(other.0));
                 for (at, (key, element)) in entries.into_iter().enumerate() {
@@ -146,7 +146,7 @@ fn absent(of: &Element, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
         Element::F64 => to.f64(0.0),
         Element::String => to.string("")?,
         Element::Bytes => to.bytes(&[])?,
-        // In proto3, the first value of an enum is 0.
+        // The first value of a proto3 enum is 0.
         Element::Enum(indexes) => to.u32(indexes.index_of(0).unwrap_or(0)),
         Element::Message(_) => to.nil(),
     }

@@ -15,7 +15,7 @@ impl Layouts {
     pub(crate) fn of(&self, message: &MessageDescriptor) -> Arc<Layout> {
         let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match cache.get(message.full_name()) {
-            // Another pool may have a different message with this name.
+            // Compare the types, because another descriptor pool may have a different message with this name.
             Some(layout) if layout.message == *message => layout.clone(),
             _ => {
                 let layout = Arc::new(Layout::new(message));
@@ -89,7 +89,7 @@ pub struct Indexes {
 impl Layout {
     pub fn new(message: &MessageDescriptor) -> Self {
         let mut declared: Vec<FieldDescriptor> = declared(message).collect();
-        // The field numbers of each oneof's members, in the order of declaration.
+        // Field numbers of each oneof's members, in the order of declaration.
         let mut members: Vec<Vec<u32>> = Vec::new();
         let mut by_oneof = HashMap::new();
         for field in &declared {
@@ -100,7 +100,7 @@ impl Layout {
                 None => members.push(vec![field.number()]),
             }
         }
-        // The sort is stable: each group keeps the order of declaration.
+        // The sort is stable, so each group keeps the order of declaration.
         declared.sort_by_key(group);
         let mut seen = vec![false; members.len()];
         let fields: Vec<Field> = declared

@@ -63,7 +63,7 @@ impl Codec {
 pub(crate) fn memory(descriptor: &MessageDescriptor, bytes: &[u8]) -> Result<usize, DecodeError> {
     let mut walk = Walk { input: bytes.len(), left: usize::MAX, max: usize::MAX };
     walk.message(descriptor, bytes, NESTING)?;
-    // Texts are copied.
+    // Add the length of the input, because texts are copied.
     Ok(walk.max.saturating_sub(walk.left).saturating_add(bytes.len()))
 }
 
@@ -78,7 +78,7 @@ struct Walk {
 
 impl Walk {
     fn message(&mut self, descriptor: &MessageDescriptor, mut from: &[u8], levels: u32) -> Result<(), DecodeError> {
-        // Decoding also rejects messages that nest too deep.
+        // Ignore messages that are nested too deeply, because decoding rejects them.
         let Some(levels) = levels.checked_sub(1) else { return Ok(()) };
         while !from.is_empty() {
             let malformed = |_| DecodeError::new("malformed field".to_owned(), self.input);
@@ -110,13 +110,13 @@ impl Walk {
         is_delimited: bool,
         levels: u32,
     ) -> Result<(), DecodeError> {
-        // Unknown fields are preserved.
+        // Charge for unknown fields, because they are preserved.
         let Some(field) = field else { return self.charge(ELEMENT + BLOCK, content) };
         let is_list = field.cardinality() == Cardinality::Repeated;
         match field.kind() {
             Kind::Message(within) if is_delimited => {
                 self.charge(if field.is_map() { ENTRY } else { ELEMENT }, content)?;
-                // The B-tree nodes of its fields.
+                // Charge for the B-tree nodes that store the fields of the message.
                 self.charge(if content.is_empty() { 0 } else { NODE }, content)?;
                 self.charge(within.fields().len().saturating_mul(DEFAULT), content)?;
                 self.message(&within, content, levels)

@@ -38,7 +38,8 @@ const STEPS_MAX: usize = 10_000_000;
 /// If the bytes are not a valid set.
 pub fn pool(files: &[u8]) -> Result<DescriptorPool, String> {
     check(files)?;
-    // The library panics on an unknown syntax, some defaults, and options with other types than Google's.
+    // Catch panics, because prost-reflect panics on an unknown syntax, some defaults, and options with other types than
+    // Google's.
     let made = std::panic::catch_unwind(|| DescriptorPool::decode(files).map_err(|error| error.to_string()));
     let pool = made.unwrap_or_else(|_| Err("it is malformed".to_owned()))?;
     let values = pool.all_messages().map(|message| {
@@ -60,7 +61,7 @@ fn check(files: &[u8]) -> Result<(), String> {
     let set = FileDescriptorSet::decode(files).map_err(|error| error.to_string())?;
     check_imports(&set.file)?;
     for file in &set.file {
-        // Each component of a package name is a package.
+        // Each component of a package name counts as a package.
         subtract(&mut left, file.package().split('.').count())?;
         check_file(file)?;
     }
@@ -132,7 +133,7 @@ fn subtract(left: &mut usize, parts: usize) -> Result<(), String> {
 
 fn check_imports(files: &[FileDescriptorProto]) -> Result<(), String> {
     let names: HashSet<&str> = files.iter().map(FileDescriptorProto::name).collect();
-    // The number of paths from each previous file, and of the steps on them.
+    // Number of import paths that start at each earlier file, and number of steps on them.
     let mut paths: HashMap<&str, (usize, usize)> = HashMap::new();
     let mut steps = 0_usize;
     for file in files {
@@ -145,7 +146,7 @@ fn check_imports(files: &[FileDescriptorProto]) -> Result<(), String> {
             let import = usize::try_from(*at).ok().and_then(|at| file.dependency.get(at));
             import.map_or((1, 0), known)
         });
-        // The library searches the public imports for each import.
+        // prost-reflect searches the public imports of a file for each of its imports.
         let own = (1_usize, file.dependency.len().saturating_mul(1 + file.public_dependency.len()));
         let (count, cost) =
             public.fold(own, |(count, cost), (paths, steps)| (count.saturating_add(paths), cost.saturating_add(steps)));

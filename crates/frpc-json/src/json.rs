@@ -167,7 +167,7 @@ impl<M: Fields> Json for M {
         let mut has_type = !from.mark_any(false);
         from.level(|from| {
             let mut seen = SeenFields::default();
-            // Writers use the order of declaration, so the next field in the input is probably the next declared one.
+            // Writers usually write fields in the order of declaration, so expect the next declared field first.
             let mut next = 0_usize;
             let mut is_field = from.first_field()?;
             while is_field {

@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
         };
         Ok(Self {
             text,
-            // Some editors and programs write a byte order mark.
+            // Skip a byte order mark, which some editors and programs write.
             at: if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 },
             levels: options.nesting_max,
             memory: options.container_memory,
@@ -430,7 +430,7 @@ impl<'a> Reader<'a> {
     pub fn level<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, DecodeError>) -> Result<T, DecodeError> {
         self.levels = self.levels.checked_sub(1).ok_or_else(|| self.too_deep())?;
         let value = read(self)?;
-        self.levels = self.levels.wrapping_add(1); // The same level as before.
+        self.levels = self.levels.wrapping_add(1); // Returns to the previous level.
         Ok(value)
     }
 

@@ -42,7 +42,7 @@ values! {
     i64, "Int64Value", |value| *value == 0, |to| to.quoted_integer(*value), |from| from.integer_as("int64")?;
     u32, "UInt32Value", |value| *value == 0, |to| to.integer(*value), |from| from.integer_as("uint32")?;
     u64, "UInt64Value", |value| *value == 0, |to| to.quoted_integer(*value), |from| from.integer_as("uint64")?;
-    // Compares bits, because negative zero is not the default.
+    // Compare bits, because negative zero is not the default value.
     f32, "FloatValue", |value| value.to_bits() == 0, |to| to.float(*value), |from| from.float("float")?;
     f64, "DoubleValue", |value| value.to_bits() == 0, |to| to.float(*value), |from| from.float("double")?;
     String, "StringValue", |value| value.is_empty(), |to| to.string(value), |from| from.string("string")?.into();

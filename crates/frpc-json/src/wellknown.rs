@@ -95,7 +95,7 @@ impl Writer<'_> {
 /// value::Kind)`.
 #[macro_export]
 macro_rules! well_known {
-    // The implementation, given the expressions that write and read the value `$this`.
+    // Emits the implementation, given the expressions that write and read the value `$this`.
     (@json $name:expr, $type:ty, $this:ident, |$to:ident| $encode:expr, |$from:ident| $decode:expr $(, $nullable:literal)?) => {
         impl $crate::Json for $type {
             const NAME: &'static str = concat!("google.protobuf.", $name);

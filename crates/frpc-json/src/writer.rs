@@ -279,7 +279,7 @@ impl<'a> Writer<'a> {
         let levels = self.levels.checked_sub(1);
         self.levels = levels.ok_or_else(|| EncodeError::new(EncodeReason::NestingTooDeep))?;
         write(self)?;
-        self.levels = self.levels.wrapping_add(1); // The same level as before.
+        self.levels = self.levels.wrapping_add(1); // Returns to the previous level.
         Ok(())
     }
 

@@ -164,9 +164,9 @@ impl Generator<'_> {
             let members = proto.field.iter().filter(|field| oneof_of(field) == Some(at));
             let members: Vec<String> = members.map(|field| format!("\"{}\"", names.field(field))).collect();
             if members.is_empty() {
-                continue; // This is the oneof of an optional field.
+                continue; // This is the synthetic oneof of an optional field.
             }
-            // Written after the fields, so that it hides none of their types.
+            // Written after the fields, because it would otherwise hide their types.
             let (name, members) = (names.oneof(at), members.join(", "));
             let _ = writeln!(module.text, "\n    @_builtins.property");
             let _ = writeln!(module.text, "    def {name}(self) -> _typing.Literal[{members}] | None:");
@@ -199,7 +199,7 @@ impl Generator<'_> {
             Type::Float | Type::Double => "0.0".to_owned(),
             Type::String => "\"\"".to_owned(),
             Type::Bytes => "b\"\"".to_owned(),
-            // Evaluated on use, because packages may import each other.
+            // A lambda defers the evaluation until use, because packages may import each other.
             Type::Enum => format!("_dataclasses.field(default_factory=lambda: {of}(0))"),
             _ => "0".to_owned(),
         };
@@ -358,7 +358,7 @@ impl Generator<'_> {
         if lines.is_empty() && !fallback.is_empty() {
             lines.push(fallback.to_owned());
         }
-        // The comment must neither end the string nor contain escapes.
+        // Escape the comment, because it must not end the string or contain escape sequences.
         let lines: Vec<String> = lines.iter().map(|line| line.replace('\\', "\\\\").replace('"', "\\\"")).collect();
         match &lines[..] {
             [] => {}

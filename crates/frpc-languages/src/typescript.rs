@@ -389,7 +389,7 @@ impl Generator<'_> {
         fallback: &str,
     ) {
         let comment = self.checked.schema.comment(file, path);
-        // The text must not end the comment.
+        // Escape the text, because it must not end the comment.
         let mut lines: Vec<String> = comment.iter().map(|line| line.replace("*/", "*\\/")).collect();
         if lines.is_empty() && !fallback.is_empty() {
             lines.push(fallback.to_owned());

@@ -76,7 +76,7 @@ impl Catalog {
                 open.extend(imports.filter_map(|import| names.get(import)).copied());
             }
         }
-        // Files follow their imports.
+        // Add the files in this order, in which imports come first.
         for (_, file) in all.iter().enumerate().filter(|(at, _)| wanted.contains(at)) {
             self.add(file);
         }
@@ -88,7 +88,8 @@ impl Catalog {
             if existing.bytes == file.bytes {
                 return;
             }
-            // Two builds may embed different files of one name, which clients could not distinguish.
+            // Skip a file whose symbols are known. Two builds may embed different files with the same name, which
+            // clients could not distinguish.
             if file.symbols().iter().all(|symbol| self.by_symbol.contains_key(symbol)) {
                 return;
             }

@@ -101,7 +101,7 @@ impl Service {
         let method = |method: &Method| {
             Some(MethodDescription {
                 name: method.name.clone(),
-                // The protocol reserves smaller operations.
+                // Lower operation numbers are reserved for the protocol.
                 operation: u16::try_from(method.operation).ok().filter(|operation| *operation >= 10)?,
                 is_idempotent: method.idempotency() != Idempotency::Unknown,
                 is_without_side_effects: method.idempotency() == Idempotency::NoSideEffects,

@@ -172,7 +172,7 @@ impl Lifecycle for Shared {
         self.state.send_modify(|state| state.is_stopping = true);
         let state = self.state.clone();
         Box::pin(async move {
-            // A stream ends when it is polled after its last status, which happens once that status was sent.
+            // A watch ends when it is polled after its last status, which happens once that status has been sent.
             if tokio::time::timeout(TELL_TIMEOUT, state.closed()).await.is_err() {
                 let waiting = state.receiver_count();
                 tracing::debug!(waiting, "health watchers do not read; stopping without them");

@@ -135,7 +135,7 @@ impl Introspection {
     /// 1024.
     pub fn to_json(&self, connections: usize) -> String {
         let mut json = Vec::new();
-        // Encoding cannot fail, because the message contains no floats and no values out of range.
+        // Encoding cannot fail, because the message contains no floats and no values that are out of range.
         let written = frpc::json::to_json(&self.overview(connections.min(PAGE.1)), &mut json);
         if written.is_err() {
             json.clear();
@@ -202,7 +202,7 @@ impl v1::Introspection for Introspection {
             return Err(Status::invalid_argument(text));
         }
         let mut ticks = tokio::time::interval(Duration::from_millis(interval_ms.into()));
-        // A slow client gets one reply in place of all that it missed.
+        // A slow client gets a single reply in place of all those that it missed.
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let watching = (self.clone(), (connections as usize).min(PAGE.1), ticks);
         let replies = futures_util::stream::unfold(watching, async |(introspection, connections, mut ticks)| {

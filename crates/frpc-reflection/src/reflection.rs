@@ -90,7 +90,7 @@ impl Service for Reflection {
     const NAME: &'static str = v1::ReflectionServer::<ReflectionState>::NAME;
 
     fn methods(&self) -> Methods {
-        // Each server has its own catalog.
+        // Create a separate state, because each server has its own catalog.
         let shows = Arc::new(ReflectionState { settings: self.clone(), ..ReflectionState::default() });
         let methods = v1::ReflectionServer::from_arc(shows.clone()).methods();
         methods
@@ -134,7 +134,7 @@ impl v1::Reflection for ReflectionState {
         let not_modified = request.get_ref().etag == catalog.etag;
         let first = ListPiece { etag: catalog.etag.clone(), not_modified, ..ListPiece::default() };
         let count = if not_modified { 0 } else { catalog.pieces.len() };
-        // Cloned lazily, because a slow client may send many requests.
+        // Clone the messages lazily, because a slow client may send many requests.
         let rest = (0..count).filter_map(move |at| catalog.pieces.get(at).cloned());
         Ok(Response::new(ResponseStream::new(frpc::iter(std::iter::once(first).chain(rest).map(Ok)))))
     }

@@ -118,7 +118,7 @@ impl Counters {
     pub fn snapshot(&self) -> Snapshot {
         let Inner { methods, shards, retried, late, unserved, dialled, not_dialled, .. } = &*self.0;
         let sums = shards.sums();
-        // Read after the sums, so that every key has a row.
+        // Read the methods after the sums, so that every key has a row.
         let rows = methods.lock().rows.clone();
         let row = |key: &Key| rows.get(key.row as usize).copied();
         let code = |key: &Key| Code::from_i32(i32::from(key.code));
@@ -190,7 +190,7 @@ impl BatchObserver for Counters {
     }
 
     fn reclassified(&self, method: u32, code: Code, nanos: u64) {
-        // Sums wrap, so one shard may subtract a call that another added.
+        // Add -1 by wrapping. The sums wrap as well, so one shard may subtract a call that another added.
         self.0.shards.add(Key::new(method, Code::Ok), 1_u64.wrapping_neg(), nanos);
         self.ended(method, code, 1, nanos);
     }
@@ -214,7 +214,7 @@ impl BatchObserver for Counters {
 
     fn channel(&self, servers: ChannelServers) {
         let mut channels = self.0.channels.lock();
-        // Remove dropped channels, which would accumulate.
+        // Remove dropped channels, because they would otherwise accumulate.
         channels.retain(ChannelServers::is_alive);
         channels.push(servers);
     }
@@ -329,7 +329,7 @@ mod tests {
     fn success_taken_back_before_it_is_read_counts_as_none() {
         let counters = Counters::new();
         let row = counters.register(&about(0));
-        // The call was counted as a success by another shard, which was read earlier.
+        // The success was counted in another shard, which the snapshot reads first.
         counters.reclassified(row, Code::Cancelled, 1000);
         let calls = counters.snapshot().calls;
         let counted: Vec<_> = calls.iter().map(|calls| (calls.code, calls.durations.count())).collect();

@@ -84,7 +84,7 @@ impl MetricsExporter {
                     }
                     gauge!(name, labels).set(figure.value as f64);
                 }
-                // All other figures are counters, including sums.
+                // All other metrics are counters, including sums.
                 _ => {
                     if describes {
                         describe_counter!(name, help);
@@ -115,7 +115,7 @@ impl MetricsExporter {
             if new > 0 {
                 histogram.record_many(end.as_secs_f64(), usize::try_from(new).unwrap_or(usize::MAX));
             }
-            *before += new; // A success that is taken back stays reported.
+            *before += new; // A success that was corrected later stays reported.
         }
     }
 }

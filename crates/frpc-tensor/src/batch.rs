@@ -190,7 +190,7 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
     pub async fn call(&self, item: T) -> Result<R, E> {
         let (reply, replied) = oneshot::channel();
         self.shared.add(PendingCall { item, arrived: Instant::now(), reply })?;
-        // The sender was dropped with the runtime of the task.
+        // The reply sender is dropped if the runtime of the task shuts down.
         replied.await.unwrap_or_else(|_| Err(BatchError::Ended.into()))
     }
 }
@@ -199,7 +199,7 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
     fn add(self: &Arc<Self>, waiting: PendingCall<T, R, E>) -> Result<(), E> {
         let mut queue = self.queue.lock();
         if queue.waiting.len() >= self.queue_max {
-            // Cancelled calls release their places.
+            // Remove cancelled calls to free their places in the queue.
             queue.waiting.retain(|waiting| !waiting.reply.is_closed());
         }
         if queue.waiting.len() >= self.queue_max {
@@ -417,7 +417,7 @@ mod tests {
         let start = Instant::now();
         assert_eq!(all(&batcher, 0..8).await, (0..8).map(|number| Ok(2 * number)).collect::<Vec<_>>());
         assert_eq!(sizes(&ran), [4, 4]);
-        // The second batch starts when the first has ended.
+        // The second batch starts when the first one has ended.
         assert_eq!(start.elapsed(), 2 * SECOND);
     }
 
@@ -427,7 +427,7 @@ mod tests {
         let start = Instant::now();
         assert_eq!(called(batcher.clone(), 7).await, Ok(14));
         assert_eq!(start.elapsed(), 4 * SECOND);
-        // A new task starts after the first has ended.
+        // A new task starts, because the first one has ended.
         for number in 8..10 {
             assert_eq!(called(batcher.clone(), number).await, Ok(2 * number));
         }
@@ -482,7 +482,7 @@ mod tests {
             caller.await.unwrap();
         }
         assert_eq!(sizes(&ran), [1, 3, 3, 3]);
-        // Only the very first call waited.
+        // Only the first call had to wait.
         assert_eq!(start.elapsed(), 7 * SECOND);
     }
 

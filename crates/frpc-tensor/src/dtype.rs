@@ -125,7 +125,7 @@ impl Dtype {
         let code = if code == "?" { "b1" } else { code };
         let (element, ..) = TYPES.iter().find(|(.., known)| *known == code && !code.is_empty())?;
         let is_single = element.size() == 1;
-        // Only elements of one byte have no byte order.
+        // Only elements of one byte may have no byte order.
         (is_single || order != "|").then_some(Self { element: *element, is_big_endian: order == ">" && !is_single })
     }
 }

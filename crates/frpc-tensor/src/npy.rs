@@ -57,7 +57,7 @@ pub(crate) fn write(tensor: &Tensor) -> Result<Vec<u8>, TensorError> {
     let spaces = whole.saturating_sub(prefix).saturating_sub(header.len()).saturating_sub(1);
     header.extend(std::iter::repeat_n(' ', spaces));
     header.push('\n');
-    // The header fits u16, because it has at most 64 dimensions of ten digits.
+    // The length fits into u16, because the header has at most 64 dimensions of ten digits.
     let header_length = u16::try_from(header.len()).unwrap_or(u16::MAX);
     let mut file = Vec::with_capacity(whole.saturating_add(tensor.data.len()));
     file.extend_from_slice(MAGIC);
@@ -181,7 +181,7 @@ impl<'a> Literal<'a> {
         if number.is_empty() {
             return Err(NOT_UNDERSTOOD);
         }
-        // Python 2 appended `L` to long integers.
+        // Python 2 appended `L` to long integers, so skip it.
         self.rest = rest.strip_prefix('L').unwrap_or(rest);
         number.parse().map_err(|_| TensorError::Shape)
     }
@@ -226,7 +226,7 @@ fn in_c_order(data: Bytes, shape: &[u32], size: usize) -> Bytes {
     let mut offset = 0_usize;
     while ordered.len() < data.len() {
         ordered.extend_from_slice(data.get(offset..offset.saturating_add(size)).unwrap_or_default());
-        // Advance like an odometer: the last dimension first, earlier ones when it wraps.
+        // Advance the indexes like an odometer: the last dimension first, and the others when it wraps.
         for dimension in dimensions.iter_mut().rev() {
             dimension.at = dimension.at.saturating_add(1);
             offset = offset.saturating_add(dimension.distance);

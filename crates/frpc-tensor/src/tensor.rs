@@ -152,7 +152,7 @@ impl Tensor {
         if dtype.is_big_endian != cfg!(target_endian = "big") && size_of::<T>() > 1 {
             return Err(TensorError::ByteOrder);
         }
-        // The alignment of an empty slice does not matter.
+        // Skip the alignment check, because it does not matter for an empty slice.
         if self.data.is_empty() {
             return Ok(&[]);
         }
@@ -199,7 +199,7 @@ pub(crate) fn length(shape: &[u32], dtype: Dtype) -> Result<Option<usize>, Tenso
     if shape.len() > DIMENSIONS_MAX {
         return Err(TensorError::Shape);
     }
-    // Without elements there are no bytes, however large the other dimensions are.
+    // If any dimension is zero, there are no elements, however large the other dimensions are.
     if shape.contains(&0) {
         return Ok(Some(0));
     }

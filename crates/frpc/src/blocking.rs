@@ -41,7 +41,7 @@ const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
 /// the last of them closes the connection, and blocks for up to 2 s until it is closed.
 #[derive(Clone)]
 pub struct Blocking<C> {
-    // Declared in the order of dropping: the connection must be closed before its thread is stopped.
+    // Fields are dropped in order of declaration: the connection must be closed before its thread is stopped.
     client: C,
     channel: Channel,
     background: Arc<BackgroundThread>,
@@ -164,7 +164,7 @@ impl BackgroundThread {
 impl Drop for BackgroundThread {
     fn drop(&mut self) {
         self.running = None;
-        // A task of the connection may drop the last client on the thread itself, which must not join itself.
+        // A task of the connection may drop the last client on the background thread, which must not join itself.
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {

@@ -246,7 +246,7 @@ impl Calls {
     /// Appends a slot to the table and returns its index.
     #[cold]
     fn add_slot(&mut self, operation: Operation) -> u16 {
-        let slot = self.slots.len() as u16; // Below CALLS_MAX.
+        let slot = self.slots.len() as u16; // The number of slots is below CALLS_MAX.
         let first = if self.is_dialler { 0 } else { ACCEPTING_IDS };
         let id = self.ids.get(usize::from(slot)).copied().unwrap_or(PacketId(first + slot));
         self.slots.push(Slot::new(id, operation));
@@ -295,7 +295,7 @@ impl Calls {
     }
 
     /// Configures the table for the side that dialed, whose server has not announced its call limit yet.
-    // Limited until the server announces its limit.
+    // The limit of early calls applies until the server announces its own.
     pub(crate) fn set_dialler(&mut self) {
         self.is_dialler = true;
         self.allowed = Some(EARLY_CALLS_MAX);
@@ -324,7 +324,7 @@ impl Calls {
         if !self.is_idle() || self.paused.is_some() {
             return false;
         }
-        // The table appears full if it has no free slot and a limit of zero.
+        // Make the table appear full by removing its free slots and setting the limit to zero.
         self.paused = Some((std::mem::take(&mut self.free), self.allowed));
         self.allowed = Some(0);
         true
@@ -587,7 +587,7 @@ impl Slot {
         debug_assert!(self.caller.is_none(), "wakers are dropped without the lock");
         self.state = State::Free;
         self.id = PacketId(self.id.0 ^ CALLS_MAX as u16);
-        free.push(slot as u16); // Below CALLS_MAX.
+        free.push(slot as u16); // The number of slots is below CALLS_MAX.
     }
 
     /// Stores the body of a reply in the slot. Returns the waker of the caller.

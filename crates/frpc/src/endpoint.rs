@@ -92,7 +92,7 @@ impl Protocol for Endpoint {
     fn hello_items(&self) -> Vec<(u8, Bytes)> {
         let offered = self.offer.table.layouts.iter().map(|layout| (OFFERED, layout.item()));
         let called = self.offer.called.iter().map(|layout| (CALLED, layout.item()));
-        // Pickers balance calls by the load that servers report.
+        // Request load reports from servers, because pickers balance calls by them.
         let load_report = self
             .calls
             .as_ref()
@@ -105,7 +105,7 @@ impl Protocol for Endpoint {
     fn connected(&self, connection: &Connection) -> Session {
         self.offer.end(self.calls.as_ref()).attach(connection);
         if let Some(calls) = &self.calls {
-            // A client that sends no HELLO treats its server as a compat peer from the beginning.
+            // A client that sends no HELLO treats its server as a compat peer from the start.
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
                 calls.with(|calls| {
@@ -140,7 +140,7 @@ impl Protocol for Endpoint {
     }
 
     fn route(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
-        // The bodies of packets for mounted routers may start with any byte, so this check precedes that of the prefix.
+        // Packets for mounted routers may start with any byte, so check for them before checking for a prefix.
         if self.offer.mounts.contains(packet.operation) {
             return self.route_mounted(session, packet, outbox);
         }
@@ -172,7 +172,7 @@ impl Protocol for Endpoint {
         if mounts.contains(packet.operation) || packet.operation == Operation::STREAM && !has_stream() {
             return mounts.when_full(&session.mounted, packet);
         }
-        // Replies to calls of this end are routed immediately, even if the outbox is full.
+        // Route replies to our own calls immediately, even if the send buffer is full.
         if session.caller.is_native() && is_of_accepting_end(packet.id) {
             OverflowPolicy::Route
         } else {
@@ -200,9 +200,9 @@ impl Protocol for Endpoint {
                 refuse(&stream, &status);
                 return Routed::Useless;
             }
-            // A late packet of a Go stream, which crossed the packet that closed the stream. Do not count it, because a
-            // socket may hold many of them for each stream that is closed early. Packets on the streams of mounted
-            // routers may have any content.
+            // A late packet of a Go stream that crossed the packet which closed the stream. It is not counted, because
+            // a socket may hold many of them for each stream that is closed early, and because packets on the streams
+            // of mounted routers may have any content.
             OpenPacket::Malformed(_) | OpenPacket::Nothing => {
                 stream.forget();
                 return Routed::Continue;
@@ -314,7 +314,7 @@ impl Protocol for Endpoint {
 
     fn hand_off(&self, session: &mut Session, request: HandOffRequest) -> Routed {
         let operation = request.operation();
-        // Calls made by this end, if it has accepted the connection.
+        // Keep the connection busy while calls made on this accepted connection are in flight.
         if session.calls().is_some_and(|calls| !calls.is_idle()) {
             request.busy();
             return Routed::Continue;
@@ -337,7 +337,7 @@ impl Protocol for Endpoint {
         let method = served.entry.method;
         if !served.hands_off {
             tracing::debug!(target: "frpc::hand_off", %method, "hand-off of a connection refused: the method offers none");
-            drop(request); // Dropping it reports the end of the request.
+            drop(request); // Reports the end of the request.
             return Routed::Useless;
         }
         let (envelope, trace) = match Envelope::parse(request.request().clone()) {
@@ -350,7 +350,7 @@ impl Protocol for Endpoint {
         session.bring(operation.number(), &self.offer.table);
         let Some((_, instance)) = &mut session.last else { return Routed::Continue };
         let reply = ReplyTo::HandOff(Box::new((request, HandOff::default())));
-        // Run the handler as a task, because the connection must have no call in progress when it is handed off.
+        // Spawn the handler, because the connection must have no call in progress when it is handed off.
         let (caller, trace) = (&session.caller, trace.as_ref());
         let has_permit = caller.connection.has_call_permit();
         instance.serve(Incoming { caller, envelope, trace, reply, inline: false, has_permit }).into()
@@ -360,7 +360,7 @@ impl Protocol for Endpoint {
         match id {
             extension::ASK => self.describe_layouts(&body, outbox),
             extension::LAYOUT => {
-                // The description may also have been requested for calls made by this end.
+                // The description may also have been requested for our own calls.
                 let connection = &session.caller.connection;
                 let layouts = session.layouts.clone().or_else(|| PeerLayouts::of(connection));
                 let Some(released) = layouts.and_then(|layouts| layouts.handle_layout(&body, connection)) else {
@@ -377,7 +377,7 @@ impl Protocol for Endpoint {
             extension::CALLS if self.calls.is_none() => match PeerLayout::read(&body) {
                 Some(theirs) => {
                     let mut called = vec![theirs];
-                    // The operations of services with equal layouts may conflict with those of this service.
+                    // The operation numbers of services with equal layouts may conflict with those of this service.
                     if session.layouts.is_none()
                         && let Some(hello) = session.caller.connection.peer().hello()
                     {
@@ -406,7 +406,7 @@ impl Protocol for Endpoint {
         if ended.is_slow {
             session.warn_slow();
         }
-        // Check whether the accepting end has made calls since the last poll of the driver.
+        // Check whether calls were made on this accepted connection since the last poll of the driver.
         if self.calls.is_none() && connection.attachments().changes() != session.looked {
             session.calls();
         }
@@ -427,8 +427,8 @@ impl Protocol for Endpoint {
     }
 
     fn is_busy(&self, session: &mut Session) -> bool {
-        // Calls made by an accepting end. Those of a channel are irrelevant here, because it closes its connection when
-        // they have ended.
+        // Whether calls made on this accepted connection are in flight. Those of a channel are irrelevant here, because
+        // the channel closes its connection when they have ended.
         let calls = self.calls.is_none() && session.calls().is_some_and(|calls| !calls.is_idle());
         let is_held = session.layouts.as_ref().is_some_and(|layouts| layouts.holds_calls());
         calls || is_held || self.offer.mounts.is_busy(&mut session.mounted)
@@ -520,7 +520,7 @@ impl Endpoint {
         ended: Option<Instant>,
     ) -> Option<Instant> {
         if let Some(batch_calls) = session.caller.batch_calls().filter(|batch_calls| !batch_calls.is_empty()) {
-            // Handlers were not polled, but rejected calls must be counted too.
+            // Handlers were not polled, but rejected calls must be counted as well.
             let ended = ended.unwrap_or_else(clock::now);
             batch_calls.flush(nanos(ended.saturating_duration_since(batch.now)));
         }
@@ -556,7 +556,7 @@ impl Endpoint {
             session.hold(HeldCall::Unary(id, operation, envelope, trace.copied()));
             return Routed::Continue;
         }
-        // Go ignores such a request. Replying is harmless and saves the caller from waiting for its deadline.
+        // Go ignores such a request. We reply, because otherwise the caller would wait for its deadline.
         let unknown = || Status::unimplemented(format!("operation {operation} is not a unary method of this end"));
         let status = session.refused(operation.number()).unwrap_or_else(unknown);
         self.count_unserved();
@@ -607,7 +607,7 @@ impl Endpoint {
             let offered = self.offer.table.layouts.iter().chain(named.iter().flatten());
             put_layout(outbox, fingerprint, offered.copied().find(|layout| layout.fingerprint == fingerprint));
         }
-        // Counts as useless, because descriptions are much longer than the request for them.
+        // Count the packet as useless, because descriptions are much longer than the request for them.
         Routed::Useless
     }
 
@@ -642,7 +642,7 @@ impl Endpoint {
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
         if let Some(calls) = &self.calls {
-            // Replies are passed to the call table at the end of the poll.
+            // Replies are passed to the call table at the end of the driver poll.
             calls.handle_prefix(&body);
             session.replies.get_or_insert_default().packets.push(Packet { id, operation, body });
             return Routed::Continue;

@@ -148,7 +148,7 @@ impl<M: Message> Streaming<M> {
 
     /// Sets the translation of messages from the peer's wire layout.
     pub(crate) fn translated(self, translation: Option<Arc<Translation>>) -> Self {
-        // Mutate the value, because fields cannot be moved out of a type that implements `Drop`.
+        // Modify the value in place, because fields cannot be moved out of a type that implements `Drop`.
         let mut this = self;
         this.translation = translation;
         this
@@ -169,7 +169,7 @@ impl<M: Message> Streaming<M> {
     ///
     /// # Cancel safety
     /// Safe. Dropping the future loses no message.
-    // Not an `async fn`, whose state would have to be checked for each message.
+    // Not an `async fn`, because its state would have to be checked for each message.
     pub fn message(&mut self) -> impl Future<Output = Result<Option<M>, Status>> + use<'_, M> {
         poll_fn(|context| match self.read_short() {
             Some(message) => Poll::Ready(Ok(Some(message))),
@@ -305,7 +305,7 @@ impl<M: Message> Streaming<M> {
         let metadata = prefix::read_headers(items)?;
         self.has_headers = true;
         self.handle_answer(Code::Ok);
-        // At a server, the metadata of requests belongs to the call.
+        // On a server, the metadata of the request belongs to the call rather than the stream.
         if matches!(self.end, ReceiverEnd::Client(..)) {
             self.metadata = metadata;
         }
@@ -390,7 +390,7 @@ impl<M: Message> Streaming<M> {
 
     /// Records the status code with which the server answered the call, at a client.
     fn handle_answer(&mut self, code: Code) {
-        // Once the call has been answered, a success adds no information.
+        // Once the call has been answered, a success contains no new information.
         if std::mem::replace(&mut self.answered, true) && code == Code::Ok {
             return;
         }
@@ -419,7 +419,7 @@ impl<M: Message> Streaming<M> {
             (StreamEnd::Reset { code, message }, _) => reset(code, message),
             (StreamEnd::Refused { code, message }, _) => reset(code, message).not_run(),
             (_, ReceiverEnd::Client(connection, failed)) => {
-                // Failing to send requests may have been the reason for losing the connection.
+                // The connection may have been lost because sending requests failed.
                 let gone =
                     || connection.as_ref().and_then(Connection::close_reason).map(|reason| closed_status(&reason));
                 let closed = || Status::unavailable("the server closed the stream before its end");

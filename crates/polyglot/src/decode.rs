@@ -205,8 +205,8 @@ impl<'a> Decoder<'a> {
                 input.slice(self.position()..)
             }
             _ => {
-                // Charge the rest of the block as container memory, because each stored copy can keep the whole block
-                // alive.
+                // Charge the rest of the shared block as container memory, because each stored copy can keep the whole
+                // block alive.
                 self.container_memory = self.container_memory.saturating_sub(short_copies::surplus(self.rest.len()));
                 short_copies::copy(self.rest)
             }
@@ -317,7 +317,7 @@ impl<'a> Decoder<'a> {
     /// assert_eq!(decoder.string()?, "hi".to_owned());
     /// # Ok::<(), polyglot::DecodeError>(())
     /// ```
-    #[inline(always)] // Inlined: checks the header and calls a function that does not take `self`.
+    #[inline(always)] // Inlined because it only checks the header and then calls a function without `self`.
     pub fn string(&mut self) -> Result<String, DecodeError> {
         let (content, rest) = self.sized(Kind::String)?;
         match string(content) {
@@ -460,7 +460,7 @@ impl<'a> Decoder<'a> {
                 Err(self.error(DecodeReason::WrongElementKind { expected: key, found: *found }))
             }
             [0x02, _, found, length @ ..] if *found == value.byte() => {
-                let smallest = key.smallest().wrapping_add(value.smallest()); // At most 18.
+                let smallest = key.smallest().wrapping_add(value.smallest()); // The sum is at most 18.
                 self.container(Kind::Map, length, smallest)
             }
             [0x02, _, found, ..] => Err(self.error(DecodeReason::WrongElementKind { expected: value, found: *found })),
@@ -550,7 +550,7 @@ impl<'a> Decoder<'a> {
     #[inline]
     fn container(&mut self, kind: Kind, length: &'a [u8], smallest: usize) -> Result<usize, DecodeError> {
         let (length, rest) = self.cursor().length(kind, length)?;
-        // Every kind has a minimum size above zero, so the size of the input bounds the number of elements.
+        // Each kind has a minimum size above zero, so the length of the input bounds the number of elements.
         if length as usize > rest.len().checked_div(smallest).unwrap_or(0) {
             return Err(self.error(DecodeReason::TooManyElements { kind, length, left: rest.len() }));
         }

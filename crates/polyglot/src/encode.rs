@@ -322,9 +322,9 @@ impl<'a> Encoder<'a> {
             return Err(EncodeError::new(EncodeReason::NestingTooDeep));
         }
         self.message_head();
-        self.depth = self.depth.wrapping_add(1); // At most `NESTING_CEILING`.
+        self.depth = self.depth.wrapping_add(1); // The depth is at most `NESTING_CEILING`.
         let result = fields(self);
-        self.depth = self.depth.wrapping_sub(1); // The same level as before.
+        self.depth = self.depth.wrapping_sub(1); // Returns to the previous level.
         result
     }
 
@@ -334,7 +334,7 @@ impl<'a> Encoder<'a> {
     pub(crate) fn begin_root(&mut self) -> OutputMark {
         let mark = self.mark();
         self.message_head();
-        self.depth = self.depth.wrapping_add(1); // Cannot overflow; usually the first level.
+        self.depth = self.depth.wrapping_add(1); // Cannot overflow, and is usually the first level.
         mark
     }
 
@@ -346,7 +346,7 @@ impl<'a> Encoder<'a> {
         encoded: Result<(), EncodeError>,
         name: &'static str,
     ) -> Result<(), EncodeError> {
-        self.depth = self.depth.wrapping_sub(1); // The same level as before.
+        self.depth = self.depth.wrapping_sub(1); // Returns to the previous level.
         match encoded {
             Ok(()) => Ok(()),
             Err(error) => {
@@ -447,7 +447,7 @@ impl<'a> Encoder<'a> {
     #[inline]
     fn sized(&mut self, kind: Kind, content: &[u8]) -> Result<(), EncodeError> {
         if content.len() >= 0x80 {
-            // Pass fields instead of `self`, so that the encoder can stay in registers.
+            // Pass fields rather than `self`, so that the encoder can stay in registers.
             return long_sized(self.out, self.bulk.as_deref_mut(), self.copy, kind, content);
         }
         head(self.out, kind, content.len())?;

@@ -167,7 +167,7 @@ impl<M: Fields> Message for M {
 
     #[inline(always)]
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        // Not a closure: the compiler would be less likely to inline the fields.
+        // Not a closure, because the compiler would be less likely to inline the fields.
         let mark = to.begin_root();
         let encoded = self.encode_fields(to);
         to.end_root(mark, encoded, <M as Fields>::NAME)

@@ -106,7 +106,7 @@ impl Utf8Bytes {
     /// Clears the string and releases its memory.
     #[inline]
     pub fn clear(&mut self) {
-        *self = Self::new(); // `Bytes::clear` would keep the memory alive.
+        *self = Self::new(); // `Bytes::clear` would keep the allocation alive.
     }
 }
 

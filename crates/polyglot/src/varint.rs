@@ -53,7 +53,7 @@ pub(crate) fn read(input: &[u8], max: u32) -> Result<(u64, &[u8]), VarintFault> 
 fn write_long(out: &mut Vec<u8>, kind: u8, mut value: u64) {
     if value < WORD_END {
         let bits = u64::BITS.wrapping_sub(value.leading_zeros());
-        let length = bits.div_ceil(7); // Between 3 and 8: `value` is at least 0x4000 and below `WORD_END`.
+        let length = bits.div_ceil(7); // Between 3 and 8, because `value` is at least 0x4000 and below `WORD_END`.
         let unused = 8_u32.wrapping_sub(length);
         let more = MORE & (u64::MAX >> 8) >> (8_u32.wrapping_mul(unused));
         let [a, b, c, d, e, f, g, h] = (spread(value) | more).to_le_bytes();

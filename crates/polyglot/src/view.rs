@@ -236,7 +236,7 @@ pub struct Nested<'a, V> {
 impl<'a, V: MessageView<'a>> Nested<'a, V> {
     /// Decodes the nested message.
     pub fn get(&self) -> V {
-        // Cannot fail, because the same bytes were decoded before. An empty slice is the default message.
+        // Decoding cannot fail, because the same bytes were decoded before. An empty slice is the default message.
         V::decode(&mut Decoder::again(self.message)).unwrap_or_default()
     }
 
@@ -270,7 +270,7 @@ impl<'a, V: View<'a>> Iterator for Items<'a, V> {
     #[inline]
     fn next(&mut self) -> Option<V> {
         self.left = self.left.checked_sub(1)?;
-        // Cannot fail, because the same bytes were decoded before.
+        // Decoding cannot fail, because the same bytes were decoded before.
         Some(V::decode(&mut self.from).unwrap_or_default())
     }
 

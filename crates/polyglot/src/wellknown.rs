@@ -282,7 +282,7 @@ mod views {
         ($view:ident of $type:ident: $($field:ident $field_type:ty),*) => {
             #[doc = concat!("A view of a `google.protobuf.", stringify!($type), "`.")]
             #[derive(Clone, Copy, Debug, Default)]
-            #[allow(missing_docs)] // The schema's own fields.
+            #[allow(missing_docs)] // The fields are documented in protobuf's schema.
             pub struct $view<'a> {
                 $(pub $field: $field_type),*
             }
@@ -335,7 +335,7 @@ mod views {
 
     /// The kind of a [`ValueView`] with its borrowed content.
     #[derive(Clone, Copy, Debug)]
-    #[allow(missing_docs)] // The schema's own members.
+    #[allow(missing_docs)] // The members are documented in protobuf's schema.
     pub enum ValueKindView<'a> {
         NullValue(i32),
         NumberValue(f64),

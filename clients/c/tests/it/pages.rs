@@ -16,7 +16,7 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
 fn program(block: &str, name: &str, address: &str) -> Program {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
-    // A block without `main` is a part of a program.
+    // A code block without `main` is a part of a program.
     let main = if block.contains("int main(") { "" } else { "int main(void) { return wait_for(NULL, 0); }\n" };
     fs::write(&path, block.replace("127.0.0.1:8545", address) + main).unwrap();
     Program::new(path.to_str().unwrap())

@@ -139,7 +139,7 @@ fn c_server_answers_json_rpc_and_http() {
     server.exchange(&request("describe", r#"["Ada",2,false,36]"#), r#""result":"Ada 2.0 0 aged""#);
     let failure = server.exchange(&request("describe", "{}"), "the name is empty");
     assert!(failure.contains("use a name") && failure.contains("-32005"), "{failure}");
-    // Requests that cannot be read do not reach the function.
+    // Requests that cannot be decoded do not reach the function.
     server.exchange(&request("sum", r#"{"c":1}"#), "-32602");
     server.exchange(&request("sum", "[1,2,3]"), "-32602");
     server.post("/calc.Functions/sum", r#"{"a":"x"}"#, "invalid_argument");
@@ -150,7 +150,7 @@ fn c_server_answers_json_rpc_and_http() {
 fn c_client_streams_and_queues_to_c_server() {
     let server = Server::start();
     assert_eq!(Program::new("tests/programs/streams.c").run([&*server.address, &*schema()]), "done\n");
-    // By reflection.
+    // The program obtains the schema by reflection.
     assert_eq!(Program::new("tests/programs/streams.c").run([&*server.address]), "done\n");
     server.stop();
 }

@@ -64,7 +64,7 @@ impl Program {
 
     /// As [`new`](Self::new), with flags that name the standard of the language.
     pub(crate) fn with_standard(source: &str, standard: &str) -> Self {
-        // One compiler at a time: it takes as long as the tests.
+        // Run one compiler at a time, because it takes as long as the tests.
         static COMPILER: Mutex<()> = Mutex::new(());
         let _one = COMPILER.lock();
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -92,7 +92,8 @@ impl Program {
     /// The program with arguments.
     pub(crate) fn command<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = Command::new(&self.path);
-        // Cargo's has the folder with the library of the last `cargo build`, which may be older.
+        // Remove the variable, because cargo sets it to the folder of the last `cargo build`, whose library may be
+        // older.
         command.env_remove("LD_LIBRARY_PATH").args(arguments);
         command
     }

@@ -34,7 +34,7 @@ impl Keys {
     /// Creates an empty set of verification keys.
     #[must_use]
     pub fn new() -> Self {
-        // The provider is process-wide. One that was installed earlier works too.
+        // The crypto provider is process-wide. If another one was installed earlier, it is used.
         let _ = aws_lc::DEFAULT_PROVIDER.install_default();
         Self::default()
     }

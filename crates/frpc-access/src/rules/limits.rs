@@ -122,7 +122,7 @@ impl Bucket {
             return Ok(());
         }
         drop(full_at);
-        // Rounded up, so that a retry after this time succeeds.
+        // Round up, so that a retry after this time succeeds.
         let wait = wait.saturating_add(Duration::from_millis(1));
         let text = format!("too many calls by this caller: try again in {} ms", wait.as_millis());
         Err(Status::resource_exhausted(text).with_detail(&RetryInfo::new(wait)))
@@ -320,7 +320,7 @@ mod tests {
         );
         assert!(take_token("2001:db8::1") && !take_token("2001:db8::2") && take_token("2001:db8:0:1::1"));
         assert!(take_token("") && !take_token(""));
-        // Regression: forged datagrams spent the rate of the address that they named.
+        // Regression test: datagrams with a forged address consumed the rate limit of that address.
         assert!(take("192.0.2.3", true) && !take("192.0.2.3", true) && take_token("192.0.2.3"));
     }
 

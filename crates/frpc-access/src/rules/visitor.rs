@@ -72,7 +72,7 @@ impl JudgedCaller {
             of_method = Bucket::take_from(bucket.get_or_init(find).as_ref(), find)?;
         }
         let taken = Bucket::take_from(self.bucket.as_ref(), || access.limits.bucket(principal, address));
-        // A call that the general limit rejects does not count towards the limit of its method.
+        // Return the call to the method's bucket, because a call that the general limit rejects must not count.
         if let (Err(_), Some(bucket)) = (&taken, of_method) {
             bucket.put_back();
         }
@@ -131,7 +131,8 @@ impl PeerRules for Visitor {
         let rule = self.access.rule(rule);
         let own = self.own();
         let is_limited = !self.access.limits.is_empty() || rule.is_some_and(|rule| rule.limits.is_some());
-        // An unknown caller may later sign in as one that the rule rejects.
+        // Do not cache the verdict on an unauthenticated caller, because it may later sign in as one that the rule
+        // rejects.
         let stays = own.principal.is_some() || self.access.includes_all(rule);
         own.may(rule) && own.expires().is_none() && stays && !is_limited
     }
@@ -190,7 +191,7 @@ impl Visitor {
     fn identify(&self, metadata: &Metadata) -> Result<(Arc<JudgedCaller>, bool), Status> {
         let token = self.access.rules.tokens.as_ref().and_then(|_| metadata.get(AUTHORIZATION));
         let caller = match token {
-            // With several tokens, the next hop might evaluate a different one.
+            // Reject several tokens, because the next hop might evaluate a different one.
             Some(_) if metadata.get_all(AUTHORIZATION).nth(1).is_some() => {
                 return Err(self.not_accepted(&TokenError::Refused("more than one token".to_owned())));
             }
@@ -240,8 +241,8 @@ impl Visitor {
             Some(Bearer { token: token.into(), caller: caller.clone(), generation, changes })
         };
         if let Some(caller) = self.access.cache.get(token, generation) {
-            // The cached verdicts are from another connection. Exclusions depend on its identities, so evaluate them
-            // again.
+            // The cached verdicts are from another connection. If rules exclude callers, evaluate them again, because
+            // exclusions depend on all identities of a connection.
             let caller = match self.access.has_exclusion {
                 true => self.judge(caller.principal.clone()),
                 false => caller,

@@ -354,10 +354,10 @@ mod tests {
         let evil = || Who::spiffe("spiffe://example.org/evil");
         let is_let_in = |who: &Who| who.includes_any(&[&token], &[&token, &workload]);
         assert!(!is_let_in(&Who::known().except(evil())));
-        // Different identities meet the two conditions.
+        // The two conditions are met by different identities.
         assert!(!is_let_in(&Who::known().except(evil().and(Who::role("reader")))));
         assert!(is_let_in(&Who::known().except(evil().and(Who::role("writer")))));
-        // A nested exclusion is evaluated against the caller only.
+        // An exclusion within an exclusion is evaluated against the caller only.
         assert!(!is_let_in(&Who::known().except(Who::known().except(evil()))));
         assert!(is_let_in(&Who::known().except(Who::known().except(Who::role("reader")))));
         assert!(!is_let_in(&evil()), "only the caller itself is let in");

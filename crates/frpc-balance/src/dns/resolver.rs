@@ -82,7 +82,7 @@ impl DnsResolver {
     }
 
     async fn query(&mut self) -> io::Result<Found<Endpoint>> {
-        // Each lookup reads the system's settings, because the DNS servers or the hosts file may have changed.
+        // Read the system's settings at each lookup, because the DNS servers or the hosts file may have changed.
         let resolver = &asking(self.address.server).map_err(|error| failed(&error))?;
         let (found, families) = match &self.address.question {
             Question::Known(address) => ((vec![Endpoint::new(address.to_string())], u32::MAX), Families::new()),
@@ -103,11 +103,11 @@ impl Resolver for DnsResolver {
     async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
         match (&self.address.question, self.lasts) {
             (Question::Known(_), Some(_)) => return pending().await,
-            // The random part prevents clients from repeating the lookup simultaneously.
+            // The random part prevents clients from repeating their lookups at the same time.
             (_, Some(lasts)) => tokio::time::sleep(lasts.mul_f64(1.0 + fastrand::f64() / 10.0)).await,
             (_, None) => {}
         }
-        // After a failure the channel pauses.
+        // Clear the wait. After a failure, the channel delays the next lookup.
         self.lasts = None;
         let (endpoints, ttl) = self.query().await?;
         if endpoints.is_empty() {
@@ -145,7 +145,7 @@ fn asking(server: Option<SocketAddr>) -> Result<TokioResolver, NetError> {
         }
     };
     let options = builder.options_mut();
-    // `DnsResolver` waits for the expiry of answers itself.
+    // Disable the cache, because `DnsResolver` itself waits for the expiry of answers.
     options.cache_size = 0;
     options.timeout = PATIENCE;
     options.attempts = ATTEMPTS;
@@ -178,7 +178,7 @@ async fn addresses(
         let ip = match record.data {
             RData::A(ip) => IpAddr::V4(ip.0),
             RData::AAAA(ip) => IpAddr::V6(ip.0),
-            // The TTL of aliases counts, because the addresses change with them.
+            // Include the TTL of aliases, because the addresses change with them.
             RData::CNAME(_) => {
                 ttl = ttl.min(record.ttl);
                 continue;
@@ -210,7 +210,7 @@ async fn services(
     let mut ttl = u32::MAX;
     for record in records(resolver, name, RecordType::SRV).await? {
         ttl = ttl.min(record.ttl);
-        // The root as target means that the service is not available (RFC 2782).
+        // A target that is the root means that the service is not available (RFC 2782).
         if let RData::SRV(service) = record.data
             && !service.target.is_root()
         {
@@ -219,7 +219,7 @@ async fn services(
     }
     let lowest = services.iter().map(|service| service.priority).min();
     services.retain(|service| Some(service.priority) == lowest);
-    // Weight 0 means a small share among weighted targets.
+    // Endpoints of weight 0 receive no calls, but SRV records of weight 0 get a small share among weighted ones.
     let is_weighted = services.iter().any(|service| service.weight > 0);
     let lookups = services.into_iter().take(TARGETS_MAX).map(|service| async move {
         let target = service.target.to_utf8();
@@ -231,7 +231,7 @@ async fn services(
     while let Some((service, target, found)) = lookups.next().await {
         let ((ips, lasts), of_target) = match found {
             Ok(found) => found,
-            // As with address families, its servers would seem to have left.
+            // Fail as a whole, because the servers of this target would otherwise seem to have left.
             Err(error) if families_before.iter().any(|(name, _)| *name == target) => return Err(error),
             Err(error) => {
                 ttl = ttl.min(partial(&target, "any", &error));

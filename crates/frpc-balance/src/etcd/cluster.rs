@@ -136,7 +136,7 @@ impl Etcd {
             let mut grpc = self.ready().await?;
             let path = PathAndQuery::from_static("/etcdserverpb.Lease/LeaseKeepAlive");
             let codec = ProstCodec::<LeaseKeepAliveRequest, LeaseKeepAliveResponse>::default();
-            // One request per stream, because a longer stream would not detect unreachable members earlier.
+            // Send one request per stream, because a longer stream would not detect unreachable members earlier.
             let request = Request::new(tokio_stream::once(LeaseKeepAliveRequest { id }));
             let mut answers = grpc.streaming(request, path, codec).await.map_err(failed)?.into_inner();
             let answer = answers.message().await.map_err(failed)?.ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -166,7 +166,7 @@ impl Etcd {
 /// Builds the request for a watch. An etcd member terminates the watch when it loses contact with its cluster, because
 /// it would miss changes.
 fn watching(request: WatchRequest) -> Request<impl Stream<Item = WatchRequest>> {
-    // The request stream must stay open, or etcd ends the watch.
+    // Keep the request stream open, because etcd would otherwise end the watch.
     let mut request = Request::new(tokio_stream::once(request).chain(tokio_stream::pending()));
     request.metadata_mut().insert("hasleader", MetadataValue::from_static("true"));
     request

@@ -67,7 +67,7 @@ impl Registration {
         loop {
             tokio::select! {
                 biased;
-                _ = leaving.changed() => break, // Or nobody holds the registration any more.
+                _ = leaving.changed() => break, // Also resolves when the registration is dropped.
                 () = tokio::time::sleep(pause) => {}
             }
             match self.renew(&mut lease).await {
@@ -101,7 +101,7 @@ impl Registration {
                 id
             }
             _ => {
-                // The id is chosen here, so that a lease whose response is lost can be used or revoked later.
+                // Choose the lease id here, so that a lease whose response is lost can be used or revoked later.
                 let id = fastrand::i64(1..);
                 *lease = Some(Lease { id, has_key: false });
                 self.etcd.grant(id, self.ttl).await?;

@@ -121,7 +121,8 @@ impl Resolver for EtcdResolver {
                         sleep(PAUSE.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
                     }
                     self.failures += 1;
-                    // The error makes the channel pause once all members have failed in a row.
+                    // Return the error only after all members have failed in a row, because it makes the channel delay
+                    // the next attempt.
                     if self.failures.is_multiple_of(self.etcd.members()) {
                         return Err(error);
                     }

@@ -200,7 +200,7 @@ impl CandidateSet {
         if !is_ordinary(cost) {
             return self.defer_trial(at);
         }
-        // The clock reports a connection that accepts no new calls before the next choice.
+        // Rarely fails, because the clock reports a connection that accepts no new calls before the next choice.
         let link = best.link.upgrade()?;
         self.near.last = at;
         if dice.is_multiple_of(TIMED_IN) {
@@ -254,7 +254,7 @@ impl CandidateSet {
         let best = if cost < EXCLUDED {
             best
         } else {
-            // All drawn servers may be ejected while others of their zone are available.
+            // All of the randomly drawn servers may be ejected while others in their zone are available.
             tier.lots.iter().min_by_key(|server| server.usual_cost()).filter(|server| server.usual_cost() < EXCLUDED)?
         };
         let link = best.link()?;
@@ -284,7 +284,7 @@ impl CandidateSet {
             clock.spend_report(server.estimate.rank());
             return Some(link);
         }
-        // At the beginning, nothing is known about any server.
+        // At the beginning, no server has been measured. Choose another one that needs a measuring call.
         let is_other = |server: &&Candidate| !std::ptr::eq(server.link.as_ptr(), Arc::as_ptr(link));
         let server = self.near.lots.iter().filter(is_other).find(|server| server.estimate.cost() == TRIAL)?;
         server.estimate.begin_trial();
@@ -341,7 +341,7 @@ impl CandidateSet {
 fn fleet_state(count: usize, ejected: usize, start_progress: usize) -> FleetState {
     FleetState {
         is_panic: ejected > (count * EJECTED_MAX_PERCENT / 100).max(1),
-        // If most servers join together, there are no others that could receive the calls.
+        // If most servers have just joined, skip their slow start, because no others could receive the calls.
         is_slow_start: start_progress * 2 <= count,
     }
 }

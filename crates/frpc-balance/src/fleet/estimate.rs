@@ -162,7 +162,7 @@ impl Observations {
         let cost = |time: u64| ((time.saturating_mul(times) as f64 / self.share) as u64).clamp(TRIAL + 1, COST_MAX);
         if let Some(reported) = self.reported.filter(|reported| now.saturating_sub(reported.at) <= REPORTED_FOR) {
             let others = reported.others >> halves(reported.at).min(31);
-            // A call that has been in progress for long indicates that each call takes long, regardless of their
+            // A call that has been in progress for a long time indicates that calls take long, regardless of their
             // number.
             let age = if self.waits_since == 0 { 0 } else { now.saturating_sub(self.waits_since) };
             let each = reported.each.max(age / (own as u64 + u64::from(others)).max(1));
@@ -221,7 +221,7 @@ impl Observations {
         if now < self.ejected_until && !self.is_tried {
             return;
         }
-        // The pause is random, so that clients do not all try the server again at the same moment.
+        // The ejection time is random, so that clients do not all try the server again at the same time.
         let pause = (first << self.ejections.min(doublings)) as f64 * (0.75 + 0.5 * fastrand::f64());
         self.ejections = self.ejections.saturating_add(1);
         self.ejected_until = now.saturating_add(pause as u64).max(1);
@@ -313,7 +313,7 @@ impl ServerEstimate {
         let now = self.clock.now();
         state.is_tried = true;
         let cost = if state.ejected_until == 0 {
-            // This lasts only until the call is sent and timed, unless it is a stream.
+            // This state lasts until the call has been sent and measured, unless it is a stream.
             Observations { waits_since: now, ..*state }.cost(now, self.is_open(), 1)
         } else {
             state.ejected_until = now.saturating_add(TRIAL_MAX);
@@ -422,7 +422,7 @@ impl ServerEstimate {
         let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let mut state = self.state.lock();
         let usual = state.peak;
-        // A call that its caller cancelled would have taken longer.
+        // The latency of a cancelled call is only a lower bound, because the call would have taken longer.
         let took = if end == MeasuredEnd::Answered { took } else { took.max(usual) };
         state.measure(took, now);
         if state.ejected_until == 0 {

@@ -158,7 +158,7 @@ impl Follower {
     /// several endpoints with the same key, the last one applies.
     fn judged(&self, endpoints: Vec<Endpoint>) -> io::Result<(Vec<Arc<Endpoint>>, Option<String>)> {
         let count = endpoints.len();
-        // Ordered, so that simulations are reproducible.
+        // Use an ordered map, so that simulations are reproducible.
         let mut judged = BTreeMap::new();
         let mut fault = None;
         for endpoint in endpoints {
@@ -204,7 +204,7 @@ impl Fleet {
         drop(members);
         debug_assert!(removed.is_empty(), "all stay until they have been missing for long");
         let mut joining: Vec<_> = stated.into_values().collect();
-        // Shuffled, because all clients would otherwise connect to the same endpoints first.
+        // Shuffle the endpoints, because otherwise all clients would connect to the same ones first.
         (1..joining.len()).for_each(|at| joining.swap(at, below(at + 1)));
         self.join(joining, is_first, follower);
         self.remove_missing(now)
@@ -219,7 +219,7 @@ impl Fleet {
             let pauses = ConnectDelays { first, further: follower.spread };
             let (stated, estimate) = (ResolvedEndpoint::new(&endpoint), ServerEstimate::new(&self.clock));
             let Ok(links) = (follower.connects)(&stated, estimate.clone()) else {
-                continue; // Its address was checked before.
+                continue; // The address has been checked before.
             };
             let member = Member::kept(links, stated, &self.urgency, pauses, &follower.runtime);
             rows.push(Row::new(endpoint, member, estimate));
@@ -274,7 +274,7 @@ impl Failures {
     fn fail(&mut self) -> Duration {
         let longest = PAUSE_FIRST.saturating_mul(1 << self.count.min(16)).min(PAUSE_MAX);
         self.count = self.count.saturating_add(1);
-        // At least half of the maximum, because a resolver may fail immediately.
+        // Wait at least half of the maximum, because a resolver may fail immediately.
         longest.mul_f64(0.5 + fastrand::f64() / 2.0)
     }
 

@@ -178,7 +178,7 @@ impl Slice {
         let ports = ports.unwrap_or_default();
         let port = match number(&ports, port) {
             Some(port) => port,
-            // A slice without endpoints also lacks ports.
+            // An EndpointSlice without endpoints also lacks ports.
             None if endpoints.is_empty() => return Self::default(),
             None => return without(format!("no TCP port {port}, available: {}", shown(&ports))),
         };
@@ -210,7 +210,7 @@ fn shown(ports: &[EndpointPort]) -> String {
 }
 
 fn backend(endpoint: SliceEndpoint, port: u16) -> Option<Backend> {
-    // By the API, all addresses of an endpoint are interchangeable and clients use the first.
+    // Use the first address. In the Kubernetes API, all addresses of an endpoint are interchangeable.
     let text = endpoint.addresses.into_iter().next()?;
     let Ok(ip) = text.parse::<IpAddr>() else {
         tracing::debug!(address = text, "invalid IP address in an EndpointSlice");
@@ -268,7 +268,7 @@ impl Slices {
             }
             return;
         }
-        // Log a problem once, not for each change of the slice.
+        // Log a problem once rather than for each change of the EndpointSlice.
         if let Some(trouble) = &slice.trouble
             && before.as_ref() != Some(trouble)
         {

@@ -116,7 +116,7 @@ pub(crate) struct Key {
 /// Converts an IPv4-mapped IPv6 address to the IPv4 address.
 fn canonical(address: SocketAddr) -> SocketAddr {
     match address {
-        // The scope is kept, because the same address is another host on another link.
+        // Keep the scope id, because the same address is another host on another link.
         SocketAddr::V6(v6) => v6.ip().to_ipv4_mapped().map_or(address, |v4| SocketAddr::new(IpAddr::V4(v4), v6.port())),
         SocketAddr::V4(_) => address,
     }

@@ -73,7 +73,7 @@ impl FileResolver {
 impl Resolver for FileResolver {
     async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
         loop {
-            // After an error the same set is reported again, which clears the error.
+            // Forget the reported text after an error, so that the same set is reported again, which clears the error.
             let text = self.text().await.inspect_err(|_| self.stated = None)?;
             if self.stated.as_ref() != Some(&text) {
                 let endpoints = parse(&text);
@@ -97,8 +97,8 @@ async fn read(path: PathBuf) -> io::Result<String> {
 fn read_now(path: &Path) -> io::Result<String> {
     use io::Read;
     let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-    // Opening a pipe would block the thread until another program writes to it, and with it the shutdown of the
-    // runtime.
+    // Reject pipes, because opening one would block the thread until another program writes to it, and with it the
+    // shutdown of the runtime.
     if !std::fs::metadata(path)?.is_file() {
         return Err(invalid("not a regular file".to_owned()));
     }
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn too_long_file_is_reported_wherever_its_limit_cuts() {
         let path = std::env::temp_dir().join(format!("frpc-endpoints-long-{}", std::process::id()));
-        // The second and the third are cut within a character.
+        // The length limit cuts the second and the third text within a character.
         for text in ["a", "é", "🦀"] {
             std::fs::write(&path, text.repeat(LENGTH_MAX as usize + 1)).expect("endpoint file should be written");
             let error = read_now(&path).expect_err("message should be rejected as too long");

@@ -80,7 +80,7 @@ async fn respond(
     state: &Mutex<State>,
 ) -> Response<impl Body<Data = Bytes, Error = Infallible> + use<>> {
     let path = request.uri().path().to_owned();
-    // A watch ends at once, and its request stays open.
+    // The watch ends immediately, but its request stays open.
     let answer = if path.ends_with("/Watch") {
         Some(Vec::new())
     } else {

@@ -167,17 +167,17 @@ async fn expired_version_is_listed_again() {
     api.put("one", &["10.0.0.1"]);
     let mut followed = followed(&api);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
-    // The API server rejects the watch, because it has discarded the version.
+    // The API server rejects the watch, because it has discarded the resource version.
     api.forget();
     api.put("one", &["10.0.0.2"]);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.2"]);
-    // The API server reports in an event of the watch that it has discarded the version.
+    // The API server reports by a watch event that it has discarded the resource version.
     until_watched(&mut followed, &api, 2).await;
     api.forget();
     api.delete("one");
     api.put("two", &["10.0.0.3"]);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.3"]);
-    // The API server rejects a list, because it has discarded the version.
+    // The API server rejects a list, because it has discarded the resource version.
     until_watched(&mut followed, &api, 3).await;
     api.forget();
     api.state().instead_of_list = Some((410, String::new()));

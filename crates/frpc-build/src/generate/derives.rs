@@ -32,7 +32,7 @@ pub(crate) fn remove_conditional(items: &mut [Item], index: &Index<'_>, externs:
             _ => continue,
         };
         let Some(name) = marker(attributes) else { continue };
-        // The marker of a oneof is the name of its message followed by its own name.
+        // The marker of a oneof consists of the name of its message and its own name.
         let outer = name.rsplit_once('.').map(|(outer, _)| outer).filter(|_| !index.messages.contains_key(&name));
         if contains_user_type(outer.unwrap_or(&name), index, externs, &mut HashSet::new())
             && let Some(derive) = attributes.iter_mut().find(|attribute| attribute.path().is_ident("derive"))

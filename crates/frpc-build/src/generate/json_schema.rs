@@ -104,7 +104,7 @@ impl<'a> JsonSchemas<'a> {
             };
             properties.push(format!(r#""{}":{{{schema}}}"#, escaped(field.json_name())));
         }
-        // These messages have further JSON forms, which callers may use.
+        // Callers may also use the additional JSON representations of these messages.
         let forms = match full_name {
             _ if self.externs.owner(full_name) != Some(Owner::Frpc) => r#""object""#,
             ".frpc.Tensor" => r#"["object","array","string"]"#,

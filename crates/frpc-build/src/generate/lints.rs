@@ -11,15 +11,15 @@ const ALLOWED: &str = "clippy::all, clippy::pedantic, dead_code, deprecated, unr
 /// Clippy lints that generated code may trigger. They are allowed one by one in programs that forbid lints, instead of
 /// whole groups.
 const CLIPPY: [&str; 11] = [
-    "clippy::doc_markdown",            // Comments are those of the schema.
-    "clippy::elidable_lifetime_names", // Views have one name for their lifetime.
-    "clippy::inline_always",           // Codecs are measured in instructions.
-    "clippy::match_same_arms",         // Enums have an arm for each value.
-    "clippy::missing_errors_doc",      // All methods of clients fail with a status, for the reasons of `frpc`.
-    "clippy::module_inception",        // Modules are named as messages and packages of the schema.
-    "clippy::must_use_candidate",      // Names of enum values are looked up by methods of prost.
-    "clippy::pub_underscore_fields",   // Names of the schema may begin with an underscore, as below.
-    "clippy::too_many_lines",          // A service has lines for each of its methods.
+    "clippy::doc_markdown",            // Comments are copied from the schema.
+    "clippy::elidable_lifetime_names", // Views always name their lifetime.
+    "clippy::inline_always",           // Inlining of codecs is based on instruction counts.
+    "clippy::match_same_arms",         // Matches on enums have an arm for each value.
+    "clippy::missing_errors_doc",      // All client methods fail with a status; the reasons are documented in `frpc`.
+    "clippy::module_inception",        // Modules are named after messages and packages of the schema.
+    "clippy::must_use_candidate",      // prost generates methods that look up the names of enum values.
+    "clippy::pub_underscore_fields",   // Names in the schema may begin with an underscore.
+    "clippy::too_many_lines",          // The code of a service grows with its methods.
     "clippy::used_underscore_binding",
     "clippy::used_underscore_items",
 ];

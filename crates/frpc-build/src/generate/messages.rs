@@ -80,7 +80,7 @@ pub(crate) fn message_impl(message: &Message<'_>, types: &Schema<'_>) -> Result<
     let Lines { encode, decode, result, over, over_end, has_memory } = lines;
     let is_leaf = order.iter().all(|field| field.r#type() != FieldType::Message);
     let inline = (is_leaf && order.len() <= INLINED_MAX).then(|| quote! { #[inline(always)] });
-    // Inlined because few programs use it, and those use it at the place where they read.
+    // Inlined, because few programs use it, and only in the place where they read messages.
     let inline_over = inline.clone().unwrap_or_else(|| quote! { #[inline] });
     let over = has_memory.then(|| {
         quote! {

@@ -299,7 +299,7 @@ impl ProstAttribute {
                 "oneof" => read.oneof = Some(text.parse()?),
                 "enumeration" => read.enumeration = Some(text.parse()?),
                 "map" | "btree_map" => {
-                    // For example `"string, enumeration(path)"` if map values are enums.
+                    // The text is, for example, `"string, enumeration(path)"` if map values are enums.
                     let types = text.value();
                     let path = types.split_once("enumeration(").and_then(|(_, rest)| Some(rest.rsplit_once(')')?.0));
                     read.enumeration = path.map(syn::parse_str).transpose()?;

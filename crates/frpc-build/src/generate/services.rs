@@ -233,7 +233,7 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
         let reply = if rpc.streams_replies { quote! { ::frpc::Streaming<#reply> } } else { quote! { #reply } };
         let result = quote! { ::core::result::Result<::frpc::Response<#reply>, ::frpc::Status> };
         let method = if !rpc.streams_requests && !rpc.streams_replies {
-            // Not an `async fn`, which would store its argument in addition to the call.
+            // Not an `async fn`, because its future would store the argument in addition to the call.
             quote! {
                 pub fn #name(&self, request: #argument) -> impl ::core::future::Future<Output = #result> + ::core::marker::Send + '_ {
                     self.channel.#kind(&#constant, #into)
@@ -252,7 +252,7 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
             #method
         }
     });
-    // A client without methods never reads its channel, which `dead_code` would report.
+    // Without methods, the channel of a client is never read, which `dead_code` would report.
     let accessor = rpcs.is_empty().then(|| {
         quote! {
             /// Returns the channel that the client sends its calls over.

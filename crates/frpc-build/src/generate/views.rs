@@ -320,7 +320,7 @@ impl Views<'_> {
                 let path = with_last(&path.path, name);
                 quote! { #path<'a> }
             }
-            // The view is implemented in the crate of the type.
+            // The crate that defines the type also implements its view.
             (None | Some(Owner::User | Owner::ProstTypes | Owner::Frpc), ..) => {
                 quote! { <#ty as ::frpc::polyglot::Viewed>::View<'a> }
             }

@@ -123,7 +123,7 @@ impl Checker<'_> {
         if field.default_value.is_some() {
             return Err(self.unsupported(path, format!("{what} has a default value, which is not supported")));
         }
-        // The parser and `adopt` have checked that types and oneofs exist.
+        // The parser and `adopt` have already checked that types and oneofs exist.
         match (field.r#type(), self.index.map_entry(field)) {
             (_, Some(entry)) => self.map_field(owner, field, entry, &what, path),
             (Type::Message | Type::Enum, None) => {

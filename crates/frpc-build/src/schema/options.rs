@@ -87,7 +87,7 @@ pub(crate) fn is_tool(options: &prost_types::MethodOptions) -> bool {
 pub(crate) fn keep_options(files: &mut [FileDescriptorProto], encoded: &[u8]) {
     let Ok(set) = OptionSet::decode(encoded) else { return };
     let by_name: HashMap<_, _> = set.file.iter().map(|file| (&*file.name, file)).collect();
-    // Without frpc's file, the number belongs to someone else's option.
+    // If frpc's file is not imported, the option number belongs to another extension.
     let has_tools = files.iter().any(|file| file.name() == AGENT_FILE && file.package() == "frpc");
     for file in files {
         let Some(options) = by_name.get(file.name()) else { continue };

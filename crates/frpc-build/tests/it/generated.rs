@@ -103,7 +103,7 @@ fn oneof_is_encoded_at_its_first_member() {
          }",
     );
     assert_eq!(encoded_names(&text), ["before", "choice", "number", "behind", "list", "inner"]);
-    // In the rich form, members are numbered in the order of declaration.
+    // In the extended encoding, members are numbered in the order of declaration.
     assert!(has(&text, "to.flat_member::<::frpc::prost::alloc::boxed::Box<A>>("), "{text}");
     let number = "Self::Number(value) => to.member::<i32>(\"number\", 2, value)";
     assert!(has(&text, number), "{text}");

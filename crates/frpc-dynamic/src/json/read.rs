@@ -113,7 +113,7 @@ fn is_nullable(kind: &Kind) -> bool {
 fn list(kind: &Kind, from: &mut Reader<'_>) -> Result<Value, DecodeError> {
     let mut list = Vec::new();
     from.array(|from| {
-        // A list is half full right after it has grown.
+        // Charge twice the size, because a list is half full after it has grown.
         from.charge_bytes(2 * size_of::<Value>())?;
         list.push(value(kind, from).map_err(|error| error.in_element(list.len()))?);
         Ok(())
@@ -128,7 +128,8 @@ fn map(entry: &MessageDescriptor, from: &mut Reader<'_>) -> Result<Value, Decode
         let Some(key) = map_key(&key_kind, name) else {
             return Err(Reader::invalid("key of the map", name, from.position()));
         };
-        // A table is at most seven eighths full, and half of that right after it has grown.
+        // Charge three times the size, because a table is at most seven eighths full, and half of that after it has
+        // grown.
         from.charge_bytes(3 * size_of::<(MapKey, Value)>())?;
         let value = value(&kind, from).map_err(|error| error.in_entry(quoted(name)))?;
         match map.insert(key, value) {
@@ -231,7 +232,7 @@ fn kind(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), Decod
 
 fn any(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), DecodeError> {
     let Some((type_url, offset)) = find_any_type(from)? else {
-        // Only an empty object may lack a type. Ignoring the content of others would lose data silently.
+        // Only an empty object may lack a type, because ignoring the content of others would lose data silently.
         return from.object(|_, from| Err(from.error(DecodeReason::NoType)));
     };
     let Some(descriptor) = content(&message.descriptor(), &type_url) else {
@@ -270,7 +271,7 @@ fn value_of(
     })?;
     match content {
         Some(content) => Ok(content),
-        // Other implementations omit the `value`.
+        // The `value` may be missing, because other implementations omit it.
         None if Form::of(descriptor) == Form::Empty => Ok(DynamicMessage::new(descriptor.clone())),
         None => Err(from.unexpected("\"value\"")),
     }

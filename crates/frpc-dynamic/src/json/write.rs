@@ -146,7 +146,7 @@ fn value(value: &Value, kind: &Kind, to: &mut Writer<'_>) -> Result<(), EncodeEr
             None => to.value(number),
         },
         Value::Message(value) => message(value, to),
-        // Only fields contain lists and maps.
+        // Lists and maps occur only as values of fields.
         Value::List(_) | Value::Map(_) => to.no_kind(),
     }
 }

@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
             magnitude = magnitude.wrapping_mul(10).wrapping_add(u64::from(digit));
             count = count.wrapping_add(1);
         }
-        // 19 digits always fit.
+        // Integers of up to 19 digits always fit into 64 bits.
         let is_canonical = count == 1 || ((2..=19).contains(&count) && digits.first() != Some(&b'0'));
         let is_end = match digits.get(count) {
             Some(b'"') => is_quoted,
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
         let is_quoted = self.peek() == Some(b'"');
         let is_finite =
             |value: &T| [f32::INFINITY, f32::NEG_INFINITY].iter().all(|infinity| *value != T::from(*infinity));
-        // Numbers that are too large are parsed as infinities.
+        // Reject numbers that are too large, which are parsed as infinities.
         let finite = |text: &str| text.parse().ok().filter(is_finite);
         if !is_quoted {
             let text = self.number(expected)?;
@@ -160,9 +160,9 @@ pub(crate) fn integer_of(number: &str) -> Option<Integer> {
     let (is_negative, number) = number.strip_prefix('-').map_or((false, number), |rest| (true, rest));
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    // With an exponent beyond 64 bits, only zero is representable.
+    // If the exponent exceeds 64 bits, only zero is representable.
     let exponent = exponent.parse::<i64>().unwrap_or(if exponent.starts_with('-') { i64::MIN } else { i64::MAX });
-    // The number of digits before the point once the exponent is applied.
+    // Number of digits before the decimal point after the exponent has been applied.
     let mut before_point = exponent.saturating_add(i64::try_from(whole.len()).ok()?);
     let mut magnitude = 0_u64;
     for digit in whole.bytes().chain(fraction.bytes()).map(|digit| u64::from(digit.wrapping_sub(b'0'))) {
@@ -173,7 +173,7 @@ pub(crate) fn integer_of(number: &str) -> Option<Integer> {
         }
         before_point = before_point.saturating_sub(1);
     }
-    // Trailing zeros from the exponent.
+    // Append the trailing zeros that result from the exponent.
     while before_point > 0 && magnitude != 0 {
         magnitude = magnitude.checked_mul(10)?;
         before_point = before_point.saturating_sub(1);

@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
                 if let Some(letter) = char::from_u32(first) {
                     return Ok(letter);
                 }
-                // A surrogate, which must be followed by its other half.
+                // The first half of a surrogate pair, which must be followed by the second half.
                 let second = self.unit().ok_or_else(|| bad(DecodeReason::Surrogate))?;
                 let pair = [first, second].map(|unit| u16::try_from(unit).unwrap_or_default());
                 return match char::decode_utf16(pair).next() {

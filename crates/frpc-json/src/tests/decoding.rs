@@ -79,7 +79,7 @@ fn integers_may_be_written_in_many_ways_and_have_to_fit() {
 fn floats_are_rounded_once_and_have_to_be_in_range() {
     assert_eq!(from_json::<f64>(b"0.1").unwrap(), 0.1);
     assert_eq!(from_json::<f64>(b"\"1e3\"").unwrap(), 1000.0);
-    // Rounding to a double first would give the next float above.
+    // Rounding to a double first would yield the next larger float.
     assert_eq!(from_json::<f32>(b"1.00000017881393432617187499").unwrap().to_bits(), 0x3f80_0001);
     assert!(from_json::<f64>(b"\"NaN\"").unwrap().is_nan());
     assert_eq!(from_json::<f32>(b"\"-Infinity\"").unwrap(), f32::NEG_INFINITY);

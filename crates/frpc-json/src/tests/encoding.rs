@@ -61,7 +61,7 @@ fn floats_have_their_shortest_digits() {
 fn control_characters_are_escaped_and_others_are_not() {
     assert_eq!(json(&"\u{8}\u{c}\n\r\t\u{0}\u{1f}".to_owned()), r#""\b\f\n\r\t\u0000\u001f""#);
     assert_eq!(json(&"</script>\u{7f}\u{2028}'/".to_owned()), "\"</script>\u{7f}\u{2028}'/\"");
-    // Escapes at every position within a machine word.
+    // Place an escape at every position within a machine word.
     for index in 0..20 {
         let text = format!("{}\"{}", "a".repeat(index), "b".repeat(20 - index));
         assert_eq!(json(&text), format!("\"{}\\\"{}\"", "a".repeat(index), "b".repeat(20 - index)));

@@ -39,7 +39,7 @@ fn levels_are_those_around_a_message_and_not_those_before_it() {
 fn nested_unknown_values_are_limited() {
     let options = Options::new().ignore_unknown(true);
     let skip = |value: String| options.decode::<Order>(format!("{{\"new\":{value}}}").as_bytes());
-    // The message around the value is one level.
+    // The message that contains the value takes one level.
     let most = usize::try_from(2 * (NESTING_MAX - 1)).unwrap();
     assert!(skip(nested("[", most, "]")).is_ok());
     assert!(skip(nested("{\"a\":[", most / 2, "]}")).is_ok());

@@ -17,7 +17,7 @@ pub fn encode_any(type_url: &str, value: &[u8], to: &mut Writer<'_>) -> Result<(
     }
     let content = to.options().types.and_then(|types| types.get(type_url));
     let content = content.ok_or_else(|| EncodeError::new(EncodeReason::UnknownType(quoted(type_url))))?;
-    // Texts may be as long as the bytes. Invalid bytes are rejected by the decoder.
+    // Charge the texts by the length of the bytes, which they cannot exceed. Invalid bytes are rejected by the decoder.
     to.charge(content.memory.and_then(|memory| memory(value)).unwrap_or_default().saturating_add(value.len()))?;
     if !content.is_object {
         return to.message(|to| {
@@ -27,7 +27,7 @@ pub fn encode_any(type_url: &str, value: &[u8], to: &mut Writer<'_>) -> Result<(
             (content.encode)(value, to)
         });
     }
-    // The content writes its own object. The `@type` is then inserted into it.
+    // The content writes its own object, into which the `@type` is then inserted.
     to.level(|to| {
         let start = to.position();
         (content.encode)(value, to)?;
@@ -47,7 +47,7 @@ pub fn decode_any(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeErro
 
 fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
     let Some((type_url, offset)) = find_any_type(from)? else {
-        // Only an empty object may lack a type. Ignoring the content of others would lose data silently.
+        // Only an empty object may lack a type, because ignoring the content of others would lose data silently.
         from.object(|_, from| Err(from.error(DecodeReason::NoType)))?;
         return Ok((String::new(), Vec::new()));
     };
@@ -76,7 +76,7 @@ fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
     })?;
     match value {
         Some(value) => Ok((type_url, value)),
-        // Other implementations omit the `value`.
+        // The `value` may be missing, because other implementations omit it.
         None if type_url.ends_with(concat!("/", "google.protobuf.Empty")) => Ok((type_url, Vec::new())),
         None => Err(from.unexpected("\"value\"")),
     }

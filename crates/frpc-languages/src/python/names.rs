@@ -136,7 +136,7 @@ impl Attributes {
         let is_real = |at| message.field.iter().any(|field| oneof_of(field) == Some(at));
         let oneofs = message.oneof_decl.iter().enumerate().map(|(at, oneof)| match is_real(at) {
             true => free(&attribute(oneof.name()), &mut reserved),
-            false => String::new(), // This is the oneof of an optional field.
+            false => String::new(), // This is the synthetic oneof of an optional field.
         });
         let oneofs = oneofs.collect();
         Self { fields, oneofs }
@@ -167,7 +167,7 @@ fn attribute(name: &str) -> String {
 
 /// Returns distinct method names for a client or server class.
 pub(super) fn methods<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    // Clients have this method already.
+    // Reserve the method names that every client has.
     let mut reserved: HashSet<String> = ["close".to_owned()].into();
     names.map(|name| free(&identifier(&name.to_snake_case()), &mut reserved)).collect()
 }
@@ -176,7 +176,7 @@ pub(super) fn methods<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 pub(super) fn values(of: &EnumDescriptorProto) -> Vec<String> {
     let mut reserved = HashSet::new();
     let name = |name: String| {
-        // In Python, names with a leading underscore are not values.
+        // Strip leading underscores, because Python's enums do not treat such names as values.
         let name = name.trim_start_matches('_');
         let name = if name.starts_with(|first: char| first.is_ascii_alphabetic()) && !OF_ENUMS.contains(&name) {
             name.to_owned()

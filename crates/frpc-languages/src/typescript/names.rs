@@ -214,7 +214,7 @@ pub(super) fn fields_of(message: &DescriptorProto) -> Fields {
     let mut oneofs = Vec::new();
     for (at, oneof) in message.oneof_decl.iter().enumerate() {
         let mut name = camel(oneof.name());
-        // The hidden oneofs of optional fields have no name here.
+        // Skip the synthetic oneofs of optional fields, which have no name in TypeScript.
         if message.field.iter().any(|field| oneof_of(field) == Some(at)) {
             while !reserved.insert(name.clone()) {
                 name.push('$');

@@ -60,19 +60,19 @@ fn start(input: &[u8], variables: &[(&str, &str)]) -> Output {
 }
 
 fn start_with(arguments: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Output {
-    // Runs in an empty folder, which must stay empty.
+    // Run in an empty folder, which must stay empty.
     let folder = tempfile::tempdir().unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_protoc-gen-frpc"))
         .args(arguments)
         .current_dir(folder.path())
-        .env_remove("CARGO") // The variable belongs to the test, not to the plugin.
+        .env_remove("CARGO") // Set for the test, but not for the plugin when protoc runs it.
         .envs(variables.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The plugin may exit without reading all input.
+    // Ignore errors, because the plugin may exit without reading all input.
     let _ = child.stdin.take().unwrap().write_all(input);
     let output = child.wait_with_output().unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is written where it runs");

@@ -54,7 +54,7 @@ impl Snapshot {
     fn put_durations(&self, text: &mut String, side: CallSide, name: &str) {
         begin(text, name, "histogram", "Duration of calls, by method and code.");
         for calls in self.calls.iter().filter(|calls| calls.side == side) {
-            // Schema names consist of letters, digits, underscores and dots, so they need no escaping.
+            // Names in the schema consist of letters, digits, underscores and dots, so they need no escaping.
             let code = calls.code.name().to_ascii_lowercase();
             let labels = format!("service=\"{}\",method=\"{}\",code=\"{code}\"", calls.service, calls.method);
             for bound in BOUNDS.map(|power| Duration::from_nanos(1 << power)) {

@@ -206,7 +206,7 @@ impl Snapshot {
             }
             of_servers.append(&mut of_server.0);
         }
-        // Metrics of one name must be consecutive; they follow the order of the first server.
+        // The metrics of one name must be consecutive. Names are in the order of the first server's metrics.
         let mut names: Vec<&str> = Vec::new();
         for figure in &of_servers {
             if !names.contains(&figure.name) {

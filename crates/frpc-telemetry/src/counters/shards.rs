@@ -137,14 +137,14 @@ impl Shards {
             match leases.iter_mut().find(|leased| std::ptr::eq(leased.of.as_ptr(), Arc::as_ptr(self))) {
                 Some(leased) => leased.add(key, calls, nanos, self),
                 None => {
-                    // Remove leases of dropped counters, which would accumulate.
+                    // Remove leases of dropped counters, because they would otherwise accumulate.
                     leases.retain(|leased| leased.of.strong_count() > 0);
                     leases.push(self.leased(key, calls, nanos));
                 }
             }
         });
         if added.is_err() {
-            // The thread is exiting, so the lease is returned at once.
+            // The thread is exiting, so return the lease immediately.
             drop(self.leased(key, calls, nanos));
         }
     }

@@ -92,7 +92,7 @@ impl SpanProcessor for BoundedProcessor {
 
     fn on_end(&self, span: SpanData) {
         let Counts { waiting, dropped, .. } = &*self.counts;
-        // The SDK's processor ignores spans that are not sampled, too.
+        // Ignore spans that are not sampled, like the processor of the SDK does.
         if !span.span_context.is_sampled() {
             return;
         }

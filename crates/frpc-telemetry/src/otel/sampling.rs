@@ -42,7 +42,7 @@ impl Sampling {
 pub(crate) fn unrecorded(parent: Option<&TraceContext>) -> Option<TraceContext> {
     let (trace, span) = match parent {
         Some(parent) => (parent.trace_id(), parent.span_id()),
-        // The id of an unrecorded span need not be unique. It must not be zero, which is an invalid id.
+        // The id of an unrecorded span need not be unique, but must not be zero, which is invalid.
         None => {
             let random = fastrand::u128(..) | 1 << 64 | 1;
             (random.to_ne_bytes(), ((random >> 64) as u64).to_ne_bytes())

@@ -192,7 +192,7 @@ fn begin(
     trace: &mut Option<TraceContext>,
 ) -> BoxedSpan {
     let parent = match trace {
-        // The sampling decision was made before.
+        // The parent is marked as sampled, because the sampling decision has already been made.
         Some(parent) => Context::new().with_remote_span_context(span_context(parent, true)),
         None => Context::new(),
     };
@@ -205,7 +205,7 @@ fn begin(
     attributes.extend(attempt.map(|attempt| KeyValue::new(names::ATTEMPT, i64::from(attempt))));
     let builder = SpanBuilder::from_name(name(about)).with_kind(kind).with_attributes(attributes);
     let span = tracer.build_with_context(builder, &parent);
-    // A no-op tracer may return spans without ids.
+    // Without ids, keep the trace context, because a no-op tracer may return spans without any.
     *trace = of_span(span.span_context()).or_else(|| unrecorded(trace.as_ref()));
     span
 }

@@ -42,7 +42,7 @@ impl Greeter for Service {
             return next.greet(Name { name }).await;
         }
         if let Some(broker) = &self.broker {
-            // Messages have no field for a trace context, so the payload contains it.
+            // The payload contains the trace context, because messages of topics have no field for it.
             let context = TraceContext::current().expect("caller should send a context").to_string();
             let publisher = broker.publisher("greeted").map_err(|error| Status::internal(error.to_string()))?;
             publisher.publish(context).await.map_err(|error| Status::internal(error.to_string()))?;

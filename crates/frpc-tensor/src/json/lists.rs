@@ -23,9 +23,9 @@ impl Lists {
     /// Parses a number or nested lists of numbers. All lists of a level must have the same length.
     pub(super) fn read(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let mut numbers = Numbers::default();
-        // The length of the lists at each depth, once one of them has ended.
+        // Length of the lists at each depth, known once one of them has ended.
         let mut lengths: Vec<Option<u32>> = Vec::new();
-        // The number of elements in each open list.
+        // Number of elements so far in each open list.
         let mut open: Vec<u32> = Vec::new();
         loop {
             let position = from.value_offset();
@@ -51,7 +51,7 @@ impl Lists {
                 }
                 numbers.read(from)?;
             }
-            // A value is complete; it may also complete the lists that contain it.
+            // A value is complete, which may also complete the lists that contain it.
             loop {
                 let depth = open.len();
                 let Some(count) = open.last_mut() else {
@@ -139,7 +139,7 @@ impl Numbers {
             }
             _ if self.kind == Kind::Bools => return Err(mixed()),
             Some(b'-' | b'0'..=b'9') => self.number(from.raw()?, position)?,
-            // Proto3's mapping writes 64-bit integers, NaN and infinities as strings.
+            // proto3's JSON mapping writes 64-bit integers, NaN and infinities as strings.
             Some(b'"') => {
                 let text = from.string("number")?;
                 match &*text {

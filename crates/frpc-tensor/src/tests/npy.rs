@@ -44,7 +44,7 @@ fn headers_of_every_version_are_read_however_they_are_written() {
 #[test]
 fn an_array_in_the_order_of_fortran_is_put_into_that_of_c() {
     let header = "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3, 2), }";
-    // The element at [i, j, k] is ijk, and i goes first.
+    // The element at [i, j, k] has the digits ijk, and i varies fastest.
     let data = [0, 100, 10, 110, 20, 120, 1, 101, 11, 111, 21, 121];
     let tensor = Tensor::from_npy(file(1, header, &data)).expect("value should be valid");
     assert_eq!(*tensor.data, [0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121]);

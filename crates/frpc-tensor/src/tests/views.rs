@@ -96,7 +96,7 @@ fn elements_of_the_other_byte_order_are_turned_round_in_a_copy() {
     let big = tensor(">i2", &[2], placed(&[0x12, 0x34, 0xff, 0xfe], 0));
     assert_eq!(big.as_slice::<i16>(), Err(TensorError::ByteOrder));
     assert_eq!(*big.view::<i16>().expect("value should be valid"), [0x1234, -2]);
-    // A byte has no order.
+    // The byte order does not matter for elements of one byte.
     assert_eq!(tensor(">u1", &[1], &b"\x07"[..]).as_slice::<u8>(), Ok(&[7][..]));
 }
 

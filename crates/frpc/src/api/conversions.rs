@@ -87,13 +87,13 @@ impl From<io::Error> for Status {
 impl From<frisbee::Error> for Status {
     fn from(error: frisbee::Error) -> Self {
         let status = match &error {
-            // A failed name resolution has no specific I/O error kind.
+            // A failed name resolution has no specific `io::ErrorKind`.
             frisbee::Error::Connect { .. } => Self::unavailable(error.to_string()),
             #[cfg(feature = "tls")]
             frisbee::Error::Tls { .. } => Self::unavailable(error.to_string()),
             _ => io::Error::from(error).into(),
         };
-        // No call was sent, because there is no connection.
+        // The call was not sent, because there is no connection.
         status.not_run()
     }
 }

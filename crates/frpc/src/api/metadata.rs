@@ -205,7 +205,7 @@ impl Metadata {
 
     #[inline(always)]
     fn enter(&mut self, key: &[u8], value: &[u8], replaces: bool) -> Result<(), MetadataError> {
-        // Check the value first. Most values are printable, so that the suffix of the key need not be checked.
+        // Check the value first. Most values are printable, in which case the suffix of the key does not matter.
         if !is_key(key) || !(is_printable(value) || is_binary(key)) {
             return Err(refused(key));
         }
@@ -246,7 +246,7 @@ const IN_KEYS: [bool; 256] = {
     let mut allowed = [false; 256];
     let mut byte = 0;
     while byte < allowed.len() {
-        allowed[byte] = matches!(byte as u8, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.'); // Below 256.
+        allowed[byte] = matches!(byte as u8, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.'); // The index is below 256.
         byte += 1;
     }
     allowed
@@ -290,7 +290,7 @@ fn is_printable(text: &[u8]) -> bool {
     }
     let Some(last) = text.last_chunk::<LANES>() else { return text.iter().all(|byte| matches!(byte, b' '..=b'~')) };
     let (chunks, _) = text.as_chunks();
-    // The last block may overlap the one before.
+    // The last block may overlap the previous one.
     chunks.iter().all(|chunk| is_zero(unprintable::<LANES>(chunk))) && is_zero(unprintable(last))
 }
 

@@ -158,7 +158,7 @@ impl Parts {
     /// Stores the properties of the next call.
     fn put(&mut self, about: MethodInfo, timeout: Option<Duration>, origin: Origin, extras: OptionalExtras) {
         (self.about, self.timeout) = (about, timeout);
-        // Nothing is dropped, because the previous values have been taken.
+        // Skip the drop code, because the previous values have already been taken.
         std::mem::forget(std::mem::replace(&mut self.origin, origin));
         std::mem::forget(std::mem::replace(&mut self.extras, extras));
     }

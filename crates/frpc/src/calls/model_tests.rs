@@ -119,7 +119,7 @@ enum Sent {
 fn a_cancel_is_sent_before_any_later_call_under_its_id() {
     loom::model(|| {
         let (table, mailbox) = (ours(), Arc::new(Mutex::new(Vec::new())));
-        // Like `Attempt::begin`.
+        // Performs the same steps as `Attempt::begin`.
         let begin = |table: &Table, mailbox: &Mutex<Vec<Sent>>| {
             let mut mailbox = mailbox.lock().expect("mailbox lock should not be poisoned");
             let ticket =
@@ -128,7 +128,7 @@ fn a_cancel_is_sent_before_any_later_call_under_its_id() {
             ticket
         };
         let ticket = begin(&table, &mailbox);
-        // Like `Call::give_up`.
+        // Performs the same steps as `Call::give_up`.
         let caller = thread::spawn({
             let (table, mailbox) = (table.clone(), mailbox.clone());
             move || {
@@ -136,7 +136,7 @@ fn a_cancel_is_sent_before_any_later_call_under_its_id() {
                 with(&table, |calls| calls.abandon(ticket, |id, _| mailbox.push(Sent::Cancel(id))));
             }
         });
-        // The server answers, and the slot is reused until its first id recurs.
+        // The server replies, and the slot is reused until its first packet id recurs.
         reply(&table, ticket);
         for _ in 0..4 {
             let next = begin(&table, &mailbox);

@@ -18,7 +18,7 @@ impl Calls {
     /// The next id of each freed slot is kept, which takes two bytes. If slots restarted with their first id, a
     /// duplicate reply could be mistaken for the reply to a later call.
     pub(crate) fn release(&mut self) -> DeferredDrops {
-        // The list of free slots is empty during a pause.
+        // While calls are paused, the list of free slots is empty.
         if self.paused.is_some() || self.slots.is_empty() {
             return DeferredDrops::default();
         }

@@ -156,8 +156,8 @@ impl CallTable {
         if self.server.is_some()
             && let Some(report) = Report::of_reply(body)
         {
-            // Subtract the call that this reply answers. If a poll receives several replies, the later ones are still
-            // counted.
+            // Subtract the call that this reply answers. If several replies arrive in one poll, the later ones are
+            // still counted.
             let own = self.calls.lock().at_work().saturating_sub(1);
             self.report(ServerEvent::Reported { report, own });
         }

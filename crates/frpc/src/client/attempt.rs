@@ -196,7 +196,7 @@ impl SentCall {
         };
         let mut failure = Failure::new(status, sent);
         if let Some(over) = over {
-            // The end is reported to the observer after the last attempt.
+            // The end of the call is reported to the observer after its last attempt.
             if failure.may_be_followed() {
                 failure.observed =
                     Some(CallStart { at: over.started, token: over.tracked.token, trace: over.tracked.trace });

@@ -86,8 +86,8 @@ impl<'a> PendingCall<'a> {
         context: &mut Context<'_>,
     ) -> Result<CallTicket, NotSent> {
         let caller = context.waker();
-        // Register the call and queue its request under the lock of the mailbox. The connection cannot close in
-        // between, which would leave the call without an outcome.
+        // Register the call and queue its request under the lock of the mailbox. Otherwise the connection could close
+        // in between, and the call would never complete.
         match waiter.poll_send(context, |outbox| self.write(message, link, outbox, caller, place)) {
             Poll::Ready(Ok(Ok(ticket))) => Ok(ticket),
             Poll::Ready(Ok(Err(unsent))) => Err(Self::release_slot(link, unsent)),
@@ -114,7 +114,7 @@ impl<'a> PendingCall<'a> {
     /// mailbox must not be held.
     #[cold]
     fn release_slot(link: &Link, unsent: NotSent) -> NotSent {
-        // If the table is full, this would repeatedly wake the caller itself.
+        // If the call table is full, skip this, because it would repeatedly wake the caller itself.
         if matches!(unsent, NotSent::Failed(_) | NotSent::Unclear) {
             link.calls.with(|_| ());
         }
@@ -153,7 +153,7 @@ impl<'a> PendingCall<'a> {
         }
         let until = match *timeout {
             None => None,
-            // A call whose deadline has passed while it waited is not sent.
+            // Do not send a call whose deadline passed while it waited.
             Some(timeout) if timeout.is_zero() => return Err(NotSent::Full),
             Some(timeout) if timeout < EXACT_BELOW => clock::now().checked_add(timeout),
             Some(timeout) => calls.now(clock::now).checked_add(timeout),
@@ -179,8 +179,8 @@ impl<'a> PendingCall<'a> {
             Form::Extended => self.prefix(timeout.filter(|_| *sends_timeout)),
             Form::Flat => PrefixFields::default(),
         };
-        // Until the server has announced its limit, use the lowest limit that any server has. A longer packet could
-        // cause the server to close the connection.
+        // Until the server has announced its limit, use the lowest limit that any server has, because a longer packet
+        // could cause the server to close the connection.
         let limit = outbox.limit();
         if server == ServerKind::Unknown {
             outbox.set_limit(limit.min(BODY_MAX_LEAST));
@@ -200,8 +200,8 @@ impl<'a> PendingCall<'a> {
             Err(error) => {
                 link.calls.calls.lock().revoke(ticket);
                 Err(match error {
-                    // The kind of the server decides: only the native form can encode the message, or only a higher
-                    // limit permits it.
+                    // The message can be sent only if the server is native or has a higher limit, so wait until its
+                    // kind is known.
                     _ if server == ServerKind::Unknown => NotSent::Unclear,
                     error => NotSent::Failed(error.into_status()),
                 })

@@ -146,7 +146,7 @@ impl ConnectTask {
                 let why = String::from("not sent: no connection before the deadline");
                 return Err(Status::deadline_exceeded(self.with_trouble(why)).not_run());
             }
-            // The connection may have closed since the call began to wait.
+            // The connection may have closed after the call began to wait.
             if current_link(&self.current).is_none() {
                 self.judge_last();
             }
@@ -257,7 +257,7 @@ impl ConnectTask {
     /// Establishes a connection and makes it the current one.
     async fn dial(self: &Arc<Self>) -> Result<(), frisbee::Error> {
         let this = self.clone();
-        // A panic of the connector must not end the task.
+        // Catch panics of the connector, because they must not end the task.
         let made = ParkedFuture::new(async move { this.make_connection().await });
         let made = made.await.unwrap_or_else(|_| Err(self.broken_off("connecting panicked")));
         let mut progress = self.progress.lock();
@@ -347,7 +347,7 @@ impl Task {
         if let Some(outcome) = first
             && let Err(Err(error)) = outcome.send(self.making.dial().await)
         {
-            // No caller has waited for the outcome of the first attempt.
+            // No caller awaits the outcome of the first attempt.
             self.making.fail_dial(&error);
         }
         self.making.attempt().await;

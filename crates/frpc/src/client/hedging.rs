@@ -72,7 +72,7 @@ impl Channel {
                 let polled = if number == 0 { first.as_mut().poll(context) } else { second.as_mut().poll(context) };
                 match polled {
                     Poll::Pending => {}
-                    // Wait for the other attempt, which may still succeed.
+                    // Wait for the other attempt, because it may still succeed.
                     Poll::Ready(Err(failure))
                         if failure.sent != SentState::Answered && failures[1 - number].is_none() =>
                     {

@@ -62,7 +62,7 @@ impl Link {
         let backward = !connection.is_dialled();
         let calls = if backward {
             let calls = connection.attachments().get_or_insert::<CallTable>();
-            // If the kind of the peer is still unknown, the driver notifies the table later.
+            // If the kind of the peer is unknown, the driver will notify the call table later.
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
                 calls.handle_client_known(&peer);
@@ -75,7 +75,7 @@ impl Link {
             end.calls.clone().unwrap_or_else(CallTable::of_nobody)
         };
         if let Some(reason) = connection.close_reason() {
-            calls.end(closed_status(&reason)); // The driver has not done this if the table is new.
+            calls.end(closed_status(&reason)); // The driver cannot have done this if the table is new.
         }
         let observer = observers.filter(|observers| observers.has_observer()).cloned();
         let (nesting, decompresses) = (end.nesting, end.packing.is_some());
@@ -109,11 +109,11 @@ impl Link {
         });
         let cancelled = table.with(|calls| {
             if cancelled.is_err() {
-                calls.abandon(ticket, |_, _| {}); // The connection has ended, so no CANCEL can be sent.
+                calls.abandon(ticket, |_, _| {}); // The connection has closed, so no CANCEL can be sent.
             }
             calls.abandoned()
         });
-        // An accepting end cannot replace its connection.
+        // An accepted connection cannot be replaced.
         if cancelled >= ABANDONED_MAX && !self.backward {
             table.retire();
         }
@@ -166,7 +166,7 @@ impl Link {
                 Ok(Ok(prepared)) => return Ok(prepared),
                 Ok(Err(NotSent::Failed(status))) => return Err(status),
                 Ok(Err(_)) => self.clear(method).await?,
-                // The connection has ended, so the call is about to fail or to be sent on another one.
+                // The connection has closed, so the call is about to fail or to be sent on another connection.
                 Err(_) => return Ok((method.operation, None)),
             }
         }

@@ -84,7 +84,7 @@ impl Links {
         current.is_closed = true;
         let link = current.link.take();
         drop(current);
-        // If the channel does not own the connection, calls of other channels continue on it.
+        // If the channel does not own the connection, other channels may still make calls on it.
         if let (Some(link), Some(_)) = (&link, &self.making) {
             link.calls.retire();
         }

@@ -95,13 +95,13 @@ impl Channel {
             let (method, max) = (call.method, self.inner.attempts_max);
             let CallOptions { timeout, .. } = call.options;
             let until = match failure.as_ref().map(|failure| failure.sent) {
-                // The deadline includes the first attempt.
+                // The deadline of the call includes its first attempt.
                 Some(SentState::Disconnected { until } | SentState::Refused { until } | SentState::Early { until }) => {
                     until
                 }
                 _ => timeout.and_then(|timeout| clock::now().checked_add(timeout)),
             };
-            // Start of waiting for a connection, from which the reconnect timeout is measured.
+            // Time at which the call began to wait for a connection, from which the reconnect timeout is measured.
             let mut since = None;
             let configured = self.inner.hedge_after.filter(|_| method.idempotent);
             configured.iter().for_each(|_| self.inner.hedges.earn());
@@ -119,7 +119,7 @@ impl Channel {
                         return Err(attempts.verdict(failed.status, method));
                     }
                     if is_retry {
-                        since = None; // The failed attempt had a connection, so the wait starts anew.
+                        since = None; // The failed attempt had a connection, so the wait starts again.
                         if let Some(observer) = &self.inner.observer {
                             observer.retry(&ObservedMethod::of_unary(method), token, &failed.status, &mut trace);
                         }
@@ -143,7 +143,7 @@ impl Channel {
                 if let Some(until) = until {
                     call.options.timeout = Some(until.saturating_duration_since(clock::now()));
                 }
-                // Only idempotent calls are hedged for a trial, because the second server may run the call too.
+                // Hedge a trial only if the method is idempotent, because the second server may run the call too.
                 let hedge = trial
                     .filter(|_| method.idempotent)
                     .map(|after| Hedge { after, is_trial: true, until })

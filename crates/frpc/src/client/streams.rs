@@ -166,20 +166,20 @@ where
     let mut started = None;
     let OpenedStream { sender, replies, link, .. } = loop {
         let opened = terms.open(channel, method, extras.as_deref(), &mut started).await?;
-        // Sending the request may be delayed by a server that reads slowly.
+        // A server that reads slowly may delay the sending of the request.
         let writing = Writing::new(opened.flags, opened.translation.as_deref());
         let sent = terms.within(time_left(terms.open_until), send::<A>(&opened.sender, &message, writing)).await;
         match sent.map_err(|_| not_delivered())? {
             Ok(()) => break opened,
             // The connection closed before the server received the request, so the call may use another connection.
             Err(status) if status.code() == Code::Unavailable && opened.link.connection.is_closed() => {}
-            // The server closed the stream. The receiver reports the reason.
+            // The server closed the stream. The receiver will report the reason.
             Err(status) if status.code() == Code::Unavailable => break opened,
             Err(status) => return Err(status),
         }
     };
     drop(message);
-    // A compat server interprets the request as the end of this direction.
+    // Compat servers take the request as the end of our sending side.
     sender.end();
     keep_link_alive(link, sender);
     Ok(Response::new(replies.of()))
@@ -221,7 +221,7 @@ where
     let early = poll_fn(|context| match replies.poll_message(context) {
         Poll::Ready(reply) => Poll::Ready(Ok(Some(reply))),
         Poll::Pending => match sending.as_mut().poll(context) {
-            // Sending may have failed because the server has replied and closed the stream.
+            // Sending may have failed because the server has already replied and closed the stream.
             Poll::Ready(Err(status)) => Poll::Ready(match replies.poll_message(context) {
                 Poll::Ready(reply @ Some(_)) => Ok(Some(reply)),
                 _ => Err(cut_off(status, link.connection.close_reason())),
@@ -300,7 +300,7 @@ async fn send_requests(
         sent.await
     };
     if let Err(status) = sent {
-        // `Unavailable` means that the server has ended the call. The receiver reports the reason.
+        // `Unavailable` means that the server has ended the call. The receiver will report the reason.
         if status.code() != Code::Unavailable {
             let _ = failed.set(status.may_run());
         }
@@ -397,7 +397,7 @@ impl OpenDeadlines {
                         Some(_) => body::open(operation, call.prefix(time_left(self.until))),
                         None => body::open(operation, PrefixFields::default()),
                     };
-                    // If the connection stops accepting calls, a stream that waits for a slot must use the next
+                    // If the connection stops accepting calls, a stream waiting for a slot must use the next
                     // connection.
                     let opening = link.unless_abandoned(link.connection.open_stream_with(first));
                     let Some(opened) = opening.await else { continue };

@@ -31,8 +31,8 @@ use std::time::Duration;
 /// Dropping the future cancels the call; the server may still run it. A native server is notified by a CANCEL.
 #[must_use = "a call is not sent before it is polled"]
 pub struct UnaryCall<'a, A, B> {
-    // Implemented by hand. With thousands of pending calls, reading their memory is most of the cost, and the future of
-    // an `async fn` is three times as large. A call within middleware owns its channel.
+    // Implemented by hand, because the future of an `async fn` is three times as large, and reading the memory of
+    // futures is most of the cost with thousands of pending calls. A call within middleware owns its channel.
     channel: Cow<'a, Channel>,
     method: &'static Method,
     timeout: Option<Duration>,
@@ -71,7 +71,7 @@ impl<A, B> fmt::Debug for UnaryCall<'_, A, B> {
 }
 
 impl<'a, A, B> UnaryCall<'a, A, B> {
-    #[inline(always)] // The origin of the request is empty; its drop is optimized away.
+    #[inline(always)] // The origin of the request is empty, so its drop is optimized away.
     fn new(channel: Cow<'a, Channel>, method: &'static Method, request: Request<A>) -> Self {
         let timeout = request.timeout();
         let (message, extras) = request.into_parts();

@@ -48,7 +48,7 @@ impl PendingCall<'_> {
             Some(until) => match clock::timeout_at(runtime, until, sent).await {
                 Ok(sent) => sent,
                 Err(_) => {
-                    // The connection is worn out: the next call would not find a slot either.
+                    // Cancelled calls occupy all slots, so the next call would not find a slot either.
                     if !link.backward && link.calls.with(|calls| calls.is_worn_out()) {
                         link.calls.retire();
                     }
@@ -72,7 +72,7 @@ impl PendingCall<'_> {
                 if link.is_left() {
                     return Poll::Ready(Err(left()));
                 }
-                // The timeout includes the wait.
+                // The timeout includes the time spent waiting.
                 let left = until.map(|until| until.saturating_duration_since(clock::now()));
                 let options = CallOptions { timeout: left.or(self.options.timeout), ..self.options };
                 match (Self { options, ..*self }).send(

@@ -68,7 +68,7 @@ impl InlineRuns {
             return EndedBatch { at: Some(now), is_slow: is_long && self.handle_long_batch(began, now, allowed()) };
         }
         if self.is_apart && self.apart.is_over(began) {
-            // Poll handlers inline again. A single long poll then suffices to stop.
+            // Poll handlers inline again. A single long poll suffices to stop that.
             self.is_apart = false;
             self.long_batches = LONG_BATCHES_MAX - 1;
         }

@@ -181,8 +181,8 @@ impl ServiceOffer {
                 return refused(error);
             }
             let others = self.compat.iter().take(at).chain(
-                // Skip services with another layout at compat clients, because these do not use the operations of this
-                // end.
+                // Skip services that have another layout on compat clients, because such clients do not use our
+                // operation numbers.
                 self.table.layouts.iter().filter(|own| !self.compat.iter().any(|theirs| theirs.service == own.service)),
             );
             let taken = others.flat_map(|other| other.operations).copied();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// Reference of a handler to its service. Each connection has its own reference count, because all cores would contend
 /// for a shared one at every call.
-#[allow(clippy::redundant_allocation)] // The outer count is the point.
+#[allow(clippy::redundant_allocation)] // The outer count keeps each connection from contending for the inner one.
 pub struct ServiceHandle<S>(Arc<Arc<S>>);
 
 impl<S> ServiceHandle<S> {

@@ -65,7 +65,7 @@ fn options(terms: &FormatTerms) -> Options<'_> {
     }
 }
 
-#[allow(clippy::needless_pass_by_value)] // As `map_err` has it.
+#[allow(clippy::needless_pass_by_value)] // Has the signature that `map_err` requires.
 fn invalid<A: Json>(error: DecodeError) -> Status {
     Status::invalid_argument(format!("the request is not a valid {}: {error}", A::NAME))
 }

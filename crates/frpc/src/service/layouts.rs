@@ -148,7 +148,7 @@ impl HeldCall {
     fn refuse(self, connection: &Connection, status: &Status) {
         match self {
             Self::Unary(id, operation, ..) => {
-                // Ignore the error: a connection that has ended has no caller.
+                // Ignore the error, because a closed connection has no caller that awaits the reply.
                 let _ = connection.send_now(|outbox| body::put_refusal(outbox, id, operation, status, Form::Extended));
             }
             Self::Stream(_, _, stream) => refuse(&stream, status),
@@ -220,7 +220,8 @@ impl PeerLayouts {
         });
         drop(state);
         if !unknown.is_empty() && connection.send_now(|outbox| put_ask(outbox, &unknown)).is_ok() {
-            // Not a task of the connection, because the connection would count as busy.
+            // Spawn on the runtime rather than as a task of the connection, because the connection would otherwise
+            // count as busy.
             let this = connection.clone();
             connection.runtime_handle().spawn(async move {
                 if tokio::time::timeout(HELD_TIME, this.closed()).await.is_err()
@@ -243,7 +244,7 @@ impl PeerLayouts {
         for ((own, theirs), service) in services.zip(0..) {
             let claim = |(&operation, method)| Claim { operation, service, method };
             claims.extend(theirs.operations.iter().zip(0..).map(claim));
-            // Operations that a service has only at this end do not exist for the client.
+            // Operation numbers that exist only in our layout of a service are unknown to the client.
             rest.extend(own.operations.iter().zip(std::iter::repeat(NO_METHOD)).map(claim));
             known.push(PeerService::compat(own, theirs, Caller::Peer));
         }

@@ -47,7 +47,7 @@ impl Load {
         let each = (u64::from(micros) * 1_000 / u64::from(count.max(1))).max(1);
         let (before, now) = (average.load(Ordering::Relaxed).cast_signed(), each.cast_signed());
         let next = if before == 0 { now } else { before + (now - before) / SMOOTHING };
-        // Move the average towards the measurement.
+        // Move the average towards the measured value.
         average.store(next.cast_unsigned(), Ordering::Relaxed);
     }
 
@@ -61,7 +61,8 @@ impl Load {
         };
         let (each, count) = match (0..=at).rev().find_map(nanos) {
             Some((each, _)) => (each, count),
-            // With fewer calls in progress, a call takes at most as long.
+            // No measurement exists for fewer calls. Use that of the next larger class, because a call takes at most as
+            // long with fewer calls in progress.
             None => match (at + 1..POWERS).find_map(nanos) {
                 Some((each, power)) => (each, 1 << power),
                 None => return 0,

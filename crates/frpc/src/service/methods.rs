@@ -53,7 +53,7 @@ pub struct MethodsBuilder<S> {
 
 impl Methods {
     /// Creates a builder of a service's methods.
-    #[allow(clippy::new_ret_no_self)] // The builder knows the service's type, what it builds does not.
+    #[allow(clippy::new_ret_no_self)] // The builder is typed by the service, but the result is not.
     pub fn new<S: Send + Sync + 'static>(service: &Arc<S>, layout: &'static Layout) -> MethodsBuilder<S> {
         let methods = Self {
             layout,

@@ -90,7 +90,8 @@ where
             let response = through(chain, &about, request, last).await?;
             let (response, extras) = response.into_parts_with_extras();
             let body = match (response.write(format, terms)?, charge) {
-                // Keep the charge with the responses, because the handler may hold its request until it has sent them.
+                // Keep the memory charge with the responses, because the handler may hold its request until it has sent
+                // them.
                 (Body::Many(stream), Some(charge)) => {
                     let map = Some(move |message| {
                         let _held = &charge;

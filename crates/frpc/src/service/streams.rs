@@ -60,11 +60,11 @@ impl ReceivedStream<'_> {
             return None;
         };
         if sender.is_native() {
-            // The client ends its direction after the request, so keep the receiver until then.
+            // The client ends its sending side after the request, so keep the receiver until then.
             let mut back = shared_receiver.back.lock();
             (back.receiver, back.is_single) = (Some(receiver), true);
         } else {
-            // The request also ends the direction of the client.
+            // The request also ended the sending side of the client.
             drop(receiver);
             shared_receiver.back.lock().ended = true;
         }
@@ -180,7 +180,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
     caller.connection.spawn_at(placement, async move {
         let (_hold, _entered) = (hold, entered);
         let worked = {
-            // Dropped at the end of the block, so that a handler releases its values when its deadline passes.
+            // Both are dropped at the end of the block, so that a handler releases its values when its deadline passes.
             let (mut work, mut waiter) = (pin!(work), sender.waiter());
             let mut over = pin!(async {
                 let Some((at, status)) = end_of_time(deadline, expires) else { return pending().await };
@@ -212,7 +212,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
             let code = match (refused, &worked) {
                 (Some(code), _) => code,
                 (None, Ok(())) => Code::Ok,
-                // A handler may learn that its client has disconnected only when it sends.
+                // The handler may only find out by sending that its client has disconnected.
                 (None, Err(_)) if sender.is_over() => Code::Cancelled,
                 (None, Err(status)) => status.code(),
             };
@@ -232,7 +232,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
         if !sender.is_native() && shared_receiver.sent.load(Ordering::Relaxed) > CLOSED_AT_ONCE_MAX {
             let _ = tokio::time::timeout(CLOSED_LATER, sender.closed()).await;
         }
-        // Go does not close the stream itself and would keep it as long as the connection.
+        // Go does not close the stream itself and would keep it for the life of the connection.
         sender.close();
     });
 }
@@ -240,7 +240,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
 impl SharedReceiver {
     /// Rejects the call before its handler receives it.
     fn refuse(&self, sender: &StreamSender, status: &Status) {
-        // The request may be missing because the client has disconnected.
+        // The request may be missing because the client disconnected.
         let code = if sender.is_over() { Code::Cancelled } else { status.code() };
         send_refusal(sender, status);
         self.back.lock().refused = Some(code);

@@ -121,7 +121,7 @@ fn decode_format<A, B>(
     body: &Bytes,
     connection: &Connection,
 ) -> Result<Received<A>, Status> {
-    // Shorter bodies take little memory regardless of their contents.
+    // Reserve memory only for long bodies, because shorter ones take little memory whatever they contain.
     let _reserved = terms.reserve(Some(connection).filter(|_| body.len() >= LARGE_BODY));
     let message = (format.decode)(body, terms)?;
     Ok(Received { message, memory: body.len() + terms.take_memory() })
@@ -368,7 +368,7 @@ impl MethodState {
         outbox: &mut Outbox,
     ) {
         self.log(caller, result.err());
-        // Packets that the handler has sent through connection handles precede the reply.
+        // Write packets that the handler has sent through connection handles before the reply.
         caller.connection.collect(outbox);
         let before = outbox.len();
         let writing = Writing::new(self.flags, self.translation.as_deref());

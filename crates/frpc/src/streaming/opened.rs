@@ -47,7 +47,7 @@ impl<M: Message> Streaming<M> {
         }
         match self.poll_any(context) {
             Poll::Ready(Some(Err(failure))) if !self.has_headers => Poll::Ready(Err(failure)),
-            // Keep a failure after HEADERS, because the server has accepted the call.
+            // Keep a failure that follows HEADERS, because the server has accepted the call.
             Poll::Ready(Some(first)) => {
                 // The next read must take the general path, which returns this message.
                 (*self.first.get_mut(), self.in_a_row) = (Some(first.map(Box::new)), 0);

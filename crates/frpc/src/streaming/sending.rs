@@ -107,8 +107,8 @@ fn send_some<T, M>(
         }
         sent += 1;
         if sent == SENT_AT_ONCE {
-            // Yield. If messages are always ready, and another thread consumes them, other tasks of this thread would
-            // starve.
+            // Yield, because other tasks of this thread would starve if messages are always ready and another thread
+            // consumes them.
             context.waker().wake_by_ref();
             break Ok(Poll::Pending);
         }
@@ -142,7 +142,7 @@ impl Drop for Batch {
 pub(crate) fn send_headers(sender: &StreamSender, metadata: &Metadata) -> Result<(), Status> {
     match sender.send_headers(&prefix::headers(metadata)) {
         Err(SendError::TooLong(error)) => Err(Status::resource_exhausted(format!("metadata of the reply: {error}"))),
-        // Ignore other errors: nobody reads the metadata of a closed stream.
+        // Ignore other errors, because nobody reads the metadata of a closed stream.
         _ => Ok(()),
     }
 }

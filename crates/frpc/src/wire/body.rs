@@ -87,7 +87,7 @@ impl DecodeOptions {
     /// Creates a decoder whose long values share the memory of `body`.
     fn shared(self, body: &Bytes) -> Decoder<'_> {
         let decoder = Decoder::shared(body).with_nesting(self.nesting);
-        // Checked here, because more state in a decoder would be a cost for every call.
+        // Check the length here, because additional state in the decoder would slow down every call.
         if body.len() <= USUAL_MAX {
             return decoder;
         }
@@ -187,7 +187,7 @@ pub(crate) fn put_message<'a, M: EncodeBody>(
             return put;
         }
     }
-    let mut bulk = Vec::<Bulk>::new(); // Allocates only for large contents.
+    let mut bulk = Vec::<Bulk>::new(); // Only allocates for long values.
     let mut encoder = Encoder::gathering(packet.buffer(), &mut bulk).copying(frisbee::copy_to_share).with_form(form);
     if let Err(error) = message.encode(&mut encoder) {
         return Err(unencodable(message.name(), &error));
@@ -196,7 +196,7 @@ pub(crate) fn put_message<'a, M: EncodeBody>(
         return Err(PutError::Lossy);
     }
     if bulk.capacity() == 0 {
-        std::mem::forget(bulk); // Nothing was allocated, but the drop function would still be called.
+        std::mem::forget(bulk); // Nothing was allocated, so skip the call of the drop function.
     } else {
         gather(packet.continued(), bulk);
     }
@@ -407,7 +407,7 @@ pub(crate) fn reply<M: Message>(
 /// Fast path: decodes a reply by copying its values. Returns `None` for replies that must be decoded by [`reply`].
 #[inline(always)]
 pub(crate) fn whole_reply<M: Message>(mut body: &[u8], nesting: Nesting) -> Option<Response<M>> {
-    // Checked first, because the optional prefix would otherwise be moved.
+    // Check for a prefix first, because an `Option<Prefix>` would otherwise be moved.
     let prefix = if prefix::is_present(body) { Some(prefix::take_slice(&mut body).ok()?) } else { None };
     match polyglot::decode_root(&mut DecodeOptions::whole(nesting).copied(body)).ok()? {
         Root::Message(message) => Some(Response::received(message, prefix)),
@@ -430,7 +430,7 @@ pub(crate) fn request<M: Message>(body: &Bytes, reading: DecodeOptions) -> Resul
     match polyglot::decode_root(&mut decoder) {
         Ok(Root::Message(message)) => {
             let containers = most.saturating_sub(decoder.container_memory());
-            // Slices of the body keep the whole read buffer alive.
+            // Slices of the body keep its whole read buffer alive.
             let body_memory = if decoder.has_sliced() { frisbee::body_memory(body.len()) } else { body.len() };
             Ok(Received { message, memory: body_memory + containers })
         }

@@ -137,7 +137,7 @@ impl fmt::Display for PackedError {
 
 /// Decompresses a message that a peer has sent.
 fn unpack(body: &[u8], by: &Connection, decompresses: bool) -> Result<Bytes, PackedError> {
-    // Compat peers receive no HELLO, so this end has not announced support to them.
+    // Compat peers receive no HELLO, so support for compression was not announced to them.
     if !decompresses || by.peer().hello().is_none() {
         return Err(PackedError::NotAgreed);
     }

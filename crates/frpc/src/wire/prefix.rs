@@ -172,7 +172,7 @@ fn put_metadata(buffer: &mut Vec<u8>, metadata: &Metadata) {
     match metadata.plain_items() {
         Some([]) => {}
         Some(items) if items.len() < 0x80 => {
-            buffer.extend_from_slice(&[PREFIX, items.len() as u8]); // Below 0x80.
+            buffer.extend_from_slice(&[PREFIX, items.len() as u8]); // The length is below 0x80.
             buffer.extend_from_slice(items);
         }
         _ => put_items(buffer, PrefixFields { metadata: Some(metadata), ..PrefixFields::default() }),
@@ -189,7 +189,7 @@ fn put_items(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
         }
         return;
     }
-    buffer.extend_from_slice(&[PREFIX, 0]); // The length follows.
+    buffer.extend_from_slice(&[PREFIX, 0]); // The length is written later.
     let begin = buffer.len();
     put_all(buffer, PrefixFields { metadata, ..fields });
     match u8::try_from(buffer.len() - begin) {
@@ -220,7 +220,7 @@ fn put_all(buffer: &mut Vec<u8>, fields: PrefixFields<'_>) {
     if let Some((code, mut details)) = status {
         // Omit details that would make the prefix too long, so that the remaining items can be decoded.
         if buffer.len() - begin + details.len() + AROUND_DETAILS > PREFIX_MAX as usize {
-            // At debug level only, because a peer can cause this at any rate.
+            // Log only at debug level, because a peer can cause this at any rate.
             tracing::debug!(length = details.len(), "dropped the details of a status: too long");
             details = &[];
         }
@@ -359,12 +359,12 @@ fn take_present(body: &mut Bytes) -> Result<Prefix, PrefixError> {
 pub(crate) fn split(body: &[u8]) -> Result<(&[u8], &[u8]), PrefixError> {
     let mut rest = body.get(1..).ok_or(Malformed)?;
     let length = take_varint(&mut rest).filter(|length| *length <= PREFIX_MAX).ok_or(Malformed)?;
-    rest.split_at_checked(length as usize).ok_or(Malformed) // At most PREFIX_MAX.
+    rest.split_at_checked(length as usize).ok_or(Malformed) // The length is at most PREFIX_MAX.
 }
 
 /// Decodes the items of a prefix, which come from an untrusted peer.
 pub(crate) fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), PrefixError> {
-    // Bit set of the items that have occurred and may occur only once.
+    // Bit set of the items seen so far that may occur only once.
     let mut seen = 0_u16;
     for item in Items::new(items) {
         let (kind, mut value) = item.ok_or(Malformed)?;
@@ -385,12 +385,12 @@ pub(crate) fn read(items: &[u8], prefix: &mut Prefix) -> Result<(), PrefixError>
             // Ignore an invalid context, because the call does not depend on it.
             TRACE => prefix.trace = TraceContext::from_bytes(value),
             REFUSED => prefix.failure.get_or_insert_with(Failure::unknown).is_refusal = true,
-            // Decoded by `read_trailers`.
+            // The text is decoded by `read_trailers`.
             TEXT => {}
             MUST_UNDERSTAND.. => return Err(PrefixError::Unknown(kind)),
             _ => continue,
         }
-        let bit = 1 << kind; // At most the bit of TEXT.
+        let bit = 1 << kind; // The kind is at most TEXT.
         if seen & bit != 0 {
             return Err(Malformed);
         }

@@ -25,7 +25,7 @@ impl Status {
     /// Creates a status from a received error text and prefix.
     pub(crate) fn received(text: String, prefix: Option<Prefix>) -> Self {
         let Some(prefix) = prefix else { return Self::unknown(text) };
-        // An error with the code `Ok` is still an error.
+        // A failure with the code `Ok` is still a failure.
         let failure = prefix.failure.filter(|failure| failure.code != Code::Ok);
         let mut status = Self::new(failure.as_ref().map_or(Code::Unknown, |failure| failure.code), text);
         if let Some(Failure { is_refusal, details, .. }) = failure {

@@ -221,7 +221,7 @@ impl Translation {
             out.extend_from_slice(body);
             return Ok(());
         };
-        // Messages of this end may nest as deeply as possible, because the peer enforces its own limit.
+        // Our own messages may be nested as deeply as possible, because the peer enforces its own limit.
         let limits = Limits { body: limit as usize, nesting: Nesting::new(NESTING_CEILING) };
         self.plans.outgoing.translate(root, body, out, limits).map(drop)
     }

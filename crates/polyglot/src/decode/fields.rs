@@ -109,7 +109,7 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn field_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
         match C::decode(self) {
-            // Not a closure: it would borrow the decoder and force it out of registers.
+            // Not a closure, because it would borrow the decoder and force it out of registers.
             Ok(value) => Ok(value),
             Err(error) => Err(in_field(error, name)),
         }

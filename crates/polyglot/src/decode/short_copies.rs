@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn short_copies_share_a_block_and_long_ones_do_not() {
-        // Run in a new thread, whose block is unused.
+        // Use a new thread, because its block is unused.
         let offsets = std::thread::spawn(|| {
             let lengths = [100, SHORT_MAX, SHORT_MAX + 1, SHARED - SHORT_MAX - 100];
             let copies: Vec<_> = lengths.into_iter().map(|length| copy(&vec![7; length])).collect();

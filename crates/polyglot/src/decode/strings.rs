@@ -7,7 +7,7 @@ use crate::limits::BULK_MIN;
 const COPIED_AT_ONCE: usize = 16 * 1024;
 
 /// Validates that `content` is UTF-8 and copies it into a `String`.
-#[inline(never)] // One copy of the code for all message types.
+#[inline(never)] // Shared by all message types to keep the code small.
 pub(super) fn string(content: &[u8]) -> Option<String> {
     if content.len() >= BULK_MIN {
         return long_string(content);
@@ -38,7 +38,7 @@ fn is_ascii(bytes: &[u8]) -> bool {
 }
 
 /// Like [`string`], but overwrites `text` and reuses its allocation. Returns whether the content is valid UTF-8.
-#[inline(always)] // Called in a loop over messages.
+#[inline(always)] // Inlined because it is called in a loop over messages.
 pub(super) fn string_over(content: &[u8], text: &mut String) -> bool {
     if content.len() >= BULK_MIN {
         text.clear();

@@ -88,8 +88,8 @@ pub(super) fn conversion(from: Type, to: Type) -> Option<Conversion> {
         (Type::Enum(from), to) if group(to) == 0 => Some(Conversion::EnumToNumber(from as u16, Number::of(to)?)),
         (from, Type::Enum(to)) if group(from) == 0 => Some(Conversion::NumberToEnum(Number::of(from)?, to as u16)),
         (Type::Message(_) | Type::Enum(_), _) | (_, Type::Message(_) | Type::Enum(_)) => None,
-        // Not allowed by protobuf, for example between `int32` and `sint32`, but supported because this encoding has
-        // always accepted such changes.
+        // Protobuf does not allow such changes, for example between `int32` and `sint32`, but this encoding has always
+        // supported them.
         (from, to) if from.kind() == to.kind() => Some(Conversion::Copy),
         (from, to) if group(from) == group(to) => Some(Conversion::Number(Number::of(from)?, Number::of(to)?)),
         _ => None,

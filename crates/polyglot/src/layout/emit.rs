@@ -77,15 +77,15 @@ impl Emitter<'_> {
         let (from, to) = (self.from, self.to);
         let (items, slots) = (from.items(pair.from), to.items(pair.to));
         let routes: Vec<&[Edge]> = pair.edges.chunk_by(|one, other| one.item == other.item).collect();
-        // Number of items that write to each slot, and to each oneof of a reader with the flat form.
+        // Number of items that write to each slot, and to each oneof if the reader uses the flat encoding.
         let mut sources = vec![0_u32; slots.len()];
         let mut groups = vec![0_u32; slots.len().wrapping_add(1)];
         let group = |slot: &Item| {
             if slot.place == Place::Oneof { 0 } else { slot.oneof.map_or(0, |oneof| oneof.wrapping_add(1)) }
         };
         let mut is_simple = true;
-        // A pair is simple if each item has one destination and no slot or oneof has several sources. Its output then
-        // needs no arbitration.
+        // A pair is simple if each item has one destination, and each slot or oneof has at most one source. Its output
+        // then needs no selection between segments.
         for edges in &routes {
             let mut targets: Vec<usize> = edges.iter().map(|edge| edge.slot).collect();
             targets.sort_unstable();
@@ -103,7 +103,7 @@ impl Emitter<'_> {
         if is_simple {
             return self.simple(items, slots, &routes);
         }
-        // Several items may write to one slot. Write each to a segment of its own, from which `Assemble` selects.
+        // If several items may write to one slot, write each to its own segment, from which `Assemble` selects.
         let mut edges = routes.into_iter().peekable();
         for (at, item) in items.iter().enumerate() {
             let Some(edges) = edges.next_if(|edges| edges.first().is_some_and(|edge| edge.item == at)) else {
@@ -138,8 +138,8 @@ impl Emitter<'_> {
                 *is_sourced = true;
             }
         }
-        // The writer's items and their slots, in the order of the output. Slots without an item follow the slot before
-        // them, so that they extend a run of slots.
+        // The writer's items and their slots in output order. A slot without an item follows the slot before it, so
+        // that it extends a run of slots.
         let mut steps: Vec<(Option<Source<'_>>, Option<usize>)> = Vec::new();
         let missing = |after: usize| {
             let slots = is_sourced.iter().enumerate().skip(after);
@@ -158,20 +158,20 @@ impl Emitter<'_> {
             }
         }
         let output: Vec<usize> = steps.iter().filter_map(|(_, slot)| *slot).collect();
-        // The first slot of each run of consecutive slots. A single run is already in the reader's order.
+        // First slot of each run of consecutive slots. If there is a single run, it is already in the reader's order.
         let pieces: Vec<usize> = output
             .chunk_by(|one, other| one.wrapping_add(1) == *other)
             .filter_map(|piece| piece.first().copied())
             .collect();
         let is_ordered = pieces.len() <= 1;
-        // Range of the defaults of consecutive slots, which are written by one operation.
+        // Range of the default values of consecutive slots, which a single operation writes.
         let mut fill: Option<(usize, usize)> = None;
         let mut begun = 0_usize;
         for (item, slot) in steps {
             if slot.is_some() && !is_ordered && pieces.get(begun) == slot.as_ref() {
                 self.end_fill(&mut fill);
                 self.push(Op::Segment { place: 0, rank: 0 });
-                begun = begun.wrapping_add(1); // At most the number of runs.
+                begun = begun.wrapping_add(1); // Bounded by the number of runs.
             }
             let to = slot.and_then(|slot| slots.get(slot));
             match (item, to) {
@@ -308,7 +308,7 @@ impl Emitter<'_> {
     fn default(&mut self, slot: &Item) -> (u16, u32) {
         let at = self.program.bytes.len();
         self.to.put_default(slot, &mut self.program.bytes);
-        (self.program.bytes.len().wrapping_sub(at) as u16, at as u32) // At most nine bytes.
+        (self.program.bytes.len().wrapping_sub(at) as u16, at as u32) // The value takes at most nine bytes.
     }
 
     fn is_same(&self, pair: u32) -> bool {
@@ -316,7 +316,7 @@ impl Emitter<'_> {
     }
 
     fn block_of(&self, pair: u32) -> u32 {
-        self.from.nodes.len().wrapping_add(pair as usize) as u32 // Both are below 2^16.
+        self.from.nodes.len().wrapping_add(pair as usize) as u32 // Both numbers are below 2^16.
     }
 
     fn how(&self, conversion: Conversion) -> (How, u32) {

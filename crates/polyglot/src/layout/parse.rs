@@ -82,8 +82,8 @@ impl<'a> Parser<'a> {
         }
         let mut methods = Vec::new();
         let mut names = HashSet::new();
-        // Not limited by `TYPES_MAX`: each method takes at least four bytes, so the length of the description bounds
-        // their number.
+        // Not limited by `TYPES_MAX`, because each method takes at least four bytes, so the length of the description
+        // bounds the number of methods.
         for _ in 0..self.number(DESCRIPTION_MAX, "too many methods")? {
             let name = self.name()?;
             if !names.insert(name) {
@@ -108,7 +108,7 @@ impl<'a> Parser<'a> {
     fn message(&mut self) -> Result<Vec<Field>> {
         let mut fields: Vec<Field> = Vec::new();
         let mut numbers = HashSet::new();
-        // Indices of the members of each oneof.
+        // Indexes of the members of each oneof.
         let mut oneofs: Vec<Vec<u16>> = Vec::new();
         for _ in 0..self.parts()? {
             let number = self.number(0x1fff_ffff, "the number of a field exceeds 2^29 - 1")? as u32;
@@ -170,7 +170,7 @@ impl<'a> Parser<'a> {
     /// Reads the number of fields or enum values of a type and deducts it from the remaining total.
     fn parts(&mut self) -> Result<usize> {
         let count = self.number(self.parts, "more than 20000 fields and values")?;
-        self.parts = self.parts.wrapping_sub(count); // At most `self.parts`.
+        self.parts = self.parts.wrapping_sub(count); // The count is at most `self.parts`.
         Ok(count)
     }
 
@@ -218,7 +218,7 @@ fn check_uses(types: &[TypeLayout], methods: &[Method]) -> Result<()> {
         if index > *next {
             return Err("types are not in the order of their first use");
         }
-        *next = (*next).max(index.wrapping_add(1)); // At most `TYPES_MAX`.
+        *next = (*next).max(index.wrapping_add(1)); // The index is at most `TYPES_MAX`.
         match (types.get(index as usize), of) {
             (Some(TypeLayout::Message(_)), Type::Message(_)) | (Some(TypeLayout::Enum(_)), Type::Enum(_)) => Ok(()),
             _ => Err("a type is missing, or used as another kind"),

@@ -250,8 +250,8 @@ impl Plan {
         } else {
             (None, found.clone())
         };
-        // The form of a body is detected only during its translation, so a body is used unchanged only if neither form
-        // requires a translation.
+        // The encoding of a body is detected only during its translation. A body is therefore used unchanged only if
+        // neither encoding requires a translation.
         let found = found.into_iter().zip(flat_found).map(|(extended, flat)| {
             let (extended, flat) = (extended?, flat?);
             let root = Root { extended: extended.block, flat: flat.block };
@@ -362,7 +362,7 @@ impl Builder {
             if let Some(pair) = self.pairs.get_mut(at) {
                 (pair.edges, pair.refusals) = (edges, refusals);
             }
-            at = at.wrapping_add(1); // Below the number of pairs.
+            at = at.wrapping_add(1); // The index is below the number of pairs.
         }
         // Mark all pairs whose encodings differ. A difference propagates to the pairs that contain the pair.
         let differs = |pair: usize| self.pairs.get(pair).is_some_and(|pair| !self.is_same_apart_from_nested(pair));
@@ -450,7 +450,7 @@ impl Builder {
                 return Ok(Some(if is_single(from) { Change::Single(conversion) } else { Change::List(conversion) }));
             }
         };
-        // Check the entries here, so that a refusal names the map. Entries have no names of their own.
+        // Check the map entries here, so that the error names the map, because entries have no names.
         let is_convertible = |item: &Item| {
             let parts = self.from.items(of).iter().flat_map(|from| &from.fields);
             let found = item.fields.iter().flat_map(|to| parts.clone().map(move |from| (from, to)));
@@ -466,7 +466,8 @@ impl Builder {
     /// Returns whether enum values can be copied, because both enums declare the same numbers in the same order.
     fn is_same_enum(&mut self, from: u16, to: u16) -> bool {
         let (numbers, others) = (self.from.numbers(from), self.to.numbers(to));
-        // The flat form requires a conversion nevertheless, because the input may contain numbers in place of indices.
+        // The flat encoding requires a conversion nevertheless, because the input may contain numbers in place of
+        // indexes.
         let is_same = || self.to.form == Form::Extended && others == numbers;
         *self.same_enums.entry((from, to)).or_insert_with(is_same)
     }

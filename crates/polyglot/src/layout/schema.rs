@@ -168,7 +168,7 @@ impl<'a> Types<'_, 'a> {
                         names.push(' ');
                         names.push_str(name);
                     }
-                    // Assign type indices in wire order, which determines the first use.
+                    // Assign type indexes in wire order, because that determines the first use.
                     let fields = fields.into_iter().map(|(field, _)| field);
                     fields
                         .map(|field| self.with_index(field, message))

@@ -144,7 +144,7 @@ fn nesting_of_copied_and_skipped_messages_is_limited() {
         let body = |levels| [b"\x08\x00".repeat(levels), vec![0]].concat();
         assert!(translate(&plan, &body(100), LIMITS).is_ok());
         assert_eq!(translate(&plan, &body(101), LIMITS), Err(DecodeReason::NestingTooDeep { max: 100 }));
-        // Lists in lists would be a recursion that no nesting limit counts.
+        // Reject lists in lists, because they would recurse without counting against the nesting limit.
         let nested = [&b"\x08\x00"[..], &b"\x01\x01\x0a\x01".repeat(100_000)].concat();
         translate(&plan, &nested, LIMITS).unwrap_err();
     }

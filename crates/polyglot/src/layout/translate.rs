@@ -70,7 +70,7 @@ impl Plan {
     ) -> Result<Translated, DecodeError> {
         let start = out.len();
         let mut result = Run::new(&self.extended, body, out, limits).root(root.extended);
-        // The extended form is assumed first. Start over with the flat form if a oneof is not in the extended form.
+        // Assume the extended encoding first. If a oneof turns out to be in the flat encoding, start over with that.
         if let (Err(Fault::Flat(_)), Some(flat)) = (&result, &self.flat) {
             out.truncate(start);
             result = Run::new(flat, body, out, limits).root(root.flat);
@@ -146,7 +146,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         if self.rest.first() == Some(&Kind::U8.byte()) {
             self.message(block)?;
         } else {
-            // Copy a nil or an error without validation, which is left to the reader.
+            // Copy a nil or an error without validation, which the reader performs.
             self.rest = &[];
         }
         self.flush()?;
@@ -191,7 +191,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
     fn put_varint(&mut self, kind: Kind, value: u64) -> Result<()> {
         let before = self.out.len();
         varint::write(self.out, kind.byte(), value);
-        let length = self.out.len().wrapping_sub(before); // The output has grown.
+        let length = self.out.len().wrapping_sub(before); // The output has only grown.
         let Some(room) = self.room.checked_sub(length) else {
             return Err(self.error(DecodeReason::TranslationTooLong { max: self.limits.body }));
         };
@@ -532,7 +532,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         let end = self.out.len();
         let segments = self.segments.get(base..).unwrap_or_default();
         let begin = segments.first().map_or(end, |segment| segment.start);
-        let moved = end.wrapping_sub(begin); // All segments are within the output.
+        let moved = end.wrapping_sub(begin); // Segments are within the output.
         self.moves = self
             .moves
             .checked_sub(moved)
@@ -549,7 +549,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
                         self.out.extend_from_within(segment.start..end);
                     }
                 }
-                self.room = self.room.wrapping_sub(moved); // Both copies were counted.
+                self.room = self.room.wrapping_sub(moved); // Both copies were counted against the limit.
             }
             Some(groups) => {
                 for (place, segment) in places.iter().zip(choose(segments, places, *groups, end)) {

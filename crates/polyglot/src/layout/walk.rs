@@ -136,7 +136,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         let [0x0a, length @ ..] = self.rest else { return Err(self.unexpected(Kind::U32)) };
         let (length, rest) = self.varint(length, 5)?;
         self.rest = rest;
-        Ok(length & u64::from(u32::MAX)) // Discard excess bits, like decoders do.
+        Ok(length & u64::from(u32::MAX)) // Decoders discard excess bits too.
     }
 
     /// Skips a message, or a list or map of messages, using the block for the writer's type to find its end.

@@ -49,7 +49,7 @@ impl Field {
     /// A `Vec<T>`.
     #[must_use]
     pub const fn list<T>() -> Self {
-        // Initial capacities in the standard library.
+        // Initial capacities chosen by the standard library.
         let slots = match size_of::<T>() {
             0..=1 => 8,
             2..=1024 => 4,
@@ -169,7 +169,7 @@ impl MemoryWalk {
     /// Adds the memory for `elements` values of a field.
     fn count(&mut self, number: u32, field: Field, elements: usize) {
         if elements == 0 || field.each == 0 {
-            return; // Return before a bit is set, which may belong to another field.
+            return; // Return before setting a bit, because it may belong to another field.
         }
         let bit = 1_u64.rotate_left(number);
         let first = if self.seen & bit == 0 { field.first.saturating_sub(field.each) } else { 0 };
@@ -184,7 +184,7 @@ fn packed(mut content: &[u8], values: Values) -> Option<usize> {
     let content = content.get(..len)?;
     Some(match values {
         Values::Fixed(size) => len.checked_div(size)?,
-        _ => content.iter().filter(|byte| **byte < 0x80).count(), // The last byte of each.
+        _ => content.iter().filter(|byte| **byte < 0x80).count(), // Counts the last byte of each varint.
     })
 }
 

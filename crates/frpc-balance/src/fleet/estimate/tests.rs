@@ -220,7 +220,7 @@ fn server_is_warming_up_for_five_seconds_per_connection() {
         [10, 2_000, 5_009, 5_010, 9_000].map(|millis| estimate.is_starting(at(millis))),
         [true, true, true, false, false]
     );
-    // Servers that join together have no slow start.
+    // Servers that join together do not start slowly.
     estimate.end(Duration::from_millis(10), MeasuredEnd::Answered, at(10));
     assert!((0..200).all(|_| cost(&estimate, at(10)) == 1 << 23), "there are no other servers");
 }

@@ -99,7 +99,7 @@ fn generate(arguments: &[OsString]) -> Result<(), Box<dyn std::error::Error>> {
     }
     includes.push(PathBuf::from("."));
     std::fs::create_dir_all(folder)?;
-    // There is no cargo that would read instructions.
+    // Emit no cargo instructions, because a protoc plugin does not run under cargo.
     Ok(builder.out_dir(folder).emit_rerun_if_changed(false).compile_protos(files, &includes)?)
 }
 

@@ -85,7 +85,7 @@ impl TryFrom<&MetadataMap> for Metadata {
 fn insert(metadata: &mut Metadata, entry: &KeyAndValueRef<'_>) -> Result<(), MetadataError> {
     match entry {
         KeyAndValueRef::Ascii(key, value) => {
-            // A lossy conversion suffices, because invalid UTF-8 is not valid ASCII either.
+            // A lossy conversion suffices, because text that is not UTF-8 is not valid ASCII either.
             let value = String::from_utf8_lossy(value.as_encoded_bytes());
             let separator = if *key == "cookie" { "; " } else { ", " };
             match metadata.get(key.as_str()) {
@@ -98,7 +98,7 @@ fn insert(metadata: &mut Metadata, entry: &KeyAndValueRef<'_>) -> Result<(), Met
         }
         KeyAndValueRef::Binary(key, value) => match value.to_bytes() {
             Ok(bytes) => metadata.insert_bin(key, bytes),
-            // Insert a text, which fails for a binary key and yields the error for invalid base64.
+            // Insert an empty text, which fails for a binary key and thus yields the error for invalid base64.
             Err(_) => metadata.insert(key, ""),
         },
     }

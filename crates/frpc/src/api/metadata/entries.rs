@@ -33,7 +33,7 @@ pub(super) struct Entries {
     apart: Vec<u8>,
 }
 
-// Lengths of 0x80 and above take several bytes.
+// Lengths of 0x80 and above are encoded in several bytes.
 const _: () = assert!(INLINE_LEN < 0x80);
 
 /// A metadata entry, borrowed from the encoded entries.
@@ -156,12 +156,12 @@ impl Entries {
         head.append(&mut key_len);
         let entry = [&head, key, value].concat();
         self.count += 1;
-        self.content_len += (key.len() + value.len()) as u16; // At most BYTES_MAX.
+        self.content_len += (key.len() + value.len()) as u16; // The sum is at most BYTES_MAX.
         let begin = usize::from(self.length);
         match self.inline.get_mut(begin..begin + entry.len()) {
             Some(room) if self.apart.is_empty() => {
                 room.copy_from_slice(&entry);
-                self.length += entry.len() as u8; // At most INLINE_LEN.
+                self.length += entry.len() as u8; // The sum is at most INLINE_LEN.
             }
             _ => {
                 let inline = self.inline.get(..begin).unwrap_or_default();
@@ -187,9 +187,9 @@ impl Entries {
         while let Some(found) = self.find(key) {
             let (range, content_len) = (found.begin..found.end, found.key.len() + found.value.len());
             self.count -= 1;
-            self.content_len -= content_len as u16; // At most the total.
+            self.content_len -= content_len as u16; // The subtrahend is part of the total.
             if self.apart.is_empty() {
-                let length = range.len() as u8; // At most `length`.
+                let length = range.len() as u8; // The range is within `length`.
                 self.inline.copy_within(range.end..self.length.into(), range.start);
                 self.length -= length;
             } else {

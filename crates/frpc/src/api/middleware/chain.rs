@@ -114,7 +114,7 @@ impl Future for ChainFuture {
         match ended {
             Ok(()) => Poll::Ready(Ok(CallResponse { of })),
             Err(status) => {
-                // At a client, the status states whether the call has run. At a server, the handler has run.
+                // On a client, the status states whether the call has run. On a server, the handler has run.
                 of.has_run.store(!of.is_own || status.may_have_run(), Ordering::Relaxed);
                 Poll::Ready(Err(status))
             }
@@ -153,7 +153,7 @@ impl<T> PooledCall<T> {
     ) {
         last.rest = InnerChain::of(&self.chain, 1);
         let Some(outermost) = self.outermost() else { return };
-        // Constructed in place, because it would otherwise be copied from the stack.
+        // Construct the state in place, because it would otherwise be copied from the stack.
         if !outermost.has_run.as_ref().is_some_and(|has_run| Arc::ptr_eq(has_run, &last.has_run)) {
             outermost.has_run = Some(last.has_run.clone());
         }
@@ -187,7 +187,7 @@ impl<B: 'static> PooledCall<Result<Response<B>, Status>> {
         match (reply.and_then(Option::take), self.outermost()) {
             (Some(message), Some(outermost)) => {
                 let response = Response::from_parts_with_extras(message, of.extras.take());
-                // Nothing is dropped, because the call has taken the previous value.
+                // Skip the drop code, because the call has already taken the previous value.
                 std::mem::forget(outermost.last.replace(of));
                 Ok(response)
             }

@@ -53,8 +53,8 @@ pub(super) trait RunMiddleware: Send {
 
 pin_project_lite::pin_project! {
     struct MiddlewareRunner<M, G, F> {
-        // Moved into the future while it runs. Cloning the reference for each call would cause contention between
-        // cores.
+        // Moved into the future while it runs, because cloning the reference for each call would cause contention
+        // between cores.
         middleware: Option<Arc<M>>,
         make: G,
         // A completed future is kept until the next call, because it no longer holds resources.

@@ -50,7 +50,7 @@ impl Drop for AdapterBatch<'_> {
         let connection = &self.adapter.connection;
         connection.set_routed(0);
         let clock = || tokio::time::Instant::now().into_std();
-        // Methods that block their thread are logged.
+        // Also logs methods that block their thread.
         self.inline_runs.end_batch(self.began, clock, || connection.turn_max());
     }
 }
@@ -183,7 +183,7 @@ impl AdapterMethod {
             });
             let reply = connection.charge_request(response.as_ref().map_or(0, |response| response.get_ref().len()));
             call.end(response.as_ref().map_or_else(Status::code, |_| crate::Code::Ok));
-            // Release the call before reporting its result, because the client may then make another call immediately.
+            // Release the call before reporting its result, because the client may immediately make another call.
             drop((hold, call));
             done(response, reply);
         });

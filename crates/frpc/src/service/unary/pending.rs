@@ -221,7 +221,7 @@ struct AnsweredCall {
 impl<B: EncodeBody> Continuation<Result<Response<B>, Status>> for Answer {
     fn then(self, worked: UnwindResult<Result<Response<B>, Status>>) {
         let Self { task, mut call } = self;
-        // Log a panic even if no caller waits for the reply.
+        // Log a panic even if no caller awaits the reply.
         let reply = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), call.name, task.connection())));
         let parts = body::reply_parts(&reply).map(|(message, metadata)| (message as &dyn EncodeBody, metadata));
         call.send(task, parts);
@@ -235,7 +235,7 @@ impl AnsweredCall {
             log(status, *name, task.connection());
         }
         let code = reply.map_or_else(Status::code, |_| Code::Ok);
-        // Do not report a failed call, because its duration does not predict that of others.
+        // Do not report the duration of a failed call, because it does not predict that of other calls.
         let report = working.take().filter(|_| reply.is_ok()).and_then(LoadGuard::end);
         // Look up the translation again instead of storing it, which keeps pending calls small.
         let find = || PeerLayouts::of(task.connection())?.translation(operation.number());
@@ -266,8 +266,8 @@ pub(super) fn put_reply<B: EncodeBody>(
     (writing, is_layered): (Writing<'_>, bool),
 ) {
     match reply {
-        // Middleware has failed the call without continuing it. Other failures of middleware may be due to actions of
-        // its own.
+        // Middleware has failed the call without calling the handler. A failure after that may be due to side effects
+        // of the middleware.
         Err(status)
             if is_layered
                 && !status.may_have_run()

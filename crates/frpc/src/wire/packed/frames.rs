@@ -94,7 +94,7 @@ impl Packer {
         let room = length - length / SAVED_PART;
         frame.clear();
         frame.reserve(room);
-        // Fails only if the frame exceeds the buffer.
+        // Compression fails only if the frame does not fit into the buffer.
         compressor.compress_to_buffer(source, frame).ok().filter(|packed| *packed <= room)?;
         (length <= frame.len().saturating_mul(RATIO_MAX)).then_some(frame)
     }

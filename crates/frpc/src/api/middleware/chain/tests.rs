@@ -122,7 +122,7 @@ fn boxes_that_are_kept_hold_nothing_of_a_call() {
     let in_handler = canary.clone();
     let handler = move |request: Request<Arc<()>>| {
         let message = request.into_inner();
-        // Holds both as long as it exists, unlike the future of an async function.
+        // Owns both values as long as it exists, in contrast to the future of an async function.
         std::future::poll_fn(move |_| {
             let _ = &in_handler;
             Poll::Ready(Ok(Response::new(message.clone())))
