@@ -180,15 +180,15 @@ fn server_tokens(
             pub fn new(service: #generic) -> Self {
                 Self::from_arc(::std::sync::Arc::new(service))
             }
-            /// Creates a server from a shared `service`.
+            /// Wraps a shared `service`.
             pub fn from_arc(service: ::std::sync::Arc<#generic>) -> Self {
                 Self { service }
             }
-            /// Adds middleware around all calls of this service.
+            /// Runs a middleware around the calls of this service.
             pub fn with_middleware(self, middleware: impl ::frpc::Middleware) -> ::frpc::Layered<Self> {
                 ::frpc::Layered::new(self).with_middleware(middleware)
             }
-            /// Adds middleware around the calls of one method, given by its name in the schema.
+            /// Runs a middleware around the calls of one method, named as in the schema.
             pub fn with_method_middleware(
                 self,
                 method: impl ::core::convert::Into<::std::string::String>,
@@ -255,7 +255,7 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
     // Without methods, the channel of a client is never read, which `dead_code` would report.
     let accessor = rpcs.is_empty().then(|| {
         quote! {
-            /// Returns the channel that the client sends its calls over.
+            /// The channel of the client.
             pub fn channel(&self) -> &::frpc::Channel {
                 &self.channel
             }
@@ -269,11 +269,11 @@ fn client_tokens(name: &Ident, full_name: &str, layout: &Ident, attributes: &[At
             channel: ::frpc::Channel,
         }
         impl #name {
-            /// Creates a client that sends its calls over `channel`.
+            /// Creates a client that calls over `channel`.
             pub fn new(channel: ::frpc::Channel) -> Self {
                 Self { channel }
             }
-            /// Connects to a server at `host:port` and creates a client.
+            /// Connects to a server at `host:port`, and creates a client.
             pub async fn connect(address: impl ::std::string::ToString) -> ::core::result::Result<Self, ::frpc::Error> {
                 ::frpc::Channel::builder().calls::<Self>().connect(address).await.map(Self::new)
             }

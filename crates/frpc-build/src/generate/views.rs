@@ -243,7 +243,7 @@ impl Views<'_> {
             .then(|| oneof_debug(view, &syn::parse_quote! { #lifetime }, proto, oneof, written));
         let derived = debug.is_none().then(|| quote! { , Debug });
         let file: syn::File = syn::parse_quote! {
-            /// Borrowed view of the oneof.
+            /// A view of the oneof.
             #[derive(Clone, Copy #derived)]
             pub enum #view #lifetime { #(#variants),* }
 
