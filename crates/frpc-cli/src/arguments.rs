@@ -87,7 +87,7 @@ pub(crate) struct ServerArguments {
     /// Header form: `old` for servers on frisbee-go up to v0.10.2.
     #[arg(long, global = true, value_enum, default_value_t = Header::New)]
     pub(crate) header: Header,
-    /// Timeout of connecting.
+    /// Timeout for connecting to the server.
     #[arg(long, global = true, value_name = "TIME", value_parser = duration, default_value = "10s")]
     pub(crate) connect_timeout: Duration,
 }

@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn metadata_of_two_marks_begins_with_one() {
         let read = |entry: &str| metadata(&[entry.to_owned()]);
-        assert_eq!(read("user=@@ada").expect("metadata entry should be valid").get("user"), Some("@ada"));
+        assert_eq!(read("user=@@ada").expect("metadata argument should be valid").get("user"), Some("@ada"));
         assert!(read("user=@ada").is_err_and(|failure| failure.to_string().starts_with("ada: ")));
     }
 }

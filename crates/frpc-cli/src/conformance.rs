@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn texts_of_the_table_stand_for_their_bytes() {
-        let bytes = content("10 ( 02 ( ( \"k\" ) 2*ff ) )").expect("text should be valid");
+        let bytes = content("10 ( 02 ( ( \"k\" ) 2*ff ) )").expect("notation in the conformance table should be valid");
         assert_eq!(bytes, [0x10, 6, 2, 4, 1, b'k', 0xff, 0xff]);
         for invalid in ["(", ")", "1", "zz", "\"a"] {
             assert_eq!(content(invalid), None, "{invalid}");

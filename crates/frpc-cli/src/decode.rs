@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn hexadecimal_digits_may_be_those_of_source_code() {
         for text in ["00 0f 08", "000f08", "{0x00, 0x0f, 0x08}", "00:0F:08"] {
-            assert_eq!(hex(text).expect("text should be pairs of digits"), [0, 15, 8], "{text}");
+            assert_eq!(hex(text).expect("text should contain only pairs of hex digits"), [0, 15, 8], "{text}");
         }
         hex("0 0f").expect_err("incomplete pair of digits should be rejected");
     }
@@ -231,6 +231,9 @@ mod tests {
     async fn proxy_accepts_after_errors() {
         let errors = [ErrorKind::ConnectionAborted, ErrorKind::Other, ErrorKind::Other];
         let mut results = errors.into_iter().map(|kind| Err(Error::from(kind))).chain([Ok(7)]);
-        assert_eq!(accept(async || results.next().expect("accept should not be called again")).await, 7);
+        assert_eq!(
+            accept(async || results.next().expect("accept should not be called after it has succeeded")).await,
+            7
+        );
     }
 }

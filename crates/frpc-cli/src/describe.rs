@@ -392,7 +392,7 @@ mod tests {
     fn symbols_of_a_long_chain_of_messages_are_found() {
         let pool = long_chain();
         let mut wanted = RequestedSymbols::default();
-        wanted.message(&pool.get_message_by_name("M0").expect("schema should contain the message"));
+        wanted.message(&pool.get_message_by_name("M0").expect("schema should contain the message M0"));
         assert_eq!(wanted.seen.len(), pool.all_messages().len());
     }
 }

@@ -96,8 +96,8 @@ mod tests {
 
     #[tokio::test]
     async fn call_over_a_refused_connection_has_not_run() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback should have a free port");
-        let address = listener.local_addr().expect("listener should have an address");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback interface should have a free port");
+        let address = listener.local_addr().expect("listener should have a local address");
         drop(listener);
         let error = frpc::Channel::connect(address.to_string()).await.expect_err("port should be closed");
         let Failure::Status(status) = Failure::from(error) else { panic!("failure should be a status") };

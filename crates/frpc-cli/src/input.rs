@@ -130,8 +130,11 @@ mod tests {
 
     #[test]
     fn text_may_begin_with_a_mark_and_utf_16_is_named() {
-        assert_eq!(text(b"\xEF\xBB\xBF{}", "a.json").expect("text should be valid"), "{}");
-        assert_eq!(text(b"{}", "a.json").expect("text should be valid"), "{}");
+        assert_eq!(
+            text(b"\xEF\xBB\xBF{}", "a.json").expect("UTF-8 text with a byte order mark should be accepted"),
+            "{}"
+        );
+        assert_eq!(text(b"{}", "a.json").expect("UTF-8 text should be accepted"), "{}");
         let error = |bytes: &[u8]| text(bytes, "a.json").expect_err("UTF-16 should be rejected").to_string();
         assert_eq!(error(b"\xFF\xFE{\0}\0"), "a.json is UTF-16; save it as UTF-8");
         assert_eq!(error(b"{}\xFF"), "a.json is not UTF-8, from byte 2 on");

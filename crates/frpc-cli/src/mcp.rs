@@ -289,12 +289,12 @@ mod tests {
 
     impl Peer {
         async fn send(&mut self, line: &str) {
-            self.agent.get_mut().write_all(line.as_bytes()).await.expect("peer should accept the line");
+            self.agent.get_mut().write_all(line.as_bytes()).await.expect("bridge should accept a line from the agent");
         }
 
         async fn next(&mut self) -> String {
             let mut line = String::new();
-            self.agent.read_line(&mut line).await.expect("line should be readable");
+            self.agent.read_line(&mut line).await.expect("agent should receive a line of UTF-8");
             line
         }
     }
@@ -302,18 +302,18 @@ mod tests {
     async fn line(server: &mut DuplexStream) -> String {
         let mut line = Vec::new();
         while !line.ends_with(b"\n") {
-            line.push(server.read_u8().await.expect("peer should send a byte"));
+            line.push(server.read_u8().await.expect("bridge should send a complete line to the server"));
         }
-        String::from_utf8(line).expect("line should be UTF-8")
+        String::from_utf8(line).expect("bridge should send UTF-8 to the server")
     }
 
     #[tokio::test]
     async fn lines_pass_in_both_directions_with_metadata() {
         let mut peer = bridge("\"metadata\":{\"a\":\"b\"},", false);
         peer.send("{\"id\":1,\"method\":\"ping\"}\n\n").await;
-        let mut server = peer.dialled.recv().await.expect("channel should stay open");
+        let mut server = peer.dialled.recv().await.expect("bridge should connect to the server");
         assert_eq!(line(&mut server).await, "{\"metadata\":{\"a\":\"b\"},\"id\":1,\"method\":\"ping\"}\n");
-        server.write_all(b"{\"id\":1,\"result\":{}}\n").await.expect("peer should accept the line");
+        server.write_all(b"{\"id\":1,\"result\":{}}\n").await.expect("bridge should accept the server's reply");
         assert_eq!(peer.next().await, "{\"id\":1,\"result\":{}}\n");
     }
 
@@ -323,14 +323,15 @@ mod tests {
     async fn line_that_is_not_json_fails_alone() {
         let mut peer = bridge("", false);
         peer.send("{\"id\":1,\"method\":\"ping\"}\n").await;
-        let mut server = peer.dialled.recv().await.expect("channel should stay open");
+        let mut server = peer.dialled.recv().await.expect("bridge should connect to the server");
         line(&mut server).await;
         for wrong in ["hello", "{\"id\":2,\"method\":\"ping\"", "{}{}"] {
             peer.send(&format!("{wrong}\n")).await;
-            let reply: Value = serde_json::from_str(&peer.next().await).expect("reply should be JSON");
+            let reply: Value =
+                serde_json::from_str(&peer.next().await).expect("bridge should send a JSON reply to the agent");
             assert_eq!((&reply["id"], &reply["error"]["code"]), (&Value::Null, &json!(PARSE_ERROR)), "{wrong}");
         }
-        server.write_all(b"{\"id\":1,\"result\":{}}\n").await.expect("connection should be open");
+        server.write_all(b"{\"id\":1,\"result\":{}}\n").await.expect("connection of the bridge should still be open");
         assert_eq!(peer.next().await, "{\"id\":1,\"result\":{}}\n");
     }
 
@@ -339,9 +340,9 @@ mod tests {
     async fn request_with_an_invalid_id_is_not_waited_for() {
         let mut peer = bridge("", false);
         peer.send("{\"id\":{},\"method\":\"ping\"}\n").await;
-        let mut server = peer.dialled.recv().await.expect("channel should stay open");
+        let mut server = peer.dialled.recv().await.expect("bridge should connect to the server");
         line(&mut server).await;
-        peer.agent.get_mut().shutdown().await.expect("socket should shut down");
+        peer.agent.get_mut().shutdown().await.expect("agent should be able to close its input");
         assert_eq!(peer.next().await, "");
     }
 
@@ -349,18 +350,18 @@ mod tests {
     async fn lost_connection_is_made_again_by_the_next_line() {
         let mut peer = bridge("", false);
         peer.send("{\"id\":1,\"method\":\"ping\"}\n{\"method\":\"notifications/initialized\"}\n").await;
-        let mut server = peer.dialled.recv().await.expect("channel should stay open");
+        let mut server = peer.dialled.recv().await.expect("bridge should connect to the server");
         line(&mut server).await;
         line(&mut server).await;
         drop(server);
         let expected = "{\"error\":{\"code\":-32603,\"message\":\"lost the connection to shop:1: the server closed the connection\"},\"id\":1,\"jsonrpc\":\"2.0\"}\n";
         assert_eq!(peer.next().await, expected);
         peer.send("{\"id\":2,\"method\":\"ping\"}\n").await;
-        let mut server = peer.dialled.recv().await.expect("channel should stay open");
+        let mut server = peer.dialled.recv().await.expect("bridge should reconnect to the server");
         assert_eq!(line(&mut server).await, "{\"id\":2,\"method\":\"ping\"}\n");
         // The input ends before the reply.
-        peer.agent.get_mut().shutdown().await.expect("socket should shut down");
-        server.write_all(b"{\"id\":2,\"result\":{}}\n").await.expect("peer should accept the line");
+        peer.agent.get_mut().shutdown().await.expect("agent should be able to close its input");
+        server.write_all(b"{\"id\":2,\"result\":{}}\n").await.expect("bridge should accept the server's reply");
         assert_eq!(peer.next().await, "{\"id\":2,\"result\":{}}\n");
         assert_eq!(peer.next().await, "");
     }
@@ -370,7 +371,7 @@ mod tests {
     async fn reply_is_received_while_a_request_is_sent() {
         let mut peer = bridge("", false);
         peer.send("{\"id\":1,\"method\":\"a\"}\n").await;
-        let mut server = peer.dialled.recv().await.expect("channel should stay open");
+        let mut server = peer.dialled.recv().await.expect("bridge should connect to the server");
         line(&mut server).await;
         // Exceeds the buffers between the ends.
         let long = "x".repeat(1 << 18);
@@ -388,8 +389,8 @@ mod tests {
         };
         let exchanged = tokio::time::timeout(Duration::from_secs(1), exchange)
             .await
-            .expect("exchange should complete within the timeout");
-        exchanged.expect("exchange should succeed");
+            .expect("bridge should not deadlock with the server");
+        exchanged.expect("server should receive the request and send its reply");
         assert!(received == reply.as_bytes());
     }
 
@@ -397,7 +398,7 @@ mod tests {
     async fn endless_line_of_a_server_loses_the_connection() {
         let mut peer = bridge("", false);
         peer.send("{\"id\":1,\"method\":\"ping\"}\n").await;
-        let mut server = peer.dialled.recv().await.expect("channel should stay open");
+        let mut server = peer.dialled.recv().await.expect("bridge should connect to the server");
         let endless = tokio::spawn(async move { while server.write_all(&[b'x'; 1 << 16]).await.is_ok() {} });
         assert!(peer.next().await.contains("a line of the server is too long"));
         endless.await.expect("bridge should end without an error");
@@ -407,7 +408,8 @@ mod tests {
     async fn request_to_a_server_that_is_away_fails() {
         let mut peer = bridge("", true);
         peer.send("{\"id\":\"a\",\"method\":\"ping\"}\n").await;
-        let reply: Value = serde_json::from_str(&peer.next().await).expect("text should be valid JSON");
+        let reply: Value =
+            serde_json::from_str(&peer.next().await).expect("bridge should send a JSON reply to the agent");
         assert_eq!(reply["id"], "a");
         assert_eq!(reply["error"]["message"], "cannot connect to shop:1: connection refused");
     }

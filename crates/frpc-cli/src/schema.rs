@@ -225,5 +225,5 @@ pub(crate) fn long_chain() -> DescriptorPool {
         ..FileDescriptorProto::default()
     };
     DescriptorPool::from_file_descriptor_set(FileDescriptorSet { file: vec![file] })
-        .expect("descriptors should be consistent")
+        .expect("generated descriptors should be consistent")
 }

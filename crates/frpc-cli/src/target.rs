@@ -248,8 +248,8 @@ mod tests {
     use tokio::net::TcpListener;
 
     async fn listener() -> (TcpListener, Target) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
-        let address = listener.local_addr().expect("socket should have a local address").to_string();
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback interface should have a free port");
+        let address = listener.local_addr().expect("listener should have a local address").to_string();
         (listener, target(address))
     }
 
@@ -264,7 +264,7 @@ mod tests {
             header: Header::New,
             connect_timeout: Duration::from_secs(10),
         };
-        Target::new(&arguments).expect("address should be valid")
+        Target::new(&arguments).expect("server address should be valid")
     }
 
     #[cfg(target_os = "linux")]
@@ -275,28 +275,28 @@ mod tests {
         use tokio::net::{UnixSocket, UnixStream};
         let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
-        let socket = UnixSocket::new_stream().expect("descriptor should be available");
-        socket.bind(&path).expect("server should bind to a free address");
-        let listener = socket.listen(0).expect("socket should be bound");
-        let _queued = UnixStream::connect(&path).await.expect("server should accept the connection");
+        let socket = UnixSocket::new_stream().expect("Unix socket should be created");
+        socket.bind(&path).expect("Unix socket should bind to an unused path");
+        let listener = socket.listen(0).expect("bound Unix socket should listen");
+        let _queued = UnixStream::connect(&path).await.expect("first client should fit into the backlog");
         let target = target(format!("unix:{}", path.display()));
         let mut dialling = std::pin::pin!(target.dial());
         let waits = poll_fn(|context| Poll::Ready(dialling.as_mut().poll(context).is_pending()));
         assert!(waits.await, "there will be room");
-        drop(listener.accept().await.expect("client should connect"));
+        drop(listener.accept().await.expect("second client should connect"));
         assert!(dialling.await.is_ok(), "there is room");
     }
 
     #[tokio::test(start_paused = true)]
     async fn silent_handshake_of_tools_times_out() {
         let (_silent, mut target) = listener().await;
-        let made =
-            rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("certificate should be generated");
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()])
+            .expect("self-signed certificate should be generated");
         let trusted = Authorities::new([made.cert.der().clone()]).expect("certificate should be a valid authority");
-        target.tls = Some(ClientTls::new(trusted).expect("TLS settings should be valid"));
+        target.tls = Some(ClientTls::new(trusted).expect("client TLS settings should be valid"));
         let dialled = timeout(2 * target.arguments.connect_timeout, target.dial_lines())
             .await
-            .expect("connection should be established within the timeout");
+            .expect("client should connect within the timeout");
         assert_eq!(dialled.err().map(|error| error.kind()), Some(io::ErrorKind::TimedOut));
     }
 }

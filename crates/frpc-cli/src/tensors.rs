@@ -87,32 +87,32 @@ mod tests {
     fn pool() -> DescriptorPool {
         let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("input.proto");
-        std::fs::write(&path, SCHEMA).expect("file should be written");
+        std::fs::write(&path, SCHEMA).expect("schema file should be written");
         let builder = frpc_build::configure();
         let loaded = builder.load_protos(&[path], &[folder.path()]).expect("schema should compile");
-        DescriptorPool::decode(&*loaded.descriptors).expect("descriptors should be valid")
+        DescriptorPool::decode(&*loaded.descriptors).expect("descriptors of the schema should be valid")
     }
 
     #[test]
     fn json_request_takes_lists_for_tensors() {
         let pool = pool();
-        let descriptor = pool.get_message_by_name("Input").expect("schema should contain the message");
+        let descriptor = pool.get_message_by_name("Input").expect("schema should contain the message Input");
         let lists = r#"{"x": [[1, 2], [3, 4]], "many": [[1.5], [true]], "named": {"a": [1]}, "numbers": [1, 2],
             "inner": {"x": [[0.5]]}}"#;
         let message = message_from_json(&descriptor, lists).expect("nested lists should be valid tensors");
         let x = message
             .get_field_by_name("x")
-            .expect("message should have the field")
+            .expect("message should have the tensor field")
             .as_message()
-            .expect("field should be a message")
+            .expect("tensor field should contain a message")
             .encode_to_vec();
-        let x = Tensor::decode(&*x).expect("field should contain a tensor");
+        let x = Tensor::decode(&*x).expect("field should contain an encoded tensor");
         assert_eq!(
-            (x.dtype.as_str(), &x.shape[..], x.view::<i64>().expect("elements should be integers")),
-            ("int64", &[2, 2][..], x.view().expect("elements should have the type of the view"))
+            (x.dtype.as_str(), &x.shape[..], x.view::<i64>().expect("elements should be 64-bit integers")),
+            ("int64", &[2, 2][..], x.view().expect("elements should be 64-bit integers"))
         );
         let whole = r#"{"x": {"dtype": "uint8", "shape": [1], "data": "AQ=="}}"#;
-        message_from_json(&descriptor, whole).expect("tensor message should be accepted");
+        message_from_json(&descriptor, whole).expect("tensor in its message form should be accepted");
         let tensor = pool.get_message_by_name(TENSOR).expect("schema should contain the tensor message");
         message_from_json(&tensor, "[[1, 2], [3, 4]]").expect("nested lists should be a valid tensor");
         for wrong in [r#"{"x": [[1], [2, 3]]}"#, r#"{"x": [1, "a"]}"#, r#"{"y": [1]}"#] {
@@ -122,7 +122,8 @@ mod tests {
 
     #[test]
     fn tensors_are_searched_for_in_a_long_chain_of_messages() {
-        let first = crate::schema::long_chain().get_message_by_name("M0").expect("schema should contain the message");
-        message_from_json(&first, "{}").expect("empty message should be accepted");
+        let first =
+            crate::schema::long_chain().get_message_by_name("M0").expect("schema should contain the message M0");
+        message_from_json(&first, "{}").expect("empty JSON object should be accepted");
     }
 }

@@ -179,7 +179,7 @@ mod tests {
         let mut out = vec![0, 0x0f];
         out.extend(id.to_be_bytes());
         out.extend(operation.to_be_bytes());
-        out.extend(u32::try_from(body.len()).expect("length should fit u32").to_be_bytes());
+        out.extend(u32::try_from(body.len()).expect("body length should fit into 32 bits").to_be_bytes());
         out.extend(body);
         out
     }

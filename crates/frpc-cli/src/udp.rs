@@ -348,8 +348,8 @@ mod tests {
 
     #[test]
     fn request_is_padded_and_notification_is_not() {
-        assert_eq!(request("{}", Some(7)).expect("request should be shorter than the maximum datagram").len(), 400);
-        let notification = request("{}", None).expect("notification should be shorter than the maximum datagram");
+        assert_eq!(request("{}", Some(7)).expect("request should fit into a datagram").len(), 400);
+        let notification = request("{}", None).expect("notification should fit into a datagram");
         let text = r#"{"jsonrpc":"2.0","method":"greet.Greeter/Greet","params":{},"timeoutMs":1000}"#;
         assert_eq!(String::from_utf8_lossy(&notification), text);
     }
@@ -380,10 +380,10 @@ mod tests {
     /// Creates [`Sockets`] with two addresses, of which the first refuses datagrams. Also returns the socket bound to
     /// the second.
     async fn refusing_and_open() -> (Sockets, UdpSocket) {
-        let bind = async || UdpSocket::bind("127.0.0.1:0").await.expect("loopback port should be free");
+        let bind = async || UdpSocket::bind("127.0.0.1:0").await.expect("loopback interface should have a free port");
         let (closed, open) = (bind().await, bind().await);
         let peers = [&closed, &open].map(|socket| socket.local_addr().expect("socket should have a local address"));
-        (Sockets::new(&peers).await.expect("addresses should be reachable"), open)
+        (Sockets::new(&peers).await.expect("loopback addresses should be reachable"), open)
     }
 
     #[tokio::test]

@@ -163,7 +163,7 @@ fn nanos(time: Duration) -> u64 {
 /// Creates a latency histogram with this number of significant digits.
 fn histogram(digits: u8) -> Histogram<u64> {
     // The bounds and digits are valid constants.
-    Histogram::new_with_bounds(1, LONGEST, digits).expect("bounds should be in order and digits at most five")
+    Histogram::new_with_bounds(1, LONGEST, digits).expect("histogram bounds and precision should be valid")
 }
 
 #[cfg(test)]

@@ -552,7 +552,7 @@ mod tests {
             let marked = lines
                 .into_iter()
                 .find(|line| line.attribute == Attribute::Reverse)
-                .expect("a row should be highlighted");
+                .expect("one row of the table should be highlighted");
             assert_eq!(marked.text.len(), 80);
             marked.text[..1].to_owned()
         };

@@ -57,11 +57,12 @@ mod tests {
     fn metadata_text_and_bytes_are_read_and_others_refused() {
         let mut metadata = Metadata::new();
         metadata.insert("a", "old").expect("metadata entry should be valid");
-        read(r#"{"a":"new","b-bin":"AQ=="}"#, &mut metadata).expect("entries should be valid metadata");
+        read(r#"{"a":"new","b-bin":"AQ=="}"#, &mut metadata).expect("JSON object should contain valid metadata");
         assert_eq!((metadata.get("a"), metadata.get_bin("b-bin")), (Some("new"), Some(&b"\x01"[..])));
         metadata.insert("authorization", "Bearer a").expect("metadata entry should be valid");
         for (own, expected) in [("Bearer a", "Bearer a"), ("Bearer b", "Bearer a, Bearer b")] {
-            read(&format!(r#"{{"authorization":"{own}"}}"#), &mut metadata).expect("entry should be valid metadata");
+            read(&format!(r#"{{"authorization":"{own}"}}"#), &mut metadata)
+                .expect("JSON object should contain a valid token");
             assert_eq!(metadata.get("authorization"), Some(expected));
         }
         // Entries beyond the limit are skipped unparsed.

@@ -215,7 +215,7 @@ mod tests {
             begin_result(&mut out, id);
             out.extend_from_slice(&[b' '; 300]);
             assert_eq!(fitting(&out, out.len()).as_deref(), Some(&out[..]));
-            let shorter = fitting(&out, 200).expect("error reply should not exceed the maximum length");
+            let shorter = fitting(&out, 200).expect("error reply should fit into 200 bytes");
             let id = String::from_utf8_lossy(id);
             let begins = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32008,");
             assert!(shorter.starts_with(begins.as_bytes()), "{}", String::from_utf8_lossy(&shorter));

@@ -323,7 +323,7 @@ mod tests {
         let mut decoder = Decoder::new(end, u64::MAX, Instant::now());
         let (mut at, mut data, mut pongs) = (0, Vec::new(), 0);
         while let Some(event) =
-            decoder.next(&mut bytes, &mut at, Instant::now).expect("sender should encode valid frames")
+            decoder.next(&mut bytes, &mut at, Instant::now).expect("decoder should accept the frames of the sender")
         {
             match event {
                 Event::Data { kind, range, .. } => {
@@ -352,7 +352,7 @@ mod tests {
                     let (first, second) = data[sent..(sent + 40_000).min(data.len())].split_at(1);
                     let slices = [IoSlice::new(first), IoSlice::new(second)];
                     match sending.poll_data(&mut context, Pin::new(&mut io), &slices) {
-                        Poll::Ready(count) => sent += count.expect("writing to memory should succeed"),
+                        Poll::Ready(count) => sent += count.expect("write to a memory buffer should succeed"),
                         Poll::Pending if pongs < 3 => {
                             sending.pong(b"payload");
                             pongs += 1;
@@ -382,13 +382,14 @@ mod tests {
                 if let Poll::Ready(count) =
                     sending.poll_data(&mut context, Pin::new(&mut io), &[IoSlice::new(&data[sent..])])
                 {
-                    sent += count.expect("writing to memory should succeed");
+                    sent += count.expect("write to a memory buffer should succeed");
                 }
             }
             let mut decoder = Decoder::new(peer, u64::MAX, Instant::now());
             let (mut at, mut longest) = (0, 0);
-            while let Some(event) =
-                decoder.next(&mut io.written, &mut at, Instant::now).expect("sender should encode valid frames")
+            while let Some(event) = decoder
+                .next(&mut io.written, &mut at, Instant::now)
+                .expect("decoder should accept the frames of the sender")
             {
                 if let Event::Data { range, .. } = event {
                     longest = longest.max(range.len());
@@ -414,8 +415,9 @@ mod tests {
             assert!(sending.poll_unsent(&mut Context::from_waker(Waker::noop()), Pin::new(&mut io)).is_ready());
             let mut decoder = Decoder::new(peer, u64::MAX, Instant::now());
             let (mut at, mut read) = (0, Vec::new());
-            while let Some(event) =
-                decoder.next(&mut io.written, &mut at, Instant::now).expect("sender should encode valid frames")
+            while let Some(event) = decoder
+                .next(&mut io.written, &mut at, Instant::now)
+                .expect("decoder should accept the frames of the sender")
             {
                 match event {
                     Event::Data { kind: Kind::Text, range, ends: true } => read.push(io.written[range].to_vec()),

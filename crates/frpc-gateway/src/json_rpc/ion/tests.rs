@@ -19,8 +19,8 @@ fn is_json(value: &[u8]) -> bool {
 }
 
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("folder should be readable") {
-        let path = entry.expect("folder entry should be readable").path();
+    for entry in fs::read_dir(folder).expect("folder of Ion test files should be readable") {
+        let path = entry.expect("entry in the folder of test files should be readable").path();
         if path.is_dir() {
             files(&path, into);
         } else if path.extension().is_some_and(|is| is == "ion" || is == "10n") {
@@ -44,7 +44,7 @@ fn files_of_ion_tests_are_read_or_refused_as_they_should() {
         let (mut read, mut refused) = (0, 0);
         for path in &paths {
             let name = path.display();
-            match values(&fs::read(path).expect("test file should be readable")) {
+            match values(&fs::read(path).expect("Ion test file should be readable")) {
                 Ok(json) => {
                     read += 1;
                     assert_eq!(folder, "good", "{name} is read: {}", String::from_utf8_lossy(&json));
@@ -334,12 +334,12 @@ fn reply_in_binary_is_the_reply_in_json() {
         &format!("{}1{}", "[".repeat(180), "]".repeat(180)),
         &format!("[0.{}1]", "0".repeat(36)),
     ] {
-        let binary = to_binary(reply.as_bytes()).expect("reply should be valid JSON");
+        let binary = to_binary(reply.as_bytes()).expect("JSON reply should be convertible to Ion");
         assert!(is_binary(&binary));
         assert_eq!(json(&binary), *reply, "{binary:x?}");
     }
-    let floats =
-        to_binary(b"[1e5,-1.5e-7,340282366920938463463374607431768211456]").expect("numbers should be valid JSON");
+    let floats = to_binary(b"[1e5,-1.5e-7,340282366920938463463374607431768211456]")
+        .expect("JSON numbers should be convertible to Ion");
     assert_eq!(json(floats), "[100000.0,-1.5e-7,3.402823669209385e38]");
 }
 
@@ -354,7 +354,7 @@ fn changed_messages_become_json_or_an_error() {
         0xbe, 0x96, 0x67, 0xc0, 0x0f, 0xd0, 0x81, 0x81, 0x80, 0x80, 0x93, 1, 2, 3, 0xe4, 0x82, 0x84, 0x85, 0x11, 0x00,
         0x53, 0xc3, 0x00, 0xff,
     ];
-    let seeds = [text.to_vec(), to_binary(reply).expect("reply should be valid JSON"), binary(&values)];
+    let seeds = [text.to_vec(), to_binary(reply).expect("JSON reply should be convertible to Ion"), binary(&values)];
     let mut random = fastrand::Rng::with_seed(7);
     let (mut read, mut refused) = (0, 0);
     for round in 0..60_000 {
@@ -376,7 +376,7 @@ fn changed_messages_become_json_or_an_error() {
             Ok(json) => {
                 read += 1;
                 assert!(json.len() <= 4000 && is_json(&json), "{input:x?} became {}", String::from_utf8_lossy(&json));
-                let binary = to_binary(&json).expect("converted message should be valid JSON");
+                let binary = to_binary(&json).expect("converted JSON should be convertible back to Ion");
                 assert!(to_json(&binary, LIMITS).is_ok(), "{}", String::from_utf8_lossy(&json));
             }
             Err(error) => {
