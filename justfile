@@ -42,6 +42,10 @@ ci:
 full:
     .ci/full
 
+# Makes the files of a release in target/artifacts, and calls each: docs/releasing.md.
+release-artifacts:
+    .ci/artifacts
+
 # Replays one seed of the simulation: `just seed 7`.
 seed number:
     FRISBEE_SEED={{number}} cargo test --locked -p frisbee-tests --test connections no_seed -- --nocapture
