@@ -10,7 +10,7 @@ pub struct Bucket<const BURST: u32, const PER_SECOND: u32> {
 }
 
 impl<const BURST: u32, const PER_SECOND: u32> Bucket<BURST, PER_SECOND> {
-    /// Creates a full bucket.
+    /// Creates a token bucket that contains the maximum number of tokens.
     pub fn new(now: Instant) -> Self {
         Self { level: BURST, refilled: now }
     }

@@ -90,8 +90,8 @@ const TIMED: u64 = 4;
 /// on the same connection. Within one machine a window takes 0.1 to 0.7 ms.
 const NEAR: Duration = Duration::from_millis(TIMED);
 
-/// Divisor of the window size. Credit for read messages is withheld until it amounts to this part of the window, because
-/// smaller grants are not worth a packet. The effective window is smaller by the withheld credit.
+/// Divisor of the window size. Credit for read messages is withheld until it amounts to this part of the window,
+/// because smaller grants are not worth a packet. The effective window is smaller by the withheld credit.
 const PARTS: u64 = 4;
 
 /// Number of windows for which a failed increase of the window is not tried again.

@@ -19,9 +19,9 @@ const SIGNS_MAX: u32 = 64;
 pub(crate) struct IdleTracker {
     /// Number of bytes transferred in both directions, modulo 2³², excluding keepalive packets.
     carried: u32,
-    /// Value of `carried` at the last check, used to detect whether data was transferred since.
+    /// Number of bytes transferred at the last check, by which later data is detected.
     seen: u32,
-    /// Time since which `carried` has not changed.
+    /// Time at which the current period without data began.
     since: Instant,
 }
 

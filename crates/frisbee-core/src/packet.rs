@@ -19,7 +19,7 @@ use bytes::Bytes;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Packet {
-    /// Identifies the packet among those of its operation, for example to match a reply with its request.
+    /// Id that distinguishes packets of the same operation, for example to match a reply with its request.
     pub id: PacketId,
     /// Operation of the packet, which determines how it is handled.
     pub operation: Operation,

@@ -147,7 +147,7 @@ pub struct Connection {
     has_replies: bool,
     replies_checked_at: Option<Instant>,
     shutdown: Shutdown,
-    /// Last stream id in the latest GOAWAY that was sent. `peer_last` is that of the latest one received.
+    /// Last stream id in the latest GOAWAY that this end has sent. `peer_last` is the one that it has received.
     announced_last: u32,
     peer_last: Option<u32>,
     has_pinged: bool,

@@ -58,8 +58,7 @@ pub(crate) const FRAME_SIZE_MAX: u32 = 64 * 1024;
 /// Maximum number of entries in a SETTINGS frame. RFC 9113 and its extensions define eleven settings.
 pub(crate) const SETTINGS_MAX: u32 = 32;
 
-/// Number of unsent PING acknowledgements at which reading stops. `SETTINGS_ACKS_MAX` is that of SETTINGS
-/// acknowledgements.
+/// Number of unsent PING acknowledgements at which reading stops. `SETTINGS_ACKS_MAX` is the same limit for SETTINGS.
 pub(crate) const PING_ACKS_MAX: u32 = 64;
 pub(crate) const SETTINGS_ACKS_MAX: u32 = 8;
 

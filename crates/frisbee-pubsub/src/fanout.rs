@@ -26,7 +26,7 @@ use std::sync::atomic::Ordering;
 /// have few topics. A publisher with more topics repeats lookups.
 const REMEMBERED_MAX: usize = 16 * 1024;
 
-/// Memory of a cached topic in bytes, excluding its name, and also that of each of its subscribers.
+/// Memory of a cached topic in bytes, excluding its name. Also the memory of each of its subscribers.
 const ROUTE_COST: usize = 320;
 const SUBSCRIBER_COST: usize = 32;
 

@@ -124,7 +124,7 @@ struct RecordedMessage {
 #[derive(Clone)]
 pub(crate) struct Recording {
     pub(crate) ring: Arc<Ring>,
-    /// Offset of the first of the messages.
+    /// Offset of the first recorded message.
     pub(crate) first: u64,
     pub(crate) count: u64,
 }

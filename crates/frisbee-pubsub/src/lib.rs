@@ -84,7 +84,7 @@ use std::ops::RangeInclusive;
 /// from 10 upwards.
 pub const FIRST_OPERATION: u16 = 0xFF00;
 
-/// Number of operations reserved for pub/sub, including those without a meaning yet.
+/// Number of operations reserved for pub/sub, some of which have no meaning yet.
 const COUNT: u16 = 8;
 
 /// Default range of operations at which a [`Broker`] or a [`ClientRouter`] is mounted.
@@ -120,6 +120,8 @@ enum Kind {
 struct Operations(u16);
 
 impl Operations {
+    /// Creates the range that starts at operation number `first`.
+    ///
     /// # Panics
     /// If the range is not between 10 and 65 535.
     fn starting_at(first: u16) -> Self {

@@ -472,7 +472,7 @@ impl RequestError {
         matches!(self, Self::Closed(_) | Self::TimedOut(_))
     }
 
-    /// Converts an error to that of a request that was not sent before the connection closed.
+    /// Converts [`Self::Closed`] to [`Self::NotSent`], because the request was not sent before the connection closed.
     fn unsent(self) -> Self {
         match self {
             Self::Closed(reason) => Self::NotSent(reason),

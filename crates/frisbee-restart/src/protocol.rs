@@ -24,7 +24,7 @@ pub(crate) const SOCKETS_MAX: usize = 64;
 /// Maximum length of a socket name in bytes, the same as in systemd.
 pub(crate) const NAME_MAX: usize = 255;
 
-/// Maximum length of a message body in bytes: that of [`SOCKETS`] with the maximum number of names of the maximum
+/// Maximum length of a message body in bytes: a [`SOCKETS`] message with the maximum number of names of the maximum
 /// length.
 const BODY_MAX: usize = 1 + SOCKETS_MAX * (2 + NAME_MAX);
 

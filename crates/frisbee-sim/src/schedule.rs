@@ -149,8 +149,8 @@ impl Faults {
         self.set(|drawn| drawn.kinds = kinds)
     }
 
-    /// Sets the nodes at which faults occur, instead of those at which the [occasions](Self::upon) occur or those set
-    /// before.
+    /// Sets the nodes at which faults occur. Replaces earlier nodes, including the nodes of the
+    /// [occasions](Self::upon).
     ///
     /// # Panics
     /// If the list is empty.

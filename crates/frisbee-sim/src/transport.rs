@@ -37,7 +37,7 @@ pub(crate) struct Wire {
 #[derive(Default)]
 pub(crate) struct Direction {
     under_way: VecDeque<Chunk>,
-    /// Total number of bytes in flight, which are those in `chunks`.
+    /// Total number of bytes in flight, which are stored in `chunks`.
     length: usize,
     written: u64,
     /// Number of written bytes after which the connection is cut, if it is.

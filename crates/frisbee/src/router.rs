@@ -307,8 +307,8 @@ pub enum OverflowPolicy {
     /// Queues the packet until there is space. In the meantime, open streams, cancellations and similar events are
     /// handled. The total size of queued packets has the same limit as the backlog. Suitable for requests.
     Wait,
-    /// Routes the packet immediately, but queues one that opens a stream. Suitable for packets that need no reply, such
-    /// as replies.
+    /// Routes the packet immediately, unless it opens a stream. Suitable for packets that require no reply, such as
+    /// replies and cancellations.
     Route,
 }
 

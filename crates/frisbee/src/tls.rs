@@ -427,7 +427,7 @@ pub enum TlsError {
 }
 
 impl TlsError {
-    /// Returns the TLS error because of which a connection closed, if there is one.
+    /// Returns the TLS error that caused a connection to close, if there is one.
     pub fn of(reason: &CloseReason) -> Option<Self> {
         let source = match reason {
             CloseReason::Io { source, .. } | CloseReason::TlsHandshake(source) => source,

@@ -180,8 +180,8 @@ impl Connection {
         self.hand_off.as_ref().is_some_and(|hand_off| hand_off.stage == stage)
     }
 
-    /// Moves the queued packets to `last`, which is sent before the hand-off takes effect. Packets queued later remain in
-    /// the outbox.
+    /// Moves the queued packets to `last`, which is sent before the hand-off takes effect. Packets queued later remain
+    /// in the outbox.
     fn seal(&mut self, stage: Stage, deadline: Option<Instant>) {
         let mut last = self.outbox.new_like();
         last.append(&mut self.outbox);

@@ -210,7 +210,7 @@ fn hello_is_the_first_packet_of_both_ends() {
     assert_eq!(answer[39..], PONG[..]);
 }
 
-/// A server may have to send at any time, because of its own timers or as soon as it reports that sending is possible.
+/// The server must send HELLO first, because its timers or handles may queue packets as soon as sending is possible.
 #[test]
 fn server_sends_hello_first_at_every_split() {
     let start = Instant::now();

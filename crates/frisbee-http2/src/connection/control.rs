@@ -161,9 +161,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Fails if a stream without a slot is idle. Section 5.1: "Receiving any frame other than HEADERS or PRIORITY on a
-    /// stream in this state MUST be treated as a connection error of type PROTOCOL_ERROR." Otherwise the stream is
-    /// closed.
+    /// Fails if a stream without a slot has never been opened (is idle). Section 5.1: "Receiving any frame other than
+    /// HEADERS or PRIORITY on a stream in this state MUST be treated as a connection error of type PROTOCOL_ERROR."
+    /// Otherwise the stream has been closed.
     pub(super) fn expect_closed(&self, id: u32) -> Result<(), ConnectionError> {
         if self.is_idle(id) { Err(ConnectionError::protocol("frame for an idle stream")) } else { Ok(()) }
     }

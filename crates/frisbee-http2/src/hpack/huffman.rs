@@ -38,7 +38,7 @@ struct Tables {
     sorted: [u16; SYMBOLS],
     /// Exclusive upper bound of the left-aligned codes, for each code length.
     ends: [u32; LONGEST + 1],
-    /// First code of each code length.
+    /// First Huffman code of each code length.
     first: [u32; LONGEST + 1],
     /// Index of the first symbol in `sorted`, for each code length.
     offsets: [usize; LONGEST + 1],

@@ -28,7 +28,7 @@ const HELLO: u8 = 3;
 /// Kind of a frame about a topic, represented by its number on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Frame {
-    /// A published message. The frame body is that of its packet.
+    /// A published message. The frame has the same body as the message's packet.
     Message = 1,
     /// The number of messages published to a topic. The frame body is the topic as a length-prefixed name.
     Mark = 2,

@@ -93,8 +93,8 @@ impl Peer {
         self.head.word(End::Server, index.word()).load(Ordering::Acquire)
     }
 
-    /// Overwrites bytes of a small ring, that of this process or of the other, whether it is in use or not. Excess
-    /// bytes are ignored.
+    /// Overwrites bytes in the small ring of this process or of the other process, whether the ring is in use or not.
+    /// Excess bytes are ignored.
     pub fn overwrite(&self, theirs: bool, position: u32, bytes: &[u8]) {
         let end = if theirs { End::Server } else { End::Client };
         self.head.store(RingRegion::small(end), position, bytes.get(..SMALL as usize).unwrap_or(bytes));

@@ -108,8 +108,8 @@ pub struct StreamView {
     pub unread: usize,
 }
 
-/// Messages that the reader has taken from the stream, with the cost of those that it has read but for which it has not
-/// granted credit.
+/// Messages that the reader has taken from the stream, with the cost of the messages for which it must still grant
+/// credit.
 #[derive(Debug, Default)]
 pub(crate) struct ReadBatch {
     pub(crate) inbox: Inbox,
@@ -184,8 +184,7 @@ pub(crate) struct Messages {
     /// Metadata items of HEADERS that have not been taken by a handle.
     headers: Option<Bytes>,
     trailers: Option<Bytes>,
-    /// Memory in bytes of received messages for which the reader has not released it, including those in its
-    /// [`ReadBatch`].
+    /// Memory in bytes of received messages that the reader has not released, including those in its [`ReadBatch`].
     held: usize,
     /// Part of `held` that is charged to the connection's memory account. Changes in steps, to limit updates of the
     /// account.
@@ -608,8 +607,8 @@ impl StreamShared {
         }
     }
 
-    /// Moves the queued messages to a reader that has read all previous ones. Returns the credit to grant for those.
-    /// Completes without messages if no more will arrive.
+    /// Moves the queued messages to a reader that has read all previous ones. Returns the credit to grant for the
+    /// previous messages. Completes without messages if no more will arrive.
     pub(crate) fn poll_refill(
         &self,
         batch: &mut ReadBatch,

@@ -113,7 +113,7 @@ impl WaitList {
         self.waiters.get_or_insert_default().watchers.insert(place.0, waker.clone())
     }
 
-    /// Removes a task that has found space or no longer waits. Returns those of its wakers that have not been woken.
+    /// Removes a task that has found space or no longer waits. Returns its wakers that have not been woken.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave(&mut self, place: &mut Place) -> (Option<Waker>, Option<Waker>) {

@@ -398,8 +398,8 @@ mod tests {
         }
     }
 
-    /// Otherwise HELLO would be omitted, and the peer would assume that this end does not support the protocol
-    /// extension.
+    /// Routers whose items exceed the HELLO must be rejected. Otherwise HELLO would be omitted, and the peer would
+    /// assume that this end does not support the protocol extension.
     #[test]
     fn routers_that_do_not_fit_in_hello_are_reported() {
         let one = Mounts::new().mount(10..20, Verbose);

@@ -414,7 +414,7 @@ impl<R: Protocol> Engine<R> {
         }
     }
 
-    /// Moves the packets of the router to the mailbox, after those of the handles, until the header format of the peer
+    /// Moves the router's packets to the mailbox, after the packets of the handles, until the header format of the peer
     /// is known.
     #[cold]
     fn retain_outbox(&mut self) {

@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 /// Signature at the start of a PROXY protocol header of version 2.
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
 
-/// Minimum length of a PROXY header in bytes, which is that of `PROXY UNKNOWN` with its line end. This many bytes may
-/// be read before the version is known.
+/// Minimum length of a PROXY header in bytes: `PROXY UNKNOWN` with its line end. This many bytes may be read before the
+/// version is known.
 const SHORTEST: usize = 15;
 
 /// Maximum length in bytes of a PROXY header of version 1, from section 2.1 of the specification.

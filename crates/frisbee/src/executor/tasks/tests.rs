@@ -208,7 +208,7 @@ async fn job_frees_its_slot_with_its_answer() {
     assert_eq!(receiver.recv().await, Some(0));
 }
 
-/// The connection is idle while a cancelled job is still being polled. It then receives the next call.
+/// A cancelled job may still be polled while its connection counts as idle and receives the next call.
 #[tokio::test]
 async fn job_outliving_its_slot_does_not_affect_next_call() {
     let connection = connection();

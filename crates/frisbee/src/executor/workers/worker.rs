@@ -163,9 +163,9 @@ thread_local! {
 /// Next action of a worker's thread.
 enum NextAction {
     Poll(Arc<WorkerTask>),
-    /// Poll the sockets, because no task is ready or many tasks have been polled since the last time.
+    /// The thread must poll the sockets, because no task is ready or many tasks have been polled since the last time.
     Look,
-    /// End the thread, because another thread of the worker has taken over.
+    /// The thread must end, because another thread of the worker has taken over.
     End,
 }
 
@@ -368,7 +368,7 @@ impl ExecutorShared {
         Poll::Pending
     }
 
-    /// Makes another thread the active one if the poll is still running. Returns the number of that thread.
+    /// If the given poll is still running, makes another thread the worker's active one and returns its number.
     fn take_over(&self, poll: PollId) -> Option<usize> {
         let mut state = self.state.lock();
         if state.poll != poll || state.polled.take().is_none() {

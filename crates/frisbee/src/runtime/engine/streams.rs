@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(poll(&mut own), Poll::Ready(None));
     }
 
-    /// If trailers were not deferred as well, they would end the stream before it is opened.
+    /// Trailers of a deferred stream must be deferred too. Otherwise they would end the stream before it is opened.
     #[tokio::test]
     async fn trailers_of_deferred_stream_are_deferred() {
         let mut driven = Driven::new(usize::MAX, 2 << 20);
