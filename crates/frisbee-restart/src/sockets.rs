@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn only_listening_and_udp_sockets_are_accepted() {
-        let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+        let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("socket should bind to the loopback address");
         let address = tcp.local_addr().expect("socket should have a local address");
         assert_eq!(of(tcp).expect("server should be listening on the socket").kind, Kind::Tcp(address));
 
@@ -201,7 +201,7 @@ mod tests {
             .expect("server should be listening on the socket");
         assert_eq!(unix.kind, Kind::Unix(Some(path)));
 
-        let udp = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
+        let udp = std::net::UdpSocket::bind("127.0.0.1:0").expect("socket should bind to the loopback address");
         let address = udp.local_addr().expect("socket should have a local address");
         assert_eq!(of(udp).expect("socket should be bound").kind, Kind::Udp(address));
         let datagrams = std::os::unix::net::UnixDatagram::unbound().expect("socket should be created");
@@ -238,7 +238,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
         for _ in 0..300 {
-            drop(UnixListener::bind(&path).expect("socket path should be free"));
+            drop(UnixListener::bind(&path).expect("listener should bind to the socket path"));
             let barrier = std::sync::Barrier::new(8);
             let bind = || {
                 barrier.wait();
@@ -260,7 +260,7 @@ mod tests {
     fn path_of_a_process_that_accepts_none_is_in_use() {
         let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
-        let silent = UnixListener::bind(&path).expect("socket path should be free");
+        let silent = UnixListener::bind(&path).expect("listener should bind to the socket path");
         rustix::net::listen(&silent, 0).expect("server should be listening on the socket");
         let _queued = UnixStream::connect(&path).expect("server should accept the connection");
         let (sender, bound) = std::sync::mpsc::channel();

@@ -46,7 +46,7 @@ struct Serving {
 }
 
 async fn serve(mut generation: Generation, number: u8) -> Serving {
-    let listener = generation.tcp("numbers", "127.0.0.1:0").await.expect("loopback port should be free");
+    let listener = generation.tcp("numbers", "127.0.0.1:0").await.expect("socket should bind to the loopback address");
     let address = listener.local_addr().expect("socket should have a local address");
     let listener = TcpListener::from_std(listener).expect("socket should be nonblocking");
     let (stop, stopped) = oneshot::channel::<()>();
@@ -94,7 +94,7 @@ impl Serving {
 async fn successor_receives_datagrams_on_the_same_socket() {
     let folder = Folder::new();
     let mut first = folder.generation().await;
-    let socket = first.udp("calls", "127.0.0.1:0").await.expect("loopback port should be free");
+    let socket = first.udp("calls", "127.0.0.1:0").await.expect("socket should bind to the loopback address");
     let address = socket.local_addr().expect("socket should have a local address");
     first.ready().await.expect("first generation should serve");
     let replaced = tokio::spawn(async move { first.replaced().await });
@@ -106,7 +106,7 @@ async fn successor_receives_datagrams_on_the_same_socket() {
         .expect("generation should be replaced within the timeout")
         .expect("task should not panic");
     drop(socket);
-    let client = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
+    let client = std::net::UdpSocket::bind("127.0.0.1:0").expect("socket should bind to the loopback address");
     client.send_to(b"hello", address).expect("datagram should be sent");
     inherited.set_read_timeout(Some(PATIENCE)).expect("socket should accept the read timeout");
     let mut datagram = [0; 16];
@@ -268,7 +268,7 @@ async fn bytes_that_are_no_message_change_nothing() {
     for bytes in attempts {
         let mut socket =
             UnixStream::connect(folder.path("control")).await.expect("server should accept the connection");
-        socket.write_all(bytes).await.expect("write should succeed");
+        socket.write_all(bytes).await.expect("write to the connection should succeed");
         socket.shutdown().await.expect("socket should shut down");
         let mut answer = Vec::new();
         // Closing the connection with unread bytes resets it.
@@ -313,7 +313,10 @@ async fn a_successor_with_another_address_binds_it_and_keeps_the_rest() {
     let mut first = folder.generation().await;
     let [kept, changed] =
         [first.tcp("kept", "127.0.0.1:0").await, first.tcp("changed", "127.0.0.1:0").await].map(|bound| {
-            bound.expect("loopback port should be free").local_addr().expect("socket should have a local address")
+            bound
+                .expect("socket should bind to the loopback address")
+                .local_addr()
+                .expect("socket should have a local address")
         });
     first.ready().await.expect("first generation should become ready");
     let replaced = tokio::spawn(async move { first.replaced().await });
@@ -327,7 +330,7 @@ async fn a_successor_with_another_address_binds_it_and_keeps_the_rest() {
             .expect("socket should have a local address"),
         kept
     );
-    let other = second.tcp("changed", "127.0.0.2:0").await.expect("loopback port should be free");
+    let other = second.tcp("changed", "127.0.0.2:0").await.expect("socket should bind to the loopback address");
     assert_ne!(other.local_addr().expect("socket should have a local address"), changed);
     second.ready().await.expect("predecessor should hand over to the successor");
     timeout(PATIENCE, replaced)
@@ -374,7 +377,7 @@ async fn names_and_numbers_of_sockets_have_limits() {
         assert!(matches!(generation.tcp(name, "127.0.0.1:0").await, Err(RestartError::Name(_))), "{name:?}");
     }
     for _ in 0..64 {
-        generation.tcp("many", "127.0.0.1:0").await.expect("loopback port should be free");
+        generation.tcp("many", "127.0.0.1:0").await.expect("socket should bind to the loopback address");
     }
     assert!(matches!(generation.tcp("many", "127.0.0.1:0").await, Err(RestartError::TooManySockets)));
     generation.ready().await.expect("first generation should become ready");

@@ -124,7 +124,7 @@ mod tests {
         let mut listens = Bells::open(&here, &there).expect("bells should be opened from both pipes");
         let rings = Bells::open(&there, &here).expect("bells should be opened from both pipes");
         for _ in 0..10_000 {
-            rings.ring().expect("peer's bell should be rung");
+            rings.ring().expect("peer should be woken through its bell");
             std::future::poll_fn(|context| listens.poll_rung(context))
                 .await
                 .expect("bell of this end should stay open");

@@ -190,7 +190,7 @@ mod tests {
     async fn server_that_closes_before_the_offer_gets_a_plain_socket() {
         let folder = tempfile::tempdir().expect("temporary folder should be created");
         let path = folder.path().join("socket");
-        let _listener = tokio::net::UnixListener::bind(&path).expect("path should be free");
+        let _listener = tokio::net::UnixListener::bind(&path).expect("listener should bind to the socket path");
         let (socket, peer) = UnixStream::pair().expect("socket pair should be created");
         drop(peer);
         let stream = Connector::new()

@@ -179,7 +179,7 @@ impl Sim {
         let kept = env::var("FRISBEE_FAULTS").ok().map(|kept| numbers(&kept));
         if let Ok(path) = env::var("FRISBEE_TRACE") {
             let ran = self.once(seed, kept.clone(), true, world);
-            Recording::of(&ran).write(path.as_ref()).expect("write should succeed");
+            Recording::of(&ran).write(path.as_ref()).expect("trace file should be written");
         }
         Self { kept, ..self }.run(seed, world)
     }

@@ -303,7 +303,7 @@ mod tests {
         let errors: [Box<dyn std::error::Error>; 2] =
             [Box::new(SendError::Closed(ended())), Box::new(HandOffError::Closed(ended()))];
         for error in errors {
-            let source = error.source().expect("error should have a source");
+            let source = error.source().expect("bind error should have a source");
             assert!(source.is::<io::Error>(), "{source:?}");
             assert_eq!(source.to_string(), "the cable is cut");
         }

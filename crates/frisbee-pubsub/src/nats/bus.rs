@@ -392,7 +392,7 @@ mod tests {
     /// Regression: frames were passed directly to the NATS client, which queues up to 2048 messages of any size.
     #[tokio::test]
     async fn messages_for_a_server_that_reads_nothing_are_refused() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be available");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("socket should bind to the loopback address");
         let address = listener.local_addr().expect("listener should have a local address").to_string();
         tokio::spawn(greet(listener));
         let bus = NatsBus::connect("shop", address).await.expect("bus should connect to the listener");

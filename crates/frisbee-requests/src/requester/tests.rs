@@ -53,7 +53,7 @@ impl Protocol for Peer {
 /// Creates a connection with this router. Also returns a channel of the packets that its peer receives.
 async fn connected<R: Protocol>(router: R) -> (Connection, UnboundedReceiver<Got>) {
     let (packets, got) = unbounded_channel();
-    let server = Server::builder().build(Peer(packets)).expect("settings should be valid");
+    let server = Server::builder().build(Peer(packets)).expect("server settings should be valid");
     let (here, there) = memory();
     tokio::spawn(async move { server.serve_connection(there).await });
     let connection = Client::builder().connect_io(here, router).await.expect("in-memory connection should be accepted");
@@ -93,7 +93,7 @@ async fn replies_find_their_requests_in_any_order() {
     for number in 0..100_u8 {
         let (requests, connection) = (requests.clone(), connection.clone());
         calls.spawn(async move {
-            let reply = requests.call(&connection, ASK, vec![number]).await.expect("call should succeed");
+            let reply = requests.call(&connection, ASK, vec![number]).await.expect("call should receive a reply");
             assert_eq!(reply.body, [number][..]);
         });
     }
@@ -119,7 +119,7 @@ async fn a_reply_may_have_another_operation_than_its_request() {
     let (peer, packet) = request(&mut got).await;
     assert_eq!(packet.id, reply.id());
     answer((peer, Packet { operation: REFUSED, ..packet })).await;
-    assert_eq!(reply.await.expect("call should succeed").operation, REFUSED);
+    assert_eq!(reply.await.expect("call should receive a reply").operation, REFUSED);
 }
 
 #[tokio::test(start_paused = true)]
@@ -143,7 +143,7 @@ async fn timed_out_request_is_cancelled_and_late_reply_dropped() {
     // The reply to this request follows the late ones.
     let (replied, ()) =
         tokio::join!(requests.call(&connection, ASK, "!"), async { answer(request(&mut got).await).await });
-    replied.expect("call should succeed");
+    replied.expect("call should receive a reply");
     assert_eq!((requests.late_replies(), requests.unmatched_replies()), (2, 0));
 }
 
@@ -157,11 +157,11 @@ async fn packets_that_answer_no_call_are_counted_and_harm_no_request() {
         answer((peer.clone(), Packet::new(PacketId(id), ASK, "stray"))).await;
     }
     answer((peer.clone(), packet.clone())).await;
-    reply.await.expect("call should succeed");
+    reply.await.expect("call should receive a reply");
     let second = requests.try_call(&connection, ASK, "!").expect("request should be sent");
     answer((peer.clone(), packet)).await; // The second reply to the same request.
     answer(request(&mut got).await).await;
-    second.await.expect("call should succeed");
+    second.await.expect("call should receive a reply");
     assert_eq!((requests.late_replies(), requests.unmatched_replies()), (0, 4));
 }
 
@@ -182,7 +182,7 @@ async fn waiting_request_gets_slot_of_dropped_one() {
         received
     });
     assert_eq!(
-        (reply.expect("call should succeed").body, received.1.body),
+        (reply.expect("call should receive a reply").body, received.1.body),
         (Bytes::from("third"), Bytes::from("third"))
     );
     assert_eq!(requests.in_flight(&connection), 0);
@@ -197,7 +197,7 @@ async fn call_dropped_while_waiting_for_slot_sends_nothing() {
     assert!(poll_fn(|context| Poll::Ready(second.as_mut().poll(context))).await.is_pending());
     drop(second);
     answer(request(&mut got).await).await;
-    first.await.expect("call should succeed");
+    first.await.expect("call should receive a reply");
     let third = requests.try_call(&connection, ASK, "third").expect("request should be sent");
     assert_eq!(request(&mut got).await.1.body, "third");
     drop(third);
@@ -255,7 +255,7 @@ async fn a_connection_that_is_closed_when_idle_waits_for_replies() {
     sleep(Duration::from_millis(100)).await;
     assert!(!connection.is_closed());
     answer(received).await;
-    reply.await.expect("call should succeed");
+    reply.await.expect("call should receive a reply");
     connection.closed().await;
 }
 
@@ -278,7 +278,8 @@ async fn oversized_body_is_refused_without_a_slot() {
 #[tokio::test]
 async fn body_too_long_for_a_new_server_is_refused() {
     let config = Config::default().body_max(BODY_MAX_LEAST);
-    let server = Server::builder().config(config).build(Peer(unbounded_channel().0)).expect("settings should be valid");
+    let server =
+        Server::builder().config(config).build(Peer(unbounded_channel().0)).expect("server settings should be valid");
     let (here, there) = memory();
     tokio::spawn(async move { server.serve_connection(there).await });
     let requests = Requester::new();
@@ -307,8 +308,8 @@ async fn two_protocols_on_one_connection_keep_their_requests_apart() {
     for _ in 0..2 {
         answer(request(&mut got).await).await;
     }
-    assert_eq!(second.await.expect("call should succeed").body, "two");
-    assert_eq!(first.await.expect("call should succeed").body, "one");
+    assert_eq!(second.await.expect("call should receive a reply").body, "two");
+    assert_eq!(first.await.expect("call should receive a reply").body, "one");
 }
 
 /// A waker may run arbitrary code, such as polling the task that it wakes, so it must not be called under a lock.

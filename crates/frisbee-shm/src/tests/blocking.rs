@@ -138,7 +138,7 @@ fn a_timeout_bounds_waiting_and_loses_nothing() {
 fn a_peer_that_shares_no_memory_is_talked_to_over_its_socket() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     let path = folder.path().join("socket");
-    let listener = std::os::unix::net::UnixListener::bind(&path).expect("socket path should be free");
+    let listener = std::os::unix::net::UnixListener::bind(&path).expect("listener should bind to the socket path");
     let echoing = std::thread::spawn(move || {
         // The first connection carries an offer, which this server does not support.
         drop(listener.accept()?.0);

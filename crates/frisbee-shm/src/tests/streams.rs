@@ -62,7 +62,7 @@ async fn echo_once(mut client: impl AsyncRead + AsyncWrite + Unpin, mut server: 
 #[tokio::test]
 async fn both_ends_share_memory_and_bytes_go_both_ways() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("path should be free");
+    let listener = Listener::bind(directory.path()).expect("listener should bind to the socket path");
     let (client, server) = pair(&listener, connect(directory.path())).await;
     assert!(client.is_shared() && server.is_shared());
     let user = client.peer_credentials().expect("peer credentials should be available").uid();
@@ -179,7 +179,7 @@ async fn rings_that_are_outgrown_during_reads_keep_every_byte() {
     let until = std::time::Instant::now() + Duration::from_secs_f64(seconds);
     let bytes: Arc<[u8]> = unlike_bytes().into();
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("path should be free");
+    let listener = Listener::bind(directory.path()).expect("listener should bind to the socket path");
     let (mut connections, mut running) = (0, tokio::task::JoinSet::new());
     while std::time::Instant::now() < until || !running.is_empty() {
         while running.len() < 32 && std::time::Instant::now() < until {
@@ -237,7 +237,7 @@ fn waiting_stream_goes_on_in_its_new_runtime() {
             client.write_u8(1).await?;
             timeout(LONG, client.read_u8()).await.expect("read should complete within the timeout")
         });
-        assert_eq!(answer.expect("server should reply"), 2);
+        assert_eq!(answer.expect("server should reply to the request"), 2);
         answering.join().expect("replying thread should not panic").expect("server should read and reply");
     }
 }
@@ -245,7 +245,7 @@ fn waiting_stream_goes_on_in_its_new_runtime() {
 #[tokio::test]
 async fn bytes_written_before_a_drop_are_read_before_the_end() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("path should be free");
+    let listener = Listener::bind(directory.path()).expect("listener should bind to the socket path");
     let (mut client, mut server) = pair(&listener, connect(directory.path())).await;
     client.write_all(&[7; 60_000]).await.expect("client should write all bytes");
     drop(client);
@@ -267,7 +267,7 @@ async fn bytes_written_before_a_drop_are_read_before_the_end() {
 #[tokio::test]
 async fn client_may_begin_with_more_bytes_than_fit() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("path should be free");
+    let listener = Listener::bind(directory.path()).expect("listener should bind to the socket path");
     let receiving = async {
         let mut server = listener.accept().await?;
         server.read_exact(&mut [0; 3000]).await?;
@@ -293,7 +293,7 @@ async fn client_may_begin_with_more_bytes_than_fit() {
 #[tokio::test]
 async fn one_direction_can_end_before_the_other() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("path should be free");
+    let listener = Listener::bind(directory.path()).expect("listener should bind to the socket path");
     let (mut client, mut server) = pair(&listener, connect(directory.path())).await;
     client.write_all(b"the last").await.expect("client should write the message");
     client.shutdown().await.expect("client should shut down writing");
@@ -320,7 +320,7 @@ async fn one_direction_can_end_before_the_other() {
 #[tokio::test]
 async fn client_without_an_offer_is_served_over_the_socket() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("path should be free");
+    let listener = Listener::bind(directory.path()).expect("listener should bind to the socket path");
     let client = UnixStream::connect(directory.path()).await.expect("client should connect to the socket");
     let server = listener.accept().await.expect("server should accept the client");
     echo_once(client, server).await;
@@ -329,7 +329,7 @@ async fn client_without_an_offer_is_served_over_the_socket() {
 #[tokio::test]
 async fn a_server_that_writes_first_does_so_over_the_socket() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("path should be free");
+    let listener = Listener::bind(directory.path()).expect("listener should bind to the socket path");
     let mut client = UnixStream::connect(directory.path()).await.expect("client should connect to the socket");
     let mut server = listener.accept().await.expect("server should accept the client");
     timeout(LONG, server.write_all(b"welcome"))
@@ -369,7 +369,7 @@ async fn rings_are_no_larger_than_their_client_takes() {
 #[tokio::test]
 async fn a_server_that_closes_at_an_offer_is_talked_to_plainly() {
     let directory = Directory::new();
-    let old = UnixListener::bind(directory.path()).expect("socket path should be free");
+    let old = UnixListener::bind(directory.path()).expect("listener should bind to the socket path");
     let serving = tokio::spawn(async move {
         let (mut first, _) = old.accept().await?;
         first.read_exact(&mut [0; 16]).await?;
@@ -391,7 +391,7 @@ async fn a_server_that_closes_at_an_offer_is_talked_to_plainly() {
 #[tokio::test]
 async fn a_server_that_answers_something_else_is_talked_to_plainly() {
     let directory = Directory::new();
-    let old = UnixListener::bind(directory.path()).expect("socket path should be free");
+    let old = UnixListener::bind(directory.path()).expect("listener should bind to the socket path");
     let serving = tokio::spawn(async move {
         let (mut first, _) = old.accept().await?;
         first.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await?;
@@ -409,7 +409,7 @@ async fn a_server_that_answers_something_else_is_talked_to_plainly() {
 #[tokio::test(start_paused = true)]
 async fn silent_server_gets_a_plain_socket_after_a_second() {
     let directory = Directory::new();
-    let old = UnixListener::bind(directory.path()).expect("socket path should be free");
+    let old = UnixListener::bind(directory.path()).expect("listener should bind to the socket path");
     let serving = tokio::spawn(async move {
         let first = old.accept().await?;
         Ok::<_, io::Error>((old.accept().await?.0, first))
@@ -423,7 +423,7 @@ async fn silent_server_gets_a_plain_socket_after_a_second() {
 #[tokio::test]
 async fn socket_file_is_replaced_only_after_its_server_died() {
     let directory = Directory::new();
-    drop(std::os::unix::net::UnixListener::bind(directory.path()).expect("socket path should be free"));
+    drop(std::os::unix::net::UnixListener::bind(directory.path()).expect("listener should bind to the socket path"));
     let listener = Listener::bind(directory.path()).expect("stale socket file should be replaced");
     let error = Listener::bind(directory.path()).expect_err("occupied path should be rejected");
     assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
@@ -434,7 +434,8 @@ async fn socket_file_is_replaced_only_after_its_server_died() {
 #[tokio::test]
 async fn path_of_a_server_that_accepts_none_is_in_use() {
     let directory = Directory::new();
-    let silent = std::os::unix::net::UnixListener::bind(directory.path()).expect("socket path should be free");
+    let silent =
+        std::os::unix::net::UnixListener::bind(directory.path()).expect("listener should bind to the socket path");
     rustix::net::listen(&silent, 0).expect("accept backlog should be set to zero");
     let _queued = UnixStream::connect(directory.path()).await.expect("first client should be queued in the backlog");
     let (runtime, (sender, bound)) = (tokio::runtime::Handle::current(), std::sync::mpsc::channel());
@@ -477,7 +478,7 @@ async fn child_that_writes_without_end() {
 #[tokio::test]
 async fn death_of_a_writing_process_is_noticed_at_once() {
     let directory = Directory::new();
-    let listener = Listener::bind(directory.path()).expect("path should be free");
+    let listener = Listener::bind(directory.path()).expect("listener should bind to the socket path");
     let program = std::env::current_exe().expect("path of the test program should be known");
     let mut child = tokio::process::Command::new(program)
         .args(["--exact", "tests::streams::child_that_writes_without_end"])

@@ -50,7 +50,7 @@ async fn notices(world: World, kind: Option<FaultKind>) {
         assert!(shown.abs_diff(now + before) < Duration::from_millis(2), "the clock has gone wrong");
         assert!(wall.abs_diff(now.as_millis()) < 2, "the clock was set");
         let sending = async {
-            transport.write_all(&[1; BYTES]).await.expect("write should succeed");
+            transport.write_all(&[1; BYTES]).await.expect("write to the connection should succeed");
             let mut received = [0; BYTES];
             transport.read_exact(&mut received).await.expect("peer should send the expected bytes");
             assert_eq!(received, [1; BYTES], "bits have flipped");

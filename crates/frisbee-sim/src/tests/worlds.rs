@@ -116,7 +116,7 @@ fn one_way_partition_holds_back_one_direction() {
         });
         let mut transport = world.node("b").process().dial("a").await.expect("server should accept the connection");
         world.block("b", "a");
-        transport.write_all(b"hi").await.expect("write should succeed");
+        transport.write_all(b"hi").await.expect("write to the connection should succeed");
         let mut got = [0; 5];
         transport.read_exact(&mut got).await.expect("peer should send the expected bytes");
         let end = timeout(Duration::from_secs(100), transport.read(&mut got)).await;
@@ -140,7 +140,7 @@ fn bytes_take_latency_and_bandwidth() {
         let started = world.elapsed();
         let mut transport = world.node("b").process().dial("a").await.expect("server should accept the connection");
         assert_eq!(world.elapsed() - started, Duration::from_secs(2));
-        transport.write_all(&[0; 500]).await.expect("write should succeed");
+        transport.write_all(&[0; 500]).await.expect("write to the connection should succeed");
         transport.read_exact(&mut [0]).await.expect("peer should send the expected bytes");
         // The bytes of the first twentieth of a second have arrived and are on their way back.
         assert_eq!(world.elapsed() - started, millis(4_051));
@@ -177,7 +177,7 @@ fn bytes_of_one_connection_stay_in_order() {
                 .map(|end| end.expect("node a should accept the connection"));
             for byte in 0..20 {
                 let transport = if byte % 2 == 0 { &mut even } else { &mut odd };
-                transport.write_all(&[byte]).await.expect("write should succeed");
+                transport.write_all(&[byte]).await.expect("write to the connection should succeed");
                 // All bytes would arrive in order if each took the same time.
                 sleep(millis(2)).await;
             }
@@ -208,7 +208,7 @@ fn a_writer_waits_while_its_bytes_drain_slowly() {
         let fault = Fault::Slow { from: "b".to_owned(), to: "a".to_owned(), time: Duration::from_secs(60) };
         tokio::spawn(async move { slow.inject_now(fault).await });
         sleep(millis(1)).await;
-        transport.write_all(&[0; 11_000]).await.expect("write should succeed");
+        transport.write_all(&[0; 11_000]).await.expect("write to the connection should succeed");
         // All but the last thousand bytes have been sent, at 2000 per second.
         let took = world.elapsed() - started;
         assert!(took > millis(4_900) && took < millis(5_200), "{took:?}");
@@ -238,7 +238,7 @@ fn paused_node_sends_nothing_and_resumes() {
         node.start(echo);
         let mut transport = world.node("b").process().dial("a").await.expect("server should accept the connection");
         node.pause();
-        transport.write_all(&[1]).await.expect("write should succeed");
+        transport.write_all(&[1]).await.expect("write to the connection should succeed");
         assert!(timeout(Duration::from_secs(10), transport.read_exact(&mut [0])).await.is_err());
         node.resume();
         transport.read_exact(&mut [0]).await.expect("peer should send the expected bytes");
@@ -261,7 +261,7 @@ fn connection_faults_take_effect() {
         let mut transport = process.dial("a").await.expect("server should accept the connection");
         let (one, other) = between();
         world.inject_now(Fault::Silence { one, other }).await;
-        transport.write_all(&[1]).await.expect("write should succeed");
+        transport.write_all(&[1]).await.expect("write to the connection should succeed");
         assert!(timeout(Duration::from_secs(1_000), transport.read(&mut [0])).await.is_err());
 
         let mut transport = process.dial("a").await.expect("server should accept the connection");
@@ -271,7 +271,7 @@ fn connection_faults_take_effect() {
 
         world.set_cables(Cable::default().flips(1.0));
         let mut transport = process.dial("a").await.expect("server should accept the connection");
-        transport.write_all(&[0; 64]).await.expect("write should succeed");
+        transport.write_all(&[0; 64]).await.expect("write to the connection should succeed");
         let mut got = [0; 64];
         transport.read_exact(&mut got).await.expect("peer should send the expected bytes");
         assert!(got.iter().all(|byte| byte.count_ones() % 2 == 0) && got.iter().any(|byte| *byte != 0));

@@ -31,7 +31,7 @@ async fn expect_echo(socket: &mut TcpStream, prefix: &[u8]) {
     let read = tokio::time::timeout(LIMIT, socket.read_exact(&mut reply))
         .await
         .expect("future should complete within the timeout");
-    read.expect("server should reply");
+    read.expect("server should reply to the request");
     assert_eq!(reply, PACKET);
 }
 

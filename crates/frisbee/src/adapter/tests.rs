@@ -101,7 +101,7 @@ async fn frames_are_not_offered_to_adapters() {
         let serving = tokio::spawn(async move { acceptor.serve_connection(there).await });
         here.write_all(first).await.unwrap();
         let mut answer = vec![0; first.len()];
-        here.read_exact(&mut answer).await.expect("server should send its answer");
+        here.read_exact(&mut answer).await.expect("server should send its reply");
         assert_eq!(answer, first);
         drop(here);
         serving.await.unwrap();

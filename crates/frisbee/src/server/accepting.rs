@@ -219,7 +219,7 @@ mod tests {
 
     #[tokio::test]
     async fn accepted_sockets_send_without_delay() {
-        let passed = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+        let passed = std::net::TcpListener::bind("127.0.0.1:0").expect("socket should bind to the loopback address");
         let passed = Server::builder().listen_on(passed, Handlers::new()).expect("server settings should be valid");
         let bound =
             Server::builder().bind("127.0.0.1:0", Handlers::new()).await.expect("server should bind to a free address");

@@ -117,7 +117,7 @@ mod tests {
 
     #[tokio::test]
     async fn queued_connections_of_passed_listener_are_served() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("socket should bind to the loopback address");
         let address = listener.local_addr().expect("socket should have a local address");
         let mut client = EchoClient::connect(address).await;
         let server = Server::builder().listen_on(listener, echo()).expect("server settings should be valid");
@@ -138,7 +138,7 @@ mod tests {
     #[tokio::test]
     async fn a_socket_that_does_not_listen_is_refused_with_its_address() {
         use std::os::fd::OwnedFd;
-        let datagrams = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
+        let datagrams = std::net::UdpSocket::bind("127.0.0.1:0").expect("socket should bind to the loopback address");
         let address = datagrams.local_addr().expect("socket should have a local address").to_string();
         let refused = Server::builder().listen_on(OwnedFd::from(datagrams), Handlers::new());
         match refused.expect_err("server should reject the socket") {

@@ -31,6 +31,6 @@ impl EchoClient {
     pub(crate) async fn ask(&mut self, text: &'static str) -> Bytes {
         let packet = Packet::new(PacketId(1), Operation::FIRST_USER, text);
         self.connection.send(&packet).await.expect("open connection should send the packet");
-        self.answers.recv().await.expect("server should echo the packet")
+        self.answers.recv().await.expect("server should reply with an echo of the packet")
     }
 }

@@ -128,7 +128,7 @@ mod tests {
 
     #[tokio::test]
     async fn write_to_lost_peer_raises_no_signal() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("socket should bind to the loopback address");
         let address = listener.local_addr().expect("listener should have an address");
         let tcp = async || {
             let socket = TcpStream::connect(address).await.expect("listener should accept the connection");

@@ -114,7 +114,7 @@ mod tests {
     }
 
     fn connected() -> (TcpStream, TcpStream) {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("socket should bind to the loopback address");
         let here = TcpStream::connect(listener.local_addr().expect("socket should have a local address"))
             .expect("server should accept the connection");
         here.set_nonblocking(true).expect("socket should become nonblocking");
@@ -153,7 +153,7 @@ mod tests {
         let client = Client::builder().connect(address, handlers).await.expect("server should accept the connection");
         let mut echo = async |body: Bytes| {
             client.send(&Packet::new(PacketId(1), ECHO, body)).await.expect("open connection should send the packet");
-            received.recv().await.expect("server should echo the packet").body
+            received.recv().await.expect("server should reply with an echo of the packet").body
         };
         // The reply ensures that no bytes precede the head of the next packet.
         assert_eq!(echo(Bytes::from_static(b"short")).await, "short");

@@ -138,7 +138,7 @@ mod tests {
         let path = folder.path();
         let runtime = tokio::runtime::Handle::current();
         for _ in 0..300 {
-            drop(std::os::unix::net::UnixListener::bind(&path).expect("socket path should be free"));
+            drop(std::os::unix::net::UnixListener::bind(&path).expect("listener should bind to the socket path"));
             let barrier = Barrier::new(8);
             let bind = || {
                 let _entered = runtime.enter();
@@ -163,7 +163,7 @@ mod tests {
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None).expect("socket should be created");
         socket
             .bind(&SockAddr::unix(&path).expect("path should fit a socket address"))
-            .expect("socket path should be free");
+            .expect("listener should bind to the socket path");
         socket.listen(0).expect("socket should listen");
         socket.set_nonblocking(true).expect("socket should become nonblocking");
         let listener =

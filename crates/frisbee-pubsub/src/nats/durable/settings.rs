@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn ids_are_known_no_longer_than_messages() {
         let window =
-            |builder: DurableTopicBuilder| builder.config().expect("settings should be valid").duplicate_window;
+            |builder: DurableTopicBuilder| builder.config().expect("topic settings should be valid").duplicate_window;
         assert_eq!(window(builder()), DUPLICATE_WINDOW);
         assert_eq!(window(builder().age_max(Duration::from_secs(7))), Duration::from_secs(7));
         assert_eq!(window(builder().age_max(Duration::from_secs(700))), DUPLICATE_WINDOW);
@@ -319,7 +319,8 @@ mod tests {
 
     #[test]
     fn streams_of_different_patterns_and_buses_have_different_names() {
-        let name = |bus, pattern| DurableTopic::builder(bus, pattern).config().expect("settings should be valid").name;
+        let name =
+            |bus, pattern| DurableTopic::builder(bus, pattern).config().expect("topic settings should be valid").name;
         assert_eq!(name("shop", "orders.>"), "shop=2eorders=2e=3e");
         assert_ne!(name("a", "b.c"), name("a", "b-c"));
         assert_ne!(name("a-b", "c"), name("a", "b-c"));
@@ -327,7 +328,7 @@ mod tests {
 
     #[test]
     fn each_setting_that_differs_is_named() {
-        let config = |builder: DurableTopicBuilder| builder.config().expect("settings should be valid");
+        let config = |builder: DurableTopicBuilder| builder.config().expect("topic settings should be valid");
         assert!(differences(&config(builder()), &config(builder())).is_empty());
         let minute = Duration::from_secs(60);
         let other = builder().age_max(minute).messages_max(5).bytes_max(6).payload_max(7).replicas(3);

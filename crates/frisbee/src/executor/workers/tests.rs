@@ -51,7 +51,7 @@ fn tasks_timers_and_sockets_go_on_while_other_tasks_block() {
     let (sender, ready) = mpsc::channel();
     let (go, gone) = oneshot::channel::<()>();
     let (socket, mut peer) = {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("socket should bind to the loopback address");
         let peer = std::net::TcpStream::connect(listener.local_addr().expect("socket should have a local address"))
             .expect("server should accept the connection");
         (listener.accept().expect("client should connect").0, peer)

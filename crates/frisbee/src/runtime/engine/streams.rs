@@ -237,7 +237,8 @@ mod tests {
         let mut opened = driven.stream().expect("deferred stream should open once the output has space");
         assert_eq!(poll(&mut opened), Poll::Ready(Some("other".into())));
         assert_eq!(poll(&mut opened), Poll::Ready(None));
-        let mut own = driven.handle.open_stream(&Bytes::from_static(b"first")).await.expect("own stream should open");
+        let mut own =
+            driven.handle.open_stream(&Bytes::from_static(b"first")).await.expect("stream of this end should open");
         assert_eq!(poll(&mut own), Poll::Ready(None));
     }
 
