@@ -21,31 +21,31 @@
 #define FRISBEE_VERSION_PATCH 0
 #define FRISBEE_VERSION "0.1.0"
 
-/// The result of a function or a call, with gRPC's status codes.
+/// Status code of a function or a call, with the numbers of gRPC.
 typedef enum frisbee_code {
   /// Success.
   FRISBEE_OK = 0,
-  /// The caller cancelled the call.
+  /// The call was cancelled by its caller.
   FRISBEE_CANCELLED = 1,
-  /// An error without a more specific code.
+  /// An error for which no other code applies.
   FRISBEE_UNKNOWN = 2,
   /// An argument of the call or of the function is invalid.
   FRISBEE_INVALID_ARGUMENT = 3,
-  /// The deadline passed. The call may have run.
+  /// The deadline passed before the call completed. The server may have run it.
   FRISBEE_DEADLINE_EXCEEDED = 4,
-  /// The named object does not exist.
+  /// The requested object does not exist.
   FRISBEE_NOT_FOUND = 5,
-  /// The object already exists.
+  /// The object to create already exists.
   FRISBEE_ALREADY_EXISTS = 6,
   /// The caller does not have permission.
   FRISBEE_PERMISSION_DENIED = 7,
-  /// A limit was reached.
+  /// A resource is exhausted, such as a limit on calls or memory.
   FRISBEE_RESOURCE_EXHAUSTED = 8,
-  /// The operation is not possible in the current state, such as a blocking call in a callback.
+  /// The current state does not allow the operation, such as a blocking call within a callback.
   FRISBEE_FAILED_PRECONDITION = 9,
-  /// The operation was aborted because of a conflict.
+  /// The operation was aborted, for example because of a conflict.
   FRISBEE_ABORTED = 10,
-  /// A value is out of range.
+  /// A value is outside the valid range.
   FRISBEE_OUT_OF_RANGE = 11,
   /// The server does not implement the method.
   FRISBEE_UNIMPLEMENTED = 12,
@@ -55,100 +55,101 @@ typedef enum frisbee_code {
   FRISBEE_UNAVAILABLE = 14,
   /// Data was lost.
   FRISBEE_DATA_LOSS = 15,
-  /// The caller is not authenticated.
+  /// The caller did not provide valid credentials.
   FRISBEE_UNAUTHENTICATED = 16,
 } frisbee_code;
 
-/// The encoding of bytes passed to and from the library.
+/// Encoding of message bytes that are passed to and from the library.
 typedef enum frisbee_format {
-  /// The wire encoding, unchanged and unchecked.
+  /// The encoding used on the wire. The bytes are neither converted nor validated.
   FRISBEE_NATIVE = 0,
-  /// JSON text in proto3's JSON mapping.
+  /// JSON text in the JSON mapping of proto3.
   FRISBEE_JSON = 1,
-  /// Protobuf's encoding, as used by protobuf's C++ messages.
+  /// The encoding of protobuf, as used by the C++ classes that protoc generates.
   FRISBEE_PROTOBUF = 2,
 } frisbee_format;
 
-/// The encoding of a service's native messages.
+/// Encoding that a service uses for messages on the wire.
 typedef enum frisbee_codec {
-  /// Polyglot, the default of frpc, which is also used by Go's fRPC.
+  /// The Polyglot encoding, which is the default of frpc and is also used by fRPC for Go.
   FRISBEE_CODEC_POLYGLOT = 0,
-  /// Protobuf, for services built with `Codec::Protobuf`.
+  /// The encoding of protobuf, for services built with `Codec::Protobuf`.
   FRISBEE_CODEC_PROTOBUF = 1,
 } frisbee_codec;
 
-/// A received call: a handle, which is freed by replying.
+/// A call that a server function has received. The handle is freed by replying to the call.
 typedef struct frisbee_call frisbee_call;
 
-/// A cancellation token for calls: a handle, which `frisbee_cancel_free` frees.
+/// A token by which calls can be cancelled. The handle is freed by `frisbee_cancel_free`.
 typedef struct frisbee_cancel frisbee_cancel;
 
-/// A client of a server: a handle, which `frisbee_client_free` frees. Lost connections are replaced.
+/// A client of a server, which replaces lost connections. The handle is freed by `frisbee_client_free`.
 typedef struct frisbee_client frisbee_client;
 
-/// A queue of completed calls: a handle, which `frisbee_queue_free` frees.
+/// A queue of completed calls. The handle is freed by `frisbee_queue_free`.
 typedef struct frisbee_queue frisbee_queue;
 
-/// The outcome of a call, or a message of a stream: a handle, which `frisbee_reply_free` frees.
+/// The outcome of a call, or a message of a stream. The handle is freed by `frisbee_reply_free`.
 typedef struct frisbee_reply frisbee_reply;
 
-/// A server of functions: a handle, which `frisbee_server_free` frees.
+/// A server whose methods are C functions. The handle is freed by `frisbee_server_free`.
 typedef struct frisbee_server frisbee_server;
 
-/// A streaming call: a handle, which `frisbee_stream_free` frees.
+/// A streaming call. The handle is freed by `frisbee_stream_free`.
 typedef struct frisbee_stream frisbee_stream;
 
-/// A view of bytes that belong to the object that returned it.
+/// Pointer and length of bytes that belong to the object which returned them.
 typedef struct frisbee_bytes {
-  /// The first byte; NULL if there are none.
+  /// Pointer to the first byte, or NULL if there are no bytes.
   const void *data;
-  /// The number of bytes.
+  /// Number of bytes at the pointer.
   size_t len;
 } frisbee_bytes;
 
-/// The parts of a reply. The pointers belong to the reply.
+/// The parts of a reply. All pointers belong to the reply.
 typedef struct frisbee_outcome {
-  /// `FRISBEE_OK`, or the code of the failure.
+  /// `FRISBEE_OK`, or the status code of the failure.
   enum frisbee_code code;
   /// Whether a failed call may have run on the server. If not, it is safe to retry.
   bool may_have_run;
-  /// The text of a failure; empty on success.
+  /// Error text of a failed call. Empty on success.
   const char *message;
-  /// The message of a successful reply, like `frisbee_reply_data`.
+  /// Message of a successful reply, as returned by `frisbee_reply_data`.
   struct frisbee_bytes data;
 } frisbee_outcome;
 
-/// A metadata entry. Keys that end with `-bin` have binary values, all others text.
+/// A metadata entry. Values of keys that end with `-bin` are binary, all others are text.
 typedef struct frisbee_metadata {
-  /// The key, in lower case.
+  /// Key of the entry in lower case.
   const char *key;
   /// The value.
   const void *value;
-  /// The length of the value in bytes.
+  /// Length of the value in bytes.
   size_t len;
 } frisbee_metadata;
 
-/// The settings of a client. Initialise it with `{0}` to use the defaults.
+/// Settings of a client. Initialise the struct with `{0}` to use the defaults.
 typedef struct frisbee_client_options {
-  /// The timeout of unary calls in milliseconds; 0 for 30 s.
+  /// Timeout of unary calls in milliseconds. 0 selects 30 s.
   uint64_t timeout_ms;
-  /// The timeout of connecting in milliseconds; 0 for the default.
+  /// Timeout for connecting in milliseconds. 0 selects the default.
   uint64_t connect_timeout_ms;
-  /// The maximum length of a message in bytes; 0 for 5 MiB.
+  /// Maximum length of a message in bytes. 0 selects 5 MiB.
   uint32_t body_max;
-  /// The certificates of the server's authorities as PEM, which enables TLS; NULL for plaintext connections.
+  /// PEM certificates of the authorities that may sign the server's certificate, which enables TLS. NULL selects
+  /// plaintext connections.
   const char *authorities;
-  /// The client's certificate as PEM; NULL for none.
+  /// PEM certificate that the client presents, or NULL for none.
   const char *certificate;
-  /// The private key of the certificate as PEM.
+  /// PEM private key of the certificate.
   const char *key;
-  /// The name expected in the server's certificate; NULL for the host of its address.
+  /// Name to verify against the server's certificate, or NULL for the host of the server's address.
   const char *server_name;
   /// Must be 0.
   uint64_t reserved[4];
 } frisbee_client_options;
 
-/// An error: its code, and a NUL-terminated text, truncated to the size of the array.
+/// Code and text of an error. The text ends with a NUL and is truncated to the size of the array.
 typedef struct frisbee_error {
   /// The code.
   enum frisbee_code code;
@@ -156,15 +157,15 @@ typedef struct frisbee_error {
   char message[508];
 } frisbee_error;
 
-/// The settings of a call. Initialise it with `{0}` to use the defaults.
+/// Settings of a call. Initialise the struct with `{0}` to use the defaults.
 typedef struct frisbee_call_options {
-  /// The timeout in milliseconds; 0 for that of the client.
+  /// Timeout of the call in milliseconds. 0 selects the timeout of the client.
   uint64_t timeout_ms;
-  /// The metadata of the request, which is copied.
+  /// Metadata entries of the request, which are copied.
   const struct frisbee_metadata *metadata;
-  /// The number of metadata entries.
+  /// Number of metadata entries.
   size_t metadata_count;
-  /// The token that cancels the call; NULL for none.
+  /// Token by which the call can be cancelled, or NULL for none.
   struct frisbee_cancel *cancel;
   /// Must be 0.
   uint64_t reserved[4];
@@ -176,33 +177,33 @@ typedef struct frisbee_call_options {
 /// It runs on a thread of the library and must not block. Blocking functions return `FRISBEE_FAILED_PRECONDITION`.
 typedef void (*frisbee_completion)(void *user, struct frisbee_reply *reply);
 
-/// A completed operation.
+/// A completed operation, as returned by a queue.
 typedef struct frisbee_event {
-  /// The pointer passed with the operation.
+  /// Pointer that was passed when the operation was started.
   void *user;
-  /// The reply, which must be freed with `frisbee_reply_free`; NULL at the end of a stream.
+  /// Reply of the operation, which must be freed with `frisbee_reply_free`. NULL at the end of a stream.
   struct frisbee_reply *reply;
 } frisbee_event;
 
-/// The settings of a server. Initialise it with `{0}` to use the defaults.
+/// Settings of a server. Initialise the struct with `{0}` to use the defaults.
 typedef struct frisbee_server_options {
-  /// The number of threads for connections; 0 for one per core.
+  /// Number of threads that drive connections. 0 selects one per core.
   uint32_t threads;
-  /// The maximum length of a message in bytes; 0 for 5 MiB.
+  /// Maximum length of a message in bytes. 0 selects 5 MiB.
   uint32_t body_max;
-  /// The time limit for calls in flight when the server stops, in milliseconds; 0 for the default.
+  /// Maximum time in milliseconds for calls in flight to complete when the server stops. 0 selects the default.
   uint64_t shutdown_timeout_ms;
-  /// The server's certificate as PEM, which enables TLS; NULL for plaintext connections.
+  /// PEM certificate of the server, which enables TLS. NULL selects plaintext connections.
   const char *certificate;
-  /// The private key of the certificate as PEM.
+  /// PEM private key of the certificate.
   const char *key;
-  /// The certificates of client authorities as PEM; NULL if clients need no certificate.
+  /// PEM certificates of the authorities that may sign client certificates, or NULL if clients need none.
   const char *client_authorities;
-  /// Further host names accepted from HTTP callers, terminated by NULL; or NULL.
+  /// Additional host names that HTTP callers may use, terminated by NULL, or NULL for none.
   const char *const *hosts;
-  /// Origins of web pages that may call, terminated by NULL; or NULL.
+  /// Origins of web pages that may make calls, terminated by NULL, or NULL for none.
   const char *const *origins;
-  /// Whether to serve native callers only, without JSON-RPC, HTTP, gRPC and WebSocket.
+  /// Whether to accept only native frpc callers, without JSON-RPC, HTTP, gRPC and WebSocket.
   bool is_native_only;
   /// Must be 0.
   uint64_t reserved[4];
@@ -229,7 +230,7 @@ extern "C" {
 enum frisbee_code frisbee_reply_read(const struct frisbee_reply *reply,
                                      struct frisbee_outcome *outcome);
 
-/// Returns the code of a reply: `FRISBEE_OK`, or that of the failure. The reply stays with the caller. Returns
+/// Returns the status code of a reply, which is `FRISBEE_OK` on success. The reply stays with the caller. Returns
 /// `FRISBEE_INVALID_ARGUMENT` for NULL and freed replies. May be called from any thread.
 enum frisbee_code frisbee_reply_code(const struct frisbee_reply *reply);
 
@@ -323,17 +324,17 @@ enum frisbee_code frisbee_client_start(struct frisbee_client *client,
                                        void *user,
                                        struct frisbee_error *error);
 
-/// Creates a cancellation token, and stores it. The caller owns it and must free it with `frisbee_cancel_free`. Only
-/// `error` may be NULL. May be called from any thread.
+/// Creates a cancellation token and stores its handle. The caller owns it and must free it with `frisbee_cancel_free`.
+/// Only `error` may be NULL. May be called from any thread.
 enum frisbee_code frisbee_cancel_new(struct frisbee_cancel **cancel,
                                      struct frisbee_error *error);
 
-/// Cancels all current and future calls with this token. They end with `FRISBEE_CANCELLED`, and the server cancels
+/// Cancels all current and future calls that use this token. They end with `FRISBEE_CANCELLED`, and the server cancels
 /// their handlers. The token stays with the caller. Only `error` may be NULL. May be called from any thread.
 enum frisbee_code frisbee_cancel_fire(struct frisbee_cancel *cancel,
                                       struct frisbee_error *error);
 
-/// Frees a cancellation token. Its calls continue. NULL is allowed. May be called from any thread.
+/// Frees a cancellation token without cancelling its calls. NULL is allowed. May be called from any thread.
 enum frisbee_code frisbee_cancel_free(struct frisbee_cancel *cancel);
 
 /// Opens a streaming call, and stores it. Does not block: errors of the call are returned as a reply.
@@ -360,8 +361,8 @@ enum frisbee_code frisbee_stream_send(struct frisbee_stream *stream,
                                       size_t len,
                                       struct frisbee_error *error);
 
-/// Ends the requests of a stream. Replies continue, and the stream stays with the caller. Only `error` may be NULL. May
-/// be called from any thread.
+/// Ends the requests of a stream. Replies can still be received, and the stream stays with the caller. Only `error` may
+/// be NULL. May be called from any thread.
 enum frisbee_code frisbee_stream_end(struct frisbee_stream *stream,
                                      struct frisbee_error *error);
 
@@ -387,8 +388,8 @@ enum frisbee_code frisbee_stream_submit_next(struct frisbee_stream *stream,
 /// May be called from any thread. Threads waiting for a reply receive `FRISBEE_CANCELLED`.
 enum frisbee_code frisbee_stream_free(struct frisbee_stream *stream);
 
-/// Creates a queue, and stores it. The caller owns it and must free it with `frisbee_queue_free`. Only `error` may be
-/// NULL. May be called from any thread.
+/// Creates a queue and stores its handle. The caller owns it and must free it with `frisbee_queue_free`. Only `error`
+/// may be NULL. May be called from any thread.
 enum frisbee_code frisbee_queue_new(struct frisbee_queue **queue,
                                     struct frisbee_error *error);
 
@@ -594,19 +595,20 @@ enum frisbee_code frisbee_call_i64(struct frisbee_call *call,
                                    const char *name,
                                    int64_t *value);
 
-/// Like `frisbee_call_i64`, for a non-negative integer, such as a `uint64` above `INT64_MAX`. `name` is only read. No
-/// argument may be NULL. May be called from any thread.
+/// Like `frisbee_call_i64`, but reads a non-negative integer, such as a `uint64` above `INT64_MAX`. `name` is only
+/// read. No argument may be NULL. May be called from any thread.
 enum frisbee_code frisbee_call_u64(struct frisbee_call *call,
                                    const char *name,
                                    uint64_t *value);
 
-/// Like `frisbee_call_i64`, for a floating-point number or an integer. `name` is only read. No argument may be NULL.
-/// May be called from any thread.
+/// Like `frisbee_call_i64`, but reads a floating-point number or an integer. `name` is only read. No argument may be
+/// NULL. May be called from any thread.
 enum frisbee_code frisbee_call_f64(struct frisbee_call *call,
                                    const char *name,
                                    double *value);
 
-/// Like `frisbee_call_i64`, for a boolean. `name` is only read. No argument may be NULL. May be called from any thread.
+/// Like `frisbee_call_i64`, but reads a boolean. `name` is only read. No argument may be NULL. May be called from any
+/// thread.
 enum frisbee_code frisbee_call_bool(struct frisbee_call *call,
                                     const char *name,
                                     bool *value);
@@ -617,32 +619,32 @@ enum frisbee_code frisbee_call_text(struct frisbee_call *call,
                                     const char *name,
                                     struct frisbee_bytes *value);
 
-/// Replies with the only field of the reply, an integer, and frees the call. Otherwise like `frisbee_call_reply`. Only
-/// `error` may be NULL. May be called from any thread.
+/// Replies to a call with an integer, which is the only field of the reply message, and frees the call. Otherwise like
+/// `frisbee_call_reply`. Only `error` may be NULL. May be called from any thread.
 enum frisbee_code frisbee_call_reply_i64(struct frisbee_call *call,
                                          int64_t value,
                                          struct frisbee_error *error);
 
-/// Like `frisbee_call_reply_i64`, for a non-negative integer, such as a `uint64` above `INT64_MAX`. Frees the call.
-/// Only `error` may be NULL. May be called from any thread.
+/// Like `frisbee_call_reply_i64`, but replies with a non-negative integer, such as a `uint64` above `INT64_MAX`. Frees
+/// the call. Only `error` may be NULL. May be called from any thread.
 enum frisbee_code frisbee_call_reply_u64(struct frisbee_call *call,
                                          uint64_t value,
                                          struct frisbee_error *error);
 
-/// Like `frisbee_call_reply_i64`, for a floating-point number. Frees the call. Only `error` may be NULL. May be called
-/// from any thread.
+/// Like `frisbee_call_reply_i64`, but replies with a floating-point number. Frees the call. Only `error` may be NULL.
+/// May be called from any thread.
 enum frisbee_code frisbee_call_reply_f64(struct frisbee_call *call,
                                          double value,
                                          struct frisbee_error *error);
 
-/// Like `frisbee_call_reply_i64`, for a boolean. Frees the call. Only `error` may be NULL. May be called from any
-/// thread.
+/// Like `frisbee_call_reply_i64`, but replies with a boolean. Frees the call. Only `error` may be NULL. May be called
+/// from any thread.
 enum frisbee_code frisbee_call_reply_bool(struct frisbee_call *call,
                                           bool value,
                                           struct frisbee_error *error);
 
-/// Like `frisbee_call_reply_i64`, for text or bytes, which are copied. Only `error`, and `data` if `len` is 0, may be
-/// NULL. May be called from any thread.
+/// Like `frisbee_call_reply_i64`, but replies with text or bytes, which are copied. Only `error`, and `data` if `len`
+/// is 0, may be NULL. May be called from any thread.
 enum frisbee_code frisbee_call_reply_text(struct frisbee_call *call,
                                           const void *data,
                                           size_t len,

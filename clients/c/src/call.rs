@@ -16,7 +16,7 @@ use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::{Mutex as AsyncMutex, oneshot};
 
-/// A received call: a handle, which is freed by replying.
+/// A call that a server function has received. The handle is freed by replying to the call.
 pub struct frisbee_call {
     pub(crate) schema: Arc<Schema>,
     index: usize,

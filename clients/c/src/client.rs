@@ -26,7 +26,7 @@ use tokio::time::timeout;
 /// Timeout for fetching the schema. Servers without reflection do not reply.
 const REFLECTION_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A client of a server: a handle, which `frisbee_client_free` frees. Lost connections are replaced.
+/// A client of a server, which replaces lost connections. The handle is freed by `frisbee_client_free`.
 pub struct frisbee_client {
     pub(crate) channel: Channel,
     /// Schema of the server's methods, set by the program or fetched for the first call.
@@ -35,44 +35,45 @@ pub struct frisbee_client {
 
 handle!(frisbee_client, 1, "client");
 
-/// A cancellation token for calls: a handle, which `frisbee_cancel_free` frees.
+/// A token by which calls can be cancelled. The handle is freed by `frisbee_cancel_free`.
 pub struct frisbee_cancel {
     fired: watch::Sender<bool>,
 }
 
 handle!(frisbee_cancel, 3, "cancel");
 
-/// The settings of a client. Initialise it with `{0}` to use the defaults.
+/// Settings of a client. Initialise the struct with `{0}` to use the defaults.
 #[repr(C)]
 pub struct frisbee_client_options {
-    /// The timeout of unary calls in milliseconds; 0 for 30 s.
+    /// Timeout of unary calls in milliseconds. 0 selects 30 s.
     pub timeout_ms: u64,
-    /// The timeout of connecting in milliseconds; 0 for the default.
+    /// Timeout for connecting in milliseconds. 0 selects the default.
     pub connect_timeout_ms: u64,
-    /// The maximum length of a message in bytes; 0 for 5 MiB.
+    /// Maximum length of a message in bytes. 0 selects 5 MiB.
     pub body_max: u32,
-    /// The certificates of the server's authorities as PEM, which enables TLS; NULL for plaintext connections.
+    /// PEM certificates of the authorities that may sign the server's certificate, which enables TLS. NULL selects
+    /// plaintext connections.
     pub authorities: *const c_char,
-    /// The client's certificate as PEM; NULL for none.
+    /// PEM certificate that the client presents, or NULL for none.
     pub certificate: *const c_char,
-    /// The private key of the certificate as PEM.
+    /// PEM private key of the certificate.
     pub key: *const c_char,
-    /// The name expected in the server's certificate; NULL for the host of its address.
+    /// Name to verify against the server's certificate, or NULL for the host of the server's address.
     pub server_name: *const c_char,
     /// Must be 0.
     pub reserved: [u64; 4],
 }
 
-/// The settings of a call. Initialise it with `{0}` to use the defaults.
+/// Settings of a call. Initialise the struct with `{0}` to use the defaults.
 #[repr(C)]
 pub struct frisbee_call_options {
-    /// The timeout in milliseconds; 0 for that of the client.
+    /// Timeout of the call in milliseconds. 0 selects the timeout of the client.
     pub timeout_ms: u64,
-    /// The metadata of the request, which is copied.
+    /// Metadata entries of the request, which are copied.
     pub metadata: *const frisbee_metadata,
-    /// The number of metadata entries.
+    /// Number of metadata entries.
     pub metadata_count: usize,
-    /// The token that cancels the call; NULL for none.
+    /// Token by which the call can be cancelled, or NULL for none.
     pub cancel: *mut frisbee_cancel,
     /// Must be 0.
     pub reserved: [u64; 4],
@@ -494,8 +495,8 @@ pub unsafe extern "C" fn frisbee_client_start(
     }
 }
 
-/// Creates a cancellation token, and stores it. The caller owns it and must free it with `frisbee_cancel_free`. Only
-/// `error` may be NULL. May be called from any thread.
+/// Creates a cancellation token and stores its handle. The caller owns it and must free it with `frisbee_cancel_free`.
+/// Only `error` may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `cancel` is writable, `error` is NULL or writable.
@@ -512,7 +513,7 @@ pub unsafe extern "C" fn frisbee_cancel_new(
     }
 }
 
-/// Cancels all current and future calls with this token. They end with `FRISBEE_CANCELLED`, and the server cancels
+/// Cancels all current and future calls that use this token. They end with `FRISBEE_CANCELLED`, and the server cancels
 /// their handlers. The token stays with the caller. Only `error` may be NULL. May be called from any thread.
 ///
 /// # Safety
@@ -528,7 +529,7 @@ pub unsafe extern "C" fn frisbee_cancel_fire(cancel: *mut frisbee_cancel, error:
     }
 }
 
-/// Frees a cancellation token. Its calls continue. NULL is allowed. May be called from any thread.
+/// Frees a cancellation token without cancelling its calls. NULL is allowed. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_cancel_free(cancel: *mut frisbee_cancel) -> frisbee_code {
     free(cancel)

@@ -80,8 +80,8 @@ pub unsafe extern "C" fn frisbee_call_i64(
     }
 }
 
-/// Like `frisbee_call_i64`, for a non-negative integer, such as a `uint64` above `INT64_MAX`. `name` is only read. No
-/// argument may be NULL. May be called from any thread.
+/// Like `frisbee_call_i64`, but reads a non-negative integer, such as a `uint64` above `INT64_MAX`. `name` is only
+/// read. No argument may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// Like `frisbee_call_i64`.
@@ -103,8 +103,8 @@ pub unsafe extern "C" fn frisbee_call_u64(
     }
 }
 
-/// Like `frisbee_call_i64`, for a floating-point number or an integer. `name` is only read. No argument may be NULL.
-/// May be called from any thread.
+/// Like `frisbee_call_i64`, but reads a floating-point number or an integer. `name` is only read. No argument may be
+/// NULL. May be called from any thread.
 ///
 /// # Safety
 /// Like `frisbee_call_i64`.
@@ -128,7 +128,8 @@ pub unsafe extern "C" fn frisbee_call_f64(
     }
 }
 
-/// Like `frisbee_call_i64`, for a boolean. `name` is only read. No argument may be NULL. May be called from any thread.
+/// Like `frisbee_call_i64`, but reads a boolean. `name` is only read. No argument may be NULL. May be called from any
+/// thread.
 ///
 /// # Safety
 /// Like `frisbee_call_i64`.
@@ -194,8 +195,8 @@ fn integer(kind: &Kind, value: i128) -> Option<Value> {
     }
 }
 
-/// Replies with the only field of the reply, an integer, and frees the call. Otherwise like `frisbee_call_reply`. Only
-/// `error` may be NULL. May be called from any thread.
+/// Replies to a call with an integer, which is the only field of the reply message, and frees the call. Otherwise like
+/// `frisbee_call_reply`. Only `error` may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -209,8 +210,8 @@ pub unsafe extern "C" fn frisbee_call_reply_i64(
     unsafe { reply_only(call, error, |kind| integer(kind, value.into())) }
 }
 
-/// Like `frisbee_call_reply_i64`, for a non-negative integer, such as a `uint64` above `INT64_MAX`. Frees the call.
-/// Only `error` may be NULL. May be called from any thread.
+/// Like `frisbee_call_reply_i64`, but replies with a non-negative integer, such as a `uint64` above `INT64_MAX`. Frees
+/// the call. Only `error` may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -224,8 +225,8 @@ pub unsafe extern "C" fn frisbee_call_reply_u64(
     unsafe { reply_only(call, error, |kind| integer(kind, value.into())) }
 }
 
-/// Like `frisbee_call_reply_i64`, for a floating-point number. Frees the call. Only `error` may be NULL. May be called
-/// from any thread.
+/// Like `frisbee_call_reply_i64`, but replies with a floating-point number. Frees the call. Only `error` may be NULL.
+/// May be called from any thread.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -245,8 +246,8 @@ pub unsafe extern "C" fn frisbee_call_reply_f64(
     }
 }
 
-/// Like `frisbee_call_reply_i64`, for a boolean. Frees the call. Only `error` may be NULL. May be called from any
-/// thread.
+/// Like `frisbee_call_reply_i64`, but replies with a boolean. Frees the call. Only `error` may be NULL. May be called
+/// from any thread.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -260,8 +261,8 @@ pub unsafe extern "C" fn frisbee_call_reply_bool(
     unsafe { reply_only(call, error, |kind| matches!(kind, Kind::Bool).then_some(Value::Bool(value))) }
 }
 
-/// Like `frisbee_call_reply_i64`, for text or bytes, which are copied. Only `error`, and `data` if `len` is 0, may be
-/// NULL. May be called from any thread.
+/// Like `frisbee_call_reply_i64`, but replies with text or bytes, which are copied. Only `error`, and `data` if `len`
+/// is 0, may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.

@@ -8,15 +8,15 @@ use frpc::polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Mes
 use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, from_json_positional, to_json};
 use prost_reflect::prost::Message as _;
 
-/// The encoding of bytes passed to and from the library.
+/// Encoding of message bytes that are passed to and from the library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum frisbee_format {
-    /// The wire encoding, unchanged and unchecked.
+    /// The encoding used on the wire. The bytes are neither converted nor validated.
     FRISBEE_NATIVE = 0,
-    /// JSON text in proto3's JSON mapping.
+    /// JSON text in the JSON mapping of proto3.
     FRISBEE_JSON = 1,
-    /// Protobuf's encoding, as used by protobuf's C++ messages.
+    /// The encoding of protobuf, as used by the C++ classes that protoc generates.
     FRISBEE_PROTOBUF = 2,
 }
 
@@ -44,13 +44,13 @@ impl Format {
     }
 }
 
-/// The encoding of a service's native messages.
+/// Encoding that a service uses for messages on the wire.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum frisbee_codec {
-    /// Polyglot, the default of frpc, which is also used by Go's fRPC.
+    /// The Polyglot encoding, which is the default of frpc and is also used by fRPC for Go.
     FRISBEE_CODEC_POLYGLOT = 0,
-    /// Protobuf, for services built with `Codec::Protobuf`.
+    /// The encoding of protobuf, for services built with `Codec::Protobuf`.
     FRISBEE_CODEC_PROTOBUF = 1,
 }
 

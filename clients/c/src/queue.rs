@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-/// A queue of completed calls: a handle, which `frisbee_queue_free` frees.
+/// A queue of completed calls. The handle is freed by `frisbee_queue_free`.
 pub struct frisbee_queue {
     work: Mutex<Work>,
     bell: Arc<Bell>,
@@ -46,12 +46,12 @@ struct Event {
     reply: Option<NewReply>,
 }
 
-/// A completed operation.
+/// A completed operation, as returned by a queue.
 #[repr(C)]
 pub struct frisbee_event {
-    /// The pointer passed with the operation.
+    /// Pointer that was passed when the operation was started.
     pub user: *mut c_void,
-    /// The reply, which must be freed with `frisbee_reply_free`; NULL at the end of a stream.
+    /// Reply of the operation, which must be freed with `frisbee_reply_free`. NULL at the end of a stream.
     pub reply: *mut frisbee_reply,
 }
 
@@ -154,8 +154,8 @@ impl frisbee_queue {
     }
 }
 
-/// Creates a queue, and stores it. The caller owns it and must free it with `frisbee_queue_free`. Only `error` may be
-/// NULL. May be called from any thread.
+/// Creates a queue and stores its handle. The caller owns it and must free it with `frisbee_queue_free`. Only `error`
+/// may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `queue` is writable, `error` is NULL or writable.

@@ -6,33 +6,33 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// The result of a function or a call, with gRPC's status codes.
+/// Status code of a function or a call, with the numbers of gRPC.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum frisbee_code {
     /// Success.
     FRISBEE_OK = 0,
-    /// The caller cancelled the call.
+    /// The call was cancelled by its caller.
     FRISBEE_CANCELLED = 1,
-    /// An error without a more specific code.
+    /// An error for which no other code applies.
     FRISBEE_UNKNOWN = 2,
     /// An argument of the call or of the function is invalid.
     FRISBEE_INVALID_ARGUMENT = 3,
-    /// The deadline passed. The call may have run.
+    /// The deadline passed before the call completed. The server may have run it.
     FRISBEE_DEADLINE_EXCEEDED = 4,
-    /// The named object does not exist.
+    /// The requested object does not exist.
     FRISBEE_NOT_FOUND = 5,
-    /// The object already exists.
+    /// The object to create already exists.
     FRISBEE_ALREADY_EXISTS = 6,
     /// The caller does not have permission.
     FRISBEE_PERMISSION_DENIED = 7,
-    /// A limit was reached.
+    /// A resource is exhausted, such as a limit on calls or memory.
     FRISBEE_RESOURCE_EXHAUSTED = 8,
-    /// The operation is not possible in the current state, such as a blocking call in a callback.
+    /// The current state does not allow the operation, such as a blocking call within a callback.
     FRISBEE_FAILED_PRECONDITION = 9,
-    /// The operation was aborted because of a conflict.
+    /// The operation was aborted, for example because of a conflict.
     FRISBEE_ABORTED = 10,
-    /// A value is out of range.
+    /// A value is outside the valid range.
     FRISBEE_OUT_OF_RANGE = 11,
     /// The server does not implement the method.
     FRISBEE_UNIMPLEMENTED = 12,
@@ -42,11 +42,11 @@ pub enum frisbee_code {
     FRISBEE_UNAVAILABLE = 14,
     /// Data was lost.
     FRISBEE_DATA_LOSS = 15,
-    /// The caller is not authenticated.
+    /// The caller did not provide valid credentials.
     FRISBEE_UNAUTHENTICATED = 16,
 }
 
-/// An error: its code, and a NUL-terminated text, truncated to the size of the array.
+/// Code and text of an error. The text ends with a NUL and is truncated to the size of the array.
 #[repr(C)]
 pub struct frisbee_error {
     /// The code.
@@ -55,13 +55,13 @@ pub struct frisbee_error {
     pub message: [c_char; 508],
 }
 
-/// A view of bytes that belong to the object that returned it.
+/// Pointer and length of bytes that belong to the object which returned them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct frisbee_bytes {
-    /// The first byte; NULL if there are none.
+    /// Pointer to the first byte, or NULL if there are no bytes.
     pub data: *const c_void,
-    /// The number of bytes.
+    /// Number of bytes at the pointer.
     pub len: usize,
 }
 
@@ -76,14 +76,14 @@ impl frisbee_bytes {
     }
 }
 
-/// A metadata entry. Keys that end with `-bin` have binary values, all others text.
+/// A metadata entry. Values of keys that end with `-bin` are binary, all others are text.
 #[repr(C)]
 pub struct frisbee_metadata {
-    /// The key, in lower case.
+    /// Key of the entry in lower case.
     pub key: *const c_char,
     /// The value.
     pub value: *const c_void,
-    /// The length of the value in bytes.
+    /// Length of the value in bytes.
     pub len: usize,
 }
 

@@ -11,7 +11,7 @@ use frpc_dynamic::Codec;
 use std::ffi::{CStr, CString, c_char};
 use std::sync::OnceLock;
 
-/// The outcome of a call, or a message of a stream: a handle, which `frisbee_reply_free` frees.
+/// The outcome of a call, or a message of a stream. The handle is freed by `frisbee_reply_free`.
 pub struct frisbee_reply {
     outcome: Result<Data, Box<Failure>>,
     metadata: Entries,
@@ -186,16 +186,16 @@ fn part<T>(reply: *const frisbee_reply, otherwise: T, read: impl FnOnce(&frisbee
     found.unwrap_or(otherwise)
 }
 
-/// The parts of a reply. The pointers belong to the reply.
+/// The parts of a reply. All pointers belong to the reply.
 #[repr(C)]
 pub struct frisbee_outcome {
-    /// `FRISBEE_OK`, or the code of the failure.
+    /// `FRISBEE_OK`, or the status code of the failure.
     pub code: frisbee_code,
     /// Whether a failed call may have run on the server. If not, it is safe to retry.
     pub may_have_run: bool,
-    /// The text of a failure; empty on success.
+    /// Error text of a failed call. Empty on success.
     pub message: *const c_char,
-    /// The message of a successful reply, like `frisbee_reply_data`.
+    /// Message of a successful reply, as returned by `frisbee_reply_data`.
     pub data: frisbee_bytes,
 }
 
@@ -246,7 +246,7 @@ pub unsafe extern "C" fn frisbee_reply_read(
     stored.unwrap_or_else(|| store(invalid))
 }
 
-/// Returns the code of a reply: `FRISBEE_OK`, or that of the failure. The reply stays with the caller. Returns
+/// Returns the status code of a reply, which is `FRISBEE_OK` on success. The reply stays with the caller. Returns
 /// `FRISBEE_INVALID_ARGUMENT` for NULL and freed replies. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_code(reply: *const frisbee_reply) -> frisbee_code {

@@ -24,7 +24,7 @@ use tokio::sync::{Semaphore, oneshot, watch};
 /// Number of buffered messages of a reply stream.
 const MESSAGES_AHEAD: usize = 16;
 
-/// A server of functions: a handle, which `frisbee_server_free` frees.
+/// A server whose methods are C functions. The handle is freed by `frisbee_server_free`.
 pub struct frisbee_server {
     state: Mutex<State>,
     /// Bound address of the server, once it is known.
@@ -76,26 +76,26 @@ struct Function {
     is_typed: bool,
 }
 
-/// The settings of a server. Initialise it with `{0}` to use the defaults.
+/// Settings of a server. Initialise the struct with `{0}` to use the defaults.
 #[repr(C)]
 pub struct frisbee_server_options {
-    /// The number of threads for connections; 0 for one per core.
+    /// Number of threads that drive connections. 0 selects one per core.
     pub threads: u32,
-    /// The maximum length of a message in bytes; 0 for 5 MiB.
+    /// Maximum length of a message in bytes. 0 selects 5 MiB.
     pub body_max: u32,
-    /// The time limit for calls in flight when the server stops, in milliseconds; 0 for the default.
+    /// Maximum time in milliseconds for calls in flight to complete when the server stops. 0 selects the default.
     pub shutdown_timeout_ms: u64,
-    /// The server's certificate as PEM, which enables TLS; NULL for plaintext connections.
+    /// PEM certificate of the server, which enables TLS. NULL selects plaintext connections.
     pub certificate: *const c_char,
-    /// The private key of the certificate as PEM.
+    /// PEM private key of the certificate.
     pub key: *const c_char,
-    /// The certificates of client authorities as PEM; NULL if clients need no certificate.
+    /// PEM certificates of the authorities that may sign client certificates, or NULL if clients need none.
     pub client_authorities: *const c_char,
-    /// Further host names accepted from HTTP callers, terminated by NULL; or NULL.
+    /// Additional host names that HTTP callers may use, terminated by NULL, or NULL for none.
     pub hosts: *const *const c_char,
-    /// Origins of web pages that may call, terminated by NULL; or NULL.
+    /// Origins of web pages that may make calls, terminated by NULL, or NULL for none.
     pub origins: *const *const c_char,
-    /// Whether to serve native callers only, without JSON-RPC, HTTP, gRPC and WebSocket.
+    /// Whether to accept only native frpc callers, without JSON-RPC, HTTP, gRPC and WebSocket.
     pub is_native_only: bool,
     /// Must be 0.
     pub reserved: [u64; 4],

@@ -19,7 +19,7 @@ use tokio::task::AbortHandle;
 /// Number of buffered messages in each direction, in addition to the flow control window of the connection.
 const MESSAGES_AHEAD: usize = 16;
 
-/// A streaming call: a handle, which `frisbee_stream_free` frees.
+/// A streaming call. The handle is freed by `frisbee_stream_free`.
 pub struct frisbee_stream {
     format: Format,
     /// Schema of the client and the index of the called method in it, once known.
@@ -236,8 +236,8 @@ pub unsafe extern "C" fn frisbee_stream_send(
     }
 }
 
-/// Ends the requests of a stream. Replies continue, and the stream stays with the caller. Only `error` may be NULL. May
-/// be called from any thread.
+/// Ends the requests of a stream. Replies can still be received, and the stream stays with the caller. Only `error` may
+/// be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `error` is NULL or writable.
