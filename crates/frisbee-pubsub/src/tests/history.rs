@@ -12,12 +12,12 @@ use tokio::time::timeout;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Path to a broker that can be interrupted.
+/// Simulated path to a broker, which can be interrupted.
 #[derive(Clone)]
 struct Line(Arc<Mutex<State>>);
 
 struct State {
-    /// The reachable broker. `None` while there is none.
+    /// Acceptor of the reachable broker, or `None` if no broker is reachable.
     acceptor: Option<Acceptor<Broker>>,
     serving: Vec<AbortHandle>,
 }
@@ -43,7 +43,7 @@ impl Line {
         Client::connect_with_connector(frisbee::Client::builder(), connector).await.expect("broker should be reachable")
     }
 
-    /// Aborts all connections.
+    /// Aborts all connections to the broker.
     fn cut(&self) {
         self.0.lock().serving.drain(..).for_each(|task| task.abort());
     }
@@ -255,7 +255,8 @@ async fn position_is_a_start() {
     assert!(client.subscribe_from("kept.*", Start::After(position)).await.is_err());
 }
 
-/// Several threads publish, subscriptions are created and dropped on one connection, and connections break at random.
+/// While several threads publish, subscriptions are created and dropped on one connection, and connections break at
+/// random.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn messages_under_load_arrive_once_or_are_stated() {
     const MESSAGES: u64 = 20_000;

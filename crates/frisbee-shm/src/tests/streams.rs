@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::timeout;
 
-/// Timeout for operations that take no time on an idle machine.
+/// Timeout for operations that complete immediately on an idle machine.
 const LONG: Duration = Duration::from_secs(60);
 
 struct Directory(TempDir);
@@ -467,7 +467,7 @@ async fn sizes_that_no_ring_can_have_are_refused() {
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
 }
 
-/// Helper of the following test: the process that is killed.
+/// Helper of the following test, which runs in the process that is killed.
 #[tokio::test]
 async fn child_that_writes_without_end() {
     let Some(path) = std::env::var_os("FRISBEE_SHM_CHILD") else { return };

@@ -37,7 +37,7 @@ mod within {
         a_is_always_up(world).await;
     }
 
-    /// The first seed that fails.
+    /// Fails in the world of the first failing seed.
     #[test]
     #[ignore = "fails, for the tests below"]
     fn one_world() {
@@ -63,14 +63,14 @@ async fn by_occasion(world: World) {
     }
 }
 
-/// In the seeds up to 3 nothing fails, so these variables are seen to work.
+/// Nothing fails with the seeds up to 3, which shows that the environment variables have an effect.
 #[sim_test(seeds = 3, runs_twice = false, time_max = Duration::from_secs(1))]
 #[ignore = "for the tests below"]
 async fn of_few_seeds(world: World) {
     assert!(world.seed() < 3, "seed {} is too many", world.seed());
 }
 
-/// Runs one of the tests above in a process of its own. Returns its output, and whether it succeeds.
+/// Runs one of the tests above in a separate process. Returns its output, and whether it succeeds.
 fn run(test: &str, variables: &[(&str, &str)]) -> (String, bool) {
     let mut command = Command::new(env::current_exe().expect("path of the test program should be known"));
     let test = format!("tests::environment::{test}");
@@ -88,7 +88,7 @@ fn between<'a>(text: &'a str, before: &str, behind: &str) -> &'a str {
     rest.split_once(behind).map_or(rest, |(found, _)| found)
 }
 
-/// All that fail, in each of the ways to write a test.
+/// Names of the failing tests, one for each way to write a test.
 const FAILING: [&str; 5] = ["by_attribute", "by_function", "by_occasion", "within::a_module", "within::one_world"];
 
 #[test]

@@ -7,13 +7,13 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{sleep, timeout};
 
-/// The time of a round trip to another node without faults.
+/// Maximum time of a round trip to another node without faults.
 const SOON: Duration = Duration::from_millis(30);
 
-/// The bytes that go there: enough to be felt on a slow way, and by flipped bits.
+/// Number of bytes sent to the other node, enough that a slow link and flipped bits have an effect.
 const BYTES: usize = 500;
 
-/// Sends back all bytes.
+/// Accepts connections and echoes all received bytes.
 async fn echo(process: Process) {
     process.accept(|transport| async move {
         let (mut read, mut write) = tokio::io::split(transport);
@@ -21,7 +21,7 @@ async fn echo(process: Process) {
     });
 }
 
-/// Panics as soon as anything is wrong with node a or with the ways between it and node b.
+/// Panics as soon as node a, or its links to node b, are affected by a fault.
 async fn notices(world: World, kind: Option<FaultKind>) {
     let loses_disk = kind == Some(FaultKind::LoseDisk);
     let a = world.node("a");
@@ -92,7 +92,7 @@ fn each_kind_of_fault_takes_effect_and_is_shrunk() {
     Sim::new().seeds(5, |world| notices(world, None));
 }
 
-/// Node b writes to a, which is elected now and then.
+/// Node b writes to node a, which is elected from time to time.
 async fn elections(world: World, faults: Faults) {
     let [a, b] = ["a", "b"].map(|name| world.node(name));
     a.start(echo);

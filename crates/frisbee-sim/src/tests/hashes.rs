@@ -5,12 +5,12 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::sleep;
 
-/// The hashes of the worlds below for the seeds 0 to 3, as computed once. A change of `frisbee-sim` that alters the
-/// course of worlds alters them too, and says so in CHANGELOG.md: the seeds that people have noted mean other worlds
-/// then.
+/// Trace hashes of the worlds below for the seeds 0 to 3. A change of `frisbee-sim` that alters them must be stated in
+/// CHANGELOG.md, because seeds that users have recorded then produce other worlds.
 const HASHES: [u64; 4] = [18099727855425065074, 13927532863427282379, 15521852011816844684, 10637473056794469664];
 
-/// All kinds of faults, a disk, clocks and two connections, and nothing of frpc: its packets may change.
+/// A world with all kinds of faults, a disk, clocks and two connections. It does not use frpc, because frpc's packets
+/// may change.
 async fn busy(world: World) {
     world.set_cables(Cable::default().bandwidth(3_000));
     let server = |process: Process| async move {

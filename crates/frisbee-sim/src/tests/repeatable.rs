@@ -13,7 +13,7 @@ fn failure_of<W: Future<Output = ()> + 'static>(world: impl Fn(World) -> W) -> F
     Sim::new().run(0, world).expect_err("nondeterministic world should fail the run")
 }
 
-/// The failure has to show two different events, the one in each run, and what usually brings that about.
+/// Asserts that the failure shows the different events of the two runs and the usual cause.
 #[track_caller]
 fn assert_shows(failure: &Failure, event: &str, cause: &str) {
     let text = failure.text();

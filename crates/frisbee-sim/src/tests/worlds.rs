@@ -12,7 +12,7 @@ const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Sends back each byte.
+/// Accepts connections and echoes each received byte.
 async fn echo(process: Process) {
     process.accept(|mut transport| async move {
         let mut byte = [0];
@@ -278,7 +278,7 @@ fn connection_faults_take_effect() {
     });
 }
 
-/// The reader at the end of the writer and the writer at the other end slept on.
+/// Regression: the tasks that were reading at the writer's end and writing at the other end were not woken.
 #[test]
 fn a_cut_connection_wakes_tasks_at_both_its_ends() {
     for (seed, is_full) in (0..10).flat_map(|seed| [(seed, false), (seed, true)]) {

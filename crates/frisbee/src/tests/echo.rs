@@ -9,7 +9,7 @@ pub(crate) fn echo() -> Handlers {
     Handlers::new().on(Operation::FIRST_USER, |_connection, packet| async { Some(packet) })
 }
 
-/// A client of [`echo`].
+/// A client of the [`echo`] router.
 pub(crate) struct EchoClient {
     connection: Connection,
     answers: UnboundedReceiver<Bytes>,

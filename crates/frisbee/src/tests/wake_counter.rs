@@ -26,8 +26,8 @@ pub(crate) fn task() -> (Arc<WakeCounter>, Waker) {
     (woken.clone(), woken.into())
 }
 
-/// A waker that calls a function whenever it is woken and when its last clone is dropped, because dropping a task may
-/// run any code.
+/// A waker that calls a function when it is woken and when its last clone is dropped, because dropping a task may run
+/// arbitrary code.
 struct CallingWaker<F: Fn() + Send + Sync + 'static>(F);
 
 impl<F: Fn() + Send + Sync + 'static> Wake for CallingWaker<F> {
@@ -42,7 +42,7 @@ impl<F: Fn() + Send + Sync + 'static> Drop for CallingWaker<F> {
     }
 }
 
-/// Returns a waker that calls `call` whenever it is woken and when its last clone is dropped.
+/// Returns a waker that calls `call` when it is woken and when its last clone is dropped.
 pub(crate) fn calling_waker(call: impl Fn() + Send + Sync + 'static) -> Waker {
     Arc::new(CallingWaker(call)).into()
 }

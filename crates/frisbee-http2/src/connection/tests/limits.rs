@@ -4,18 +4,18 @@ use super::*;
 use crate::limits;
 use std::time::Duration;
 
-/// Reaction to a flood.
+/// Reaction of a server to a flood of useless frames.
 #[derive(PartialEq, Eq, Debug)]
 enum Answer {
-    /// The peer is not read for a while.
+    /// Reading from the peer is paused.
     Rest,
-    /// The connection is closed with this code.
+    /// The connection is closed with this error code.
     Close(ErrorCode),
-    /// Nothing happens within a thousand rounds.
+    /// The server does not react within a thousand rounds.
     None,
 }
 
-/// Repeats a round until there is a reaction. `turn` receives the number of the round.
+/// Repeats a round until the server reacts. `turn` creates the bytes of the round with the given number.
 fn flood(end: &mut End, mut turn: impl FnMut(&mut End, u32) -> Vec<u8>) -> Answer {
     for number in 0..1000 {
         let bytes = turn(end, number);
@@ -33,7 +33,7 @@ fn id(number: u32) -> u32 {
     2 * number + 1
 }
 
-/// Repeats bytes ten times. They are fewer than their cost.
+/// Repeats bytes ten times, because they are fewer than their cost.
 fn repeated(bytes: &[u8]) -> Vec<u8> {
     bytes.repeat(10)
 }
@@ -275,7 +275,7 @@ fn long_output_stops_reading() {
     let mut input = Bytes::from((0..100).flat_map(|number| request(id(number), END_STREAM)).collect::<Vec<u8>>());
     let (mut replies, mut writes) = (0, 0);
     while replies < 100 {
-        let event = end.connection.poll_event(&mut input, end.now).expect("requests should be valid JSON");
+        let event = end.connection.poll_event(&mut input, end.now).expect("requests should follow the protocol");
         let Some(Event::Head { stream, .. }) = event else {
             assert!(!input.is_empty() && !end.connection.may_read());
             end.frames();

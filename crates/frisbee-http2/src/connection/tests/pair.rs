@@ -75,7 +75,7 @@ fn script() -> Vec<u8> {
     .concat()
 }
 
-/// Replies to the four streams of a client.
+/// Returns the encoded replies to the four streams of a client.
 fn replies() -> Vec<u8> {
     [
         &settings(&[(3, 4), (4, 100_000)])[..],
@@ -142,7 +142,7 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// Messages sent by one end or received by the other: number, length of the body, and whether it has ended.
+/// Messages sent by one end or received by the other, by number: length of the body, and whether the message has ended.
 type Messages = BTreeMap<usize, (usize, bool)>;
 
 #[derive(Default)]
