@@ -170,7 +170,7 @@ impl frisbee_call {
         }
     }
 
-    /// Encodes a reply in the caller's encoding.
+    /// Encodes a reply in the encoding that the caller uses.
     pub(crate) fn payload(&self, format: Format, bytes: Bytes) -> Result<Payload, Status> {
         self.callable().reply.to_caller(&self.schema.codec, self.spoken.get().copied(), format, bytes)
     }

@@ -76,7 +76,7 @@ pub(crate) struct Payload {
     variants: Option<Box<Variants>>,
 }
 
-/// Additional encodings of a message.
+/// A message in encodings other than the main one.
 #[derive(Clone, Debug, Default)]
 struct Variants {
     /// The flat encoding of the message, if it differs from the extended one.

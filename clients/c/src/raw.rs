@@ -202,7 +202,7 @@ fn null(name: &str) -> Status {
     Status::invalid_argument(format!("{name} is NULL"))
 }
 
-/// Copies a byte array passed by the caller.
+/// Copies a byte array that the caller has passed.
 ///
 /// # Safety
 /// `data` is null, or valid for reading `len` bytes.

@@ -196,7 +196,7 @@ impl Service for Functions {
     }
 }
 
-/// Adds the method that a function serves.
+/// Adds the method that a C function serves.
 fn add(
     builder: MethodsBuilder<()>,
     schema: &Arc<Schema>,

@@ -96,7 +96,7 @@ impl Future for UnaryCall {
     }
 }
 
-/// Makes a call from arguments that it owns.
+/// Makes a call that owns its arguments, fetching the schema first if necessary.
 async fn make(mut call: Prepared) -> Ended {
     let method = match call.fetch_schema().await {
         Ok(()) => call.unary_method(),

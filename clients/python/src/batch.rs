@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 /// Settings for batching the calls of a Python function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
-    /// Maximum number of calls in a batch.
+    /// Maximum number of calls in one batch.
     pub(crate) size_max: usize,
     /// Maximum time for which the first call of a batch waits for others.
     pub(crate) delay_max: Duration,

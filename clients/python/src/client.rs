@@ -41,7 +41,7 @@ pub(crate) struct Channel {
 enum Parts {
     /// Callers block.
     Blocking(frpc::Channel, BlockingRuntime),
-    /// Callers are tasks of asyncio event loops.
+    /// The callers are tasks of asyncio event loops.
     Async(Lanes),
     /// The client also serves functions, so dedicated threads drive the connection.
     Serving(Serving),
@@ -494,7 +494,7 @@ struct OpenMessages {
     closing: Arc<Notify>,
 }
 
-/// Progress of a streaming call.
+/// Progress of a streaming call, from opening it to its end.
 enum Stage {
     Opening(Opening),
     Open(Box<Streaming<Payload>>),

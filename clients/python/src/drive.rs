@@ -82,7 +82,7 @@ fn drives() -> bool {
 pub(crate) enum Waiter<'a> {
     /// The caller's thread drives the connection while it waits.
     Here(&'a BlockingRuntime),
-    /// Another thread drives the connection.
+    /// Another thread drives the connection while the caller waits.
     Other(&'a Handle),
     /// Another thread drives the connection, which belongs to the caller of the current handler. If the handler runs on
     /// that same thread, the call would wait for itself.

@@ -29,7 +29,7 @@ impl Generation {
 /// A value that a forked child process must neither use nor drop, because its tasks do not exist there and may have
 /// held its locks.
 pub(crate) struct Forkable<T> {
-    /// The wrapped value. `None` only during drop.
+    /// The wrapped value, which a child process must not drop. `None` only during drop.
     value: Option<T>,
     made: Generation,
 }

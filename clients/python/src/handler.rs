@@ -52,7 +52,7 @@ pub(crate) struct Function {
 pub(crate) enum ContextParameter {
     /// Position of the parameter among all parameters.
     Position(usize),
-    /// Name of a keyword-only parameter.
+    /// Name of the parameter, which is keyword-only.
     Name(String),
 }
 
@@ -307,7 +307,7 @@ enum HandlerArguments {
     Stream(Incoming, Arc<OnceLock<Encoding>>),
 }
 
-/// Encoding that a caller uses.
+/// Encoding that a caller uses, if it is known.
 pub(crate) enum CallerEncoding {
     Known(Encoding),
     /// The encoding of the first request in a stream, once it has arrived.
@@ -601,7 +601,7 @@ pub(crate) struct AsyncGenerated {
     /// Encoding that the caller uses. Set once the function has been called.
     spoken: Arc<OnceLock<Encoding>>,
     generator: Arc<Mutex<Option<Arc<OpenGenerator>>>>,
-    /// The asyncio task of the current step.
+    /// The asyncio task of the generator's current step.
     task: Arc<Mutex<Option<Py<PyAny>>>>,
 }
 

@@ -167,7 +167,7 @@ pub(crate) struct Lanes {
 pub(crate) struct Lane {
     pub(crate) channel: frpc::Channel,
     pub(crate) site: Site,
-    /// Default timeout of calls in seconds.
+    /// Default timeout in seconds of calls on this connection.
     pub(crate) timeout: Option<f64>,
 }
 
@@ -204,8 +204,8 @@ impl Lanes {
         Ok(Lane { channel, site: Site::Loop(loop_runtime), timeout })
     }
 
-    /// Closes all connections. Calls in flight fail. Connections driven by event loops of other threads close at the
-    /// next turn of these loops.
+    /// Closes all connections. Calls in flight fail. Connections driven by event loops of other threads close when
+    /// these loops run their runtimes again.
     pub(crate) fn close(&self) -> Vec<Arc<LoopRuntime>> {
         self.is_closed.store(true, Ordering::Relaxed);
         self.shared.close();
@@ -226,7 +226,7 @@ impl Lanes {
 pub(crate) enum Site {
     /// By the event loop, whenever it drives its runtime.
     Loop(Arc<LoopRuntime>),
-    /// By the background thread of the process.
+    /// The background thread of the process executes them.
     Thread(Handle),
 }
 
@@ -239,7 +239,7 @@ impl Site {
         }
     }
 
-    /// Makes the spawned work start.
+    /// Starts the work that was spawned with [`spawn`](Self::spawn).
     pub(crate) fn begin(&self, py: Python<'_>) -> PyResult<()> {
         match self {
             Self::Loop(loop_runtime) => loop_runtime.begin(py),
@@ -260,8 +260,8 @@ impl Site {
         }
     }
 
-    /// Ensures that a deadline is noticed in time. Deadlines of a second or more need no timer, because they are
-    /// noticed at the next periodic turn.
+    /// Ensures that a deadline is noticed in time. Deadlines of a second or more need no timer, because the runtime is
+    /// run periodically.
     pub(crate) fn expect(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
         match (self, timeout) {
             (Self::Loop(loop_runtime), Some(timeout)) if timeout < 1.0 => loop_runtime.run_after(py, timeout + 0.001),

@@ -19,18 +19,18 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::AbortHandle;
 
-/// Time without a turn of the event loop after which sockets are read before a call is sent, because the server may
-/// have closed the connection meanwhile.
+/// Time without running the runtime after which sockets are read before a call is sent, because the server may have
+/// closed the connection.
 const AWAY: Duration = Duration::from_millis(10);
 
-/// Maximum delay of timers. A background thread triggers the turn, because a timer of the event loop would make the
-/// kernel program its clock for each call.
+/// Maximum delay of timers. A background thread wakes the event loop for them, because a timer of the loop would make
+/// the kernel program its clock for each call.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Number of these intervals between turns of an event loop that makes no calls. PINGs must be answered within seconds.
+/// Number of these intervals between runs of a runtime without calls. PINGs must be answered within seconds.
 const TICKS_IDLE: u32 = 20;
 
-/// Maximum number of consecutive turns for tasks that receive a reply and make another call. Afterwards the event loop
+/// Maximum number of consecutive runs for tasks that receive a reply and make another call. Afterwards the event loop
 /// runs other tasks first.
 const SUCCESSIVE_POLLS_MAX: u32 = 4;
 
@@ -42,7 +42,7 @@ fn this_thread() -> usize {
     OWN.with(|own| std::ptr::from_ref(own).addr())
 }
 
-/// A runtime that an asyncio event loop drives, in short turns on the thread of the loop.
+/// A tokio runtime that an asyncio event loop drives by running it briefly on the thread of the loop.
 pub(crate) struct LoopRuntime {
     /// The tokio runtime. `None` only during drop.
     runtime: Option<Runtime>,
@@ -59,18 +59,18 @@ pub(crate) struct LoopRuntime {
     /// Whether several tasks are handling their replies one after the other. If one of them makes a call, the runtime
     /// is driven again.
     is_shared: AtomicBool,
-    /// Whether one of these tasks has made a call.
+    /// Whether any of the tasks that are handling replies has made a call.
     is_wanted: AtomicBool,
     calls: Arc<Calls>,
     made: fork::Generation,
 }
 
-/// Counter that ends a turn when all tasks are waiting.
+/// Counter that ends a run of the runtime when all its tasks are waiting.
 #[derive(Default)]
 struct Pauses {
-    /// Number of times that the runtime paused in this turn because all tasks were waiting.
+    /// Number of times that the runtime was idle in this run.
     count: AtomicUsize,
-    /// Waker of the future that ends the turn.
+    /// Waker of the future that ends the current run of the runtime.
     waker: Mutex<Option<Waker>>,
 }
 
@@ -151,8 +151,9 @@ impl LoopRuntime {
         task.abort_handle()
     }
 
-    /// Schedules a turn for spawned work. For the first call in flight, the turn runs immediately. Otherwise it runs
-    /// once for all calls that start before the event loop continues or while other tasks handle their replies.
+    /// Schedules a run of the runtime for spawned work. For the first call in flight, it happens immediately. Otherwise
+    /// there is one run for all calls that start before the event loop continues or while other tasks handle their
+    /// replies.
     pub(crate) fn begin(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
         if !self.is_in_loop() {
             self.sender.ring();
@@ -177,7 +178,7 @@ impl LoopRuntime {
         Ok(())
     }
 
-    /// Schedules a turn after `seconds` seconds, for the deadline of a call.
+    /// Schedules a run of the runtime after `seconds` seconds, for the deadline of a call.
     pub(crate) fn run_after(self: &Arc<Self>, py: Python<'_>, seconds: f64) -> PyResult<()> {
         if let Some(event_loop) = self.event_loop(py)? {
             event_loop.call_method1("call_later", (seconds, LoopCallback(self.clone())))?;
@@ -271,7 +272,7 @@ impl Drop for Ended {
     }
 }
 
-/// Triggers a turn when calls have waited for some time and, less often, without calls.
+/// Wakes the event loop to run the runtime when calls have waited for some time and, less often, without calls.
 async fn tick(loop_runtime: Weak<LoopRuntime>, calls: Arc<Calls>, sender: Sender) {
     let (mut started_before, mut ticks) = (0, 0);
     while loop_runtime.strong_count() > 0 {

@@ -62,7 +62,7 @@ impl Payload {
         Self::other_encoding(&bytes, Encoding::Protobuf)
     }
 
-    /// Returns the bytes of a received payload.
+    /// Returns the received bytes of a request or message.
     pub(crate) fn received(&self) -> &Bytes {
         &self.written.bytes
     }

@@ -67,14 +67,14 @@ pub(crate) struct Plan {
     pub(crate) oneofs: Vec<Vec<usize>>,
 }
 
-/// How a message is represented in Python.
+/// Python representation of a message.
 #[derive(Debug)]
 pub(crate) enum PyForm {
     /// An object with the fields as attributes. Its class takes them as arguments in the order of declaration.
     Object(Py<PyAny>),
     /// The arguments of a function, in the order of declaration.
     Arguments,
-    /// The value of the message's only field.
+    /// The value of the message's only field, without an object around it.
     Value,
     /// A NumPy array.
     Tensor,
@@ -112,11 +112,11 @@ pub(crate) struct FieldPlan {
 /// Python value that represents an absent field.
 #[derive(Debug)]
 pub(crate) enum Absent {
-    /// The default value of the field's type.
+    /// The default value of the field's protobuf type.
     Default,
     /// This value.
     Value(Py<PyAny>),
-    /// The value that this Python function returns.
+    /// The value that this Python function returns when it is called.
     Factory(Py<PyAny>),
     /// No value, because callers must send the field.
     Required,

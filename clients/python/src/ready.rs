@@ -37,7 +37,7 @@ impl<S: NextItem<T>, T: Send + 'static> ReadySlot<S, T> {
         &self.stream
     }
 
-    /// Waits until an item has arrived.
+    /// Waits until the next item of the stream has arrived.
     pub(crate) async fn fill(self) {
         let mut stream = self.stream.lock().await;
         if self.ready.lock().is_none() {

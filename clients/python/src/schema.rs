@@ -287,7 +287,7 @@ pub(crate) struct Api {
 #[derive(Clone, Copy)]
 pub(crate) struct Endpoint {
     pub(crate) method: &'static Method,
-    /// Index of the request's conversion plan.
+    /// Index of the request message's conversion plan.
     pub(crate) request: usize,
     pub(crate) reply: usize,
 }

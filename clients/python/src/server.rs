@@ -120,10 +120,10 @@ struct Served {
     documents: &'static MethodDocuments,
 }
 
-/// How a Python function is called.
+/// Where and how a Python function is called.
 #[derive(Clone)]
 enum Mode {
-    /// On the thread that drives the connection.
+    /// The function is called on the thread that drives the connection.
     Here,
     /// On a pool thread.
     Pool,
@@ -485,7 +485,7 @@ impl Service for Functions {
 type Outcome = Result<Response<Payload>, Status>;
 type Streamed = Result<Response<ResponseStream<Payload>>, Status>;
 
-/// Adds the method that a function serves.
+/// Adds the method that a Python function serves.
 fn add(builder: MethodsBuilder<()>, function: Arc<Function>, mode: Mode) -> MethodsBuilder<()> {
     let method = *function.endpoint.method;
     match mode {

@@ -65,14 +65,14 @@ pub(crate) struct Socket {
 /// State shared by a transport and the event loop's callbacks for its socket.
 pub(crate) struct Shared {
     stream: Stream,
-    /// State for reading and state for writing.
+    /// States of the two directions of the socket: reading and writing.
     sides: [Mutex<Side>; 2],
 }
 
-/// State of one direction of a socket.
+/// State of one direction of a socket, reading or writing.
 #[derive(Default)]
 struct Side {
-    /// Whether the last attempt would have blocked.
+    /// Whether the last attempt to read or write would have blocked.
     is_blocked: bool,
     is_watched: bool,
     /// Number of reads since the last callback of the event loop.

@@ -31,7 +31,7 @@ struct PrincipalData {
     extensions: Extensions,
 }
 
-/// How a [`Principal`] was authenticated.
+/// Proof by which a [`Principal`] was authenticated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Proof {
@@ -42,7 +42,7 @@ pub enum Proof {
     Unix(frpc::frisbee::UnixCredentials),
     /// A token whose signature has been verified.
     Token {
-        /// Issuer of the token.
+        /// Issuer of the token, as stated in its `iss` claim.
         issuer: String,
     },
     /// A custom verification implemented by the program.

@@ -62,7 +62,7 @@ impl Fleet {
         }
     }
 
-    /// Chooses the connection for a call.
+    /// Chooses the connection for a call, using cached costs if possible.
     fn chosen(&self, call: &PendingCall<'_>) -> Option<PickedConnection> {
         let quick = match call.is_unary() {
             true if self.clock.is_marked() => self.weighed(),
@@ -193,7 +193,7 @@ impl Fleet {
         self.clock.connected.notify_waiters();
     }
 
-    /// Adds members, unless the channel is closed.
+    /// Adds servers to the fleet, unless the channel is closed.
     fn add(&self, rows: Vec<Row>) {
         let mut members = self.members.write();
         if !self.is_closed.load(Ordering::Acquire) {

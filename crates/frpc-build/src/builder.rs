@@ -66,7 +66,7 @@ macro_rules! attribute_setters {
     )*};
 }
 
-/// Options that control what code is generated.
+/// Methods that control which code is generated.
 impl Builder {
     pub(crate) fn new() -> Self {
         Self {

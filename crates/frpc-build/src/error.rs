@@ -22,7 +22,7 @@ pub struct Error {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// Category of the cause of an [`Error`].
+/// Broad category of an [`Error`], such as an invalid schema or option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {

@@ -44,7 +44,7 @@ impl Layout {
         &self.description
     }
 
-    /// Returns the fingerprint of the description.
+    /// Returns the fingerprint of the layout's description.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.description)
     }

@@ -190,7 +190,7 @@ pub struct Index<'a> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FoundDescriptor<'a, T> {
-    /// File that declares the type.
+    /// The `.proto` file that declares the type.
     pub file: &'a FileDescriptorProto,
     /// Descriptor path of the declaration within its file.
     pub path: Vec<i32>,

@@ -12,7 +12,7 @@ pub(crate) fn message(codec: &Codec, message: &DynamicMessage, to: &mut Encoder<
 
 struct Writer<'a> {
     codec: &'a Codec,
-    /// The current nesting depth of messages.
+    /// The current nesting depth of messages being written.
     depth: u32,
 }
 

@@ -136,18 +136,18 @@ impl std::error::Error for JsonError {
 /// How a message is represented in JSON.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
-    /// An object that contains the fields.
+    /// The message is an object that contains its fields.
     Object,
     Any,
     Duration,
-    /// An empty object, which is a member `value` if it is contained in an `Any`.
+    /// The message is an empty object. In an `Any`, it is a member `value`.
     Empty,
     FieldMask,
     ListValue,
     Struct,
     Timestamp,
     Value,
-    /// The value that the wrapper message contains.
+    /// The message is a wrapper, represented by the value that it contains.
     Wrapper,
 }
 

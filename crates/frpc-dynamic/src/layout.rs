@@ -42,7 +42,7 @@ pub struct Field {
     pub shape: Shape,
 }
 
-/// How a field is encoded on the wire.
+/// Wire encoding of a field: single value, list, map or oneof member.
 #[derive(Debug)]
 pub enum Shape {
     /// A single value whose presence is not encoded.

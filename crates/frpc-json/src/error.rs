@@ -47,16 +47,16 @@ pub enum DecodeReason {
     },
     /// An enum does not declare a value with this name.
     UnknownName {
-        /// The full name of the enum.
+        /// The full name of the enum that lacks the value.
         enumeration: Cow<'static, str>,
-        /// The beginning of the unknown name.
+        /// The beginning of the name that is not declared.
         name: String,
     },
     /// A message does not declare a field with this name.
     UnknownField {
-        /// The full name of the message.
+        /// The full name of the message that lacks the field.
         message: Cow<'static, str>,
-        /// The beginning of the unknown name.
+        /// The beginning of the name that is not declared.
         name: String,
     },
     /// An object contains the same key twice, or a field both under its `json_name` and its original name.
@@ -65,7 +65,7 @@ pub enum DecodeReason {
     SecondMember,
     /// An array of field values has more elements than the message has fields.
     TooManyFields {
-        /// The full name of the message.
+        /// The full name of the message whose fields are listed.
         message: Cow<'static, str>,
         /// The number of fields in the message.
         fields: usize,
@@ -138,7 +138,7 @@ pub enum EncodeReason {
     UnknownType(String),
     /// The contents of all `Any` messages would use more memory than the [limit](crate::Options::container_memory).
     ContainerMemory {
-        /// The number of bytes that the contents need.
+        /// The number of bytes that the contents would use.
         needed: usize,
         /// The number of bytes left of the memory limit.
         left: usize,

@@ -233,7 +233,7 @@ fn unknown_field<M: Fields>(name: &str, has_type: &mut bool, from: &mut Reader<'
 #[derive(Default)]
 struct SeenFields {
     first: u64,
-    /// Indexes of the fields after the first 64.
+    /// Indexes of the seen fields, except for the first 64 fields of the message.
     more: BTreeSet<usize>,
 }
 

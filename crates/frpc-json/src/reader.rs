@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// Checks that only white space follows.
+    /// Checks that only white space remains in the input.
     ///
     /// # Errors
     ///

@@ -291,7 +291,7 @@ impl<'a> Writer<'a> {
         left.checked_sub(needed).map(|left| self.memory = left).ok_or_else(refused)
     }
 
-    /// Returns the length of the output so far.
+    /// Returns the number of bytes written so far.
     #[doc(hidden)]
     #[must_use]
     pub fn position(&self) -> usize {

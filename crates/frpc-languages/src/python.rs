@@ -52,7 +52,7 @@ struct Generator<'a> {
 /// A Python module that is being generated.
 struct Module<'a> {
     package: &'a str,
-    /// Packages whose types the module uses.
+    /// Packages that the module imports because it uses their types.
     imports: BTreeSet<String>,
     /// Generated classes, each with its full protobuf name.
     classes: Vec<(String, String)>,

@@ -92,7 +92,7 @@ struct Generator<'a> {
 /// A TypeScript module that is being generated.
 struct Module<'a> {
     package: &'a str,
-    /// Packages whose types the module uses.
+    /// Packages that the module imports because it uses their types.
     imports: BTreeSet<String>,
     text: String,
 }
@@ -269,7 +269,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Returns how this module refers to a type.
+    /// Returns the name by which this module refers to a type.
     fn used(&self, module: &mut Module<'_>, full_name: &str) -> String {
         let package = self.checked.index.package_of(full_name).unwrap_or(module.package);
         let ident = self.names.own(full_name);

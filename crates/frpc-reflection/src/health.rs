@@ -226,7 +226,7 @@ impl v1::Health for Shared {
 struct HealthWatcher {
     name: String,
     state: watch::Receiver<State>,
-    /// The health status that was sent last.
+    /// The health status that was last sent to the client.
     last: Option<ServingStatus>,
 }
 

@@ -61,7 +61,7 @@ impl Introspection {
         Self::default()
     }
 
-    /// Adds a server to report on, under this name.
+    /// Adds a server to report on, which appears under this name.
     pub fn server(self, name: impl Into<String>, inspector: Inspector) -> Self {
         self.servers.write().push((name.into(), inspector));
         self

@@ -257,7 +257,7 @@ pub struct Calls {
     pub service: &'static str,
     /// Name of the method within its service.
     pub method: &'static str,
-    /// Whether requests and responses are streams.
+    /// Kind of the calls: whether requests and responses are streams.
     pub kind: CallKind,
     /// Status code of the calls. [`Code::Cancelled`] if the caller cancelled and, on a server, also if the connection
     /// closed.

@@ -48,7 +48,7 @@ pub struct MetricsExporter {
 }
 
 impl MetricsExporter {
-    /// Creates an exporter for these counters.
+    /// Creates an exporter that reports these counters.
     #[must_use]
     pub fn new(counters: &Counters) -> Self {
         Self { counters: counters.clone(), stats: None, reported: HashMap::new(), described: HashSet::new() }

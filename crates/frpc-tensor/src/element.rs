@@ -9,7 +9,7 @@ pub trait Element: bytemuck::CheckedBitPattern + bytemuck::NoUninit + Send + Syn
 }
 
 pub(crate) mod sealed {
-    /// Decodes elements in either byte order.
+    /// Decodes the elements of a tensor in either byte order.
     pub trait Bytes: Sized {
         /// Decodes all elements. Returns `None` if any of them is not a valid value. Ignores an incomplete element at
         /// the end.

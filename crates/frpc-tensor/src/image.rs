@@ -20,7 +20,7 @@ pub struct Image {
     /// Media type of the image, such as `image/png`. Empty if unknown.
     #[prost(string, tag = "1")]
     pub media_type: String,
-    /// Content of the image file.
+    /// Content of the image file, which is not interpreted.
     #[prost(bytes = "bytes", tag = "2")]
     pub data: Bytes,
 }

@@ -196,7 +196,7 @@ pub(crate) enum CallOutcome<T> {
     /// The connection closed before a reply arrived.
     Disconnected {
         status: Status,
-        /// Deadline of the call.
+        /// Deadline of the call, if it has one.
         until: Option<Instant>,
     },
 }

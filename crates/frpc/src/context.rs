@@ -29,7 +29,7 @@ impl InheritedContext {
         self.deadline.is_some() || self.trace.is_some()
     }
 
-    /// Stores the context in thread-local storage.
+    /// Makes this the inherited context of the current thread.
     fn put(&self) {
         IS_SOMETHING.set(self.is_something());
         CURRENT.set(*self);

@@ -80,14 +80,14 @@ details! {
 
     /// Lists the preconditions that a request failed to meet.
     PreconditionFailure {
-        /// Violated preconditions.
+        /// The preconditions that were violated.
         #[prost(message, repeated, tag = "1")]
         violations: Vec<PreconditionViolation>,
     }
 
     /// Lists the invalid fields of a request.
     BadRequest {
-        /// Invalid fields with their errors.
+        /// The invalid fields, each with a description of its error.
         #[prost(message, repeated, tag = "1")]
         field_violations: Vec<FieldViolation>,
     }
@@ -107,10 +107,10 @@ details! {
         /// Type of the resource, such as `sql table`.
         #[prost(string, tag = "1")]
         resource_type: String,
-        /// Name of the resource.
+        /// Name of the resource that the error refers to.
         #[prost(string, tag = "2")]
         resource_name: String,
-        /// Owner of the resource.
+        /// Owner of the resource that the error refers to.
         #[prost(string, tag = "3")]
         owner: String,
         /// Description of the error that occurred when accessing the resource.
@@ -125,7 +125,7 @@ details! {
         links: Vec<HelpLink>,
     }
 
-    /// A localized message for users.
+    /// An error message in the user's language.
     LocalizedMessage {
         /// Locale of the message as a language tag, such as `fr-CH`.
         #[prost(string, tag = "1")]

@@ -106,9 +106,9 @@ pub struct CallEnd {
 /// The side of a call, client or server, on which it is observed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum CallSide {
-    /// The side that makes the call.
+    /// The side that makes the call, as its client.
     Client,
-    /// The side that serves the call.
+    /// The side that serves the call, as its server.
     Server,
 }
 
@@ -146,7 +146,7 @@ impl ObservedMethod {
         self.method.name
     }
 
-    /// Returns the kind of the calls.
+    /// Returns the kind of the observed calls: whether requests and responses are streams.
     pub fn kind(&self) -> CallKind {
         self.kind
     }

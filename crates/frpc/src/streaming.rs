@@ -73,7 +73,7 @@ pub struct Streaming<M> {
     first: Mutex<Option<Result<Box<M>, Status>>>,
     /// Source of the messages if they do not come from a connection.
     elsewhere: Option<detached::DetachedSource<M>>,
-    /// Observation of the call, on a client.
+    /// Reports the end of an observed call to its observers, on a client.
     pub(crate) observed_call: Option<Box<ObservedCall>>,
     /// Translation of messages from the peer's wire layout, if it differs. Translated messages never take the fast
     /// path.

@@ -50,7 +50,7 @@ use crate::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind};
     note = "messages implement `polyglot::Fields`; other types need a codec and `field_as`"
 )]
 pub trait Codec {
-    /// Rust type of the encoded values.
+    /// Rust type of the values that the codec encodes.
     type Target: Default;
 
     /// Kind byte of the values on the wire, which is [`Kind::Any`] for messages.

@@ -99,7 +99,7 @@ pub enum DecodeReason {
     /// An enum index is unknown to the schema and cannot be represented as a number, because it is at least 2^31 or its
     /// number is declared for another value.
     EnumIndex {
-        /// Full name of the enum.
+        /// Full name of the enum whose value is invalid.
         enumeration: &'static str,
         /// The unknown index.
         index: u32,
@@ -107,7 +107,7 @@ pub enum DecodeReason {
     /// During [translation](crate::layout), a value was found that is not a scalar, a string, bytes, or a list or map
     /// of these.
     NotScalar {
-        /// Byte at the position of the kind byte.
+        /// Byte that was found in place of a valid kind byte.
         found: u8,
     },
     /// During [translation](crate::layout), an enum number was found that the reader's schema does not declare and that
@@ -196,7 +196,7 @@ pub enum EncodeReason {
     TooLong {
         /// Kind of the value.
         kind: Kind,
-        /// Length of the value in bytes or elements.
+        /// Length of the value, in bytes or elements.
         length: usize,
     },
     /// Messages are nested more deeply than [`NESTING_CEILING`](crate::NESTING_CEILING) permits.
@@ -213,9 +213,9 @@ pub enum EncodeReason {
     },
     /// An enum number is not declared and does not represent an unknown index.
     UnknownNumber {
-        /// Full name of the enum.
+        /// Full name of the enum that does not declare the number.
         enumeration: &'static str,
-        /// The undeclared number.
+        /// Number that the enum does not declare.
         number: i32,
     },
 }

@@ -63,7 +63,7 @@ impl<R> PathError<R, ()> {
 }
 
 impl<R, Offset> PathError<R, Offset> {
-    /// Returns the reason of the failure.
+    /// Returns the reason why the value could not be encoded or decoded.
     #[must_use]
     pub fn reason(&self) -> &R {
         &self.0.reason
@@ -103,7 +103,7 @@ impl<R, Offset> PathError<R, Offset> {
         self.within(Step::Entry(key.into()))
     }
 
-    /// Sets the name of the outermost message.
+    /// Sets the name of the outermost message, for use in the error text.
     #[doc(hidden)]
     #[must_use]
     pub fn in_message(mut self, name: impl Into<Cow<'static, str>>) -> Self {

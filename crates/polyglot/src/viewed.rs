@@ -50,7 +50,7 @@ pub struct Undecoded<M> {
 }
 
 impl<M: Fields> Undecoded<M> {
-    /// Encodes a message into a new body.
+    /// Encodes a message into a new body, which is left undecoded.
     ///
     /// # Errors
     ///

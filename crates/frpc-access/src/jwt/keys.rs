@@ -26,7 +26,7 @@ pub(crate) struct Key {
     pub(crate) key: DecodingKey,
 }
 
-/// Error of adding an invalid key to [`Keys`].
+/// Error returned when an invalid key is added to [`Keys`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyError(String);
 

@@ -60,7 +60,7 @@ impl Registration {
         Registered { leave: Arc::new(leave), states }
     }
 
-    /// Keeps the server registered until it leaves.
+    /// Keeps the server registered in etcd until it leaves.
     async fn keep(self, state: watch::Sender<State>, mut leaving: watch::Receiver<()>) {
         let mut lease = None;
         let mut pause = Duration::ZERO;

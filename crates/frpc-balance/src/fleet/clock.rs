@@ -16,7 +16,7 @@ const REFRESH: u64 = 8_000_000;
 pub(crate) struct FleetClock {
     made: Instant,
     now: AtomicU64,
-    /// Time at which costs must be recomputed.
+    /// Time at which the servers' costs must be recomputed.
     due: AtomicU64,
     /// Whether a connection was added or removed, so that the candidates must be updated.
     changed: AtomicBool,

@@ -116,7 +116,7 @@ struct Observations {
     reported: Option<ServerReport>,
     /// Start time of the call whose latency is being measured, if there is one.
     waits_since: u64,
-    /// Time at which the server joined or returned.
+    /// Time at which the server joined the fleet or returned after a failure.
     arrived_at: u64,
     /// Decaying fraction of recent calls that failed, as of the time `penalized_at`.
     failure_penalty: f64,

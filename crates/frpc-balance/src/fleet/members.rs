@@ -26,7 +26,7 @@ pub(crate) struct Members {
 pub(crate) struct Row {
     pub(crate) endpoint: Arc<Endpoint>,
     pub(crate) member: Arc<Member>,
-    /// Performance estimate of the server.
+    /// Estimate of the server's performance, by which calls choose servers.
     pub(crate) estimate: Arc<ServerEstimate>,
     /// Time since which the endpoint has been missing in the resolver's sets.
     pub(crate) missing_since: Option<Instant>,

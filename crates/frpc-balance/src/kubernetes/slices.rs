@@ -126,7 +126,7 @@ impl Resource for EndpointSlice {
     }
 }
 
-/// Whether an endpoint should receive calls.
+/// State of an endpoint, which decides whether it receives calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Ready,

@@ -47,7 +47,7 @@ pub(crate) struct StructFields {
     pub(crate) oneofs: HashMap<i32, StructOneof>,
     /// All field names in declaration order, which is also the order of `Debug` output.
     pub(crate) order: Vec<Ident>,
-    /// Whether any field is a `BTreeMap`.
+    /// Whether any field of the struct is a `BTreeMap`.
     pub(crate) has_btree_map: bool,
 }
 

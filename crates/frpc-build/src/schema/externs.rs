@@ -58,7 +58,7 @@ pub(crate) enum Owner {
 pub(crate) struct Externs {
     /// Paths passed to `extern_path`, with a leading dot.
     pub(crate) user: Vec<String>,
-    /// Encoding for which codecs are generated.
+    /// Message encoding for which codecs are generated.
     pub(crate) codec: Codec,
     /// Paths of strings that are generated as `Utf8Bytes`.
     pub(crate) utf8_bytes: Vec<String>,

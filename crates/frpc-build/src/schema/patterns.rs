@@ -21,22 +21,22 @@ pub(crate) fn path_matches(pattern: &str, full_name: &str) -> bool {
 /// Kind of schema item that a build option applies to. A path that selects no such item causes a warning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Target {
-    /// Messages, enums and oneofs.
+    /// Any message, enum or oneof.
     Type,
     Message,
     /// Enums and oneofs.
     Enum,
-    /// Fields, oneofs, oneof members and enum values.
+    /// Any field, oneof, oneof member or enum value.
     Field,
     BytesField,
-    /// String fields, and maps with string values.
+    /// Any string field, or map with string values.
     StringField,
     MapField,
-    /// Fields that are not repeated.
+    /// Any field that is not repeated.
     SingleField,
     Service,
     Method,
-    /// All items that can have comments.
+    /// Any item that can have comments.
     Any,
 }
 

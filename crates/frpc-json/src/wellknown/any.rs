@@ -137,7 +137,7 @@ impl crate::Types {
 }
 
 impl crate::AnyType {
-    /// Creates the descriptor of message type `M`.
+    /// Creates the descriptor of message type `M`, for use in an `Any`.
     #[must_use]
     pub const fn of<M: crate::Json + prost::Message>() -> Self {
         fn encode<M: crate::Json + prost::Message>(bytes: &[u8], to: &mut Writer<'_>) -> Result<(), EncodeError> {

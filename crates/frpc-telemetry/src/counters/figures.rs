@@ -23,7 +23,7 @@ pub struct Metric {
     pub name: &'static str,
     /// Description of the metric in one sentence.
     pub help: &'static str,
-    /// Whether the metric is a counter or a gauge.
+    /// Kind of the metric: counter or gauge.
     pub kind: FigureKind,
     /// Label names and values. Peers cannot choose any of them: they are names in the schema, status codes, close
     /// reasons, or server names from the program or its resolver.

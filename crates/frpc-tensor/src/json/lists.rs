@@ -7,7 +7,7 @@ use crate::dtype::ElementType;
 use crate::half;
 use crate::tensor::{DIMENSIONS_MAX, Tensor};
 
-/// Initial capacity of the list of numbers.
+/// Initial capacity of the list of parsed numbers.
 const FIRST: usize = 8;
 
 /// Largest integer up to which doubles represent all integers exactly, which is 2^53.

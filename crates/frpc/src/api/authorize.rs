@@ -114,7 +114,7 @@ pub trait PeerRules: Send + Sync {
     fn admit_fallback(&self) -> Result<(), Status>;
 }
 
-/// Result of authorizing a call successfully.
+/// Result of authorizing a call, which may expire.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Admitted {

@@ -155,7 +155,7 @@ impl Parts {
         Self { about, extras: OptionalExtras::default(), timeout: None, origin: Origin::default() }
     }
 
-    /// Stores the properties of the next call.
+    /// Stores the properties of the next call in this reused allocation.
     fn put(&mut self, about: MethodInfo, timeout: Option<Duration>, origin: Origin, extras: OptionalExtras) {
         (self.about, self.timeout) = (about, timeout);
         // Skip the drop code, because the previous values have already been taken.
@@ -239,7 +239,7 @@ impl Call {
         self.parts.about.method.name
     }
 
-    /// Returns the kind of the call.
+    /// Returns the kind of the call: whether requests and responses are streams.
     pub fn kind(&self) -> CallKind {
         self.parts.about.kind()
     }

@@ -39,7 +39,7 @@ pub enum ServerEvent {
     Timed(Instant),
     /// A call whose duration was measured has ended.
     Measured {
-        /// Duration of the call.
+        /// Duration of the measured call.
         took: Duration,
         /// Outcome of the measured call.
         end: MeasuredEnd,

@@ -68,7 +68,7 @@ struct AnsweredBatch {
 const COUNTED: u64 = 1 << 63;
 
 impl CallRecord {
-    /// Record of a call that is not counted.
+    /// Record of a call that need not be counted when it ends.
     const NOTHING: Self = Self { time: COUNTED, row: 0, has_observer: false };
 
     fn is_counted(self) -> bool {
@@ -223,7 +223,7 @@ impl Calls {
         }
     }
 
-    /// Starts observing a call that is being sent.
+    /// Starts observing a call that is about to be sent.
     pub(crate) fn observe(
         &mut self,
         ticket: CallTicket,

@@ -50,7 +50,7 @@ pub(crate) enum SentState {
         /// Deadline of the call, including further attempts.
         until: Option<Instant>,
     },
-    /// The call completed with this status.
+    /// The call completed, because the server replied or the status is final.
     Answered,
 }
 

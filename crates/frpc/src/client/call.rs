@@ -51,7 +51,7 @@ pub struct PendingCall<'a> {
     pub(crate) options: CallOptions,
     /// Metadata and extensions of the request, as set by the caller.
     pub(crate) extras: Option<&'a Extras>,
-    /// Trace context that is sent with the request.
+    /// Trace context that is sent with the request, if there is one.
     pub(crate) trace: Option<&'a TraceContext>,
     /// Token of the call's observer, if the call table reports the end of the call.
     pub(crate) observer: Option<Token>,

@@ -390,7 +390,7 @@ impl Drop for WaiterCount<'_> {
 /// A connection that counts as a failed attempt because it closed too soon.
 struct FailedSetup {
     reason: String,
-    /// Whether the server speaks another protocol.
+    /// Whether the server responded with another protocol.
     is_misdirected: bool,
 }
 

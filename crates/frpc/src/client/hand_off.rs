@@ -60,7 +60,7 @@ pub(crate) fn read_reply<B: Message + Send + 'static>(
     Ok(body::reply::<B>(body, reading, by, translation)?.map(|message| Box::new(message) as AnyReply))
 }
 
-/// A call that requests a connection hand-off.
+/// A call that asks the server to hand off its connection.
 struct HandOffCall<'a> {
     channel: &'a Channel,
     call: PendingCall<'a>,

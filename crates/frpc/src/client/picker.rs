@@ -137,7 +137,7 @@ impl PickedConnection {
 pub struct WaitPolicy {
     /// Start of the wait. The channel's reconnect timeout counts from this time.
     pub(crate) since: tokio::time::Instant,
-    /// Deadline of the call.
+    /// Deadline of the waiting call.
     pub(crate) until: Option<Instant>,
 }
 
@@ -174,7 +174,7 @@ impl PendingCall<'_> {
 }
 
 impl Link {
-    /// Returns the underlying connection.
+    /// Returns the connection that this link belongs to.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }

@@ -61,7 +61,7 @@ enum UnaryState<'a, B> {
     Retrying(BoxedCall<'a, B>),
 }
 
-/// No field is structurally pinned.
+/// No field is structurally pinned, so the future can be moved after it was polled.
 impl<A, B> Unpin for UnaryCall<'_, A, B> {}
 
 impl<A, B> fmt::Debug for UnaryCall<'_, A, B> {

@@ -40,7 +40,7 @@ pub(crate) struct Session {
     pub(crate) decompresses: bool,
     /// Whether the peer accepts compressed messages.
     pub(crate) packs: bool,
-    /// Access rules for this peer, if any.
+    /// Access rules that apply to this peer, if there are any.
     pub(crate) rules: Option<Arc<dyn PeerRules>>,
 }
 

@@ -98,7 +98,7 @@ impl ChannelServers {
         Self(channel)
     }
 
-    /// Returns whether the channel still exists.
+    /// Returns whether the channel has not been dropped.
     pub fn is_alive(&self) -> bool {
         self.0.strong_count() > 0
     }

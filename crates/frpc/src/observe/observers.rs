@@ -174,7 +174,7 @@ impl ObservedCall {
         self.start
     }
 
-    /// Returns the trace context to propagate.
+    /// Returns the trace context to propagate with the call.
     pub(crate) fn trace(&self) -> Option<TraceContext> {
         self.start.trace
     }

@@ -52,7 +52,7 @@ impl TraceContext {
         Self { trace, span, flags, is_remote: true }.valid().filter(|_| is_known)
     }
 
-    /// Returns the trace id, which is never zero.
+    /// Returns the trace id of the context, which is never zero.
     pub fn trace_id(&self) -> [u8; 16] {
         self.trace
     }

@@ -39,7 +39,7 @@ impl Method {
         self.idempotent()
     }
 
-    /// Exposes the method as a tool for agents.
+    /// Declares the method as a tool that AI agents may call.
     pub const fn tool(mut self) -> Self {
         self.is_tool = true;
         self

@@ -97,9 +97,9 @@ pub(crate) struct AcceptedStream<'a> {
     pub(crate) chain: Option<Arc<Chain>>,
     /// Where the handler is polled: by the worker of the connection, or as a task in the runtime.
     pub(crate) placement: Placement,
-    /// Observation of the call, if it is observed.
+    /// Reports the end of the call to its observers, if it is observed.
     pub(crate) observed_call: Option<ObservedCall>,
-    /// Whether to compress the responses.
+    /// Whether to compress the response messages.
     pub(crate) packs: bool,
     /// Translation of messages from and to the peer's wire layout, if it differs.
     pub(crate) translation: Option<Arc<Translation>>,

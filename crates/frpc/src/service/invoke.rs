@@ -62,7 +62,7 @@ pub(crate) enum ReplyTo<'a> {
 }
 
 impl ReplyTo<'_> {
-    /// Returns the origin to attach to the request.
+    /// Returns where the request came from, which is attached to it.
     #[inline(always)]
     pub(crate) fn origin(&self, caller: &Caller) -> Origin {
         let is_adapter = matches!(self, Self::Adapter { .. });
@@ -118,7 +118,7 @@ pub(crate) struct InvokeSettings<'a> {
     pub(crate) chain: Option<&'a Arc<Chain>>,
     pub(crate) method_observer: Option<&'a MethodObserver>,
     pub(crate) guard: Option<Guard>,
-    /// Whether to compress the responses.
+    /// Whether to compress the response messages.
     pub(crate) packs: bool,
     /// Translation of messages from and to the peer's wire layout, if it differs.
     pub(crate) translation: Option<Arc<Translation>>,

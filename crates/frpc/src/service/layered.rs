@@ -19,7 +19,7 @@ pub struct Layered<S> {
 }
 
 impl<S> Layered<S> {
-    /// Wraps a service without adding middleware.
+    /// Wraps a service, so that middleware can be added around its calls.
     pub fn new(service: S) -> Self {
         Self { service, chain: Chain::default(), methods: Vec::new() }
     }

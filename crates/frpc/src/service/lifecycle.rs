@@ -93,7 +93,7 @@ impl OfferedMethod {
         self.method.operation.number()
     }
 
-    /// Returns the kind of the method's calls.
+    /// Returns the kind of the method's calls: whether requests and responses are streams.
     pub fn kind(&self) -> CallKind {
         self.kind
     }

@@ -14,7 +14,7 @@ use std::time::Instant;
 const POWERS: usize = 16;
 
 /// Smoothing divisor of the moving average. Clients choose the lowest of many reported values, which favours outliers.
-/// With a divisor of 8, the slowest calls were slower.
+/// With a divisor of 8, the slowest calls of a fleet take longer.
 const SMOOTHING: i64 = 16;
 
 /// Load of a server, reported to clients so that they can choose among servers.

@@ -25,7 +25,7 @@ use std::task::{Context, Poll};
 /// A stream of encoded messages.
 pub(crate) type MessageBytes = Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>;
 
-/// Encoded response of a streaming method.
+/// Encoded response of a streaming method: a single message or a stream of messages.
 pub(crate) enum Body {
     One(Bytes),
     Many(MessageBytes),
@@ -214,7 +214,7 @@ struct Mapped<S, F> {
     map: Option<F>,
 }
 
-/// No field is structurally pinned.
+/// No field is structurally pinned, so the stream can be moved after it was polled.
 impl<S, F> Unpin for Mapped<S, F> {}
 
 impl<S, F, M, N> Stream for Mapped<S, F>

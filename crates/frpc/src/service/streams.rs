@@ -103,7 +103,7 @@ impl ReceivedStream<'_> {
     }
 }
 
-/// Serves a streaming call in its own task.
+/// Serves a streaming call by running its handler in a task.
 pub(crate) fn serve<A, B, In, Out, H, F>(opened: AcceptedStream<'_>, name: Method, handler: H)
 where
     In: StreamRequest<A>,

@@ -26,7 +26,7 @@ impl Flags {
     pub(crate) const LOSSLESS: Self = Self(2);
     /// Translate the message to the peer's wire layout. Set by [`Writing::new`].
     pub(crate) const TRANSLATED: Self = Self(4);
-    /// Flags that rule out the fast encoding path.
+    /// Flags that require the slow path for encoding.
     const RARE: Self = Self(1 | 4);
 
     /// Returns these flags if `is_set`, and no flags otherwise.

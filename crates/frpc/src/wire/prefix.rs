@@ -76,7 +76,7 @@ pub(crate) struct Prefix {
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Failure {
     pub(crate) code: Code,
-    /// Whether the call is stated not to have run.
+    /// Whether the peer states that the call has not run, so that it may be retried.
     pub(crate) is_refusal: bool,
     pub(crate) details: Bytes,
 }
@@ -138,7 +138,7 @@ pub(crate) struct PrefixFields<'a> {
     pub(crate) timeout: Option<Duration>,
     pub(crate) metadata: Option<&'a Metadata>,
     pub(crate) status: Option<(Code, &'a [u8])>,
-    /// Whether to state that the call has not run.
+    /// Whether to state in the prefix that the call has not run.
     pub(crate) refused: bool,
     pub(crate) trace: Option<&'a TraceContext>,
     pub(crate) report: Option<Report>,

@@ -40,9 +40,9 @@ pub(crate) struct ServicePlans {
 /// Correspondence between a method of the peer's layout and a local method.
 #[derive(Debug)]
 enum MethodPlan {
-    /// The method exists locally with this index.
+    /// The corresponding local method has this index.
     Known { index: usize, incoming: Option<Root>, outgoing: Option<Root> },
-    /// There is no local method with this name.
+    /// The local service has no method with this name.
     Absent(Box<str>),
     /// The local method with this index has incompatible message types.
     Incompatible(usize, Box<str>),

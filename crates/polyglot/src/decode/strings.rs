@@ -71,7 +71,7 @@ fn long_string(content: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// Like [`long_string`], but appends to `text`.
+/// Like [`long_string`], but appends the string to `text`.
 #[cold]
 #[inline(never)]
 fn long_string_into(content: &[u8], text: &mut String) -> Option<()> {

@@ -42,7 +42,7 @@ pub enum TypeLayout {
 /// A field in the layout of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Field number in the schema.
+    /// Field number in the protobuf schema.
     pub number: u32,
     /// Whether the field is optional, repeated, a map or a oneof member.
     pub shape: Shape,

@@ -11,7 +11,7 @@ use std::ops::Range;
 /// is moved once for each enclosing message that is reordered.
 const MOVES: usize = 8;
 
-/// Resource limits of a translation.
+/// Limits on the resources that a translation may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Maximum size of the output in bytes, which should be the reader's maximum body size. The output can be much

@@ -82,7 +82,7 @@ enum ParameterError {
     Value(String),
 }
 
-/// Syntax of the value of a boolean parameter.
+/// Syntax of the value of a boolean parameter, for the help text.
 const SWITCH: &str = "[=true|false]";
 
 const PARAMETERS: [Parameter; 34] = [

@@ -29,7 +29,7 @@ pub(super) struct InnermostCall {
     /// Whether the call has run or may have run. Shared with the outermost middleware, because an inner middleware may
     /// drop the call.
     pub(super) has_run: Arc<AtomicBool>,
-    /// Metadata and extensions of the response.
+    /// Metadata and extensions that the response of the call will have.
     pub(super) extras: OptionalExtras,
     /// Stack of free slots for the futures of inner middleware.
     pub(super) slots: Vec<Pin<Box<RunnerSlot>>>,

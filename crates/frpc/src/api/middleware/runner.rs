@@ -35,7 +35,7 @@ pub(super) struct OutermostState {
     pub(super) has_run: Option<Arc<AtomicBool>>,
 }
 
-/// Runs one middleware around calls.
+/// Runs one middleware around calls, in a reusable slot.
 pub(super) trait RunMiddleware: Send {
     /// Polls the middleware, starting it first if a call is given. Ready when the middleware has completed.
     fn poll(
