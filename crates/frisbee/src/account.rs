@@ -68,7 +68,7 @@ pub const fn body_memory(length: usize) -> usize {
 #[derive(Debug)]
 pub(crate) struct Budget {
     memory: Pool,
-    /// Amount of free memory in bytes below which each caller may use only a share of it.
+    /// Number of free bytes below which each caller may use only its share of the free memory.
     short: isize,
     /// Maximum memory in bytes of unread messages on a stream whose peer does not support flow control. The last
     /// message may exceed it.
@@ -121,8 +121,7 @@ impl Budget {
         self.available() <= self.short
     }
 
-    /// Takes `count` bytes if `allows` returns true for the number of free bytes. Does not write to shared memory
-    /// otherwise.
+    /// Takes `count` bytes if `allows` returns true for the number of free bytes. Otherwise performs no atomic write.
     fn take_if(&self, count: usize, allows: impl Fn(isize) -> bool) -> bool {
         let take = |free: isize| allows(free).then(|| free.saturating_sub_unsigned(count));
         let is_taken = self.memory.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();

@@ -92,7 +92,7 @@ impl From<TooLong> for TrySendError {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum HandOffError {
-    /// The peer refused the hand-off. Contains the body of its reply.
+    /// The peer refused the hand-off with a reply that has this body.
     Refused(Bytes),
     /// The connection has calls or streams in progress, including cancelled calls without a reply, or another hand-off
     /// is in progress.

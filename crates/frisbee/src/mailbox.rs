@@ -444,7 +444,7 @@ impl Mailbox {
         self.grant_slots(|inner| inner.streams.leave(stream));
     }
 
-    /// Removes a task that no longer waits to open a stream from the queue.
+    /// Removes a task from the queue because it no longer waits to open a stream.
     #[cold]
     pub(crate) fn leave_slot(&self, place: &mut PermitPlace) {
         let mut left = None;

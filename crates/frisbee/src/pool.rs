@@ -57,8 +57,9 @@ impl MemoryPool for SharedPool {
     }
 }
 
-/// Copies bytes to shared memory. The memory of a long copy comes from the pool and returns to it when the last
-/// reference is dropped. The pool keeps at most 32 MiB, for 20 s as long as any connection is open.
+/// Copies bytes to reference-counted memory, for sharing between connections. The memory of a long copy comes from the
+/// pool and returns to it when the last reference is dropped. The pool keeps at most 32 MiB, for 20 s as long as any
+/// connection is open.
 pub fn copy_to_share(bytes: &[u8]) -> Bytes {
     if bytes.len() < POOLED_MIN {
         return Bytes::copy_from_slice(bytes);

@@ -317,7 +317,7 @@ pub enum OverflowPolicy {
 #[must_use]
 #[non_exhaustive]
 pub enum Routed {
-    /// The connection continues without change.
+    /// The connection continues, and the next packet is routed.
     Continue,
     /// The connection continues, but the packet was useless. A peer that sends many such packets is read more slowly;
     /// see [`Config::waste_rate`](crate::Config::waste_rate).
@@ -354,7 +354,7 @@ impl<E: fmt::Display> From<Result<(), E>> for Routed {
     }
 }
 
-/// Converts a result like that of `Result<(), E>`, for methods that return a `Routed`.
+/// Converts `Ok` to its value and an error to `Close`, for methods that return a `Routed`.
 impl<E: fmt::Display> From<Result<Self, E>> for Routed {
     fn from(result: Result<Self, E>) -> Self {
         result.unwrap_or_else(|error| Self::close(error.to_string()))

@@ -82,7 +82,7 @@ pub enum Transport {
     Other(Box<dyn Io>),
 }
 
-/// Evaluates an expression with the stream of whichever kind the transport is.
+/// Evaluates an expression for the stream inside a [`Transport`], whatever its type.
 macro_rules! each {
     ($transport:expr, $io:ident => $value:expr) => {
         match $transport {

@@ -57,7 +57,7 @@ impl CallerKey {
     }
 }
 
-/// Memory usage of each caller that has open connections.
+/// Memory usage of all callers that have open connections, by caller.
 #[derive(Debug, Default)]
 pub(super) struct Callers(Mutex<HashMap<CallerKey, CallerEntry>>);
 
@@ -77,7 +77,7 @@ pub(super) struct Caller {
     fixed: AtomicUsize,
 }
 
-/// A limited amount of memory that is shared by all callers.
+/// A memory pool of limited size, which all callers share.
 #[derive(Debug)]
 pub(super) struct Pool {
     /// Free memory in bytes, which is negative if existing objects exceed the pool.

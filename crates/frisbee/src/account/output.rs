@@ -94,8 +94,8 @@ mod tests {
 
     const MIB: usize = 1 << 20;
 
-    /// Regression: once enough memory was available for the maximum backlog, which is less than for a body of the
-    /// maximum size, the limit was no longer checked.
+    /// Regression: the limit was no longer checked once enough memory for the maximum backlog was available, although a
+    /// body of the maximum size requires more.
     #[test]
     fn bodies_of_any_length_are_sendable_after_memory_pressure() {
         let budget = Arc::new(Budget::new(8 * MIB, 0));

@@ -30,8 +30,8 @@ use std::time::Instant;
 /// ```
 pub struct Attachments {
     context: OnceLock<Box<Mutex<Context>>>,
-    /// Number of changes of the attached values, modulo 2^32. By it, callers that cache a lookup detect that it is
-    /// outdated.
+    /// Number of changes of the attached values, modulo 2^32. Callers that cache a lookup compare it to detect that the
+    /// lookup is outdated.
     changes: AtomicU32,
 }
 

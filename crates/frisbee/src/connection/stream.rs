@@ -618,7 +618,7 @@ impl Guard {
         self.change(StreamState::close, |id, signal, outbox| signal.put(outbox, id, code, message));
     }
 
-    /// Closes the stream without a reason when its last handle is dropped.
+    /// Closes the stream with the reason that it was dropped.
     fn leave(&self) {
         self.close(CANCELLED, "the stream was dropped");
     }

@@ -25,8 +25,8 @@ pub struct Penalty {
 }
 
 impl Penalty {
-    /// Starts a period in which handlers run in tasks of their own. It is twice as long as the previous period if less
-    /// time than that has passed since then.
+    /// Starts a period in which handlers run in tasks of their own. If the previous period ended only recently, the new
+    /// one is twice as long.
     pub fn begin(&mut self, now: Instant) {
         let again = self.until.is_some_and(|until| now.saturating_duration_since(until) < self.pause);
         self.pause = if again { (2 * self.pause).min(APART_MAX) } else { APART_MIN };

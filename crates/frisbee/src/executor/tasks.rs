@@ -234,7 +234,7 @@ impl Tasks {
         }
     }
 
-    /// Assigns a running job to another task. Returns `false` if the job has ended.
+    /// Assigns a running job to another task, which continues it. Returns `false` if the job has ended.
     fn move_job(&self, id: JobSlotId, carrier: &Arc<Carrier>) -> bool {
         let mut tasks = self.table.lock();
         let Some(slot) = tasks.slot(id) else { return false };
@@ -331,7 +331,7 @@ impl Tasks {
     }
 }
 
-/// Ends the tasks of all job slots.
+/// Ends the idle and running tasks of all job slots.
 fn end_all(slots: Option<Box<JobSlots>>) {
     let slots = slots.unwrap_or_default();
     slots.all.into_iter().filter_map(|slot| slot.carrier).for_each(|carrier| carrier.end());

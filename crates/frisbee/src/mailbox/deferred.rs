@@ -31,7 +31,7 @@ struct Queue {
     streams: Vec<PacketId>,
     /// Whether all later packets must be deferred too.
     stops: bool,
-    /// Number of bytes that packets which were not deferred have added to the backlog.
+    /// Number of backlog bytes that were added by packets routed without being deferred.
     added: usize,
 }
 
@@ -99,7 +99,7 @@ impl Deferred {
         self.0.lock().as_ref().is_some_and(|queue| queue.streams.binary_search(&id).is_ok())
     }
 
-    /// Records that a packet which was not deferred has added `count` bytes to the backlog.
+    /// Adds `count` bytes to the backlog on behalf of a packet that was not deferred.
     pub(crate) fn add(&self, count: usize) {
         self.0.lock().get_or_insert_default().added += count;
     }
@@ -117,7 +117,7 @@ impl Deferred {
         self.0.lock().as_deref().is_some_and(is_full)
     }
 
-    /// Removes all deferred packets.
+    /// Removes all deferred packets and releases their memory charge.
     pub(crate) fn clear(&self, account: &Account) {
         let queue = self.0.lock().take();
         if let Some(queue) = queue {

@@ -117,7 +117,7 @@ impl Inbox {
         self.stop = self.shared.front().map_or(self.copied.len(), |(at, _)| *at);
     }
 
-    /// Moves all messages of `other` to this queue. `other` gets the empty buffers of this queue.
+    /// Takes all messages of `other` by swapping buffers with it. This queue must be empty.
     pub(crate) fn take_over(&mut self, other: &mut Self) {
         debug_assert!(self.is_empty(), "transferred messages are read first");
         self.copied.clear();

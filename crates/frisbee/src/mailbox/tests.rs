@@ -13,7 +13,7 @@ fn mailbox(backlog_max: usize) -> Mailbox {
     Mailbox::new(crate::BODY_MAX, backlog_max, Arc::new(Account::of_peer(&budget, CallerKey::Unknown)))
 }
 
-/// Sends like a handle that does not wait. Returns whether the mailbox had space.
+/// Sends a packet like a handle that does not wait. Returns whether the mailbox had space.
 fn sends_now(mailbox: &Mailbox, fill: impl FnOnce(&mut Outbox)) -> bool {
     let sent = mailbox.poll_write(None, &mut Place::default(), fill);
     sent.map(|sent| sent.expect("connection should be open")).is_ready()
@@ -25,7 +25,7 @@ fn push(outbox: &mut Outbox, length: usize) {
     outbox.push(PacketId(1), Operation::FIRST_USER, &body[..]).expect("packet should be within the maximum body size");
 }
 
-/// The part of a connection's driver that takes packets from the mailbox. It does not write them.
+/// A connection's driver that takes packets from the mailbox but does not write them.
 #[derive(Default)]
 struct Driver {
     reader: MailReader,

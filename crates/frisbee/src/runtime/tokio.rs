@@ -179,7 +179,7 @@ enum SocketPhase {
 /// argument and one for the state kept across await points.
 pub(crate) struct DriveFuture<T, R: Protocol, C>(Option<Driver<T, R, C>>);
 
-/// The future contains no pinned data, so it can be moved.
+/// The future can be moved after a poll, because it contains no pinned data.
 impl<T, R: Protocol, C> Unpin for DriveFuture<T, R, C> {}
 
 impl<T, R, C> Future for DriveFuture<T, R, C>

@@ -203,7 +203,7 @@ impl WorkerSample {
 /// Blocked operations that have been logged, so that each is logged only once.
 #[derive(Default)]
 struct ReportedLines {
-    /// Logged operations, sorted by number.
+    /// Operations that have been logged, sorted by number.
     operations: Vec<Option<u16>>,
     has_failed: bool,
 }

@@ -109,7 +109,7 @@ struct State {
     is_stopped: bool,
     /// Number of the active thread. Threads with other numbers are blocked, and end when they return.
     thread: usize,
-    /// Number of the last poll, from which the watchdog recognizes a blocked thread.
+    /// Number of the last poll. If it has not changed between two checks, the watchdog reports a blocked thread.
     poll: PollId,
     /// Number of the task that the active thread is polling, if any.
     polled: Option<u64>,
