@@ -352,7 +352,7 @@ mod tests {
     async fn of_two_sign_ins_at_one_moment_one_fails() {
         let (connects, mut connected) = mpsc::unbounded_channel();
         let server = Server::builder().on_connect(move |connection| drop(connects.send(connection.clone())));
-        let server = server.build().expect("default settings should be valid");
+        let server = server.build().expect("default server settings should be valid");
         let (here, there) = frpc::memory();
         tokio::spawn(async move { server.serve_connection(there).await });
         let _client = Channel::connect_io(here).await.expect("server should accept the in-memory connection");

@@ -105,7 +105,7 @@ fn a_token_without_a_signature_is_refused() {
         }
     }
     let good = token(&json!({}));
-    let (signed, _) = good.rsplit_once('.').expect("token should have three parts");
+    let (signed, _) = good.rsplit_once('.').expect("JWT should have three parts");
     for bad in ["", ".", "..", "a.b.c", &format!("{signed}."), signed, &format!("{good}x"), &format!("{good}.x")] {
         refused(&jwt(shared()), bad);
     }
@@ -222,7 +222,7 @@ fn only_public_keys_of_a_set_are_used() {
     let key = json!({"kty": "EC", "crv": "P-256", "kid": "a", "x": x, "y": y, "use": "sig", "alg": "ES256"});
     let without = |name: &str, kid: &str| {
         let mut key = key.clone();
-        let fields = key.as_object_mut().expect("key should be a JSON object");
+        let fields = key.as_object_mut().expect("JWK should be a JSON object");
         fields.remove(name);
         fields.insert("kid".to_owned(), kid.into());
         key

@@ -212,7 +212,7 @@ mod tests {
 
     async fn channel(service: impl Reflection) -> Channel {
         let server =
-            Server::builder().add_service(ReflectionServer::new(service)).build().expect("server should be valid");
+            Server::builder().add_service(ReflectionServer::new(service)).build().expect("server should be built");
         let (here, there) = frpc::memory();
         tokio::spawn(async move { server.serve_connection(there).await });
         Channel::connect_io(here).await.expect("server should accept the connection")

@@ -284,7 +284,7 @@ mod tests {
     }
 
     fn take_token(limits: &Limits, principal: &Principal) -> Result<(), Status> {
-        limits.bucket(Some(principal), None).expect("caller should be limited").take()
+        limits.bucket(Some(principal), None).expect("caller should be rate limited").take()
     }
 
     #[tokio::test(start_paused = true)]
@@ -297,7 +297,7 @@ mod tests {
         let wait =
             status.detail::<RetryInfo>().and_then(|info| info.delay()).expect("status should state the retry delay");
         assert!(wait > Duration::from_millis(90) && wait < Duration::from_millis(110), "{wait:?}");
-        take_token(&limits, &other).expect("other caller should not be limited");
+        take_token(&limits, &other).expect("other caller should not be rate limited");
         advance(wait).await;
         take_token(&limits, &one).expect("caller should be permitted after the delay");
         assert!(take_token(&limits, &one).is_err());
@@ -309,7 +309,7 @@ mod tests {
         let take = |address: &str, is_connectionless| {
             let network = address.parse().ok().map(network);
             let address = network.map(|network| CallerAddress { network, is_connectionless });
-            limits.bucket(None, address).expect("caller should be limited").take().is_ok()
+            limits.bucket(None, address).expect("caller should be rate limited").take().is_ok()
         };
         let take_token = |address| take(address, false);
         assert!(

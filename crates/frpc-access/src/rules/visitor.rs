@@ -360,8 +360,8 @@ mod tests {
         let client =
             GreeterClient::new(Channel::connect_io(here).await.expect("server should accept the in-memory connection"));
         let name = |name: &str| Name { name: name.to_owned() };
-        client.greet(name("")).await.expect("unknown caller should be permitted");
-        client.greet(name("guest")).await.expect("unknown caller should be able to sign in");
+        client.greet(name("")).await.expect("unauthenticated caller should be permitted");
+        client.greet(name("guest")).await.expect("unauthenticated caller should be able to sign in");
         let refused = client.greet(name("")).await.expect_err("caller with the excluded role should be rejected");
         assert_eq!(refused.code(), Code::PermissionDenied);
     }
@@ -394,7 +394,7 @@ mod tests {
             let (mut here, there) = frpc::memory();
             tokio::spawn(async move { server.serve_connection(there).await });
             here.write_all(b"x").await.expect("in-memory transport should accept a byte");
-            let verdict = shown.recv().await.expect("other protocol should report its verdict");
+            let verdict = shown.recv().await.expect("adapter should report its access verdict");
             assert_eq!(verdict.map_err(|status| status.code()), expected, "{role}");
         }
     }

@@ -380,7 +380,7 @@ mod tests {
         timeout(PAUSE_MAX, waiting)
             .await
             .expect("future should complete within the timeout")
-            .expect("channel should be connected");
+            .expect("channel should have a connection");
     }
 
     #[tokio::test(start_paused = true)]

@@ -56,7 +56,7 @@ fn a_caller_gets_its_reply_in_any_interleaving() {
             thread::spawn(move || assert!(matches!(wait(&table, ticket), CallOutcome::Reply(5))))
         });
         tickets.into_iter().for_each(|ticket| reply(&table, ticket));
-        callers.into_iter().for_each(|caller| caller.join().expect("thread should not panic"));
+        callers.into_iter().for_each(|caller| caller.join().expect("caller thread should not panic"));
         assert!(is_empty(&table));
     });
 }
@@ -67,8 +67,8 @@ fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
         let table = ours();
         let now = Instant::now();
         let due = now + Duration::from_secs(1);
-        let ticket =
-            with(&table, |calls| calls.begin(ADD, Some(due), Waker::noop())).expect("table should have a free slot");
+        let ticket = with(&table, |calls| calls.begin(ADD, Some(due), Waker::noop()))
+            .expect("call table should have a free slot");
         let caller = thread::spawn({
             let table = table.clone();
             move || wait(&table, ticket)
@@ -82,8 +82,8 @@ fn a_call_ends_once_when_reply_deadline_and_end_come_together() {
             }
         });
         reply(&table, ticket);
-        late.join().expect("thread should not panic");
-        match caller.join().expect("thread should not panic") {
+        late.join().expect("caller thread should not panic");
+        match caller.join().expect("caller thread should not panic") {
             CallOutcome::Reply(length) => assert_eq!(length, 5),
             CallOutcome::Expired => with(&table, |calls| calls.abandon(ticket, |_, _| panic!("the reply is there"))),
             CallOutcome::Disconnected { status, .. } => panic!("{status}"),
@@ -97,13 +97,13 @@ fn caller_cancelling_during_reply_leaves_no_state() {
     loom::model(|| {
         let table = Table::default();
         let ticket =
-            with(&table, |calls| calls.begin(ADD, None, Waker::noop())).expect("table should have a free slot");
+            with(&table, |calls| calls.begin(ADD, None, Waker::noop())).expect("call table should have a free slot");
         let caller = thread::spawn({
             let table = table.clone();
             move || with(&table, |calls| calls.abandon(ticket, |_, _| {}))
         });
         reply(&table, ticket);
-        caller.join().expect("thread should not panic");
+        caller.join().expect("caller thread should not panic");
         assert!(is_empty(&table), "the slot is free again");
     });
 }
@@ -123,7 +123,7 @@ fn a_cancel_is_sent_before_any_later_call_under_its_id() {
         let begin = |table: &Table, mailbox: &Mutex<Vec<Sent>>| {
             let mut mailbox = mailbox.lock().expect("mailbox lock should not be poisoned");
             let ticket =
-                with(table, |calls| calls.begin(ADD, None, Waker::noop())).expect("table should have a free slot");
+                with(table, |calls| calls.begin(ADD, None, Waker::noop())).expect("call table should have a free slot");
             mailbox.push(Sent::Request(ticket.id));
             ticket
         };
@@ -143,7 +143,7 @@ fn a_cancel_is_sent_before_any_later_call_under_its_id() {
             reply(&table, next);
             assert!(matches!(wait(&table, next), CallOutcome::Reply(5)));
         }
-        caller.join().expect("thread should not panic");
+        caller.join().expect("caller thread should not panic");
         let mailbox = mailbox.lock().expect("mailbox lock should not be poisoned");
         let cancelled = mailbox.iter().position(|sent| *sent == Sent::Cancel(ticket.id));
         let before = mailbox.iter().take(cancelled.unwrap_or(0));
@@ -158,14 +158,14 @@ fn a_connection_that_ends_ends_every_call() {
     loom::model(|| {
         let table = Table::default();
         let ticket =
-            with(&table, |calls| calls.begin(ADD, None, Waker::noop())).expect("table should have a free slot");
+            with(&table, |calls| calls.begin(ADD, None, Waker::noop())).expect("call table should have a free slot");
         let caller = thread::spawn({
             let table = table.clone();
             move || wait(&table, ticket)
         });
         let wake = with(&table, |calls| calls.end(Status::unavailable("it is over")));
         wake.into_iter().for_each(Waker::wake);
-        assert!(matches!(caller.join().expect("thread should not panic"), CallOutcome::Disconnected { .. }));
+        assert!(matches!(caller.join().expect("caller thread should not panic"), CallOutcome::Disconnected { .. }));
         assert!(is_empty(&table), "the slot is free again");
     });
 }

@@ -64,7 +64,7 @@ mod tests {
     }
 
     fn begin(calls: &mut Calls) -> CallTicket {
-        calls.begin(ADD, None, Waker::noop()).expect("table should have a free slot")
+        calls.begin(ADD, None, Waker::noop()).expect("call table should have a free slot")
     }
 
     /// Takes a reply out of the call table and returns its length.

@@ -323,7 +323,7 @@ mod tests {
                 .calls
                 .lock()
                 .begin(Operation::FIRST_USER, None, Waker::noop())
-                .expect("table should have a free slot");
+                .expect("call table should have a free slot");
         }
         table.handle_prefix(&body);
         let [ServerEvent::Reported { report, own }] = events.take()[..] else { panic!("there was one") };
@@ -374,8 +374,11 @@ mod tests {
         for (event, end) in ends {
             let (table, counts) = (Arc::new(CallTable::default()), Arc::<[AtomicU64; 2]>::default());
             let waker = Waker::from(Arc::new(LastReference(table.clone(), counts.clone())));
-            let ticket =
-                table.calls.lock().begin(Operation::FIRST_USER, None, &waker).expect("table should have a free slot");
+            let ticket = table
+                .calls
+                .lock()
+                .begin(Operation::FIRST_USER, None, &waker)
+                .expect("call table should have a free slot");
             drop(waker);
             end(&table, ticket);
             let counts = counts.each_ref().map(|count| count.load(Ordering::SeqCst) > 0);
@@ -412,7 +415,7 @@ mod tests {
         let table = CallTable::default();
         let (caller, callers) = wakers();
         for waker in &callers {
-            table.calls.lock().begin(Operation::FIRST_USER, None, waker).expect("table should have a free slot");
+            table.calls.lock().begin(Operation::FIRST_USER, None, waker).expect("call table should have a free slot");
         }
         table.end(Status::unavailable("lost"));
         assert_eq!(caller.0.load(Ordering::SeqCst), 1);
@@ -463,7 +466,7 @@ mod tests {
             .calls
             .lock()
             .begin(Operation::FIRST_USER, None, Waker::noop())
-            .expect("table should have a free slot");
+            .expect("call table should have a free slot");
         assert!(table.calls.lock().times_next, "from the beginning on");
         table.calls.lock().time(ticket, Some(started));
         let reply = frisbee::Packet { id: ticket.id, operation: Operation::FIRST_USER, body: bytes::Bytes::new() };

@@ -25,7 +25,7 @@ fn a_longer_time_counts_at_once_and_a_shorter_one_by_and_by() {
     end(80, at(100));
     assert_eq!(cost(&estimate, at(100)), 1 << 26, "80 ms, to a power of two");
     end(20, at(200));
-    let latency = || estimate.latency().expect("latency should be known").as_millis();
+    let latency = || estimate.latency().expect("server latency should be known").as_millis();
     assert!((70..80).contains(&latency()), "{}", latency());
     end(20, at(90_000));
     assert!((20..27).contains(&latency()), "{}", latency());

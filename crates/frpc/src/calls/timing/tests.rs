@@ -44,7 +44,7 @@ fn table() -> (Arc<Events>, Calls) {
 
 fn begin(calls: &mut Calls, at: Instant, timeout: u64) -> CallTicket {
     let until = at + Duration::from_millis(timeout);
-    let ticket = calls.begin(CALLED, Some(until), Waker::noop()).expect("table should have a free slot");
+    let ticket = calls.begin(CALLED, Some(until), Waker::noop()).expect("call table should have a free slot");
     if calls.times_next {
         calls.time(ticket, Some(at));
     }

@@ -168,7 +168,7 @@ async fn links_name_their_server_and_the_last_failure() {
     assert!(links.trouble().is_some());
     // The next attempt starts within the timeout of a call that begins after the longest delay.
     let late = WaitPolicy { since: Instant::now() + PAUSE_MAX, until: Some(Instant::now().into_std()) };
-    let status = links.connect(late).await.err().expect("call should fail without time left");
+    let status = links.connect(late).await.err().expect("call should fail after its deadline");
     assert!(status.message().starts_with("not sent: no connection before the deadline; "), "{status}");
 }
 
