@@ -127,15 +127,15 @@ settings! {
     /// peers hardly affect other connections.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     waste_rate: u32 = 1024 * 1024;
-    /// Maximum number of concurrent streams that a peer may open. A native peer waits for a stream to end before it
-    /// opens another. Excess streams of a compat peer are rejected. Defaults to 256.
+    /// Maximum number of concurrent streams that a peer may open. A peer that supports the protocol extension waits for
+    /// a stream to end before it opens another. Excess streams of other peers are rejected. Defaults to 256.
     streams_max: usize = 256;
     /// Maximum number of unread bytes received on a stream, which one message may exceed. If a peer without flow
     /// control exceeds it, the stream is closed. Defaults to 16 MiB, three messages of the maximum size.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     stream_buffer_max: usize = 16 * 1024 * 1024;
     /// Maximum number of in-flight calls of the peer, announced in HELLO. fRPC rejects excess calls with
-    /// `ResourceExhausted`. Defaults to 16 384, the maximum of a native client.
+    /// `ResourceExhausted`. Defaults to 16 384, the maximum that fRPC clients use.
     calls_max: u32 = 16 * 1024;
     /// Initial flow-control window of a stream: the number of bytes that a native peer may send before any of them has
     /// been read. Defaults to 256 KiB, the bandwidth-delay product of 1 Gbit/s and 2 ms.

@@ -131,7 +131,8 @@ impl Connection {
         &self.peer
     }
 
-    /// Replaces the HELLO of a native peer with `same` if the two are equal, so that connections share its memory.
+    /// Replaces the HELLO received from the peer with `same` if the two are equal, so that connections share its
+    /// memory.
     pub fn share_hello(&mut self, same: &Arc<Hello>) {
         if let PeerKind::Native(hello) = &mut self.peer
             && hello == same
@@ -595,7 +596,7 @@ enum PacketKind {
 }
 
 /// Returns [`PeerKind::Native`] if the packet is a HELLO. A malformed HELLO is an error, because treating its sender as
-/// a compat peer would silently drop its deadlines and metadata.
+/// a peer without the protocol extension would silently drop its deadlines and metadata.
 fn greeted(packet: &Packet) -> Result<Option<PeerKind>, ProtocolError> {
     let is_hello = packet.operation == Operation::EXTENSION && packet.id == extension::HELLO;
     if !is_hello || !Hello::is_signed(&packet.body) {

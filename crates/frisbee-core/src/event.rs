@@ -47,7 +47,7 @@ pub enum PeerKind {
 }
 
 impl PeerKind {
-    /// Returns the HELLO of a native peer, or `None` if the peer has not sent one.
+    /// Returns the HELLO that the peer has sent, or `None` if it has sent none.
     pub fn hello(&self) -> Option<&Hello> {
         match self {
             Self::Native(hello) => Some(hello),

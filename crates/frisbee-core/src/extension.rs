@@ -7,7 +7,8 @@ use crate::hello::HELLO_MAX;
 use crate::{Body, Operation, Outbox, Packet, PacketId, TooLong, tlv};
 use bytes::{Buf, Bytes};
 
-/// First packet of every native peer, with its limits and services; see [`Hello`](crate::Hello).
+/// First packet of every peer that supports the protocol extension, with its limits and services; see
+/// [`Hello`](crate::Hello).
 pub const HELLO: PacketId = PacketId(0);
 /// Requests the descriptions of type layouts. The body contains 1 to 64 fingerprints of 16 bytes.
 pub const ASK: PacketId = PacketId(1);

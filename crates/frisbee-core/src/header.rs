@@ -27,7 +27,7 @@ impl Operation {
     pub const PONG: Self = Self(1);
     /// Carries one message of a stream. An empty body closes the stream.
     pub const STREAM: Self = Self(2);
-    /// Extension packet between native peers. Its packet id is its type; see [`extension`](crate::extension). Type 0 is
+    /// Packet of the protocol extension. Its packet id is its type; see [`extension`](crate::extension). Type 0 is
     /// HELLO, which shows that the sender supports operations 3 to 9; see [`Hello`](crate::Hello).
     pub const EXTENSION: Self = Self(3);
     /// Announces that the sender will close the connection and accepts no new calls or streams.

@@ -86,8 +86,8 @@ pub use write_progress::WriteProgress;
 /// larger body.
 pub const BODY_MAX: u32 = 5 * 1024 * 1024;
 
-/// Lower bound of the maximum body size. Every native peer accepts bodies of this size, and errors, resets and similar
-/// protocol packets never exceed it.
+/// Lower bound of the maximum body size. Every peer that supports the protocol extension accepts bodies of this size,
+/// and errors, resets and similar protocol packets never exceed it.
 pub const BODY_MAX_LEAST: u32 = 1024;
 
 /// Version of the protocol extension that is announced in HELLO. Peers may announce any version above 0.

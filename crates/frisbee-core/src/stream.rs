@@ -150,8 +150,8 @@ impl StreamState {
     }
 }
 
-/// Tracks the ids of streams that a native peer has opened. Ids ascend and wrap around, which distinguishes a packet
-/// that opens a stream from a late packet of a stream that was reset.
+/// Tracks the ids of streams that a peer has opened. Ids ascend and wrap around, which distinguishes a packet that
+/// opens a stream from a late packet of a stream that was reset.
 #[derive(Clone, Copy, Debug)]
 pub struct PeerStreamIds {
     by: Role,

@@ -65,7 +65,7 @@ impl End {
     }
 }
 
-/// Returns two connected native ends that have exchanged HELLO, with no bytes in transit.
+/// Returns two connected ends that have exchanged HELLO, with no bytes in transit.
 fn pair(now: Instant) -> (End, End) {
     let (mut client, mut server) = (End::new(Role::Client, now), End::new(Role::Server, now));
     for _ in 0..2 {

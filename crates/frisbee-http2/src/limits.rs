@@ -65,7 +65,7 @@ pub(crate) const SETTINGS_ACKS_MAX: u32 = 8;
 /// Number of bytes of pending frames at which reading stops. Equal to h2o's limit.
 pub(crate) const OUTPUT_MAX: usize = 512 * 1024;
 
-/// Points that [`WasteLimiter`] adds to each charge by itself.
+/// Points that [`WasteLimiter`] itself adds to each charge.
 const CHARGED_EACH: u64 = 64;
 
 /// Timeout for the peer's acknowledgement of SETTINGS, as in nghttp2's programs.
