@@ -191,8 +191,8 @@ impl Generator<'_> {
         );
     }
 
-    /// Returns the entry of a field in the codec table of its message. Adds the messages and enums that it refers to to
-    /// `refs`.
+    /// Returns the entry of a field in the codec table of its message. Records the messages and enums that the field
+    /// uses in `refs`.
     fn spec(
         &self,
         module: &mut Module<'_>,

@@ -41,7 +41,7 @@ use std::time::Instant;
 pub(crate) const CALLS_MAX: usize = 1 << SLOT_BITS;
 const SLOT_BITS: u32 = 14;
 
-/// First id of calls made by the accepting side of a connection. Calls made by the side that dialed have lower ids.
+/// First id of calls made by the accepting side of a connection. Calls made by the side that dialled have lower ids.
 const ACCEPTING_IDS: u16 = 0x8000;
 
 /// Maximum number of concurrent calls until the server has announced its own limit. If that limit is lower, the server
@@ -89,7 +89,7 @@ pub(crate) struct Calls {
     abandoned: usize,
     /// Maximum number of concurrent calls that the server has announced, once known.
     allowed: Option<usize>,
-    /// Whether the local peer dialed the connection, rather than accepted it.
+    /// Whether the local peer dialled the connection, rather than accepted it.
     is_dialler: bool,
     /// Kind of the server, which determines how calls are encoded. Unknown until the server's first packet.
     pub(crate) server: ServerKind,
@@ -294,7 +294,7 @@ impl Calls {
         self.allowed.unwrap_or(CALLS_MAX)
     }
 
-    /// Configures the table for the side that dialed, whose server has not announced its call limit yet.
+    /// Configures the table for the side that dialled, whose server has not announced its call limit yet.
     // The limit of early calls applies until the server announces its own.
     pub(crate) fn set_dialler(&mut self) {
         self.is_dialler = true;
@@ -462,8 +462,8 @@ impl Calls {
     /// operation.
     ///
     /// Invariant: the caller holds the lock of the connection's mailbox, like for
-    /// [`begin_in_turn`](Self::begin_in_turn). A reply may release the id at any time, and the CANCEL must be sent before
-    /// the request of a later call with the same id.
+    /// [`begin_in_turn`](Self::begin_in_turn). A reply may release the id at any time, and the CANCEL must be sent
+    /// before the request of a later call with the same id.
     pub(crate) fn abandon(&mut self, ticket: CallTicket, cancel: impl FnOnce(PacketId, Operation)) {
         let slot = usize::from(ticket.slot);
         let entry = &mut self.slots[slot];

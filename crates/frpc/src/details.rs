@@ -175,7 +175,7 @@ pub struct FieldViolation {
 /// A link in [`Help`].
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct HelpLink {
-    /// Description of what the link leads to.
+    /// Description of the page that the link leads to.
     #[prost(string, tag = "1")]
     pub description: String,
     /// URL of the link.

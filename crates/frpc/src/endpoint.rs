@@ -65,7 +65,7 @@ const REPLIES_END: usize = REPLIES_MAX + 4 * 1024 * 1024;
 /// Protocol router of a client or server connection: serves requests and matches replies to calls.
 pub(crate) struct Endpoint {
     offer: Arc<ServiceOffer>,
-    /// Call table of the side that dialed. The table of an accepting side is stored in the attachments of its
+    /// Call table of the side that dialled. The table of an accepting side is stored in the attachments of its
     /// connection instead.
     calls: Option<Arc<CallTable>>,
 }
@@ -637,7 +637,7 @@ impl Endpoint {
         self.offer.mounts.route(&mut session.mounted, packet, outbox)
     }
 
-    /// Routes a packet with a prefix that a native frpc peer sent for a call made by the side that dialed.
+    /// Routes a packet with a prefix that a native frpc peer sent for a call made by the side that dialled.
     #[cold]
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
@@ -656,7 +656,7 @@ impl Endpoint {
         }
     }
 
-    /// Routes a packet of a reverse call, which the accepting side makes and the dialing side serves.
+    /// Routes a packet of a reverse call, which the accepting side makes and the dialling side serves.
     #[cold]
     fn route_of_accepting_end(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
@@ -678,7 +678,7 @@ impl Endpoint {
         }
     }
 
-    /// Serves a reverse call, which the accepting side makes to the side that dialed.
+    /// Serves a reverse call, which the accepting side makes to the side that dialled.
     #[cold]
     fn serve_backward(
         &self,

@@ -86,9 +86,9 @@ const LOOK_EVERY: u8 = 64;
 
 /// Action to take when the receiver of a stream is dropped.
 pub(crate) enum ReceiverEnd {
-    /// Closes the stream, at a client. The cell holds the status with which sending requests failed, if it did.
+    /// On a client, the stream is closed. The cell holds the status with which sending requests failed, if it did.
     Client(Option<Connection>, Arc<OnceLock<Status>>),
-    /// Returns the receiver to the task that serves the call, at a server.
+    /// On a server, the receiver is returned to the task that serves the call.
     Server(Arc<SharedReceiver>),
 }
 
@@ -113,7 +113,7 @@ pub(crate) struct ReturnSlot {
 }
 
 impl<M: Message> Streaming<M> {
-    /// Returns the cell that a failure to send the requests is stored in, at a client.
+    /// Returns the cell in which a client stores the failure of sending requests.
     pub(crate) fn failed(&self) -> Arc<OnceLock<Status>> {
         match &self.end {
             ReceiverEnd::Client(_, failed) => failed.clone(),
@@ -388,7 +388,7 @@ impl<M: Message> Streaming<M> {
         self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now())
     }
 
-    /// Records the status code with which the server answered the call, at a client.
+    /// Records on a client the status code with which the server answered the call.
     fn handle_answer(&mut self, code: Code) {
         // Once the call has been answered, a success contains no new information.
         if std::mem::replace(&mut self.answered, true) && code == Code::Ok {

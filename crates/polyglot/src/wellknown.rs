@@ -25,7 +25,7 @@ use crate::{
     Codec, DecodeError, Decoder, EncodeError, Encoder, Fields, Kind, Message, MessageView, Root, View, Viewed,
 };
 
-/// [`Codec`] of a wrapper message, such as `google.protobuf.Int32Value`, as its only field's value.
+/// [`Codec`] of a wrapper message, such as `google.protobuf.Int32Value`, whose Rust type is that of its only field.
 #[derive(Debug)]
 pub struct Wrapped<T>(PhantomData<T>);
 
@@ -33,7 +33,7 @@ pub struct Wrapped<T>(PhantomData<T>);
 #[derive(Debug)]
 pub struct Boxed<C>(PhantomData<C>);
 
-/// [`View`] of a wrapper message as its only field's value.
+/// [`View`] of a wrapper message, which contains the value of its only field.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub struct Unwrapped<V>(pub V);
 

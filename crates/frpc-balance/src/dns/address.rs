@@ -17,10 +17,10 @@ pub(crate) struct Address {
     pub(crate) question: Question,
 }
 
-/// What has to be looked up to resolve an address.
+/// The DNS records that must be looked up to resolve an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// Nothing, because the address contains an IP address.
+    /// A literal IP address, which needs no lookup.
     Known(SocketAddr),
     /// The A and AAAA records of a host name.
     Host { name: String, port: u16 },

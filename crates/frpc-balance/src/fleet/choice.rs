@@ -65,7 +65,7 @@ pub(crate) struct CandidateSet {
     deferred_trial: Option<Candidate>,
 }
 
-/// Servers of equal preference, among which calls choose only by weight and cost.
+/// A group of equally preferred servers, among which calls choose only by weight and cost.
 #[derive(Default)]
 struct Tier {
     /// Servers with their weights, indexed by their rank in load reports.

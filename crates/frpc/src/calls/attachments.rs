@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// would create a reference cycle.
 #[derive(Default)]
 pub(crate) struct ConnectionEnd {
-    /// Call table of the side that dialed. Set if the connection belongs to a channel.
+    /// Call table of the side that dialled. Set if the connection belongs to a channel.
     pub(crate) calls: Option<Arc<CallTable>>,
     /// Maximum nesting depth that is accepted in the peer's messages.
     pub(crate) nesting: Nesting,

@@ -28,7 +28,7 @@ pub(crate) struct CalledServices {
 pub(crate) enum Rules {
     /// Messages are sent in the local layout. If the peer's layout differs, the peer translates them.
     Own,
-    /// Messages are translated by the local peer to the layout of the remote peer, which dialed the connection.
+    /// Messages are translated by the local peer to the layout of the remote peer, which dialled the connection.
     Translated(PeerLayout),
     /// Messages are sent in the layout that compat servers use.
     Compat(&'static Layout),
@@ -55,7 +55,7 @@ impl CalledServices {
         self.last.is_some_and(|last| std::ptr::eq(last, layout))
     }
 
-    /// Returns the layout in which to call a service. The side that dialed also announces the service to the peer,
+    /// Returns the layout in which to call a service. The side that dialled also announces the service to the peer,
     /// unless its HELLO has named it.
     ///
     /// # Errors

@@ -50,8 +50,8 @@ pub(crate) trait ReleaseLink: Send + Sync {
 }
 
 impl CallTable {
-    /// Creates the call table of a dialed connection that calls the services of `offers`, optionally with observers and
-    /// timing. The default value is the table of an accepted connection.
+    /// Creates the call table of a dialled connection that calls the services of `offers`, optionally with observers
+    /// and timing. The default value is the table of an accepted connection.
     pub(crate) fn new(
         offers: CalledServices,
         observers: Option<&Arc<Observers>>,

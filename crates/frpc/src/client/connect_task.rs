@@ -34,7 +34,7 @@ const PAUSE_FIRST: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
 /// Minimum lifetime of a connection on which no call was answered. If the server closes it earlier, it counts as a
-/// failed attempt. Equal to the longest delay, so that such a server is dialed no more often than one that does not
+/// failed attempt. Equal to the longest delay, so that such a server is dialled no more often than one that does not
 /// listen.
 const LASTS_MIN: Duration = PAUSE_MAX;
 

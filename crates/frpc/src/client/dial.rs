@@ -17,7 +17,7 @@ pub(crate) struct Dialler {
     /// Name of the server for error messages.
     pub(crate) name: String,
     /// Server name to verify against the certificate. Overrides the name configured for the channel if an address is
-    /// dialed.
+    /// dialled.
     pub(crate) server_name: Arc<Mutex<Option<String>>>,
     /// Whether only one connection can be established, because its transport was supplied by the program.
     pub(crate) is_single: bool,
@@ -29,7 +29,7 @@ impl Dialler {
         Self { name, server_name: Arc::default(), is_single: false, dial: Box::new(dial) }
     }
 
-    /// Creates a dialer for an address. Fails if the address is invalid.
+    /// Creates a dialler for an address. Fails if the address is invalid.
     pub(crate) fn address(address: String) -> Result<Self, frisbee::Error> {
         Client::check_address(&address)?;
         let (name, server_name) = (address.clone(), Arc::<Mutex<Option<String>>>::default());
@@ -45,7 +45,7 @@ impl Dialler {
         Ok(Self { server_name, ..Self::new(name, dial) })
     }
 
-    /// Creates a dialer that obtains its transports from a function.
+    /// Creates a dialler that obtains its transports from a function.
     pub(crate) fn connector<C, F, T>(name: impl Into<String>, connector: C, timeout: Duration) -> Self
     where
         C: Fn() -> F + Send + Sync + 'static,
@@ -66,7 +66,7 @@ impl Dialler {
         })
     }
 
-    /// Creates a dialer for an existing transport, which can only be used once.
+    /// Creates a dialler for an existing transport, which can only be used once.
     pub(crate) fn transport<T: AsyncRead + AsyncWrite + Send + Unpin + 'static>(io: T) -> Self {
         const NAME: &str = "the given transport";
         let transport = Mutex::new(Some(io));

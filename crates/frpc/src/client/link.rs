@@ -27,7 +27,7 @@ use std::task::Poll;
 /// replaced.
 const ABANDONED_MAX: usize = crate::calls::CALLS_MAX / 2;
 
-/// A connection and its call table, shared by the channel and all calls on the connection. If the channel dialed the
+/// A connection and its call table, shared by the channel and all calls on the connection. If the channel dialled the
 /// connection, dropping the last reference closes it.
 pub struct Link {
     pub(crate) connection: Connection,
@@ -84,7 +84,7 @@ impl Link {
         Self { connection, calls, backward, nesting, packing, decompresses, observer, end }
     }
 
-    /// Creates a link to a dialed connection. `offer` contains the services that the client offers to the server, and
+    /// Creates a link to a dialled connection. `offer` contains the services that the client offers to the server, and
     /// the observers.
     pub(crate) fn dialled(connection: Connection, calls: Arc<CallTable>, offer: &ServiceOffer) -> Self {
         let (serves, observers) = (!offer.table.is_empty(), offer.observers.as_ref());

@@ -58,7 +58,7 @@ impl PendingCall<'_> {
         }
     }
 
-    /// Waits until the call can be sent and sends it. `obstacle` is set to what it waits for.
+    /// Waits until the call can be sent and sends it. `obstacle` is set to the reason for the wait.
     async fn wait_and_send(
         &self,
         message: &AnyMessage,

@@ -148,8 +148,8 @@ impl ServiceOffer {
         self.on_connect.iter().for_each(|hook| hook(connection));
     }
 
-    /// Returns the state to attach to a connection. `calls` is the table of outgoing calls if the local peer dialed the
-    /// connection.
+    /// Returns the state to attach to a connection. `calls` is the table of outgoing calls if the local peer dialled
+    /// the connection.
     pub(crate) fn end(&self, calls: Option<&Arc<CallTable>>) -> ConnectionEnd {
         ConnectionEnd {
             calls: calls.cloned(),

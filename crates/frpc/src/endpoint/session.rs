@@ -24,7 +24,7 @@ pub(crate) struct Session {
     /// often of the same method.
     pub(crate) last: Option<(u16, Box<dyn Invoke>)>,
     pub(crate) mounted: MountsSession,
-    /// Table of the calls made to the peer, if it dialed the connection and any call has been made.
+    /// Table of the calls made to the peer, if it dialled the connection and any call has been made.
     pub(crate) calls: Option<Arc<CallTable>>,
     /// Version of the connection's attachments when they were last searched for a call table.
     pub(crate) looked: u32,
@@ -140,7 +140,7 @@ impl Session {
         tracing::debug!(target: "frpc::connection", ?peer, "slow handlers: running them as separate tasks for a while");
     }
 
-    /// Returns the table of the calls made to a peer that dialed the connection, if any call has been made.
+    /// Returns the table of the calls made to a peer that dialled the connection, if any call has been made.
     pub(crate) fn calls(&mut self) -> Option<&Arc<CallTable>> {
         if self.calls.is_none() {
             let attachments = self.caller.connection.attachments();

@@ -29,7 +29,7 @@ pub(crate) const ZSTD: u8 = 1;
 /// decompression bombs, so senders do not compress messages that would exceed it.
 const RATIO_MAX: usize = 256;
 
-/// Which outgoing calls a client or server compresses.
+/// Configuration of which outgoing calls a client or server compresses.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Packing {
     /// Sorted names of the services and methods whose outgoing calls are compressed.

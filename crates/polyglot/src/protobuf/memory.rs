@@ -8,7 +8,7 @@ use bytes::{Buf, BufMut};
 use prost::encoding::{self, DecodeContext, WireType};
 use prost::{DecodeError, Message};
 
-/// A protobuf-encoded message whose decoded memory can be computed in advance.
+/// A message type whose memory after decoding can be computed from its protobuf-encoded bytes.
 pub trait Protobuf {
     /// Returns how the field with this number uses memory. Unknown fields use none.
     fn field(_number: u32) -> Field {
