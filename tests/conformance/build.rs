@@ -25,13 +25,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     protos.sort();
     frpc_build::configure()
         .compile_well_known_types(true)
-        // So that the order of entries is always the same.
+        // Sorts the entries, so that their order is deterministic.
         .btree_map(".")
         .json(true)
         .include_file("all.rs")
         .file_descriptor_set_path(out.join("all.bin"))
-        // These schemas have no peers that they could break.
-        // Nor a server, whose thousands of services would need operations.
+        // These schemas have no peers whose compatibility matters. They need no server either, because thousands of
+        // services would exceed the operation numbers.
         .numbering(frpc_build::Numbering::Go)
         .compile_protos(&protos, &folders)?;
 
@@ -55,7 +55,7 @@ fn find(folder: &Path, protos: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Adds the messages among `items`, which are in the module `path`, to the table.
+/// Adds the messages among `items` to the table. The items belong to the module `path`.
 fn walk(items: &[Item], path: &str, out: &Path, table: &mut String) -> Result<(), Box<dyn std::error::Error>> {
     for item in items {
         match item {
@@ -82,7 +82,7 @@ fn walk(items: &[Item], path: &str, out: &Path, table: &mut String) -> Result<()
     Ok(())
 }
 
-/// The name of the message of this codec.
+/// Returns the message name of this codec.
 fn message_name(item: &syn::ItemImpl) -> Option<String> {
     let (_, implemented, _) = item.trait_.as_ref()?;
     let is_codec = implemented.segments.iter().any(|segment| segment.ident == "polyglot")

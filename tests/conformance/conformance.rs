@@ -37,7 +37,7 @@ fn the_schemas_are_many_and_each_message_is_in_the_table() {
     let proto = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/proto");
     assert!(fs::read_dir(proto).expect("folder should be readable").count() >= 60);
     let pool = pool();
-    // Schemas from elsewhere may import descriptor.proto, which is proto2.
+    // Schemas of other projects may import descriptor.proto, which is proto2.
     let is_ours = |it: &MessageDescriptor| !it.is_map_entry() && it.parent_file().syntax() == Syntax::Proto3;
     let declared: BTreeSet<String> = pool.all_messages().filter(is_ours).map(|it| it.full_name().to_owned()).collect();
     let in_table: BTreeSet<String> = MESSAGES.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -55,7 +55,7 @@ fn values_survive_and_are_the_same_to_go_in_polyglot_and_json() {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     let mut with_json = 0;
     for at in 0..count {
-        // Each message in turn, so that even a short run has all of them.
+        // Uses each message in turn, so that even a short run covers all of them.
         let (name, ways) = &MESSAGES[usize::try_from(at).expect("value should fit usize") % MESSAGES.len()];
         let failed = |error: String| -> ! { panic!("value {at} of seed {seed}, a `{name}`: {error}") };
         let value = random.message(&pool.get_message_by_name(name).expect("schema should contain the message"));

@@ -16,7 +16,7 @@ fn number(variable: &str, default: u64) -> u64 {
     env::var(variable).map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{variable} is {value:?}")))
 }
 
-/// Calls a function with so many random values, each message in turn.
+/// Calls a function with `count` random values, using each message type in turn.
 fn for_values(count: u64, mut check: impl FnMut(&Ways, &MessageDescriptor, &DynamicMessage, &mut Random) -> Outcome) {
     let seed = number("CONFORMANCE_SEED", 1);
     let pool = DescriptorPool::decode(DESCRIPTORS).expect("descriptors should be valid");
@@ -24,7 +24,7 @@ fn for_values(count: u64, mut check: impl FnMut(&Ways, &MessageDescriptor, &Dyna
     for at in 0..count {
         let (name, ways) = &MESSAGES[usize::try_from(at).expect("value should fit usize") % MESSAGES.len()];
         let descriptor = pool.get_message_by_name(name).expect("schema should contain the message");
-        // Through protobuf, where negative zero without presence is the default.
+        // Converted by protobuf, for which negative zero without presence is the default value.
         let value = random.message(&descriptor).encode_to_vec();
         let value = DynamicMessage::decode(descriptor.clone(), &*value).expect("encoded message should be decodable");
         let checked = check(ways, &descriptor, &value, &mut random);
@@ -51,7 +51,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, generated: &T) -> 
     if ours == generated { Ok(()) } else { Err(format!("{what}\n     ours: {ours:02x?}\ngenerated: {generated:02x?}")) }
 }
 
-/// How often both codecs have refused or accepted something.
+/// Number of inputs that both codecs rejected, and that both accepted.
 #[derive(Default)]
 struct Verdicts {
     refused: usize,
@@ -126,7 +126,7 @@ fn json_with_mistakes_is_refused_by_both_codecs_or_by_neither() {
             match random.below(4) {
                 0 => drop(json.remove(at)),
                 1 => json.insert(at, letter),
-                // A part that occurs twice, such as a key with its value.
+                // Duplicates a part, such as a key with its value.
                 2 => {
                     let part = json[at..].to_vec();
                     let part = &part[..random.below(part.len() + 1)];
@@ -157,8 +157,8 @@ fn both_codecs_refuse_the_same_malformed_bodies() {
             match random.below(4) {
                 0 => body.truncate(at.max(1)),
                 1 => drop(body.remove(at)),
-                2 => body.insert(at, u8::try_from(random.below(256)).expect("value should fit u8")),
-                _ => body[at] = u8::try_from(random.below(256)).expect("value should fit u8"),
+                2 => body.insert(at, u8::try_from(random.below(256)).expect("random value should fit into a byte")),
+                _ => body[at] = u8::try_from(random.below(256)).expect("random value should fit into a byte"),
             }
             if body.is_empty() {
                 break;

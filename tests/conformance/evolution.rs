@@ -30,14 +30,14 @@ use prost_reflect::{DescriptorPool, FieldDescriptor, Kind, ReflectMessage as _, 
 use std::collections::BTreeSet;
 use std::env;
 
-/// A schema under edit. Types are named by their indices, which edits keep.
+/// A schema that is edited. Types are identified by their indices, which edits do not change.
 #[derive(Clone, Debug)]
 struct Model {
     messages: Vec<MessageModel>,
     enums: Vec<EnumModel>,
-    /// Names and numbers are never used twice.
+    /// Next unused number, also used in names. Neither numbers nor names are reused.
     next: i32,
-    /// Whether a map has got other keys, or has become a list or the reverse.
+    /// Whether the key type of a map was changed, or a map became a list or vice versa.
     has_changed_maps: bool,
 }
 
@@ -95,7 +95,7 @@ const SCALARS: [Type; 15] = [
     Type::Double,
 ];
 
-/// The types that a type may change to, itself included.
+/// Groups of types that are compatible with each other.
 const GROUPS: [&[Type]; 7] = [
     SCALARS.split_at(5).0,
     &[Type::Sint32, Type::Sint64],
@@ -197,7 +197,7 @@ impl Model {
                 }
             }
             25 if count > 0 => {
-                // A message of the same structure in place of one.
+                // Replaces a message type by another one with the same structure.
                 if let Of::Message(of) = self.messages[message].fields[at].of {
                     let name = self.take(random);
                     let copy = MessageModel { name: format!("C{name}"), ..self.messages[of].clone() };
@@ -232,7 +232,7 @@ impl Model {
         }
     }
 
-    /// Makes a map a list of messages, or the reverse.
+    /// Converts a map to a list of messages, or vice versa.
     fn change_map(&mut self, message: usize, at: usize, random: &mut Random) {
         self.has_changed_maps = true;
         let field = self.messages[message].fields[at];
@@ -296,7 +296,7 @@ impl Model {
     fn message(&self, message: &MessageModel) -> DescriptorProto {
         let mut proto = DescriptorProto { name: Some(message.name.clone()), ..DescriptorProto::default() };
         let oneof = |name: String| OneofDescriptorProto { name: Some(name), ..OneofDescriptorProto::default() };
-        // Only oneofs with members may be declared, and those of `optional` come last.
+        // Only oneofs that have members may be declared. Those of `optional` fields come last.
         let mut oneofs = Vec::new();
         for field in &message.fields {
             if let Shape::Member(of) = field.shape
@@ -362,7 +362,7 @@ fn enum_number(random: &mut Random) -> i32 {
     [1, -1, 2, 5, 127, 128, i32::MAX, i32::MIN, 1000, 3][random.below(10)]
 }
 
-/// Gives some enums numbers that the schema lacks, and leaves one entry of each map if `cut` says so.
+/// Sets some enums to numbers that the schema lacks. If `cut`, keeps only one entry of each map.
 fn vary(value: &mut Value, random: &mut Random, cut: bool) {
     match value {
         Value::EnumNumber(number) if random.below(4) == 0 => *number = enum_number(random),
@@ -387,7 +387,7 @@ fn vary_fields(message: &mut DynamicMessage, random: &mut Random, cut: bool) {
     }
 }
 
-/// One version of a schema.
+/// One version of an edited schema.
 struct Version {
     root: MessageDescriptor,
     description: Description,
@@ -429,10 +429,10 @@ impl Test<'_> {
         }
     }
 
-    /// Returns a message of the writer as the reader gets it by translation.
+    /// Translates a message of the writer, as the reader receives it.
     fn translate(&self, plan: &Plan, body: &[u8]) -> Result<DynamicMessage, String> {
         let mut out = b"before".to_vec();
-        if let Some(root) = plan.root(0, 0).expect("plan should have no refusal") {
+        if let Some(root) = plan.root(0, 0).expect("schemas should be compatible") {
             let done = plan.translate(root, body, &mut out, LIMITS).map_err(|error| error.to_string())?;
             let bound = 16 * (body.len() + out.len());
             assert!(
@@ -446,14 +446,14 @@ impl Test<'_> {
         self.read(&self.to.root, &out[6..])
     }
 
-    /// Returns a message of the writer as the reader gets it by protobuf.
+    /// Converts a message of the writer to the reader's schema by protobuf.
     fn by_protobuf(&self, message: &DynamicMessage) -> Result<DynamicMessage, String> {
         DynamicMessage::decode(self.to.root.clone(), &*message.encode_to_vec()).map_err(|error| error.to_string())
     }
 
     fn check(&self, message: &DynamicMessage, extended: &Plan, flat: &Plan) -> Result<u64, String> {
         let mut checked = 0;
-        // Through protobuf, where negative zero without presence is the default.
+        // Converted by protobuf, for which negative zero without presence is the default value.
         let message = DynamicMessage::decode(self.from.root.clone(), &*message.encode_to_vec())
             .map_err(|error| error.to_string())?;
         let Ok(rich_body) = self.write(&message, Form::Extended) else { return Ok(0) };
@@ -462,7 +462,7 @@ impl Test<'_> {
         let got = self.translate(extended, &rich_body);
         compare(&expected, &got).map_err(|error| format!("rich to rich: {error}\n{}", shown()))?;
         checked += 1;
-        // The flat form of the reader says less.
+        // The reader's flat encoding cannot represent absence.
         let expected_flat = expected.and_then(|expected| {
             let body = self.write(&expected, Form::Flat)?;
             self.read(&self.to.root, &body)
@@ -486,7 +486,7 @@ impl Test<'_> {
 
 type Read = Result<DynamicMessage, String>;
 
-/// As [`compare`], without presence.
+/// Like [`compare`], but ignores presence, which the flat encoding lacks.
 fn compare_flat(expected: &Read, got: &Read) -> Result<(), String> {
     match got {
         Err(error) if error.contains("unknown to the reader and has no index") => Ok(()),
@@ -497,7 +497,7 @@ fn compare_flat(expected: &Read, got: &Read) -> Result<(), String> {
     }
 }
 
-/// Both are equal without unknown fields, or both fail.
+/// Checks that both messages are equal apart from unknown fields, or that both conversions failed.
 fn compare(expected: &Read, got: &Read) -> Result<(), String> {
     match (expected, got) {
         (Ok(expected), Ok(got)) => same_message(expected, got, true),
@@ -545,7 +545,7 @@ fn same(expected: &Value, got: &Value, presence: bool) -> Result<(), String> {
     if is_same { Ok(()) } else { Err(format!("expected {expected:?}, got {got:?}")) }
 }
 
-/// Checks that protobuf forbids what the plan refuses, and that the refusal names the field.
+/// Checks that protobuf also forbids the change that the plan rejects, and that the error names the field.
 fn check_refusal(refusal: &Refusal, from: &Version, to: &Version) {
     let fingerprint = from.description.fingerprint();
     let text = refusal.describe(&to.description, &to.names, false, fingerprint);
@@ -553,11 +553,15 @@ fn check_refusal(refusal: &Refusal, from: &Version, to: &Version) {
     let (number, rest) = rest.split_once(" (`").unwrap_or_else(|| panic!("{text}"));
     let (_, rest) = rest.split_once("`) of p.").unwrap_or_else(|| panic!("{text}"));
     let (message, _) = rest.split_once(" is ").unwrap_or_else(|| panic!("{text}"));
-    let message = to.root.parent_pool().get_message_by_name(&format!("p.{message}")).expect("it should be declared");
-    let number = number.parse().expect("it should be a number");
-    let reader = message.get_field(number).expect("the reader should have the field");
+    let message = to
+        .root
+        .parent_pool()
+        .get_message_by_name(&format!("p.{message}"))
+        .expect("message in the error should be declared");
+    let number = number.parse().expect("error should contain a field number");
+    let reader = message.get_field(number).expect("reader should have the field in the error");
     assert!(text.ends_with(&format!("at the peer (layout {fingerprint})")), "{text}");
-    // Some message of the writer has it otherwise.
+    // At least one field of the writer with this number has an incompatible type.
     let pool = from.root.parent_pool();
     let fields = pool.all_messages().filter_map(|message| message.get_field(number));
     assert!(fields.into_iter().any(|writer| !is_compatible(&writer, &reader)), "{text}");
@@ -584,7 +588,7 @@ fn is_compatible(from: &FieldDescriptor, to: &FieldDescriptor) -> bool {
     from.is_list() == to.is_list() && is_compatible_kind
 }
 
-/// Finds a field whose type may not change as it does.
+/// Returns a field whose type was changed incompatibly.
 fn forbidden(from: &MessageDescriptor, to: &MessageDescriptor, seen: &mut BTreeSet<[String; 2]>) -> Option<String> {
     if !seen.insert([from.full_name().to_owned(), to.full_name().to_owned()]) {
         return None;
@@ -616,8 +620,7 @@ fn edited_schemas_read_each_other_as_in_protobuf() {
         }
         let versions = [Version::new(&before), Version::new(&after)];
         for (from, to) in [(&versions[0], &versions[1]), (&versions[1], &versions[0])] {
-            let plan =
-                |form| Plan::new(&from.description, &to.description, &[(0, 0)], form).expect("it should be small");
+            let plan = |form| Plan::new(&from.description, &to.description, &[(0, 0)], form).expect("plan should fit");
             let (extended, flat) = (plan(Form::Extended), plan(Form::Flat));
             if let Err(refusal) = extended.root(0, 0) {
                 check_refusal(refusal, from, to);

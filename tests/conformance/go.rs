@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use conformance::InJson;
 
-/// A running encoder. It ends when its standard input does.
+/// A running Go encoder. It ends when its standard input is closed.
 pub(crate) struct Encoder {
     child: Child,
     stdin: Option<BufWriter<ChildStdin>>,
@@ -15,11 +15,11 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    /// Starts the encoder for the messages of a descriptor set, if there is Go.
+    /// Starts the Go encoder for the messages of a descriptor set. Returns `None` if Go is not installed.
     pub(crate) fn start(descriptors: &[u8]) -> Option<Self> {
         if Command::new("go").arg("version").output().is_err() {
             assert!(std::env::var_os("FRISBEE_REQUIRE_GO").is_none(), "Go is required here and is not installed");
-            // Written to the terminal directly, because the test's own output is shown only on failure.
+            // Written to the terminal directly, because captured output is shown only if the test fails.
             let _ = std::io::stderr()
                 .lock()
                 .write_all(b"\nSKIPPED: Go is not installed, so no bytes were compared with those of Go\n");
@@ -33,7 +33,7 @@ impl Encoder {
             .arg(".")
             .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/go"))
             .output()
-            .expect("process should start");
+            .expect("Go compiler should start");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         let set = folder.join("conformance.bin");
         fs::write(&set, descriptors).expect("file should be written");
@@ -42,14 +42,14 @@ impl Encoder {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("process should start");
+            .expect("encoder should start");
         let stdin = child.stdin.take().map(BufWriter::new);
         let stdout = BufReader::new(child.stdout.take().expect("stdout should be piped"));
         Some(Self { child, stdin, stdout })
     }
 
-    /// The flat Polyglot form of a message that is given as protobuf, and its JSON, if it has any. `json` is ours,
-    /// which has to be the same message.
+    /// Encodes a protobuf message in the flat Polyglot encoding and as JSON, if it has a JSON representation. Also
+    /// passes `json`, which must decode to the same message.
     pub(crate) fn encode(
         &mut self,
         name: &str,
@@ -74,9 +74,9 @@ impl Encoder {
 
     fn read(&mut self) -> Vec<u8> {
         let mut len = [0; 4];
-        self.stdout.read_exact(&mut len).expect("peer should send the expected bytes");
+        self.stdout.read_exact(&mut len).expect("encoder should send the length of its result");
         let mut answer = vec![0; usize::try_from(u32::from_be_bytes(len)).expect("value should fit usize")];
-        self.stdout.read_exact(&mut answer).expect("peer should send the expected bytes");
+        self.stdout.read_exact(&mut answer).expect("encoder should send its result");
         answer
     }
 }

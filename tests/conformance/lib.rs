@@ -17,22 +17,22 @@ pub mod all {
 /// The parsed schemas, as an encoded `FileDescriptorSet`.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/all.bin"));
 
-/// The JSON of a value, or none if it has none.
+/// JSON of a value, or `None` if the value has no JSON representation.
 pub type InJson = Option<Vec<u8>>;
 
-/// The ways of a message into other encodings and back. The values come as protobuf.
+/// Conversions of a message type to other encodings and back. The values are given in protobuf's encoding.
 pub struct Ways {
-    /// Returns a value in the flat form of Polyglot, after it has been there and back.
+    /// Encodes a value in Polyglot and decodes it again. Returns its flat encoding.
     pub carry: fn(&[u8]) -> Result<Vec<u8>, String>,
-    /// Reads a body in either form of Polyglot and writes it in the rich one.
+    /// Decodes a body in either Polyglot encoding and returns its rich encoding.
     pub read: fn(&[u8]) -> Result<Vec<u8>, String>,
-    /// Returns a value in the rich form of Polyglot.
+    /// Returns the rich Polyglot encoding of a value.
     pub rich: fn(&[u8]) -> Result<Vec<u8>, String>,
-    /// Returns a value as JSON after it has been there and back.
+    /// Encodes a value as JSON, decodes it again, and returns the JSON.
     pub to_json: fn(&[u8]) -> Result<InJson, String>,
-    /// Reads a value from JSON that another program has written, and compares it with the one in protobuf.
+    /// Decodes JSON of another program, and compares the result with the value in protobuf.
     pub from_json: fn(&[u8], &[u8]) -> Result<(), String>,
-    /// Reads JSON, and returns the message as JSON.
+    /// Decodes JSON and encodes the message as JSON again.
     pub read_json: fn(&[u8]) -> Result<String, String>,
 }
 
@@ -49,12 +49,12 @@ impl Ways {
     }
 }
 
-/// Every message by its full name, with its ways.
+/// The conversions of every message type, by its full name.
 pub const MESSAGES: &[(&str, Ways)] = include!(concat!(env!("OUT_DIR"), "/table.rs"));
 
-/// Reads a value as protobuf, carries it through Polyglot and back in both forms, and returns its flat form.
+/// Decodes a protobuf value, encodes and decodes it in both Polyglot encodings, and returns its flat encoding.
 ///
-/// The rich form has to bring back exactly the same value, the flat form one with the same flat form.
+/// The rich encoding must preserve the value exactly, and the flat encoding must preserve its flat encoding.
 fn carry<M: Message + prost::Message + Default + Debug>(protobuf: &[u8]) -> Result<Vec<u8>, String> {
     let value = M::decode(protobuf).map_err(|error| error.to_string())?;
     let rich = encode(&value, Form::Extended)?;
@@ -81,14 +81,14 @@ fn rich<M: Message + prost::Message + Default>(protobuf: &[u8]) -> Result<Vec<u8
     encode(&M::decode(protobuf).map_err(|error| error.to_string())?, Form::Extended)
 }
 
-/// The types that `Any` may hold.
+/// Types that an `Any` may contain.
 static TYPES: LazyLock<Types> = LazyLock::new(Types::well_known);
 
 fn to_json<M: prost::Message + Json + Debug>(protobuf: &[u8]) -> Result<InJson, String> {
     let value = M::decode(protobuf).map_err(|error| error.to_string())?;
     match text(&value) {
         Ok(json) => from_json::<M>(protobuf, &json).map(|()| Some(json)),
-        // Values do not nest deeply, so this would be a defect here.
+        // Values are not nested deeply, so an error is a defect here.
         Err(error) if matches!(error.reason(), EncodeReason::NestingTooDeep) => Err(error.to_string()),
         Err(_) => Ok(None),
     }
@@ -99,7 +99,7 @@ fn from_json<M: prost::Message + Json + Debug>(protobuf: &[u8], json: &[u8]) -> 
     let shown = || String::from_utf8_lossy(json);
     let read: M = Options::new().types(&TYPES).decode(json).map_err(|error| format!("{error}: {}", shown()))?;
     let same = text(&read).and_then(|read| Ok(read == text(&value)?));
-    // Compared as JSON, since NaN has many forms in binary.
+    // Compared as JSON, because NaN has several binary representations.
     if same.map_err(|error| error.to_string())? {
         return Ok(());
     }

@@ -4,10 +4,10 @@ use prost_reflect::bytes::Bytes;
 use prost_reflect::prost::Message as _;
 use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescriptor, ReflectMessage as _, Value};
 
-/// How deep messages are filled that contain each other.
+/// Maximum depth to which recursive messages are filled.
 const DEPTH_MAX: u32 = 5;
 
-/// SplitMix64: small, and good enough to reach every corner.
+/// SplitMix64 random number generator, which is small and of sufficient quality.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -37,7 +37,7 @@ impl Random {
             return message;
         }
         for field in descriptor.fields() {
-            // Members of one oneof displace each other, so that each is the last now and then.
+            // Each member of a oneof replaces the others, so every member is sometimes the last one.
             let is_present = self.below(3) != 0 && !(field.containing_oneof().is_some() && self.below(2) == 0);
             if is_present && !(depth >= DEPTH_MAX && contains_message(&field)) {
                 message.set_field(&field, self.field(&field, depth));
@@ -46,13 +46,14 @@ impl Random {
         message
     }
 
-    /// Fills a well-known type whose random fields would have no JSON, and says whether it is one.
+    /// Fills a well-known type for which random fields would have no JSON. Returns whether the message is of such a
+    /// type.
     fn well_known(&mut self, message: &mut DynamicMessage, depth: u32) -> bool {
         const NANOS: usize = 1_000_000_000;
         let descriptor = message.descriptor();
         match descriptor.full_name() {
             "google.protobuf.Timestamp" => {
-                // The years 1 to 9999.
+                // Years 1 to 9999.
                 let seconds = self.next() % 315_537_897_600;
                 message.set_field_by_number(1, Value::I64(seconds.cast_signed() - 62_135_596_800));
                 let nanos = [0, self.below(NANOS), self.below(1000) * 1_000_000][self.below(3)];
@@ -72,7 +73,7 @@ impl Random {
             }
             "google.protobuf.Value" => {
                 let members: Vec<_> = descriptor.fields().collect();
-                // Lists and structs have to end somewhere.
+                // Bounds the depth of lists and structs.
                 let members = &members[..if depth >= DEPTH_MAX { 4 } else { members.len() }];
                 let member = &members[self.below(members.len())];
                 let value = match self.value(&member.kind(), depth) {
@@ -85,7 +86,7 @@ impl Random {
                 let pool = descriptor.parent_pool();
                 let names = ["Duration", "Timestamp", "Int64Value", "Empty", "FieldMask", "Value"];
                 let name = format!("google.protobuf.{}", names[self.below(names.len())]);
-                // Not every pool has them all.
+                // A pool may lack some of the types.
                 let Some(content) = pool.get_message_by_name(&name) else { return true };
                 let content = self.message_at(&content, DEPTH_MAX).encode_to_vec();
                 message.set_field_by_number(1, Value::String(format!("type.example/{name}")));
@@ -112,7 +113,8 @@ impl Random {
         self.value(&field.kind(), depth)
     }
 
-    /// Now and then so many that their number takes two bytes, but not at every level of a tree.
+    /// Returns a random number of elements. It is sometimes so large that its varint has two bytes, but not at every
+    /// level of a tree.
     fn len(&mut self, depth: u32) -> usize {
         match self.below(40) {
             0 if depth == 0 => 130,
@@ -153,7 +155,7 @@ impl Random {
         }
     }
 
-    /// All lengths of varints alike, and the ends of all ranges.
+    /// Returns integers with varints of all lengths, and the limits of all ranges.
     fn integer(&mut self) -> u64 {
         match self.below(4) {
             0 => [0, 1, u64::MAX, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 1 << 63, (1 << 63) - 1][self.below(8)],
@@ -178,13 +180,13 @@ impl Random {
     }
 }
 
-/// Go hands floats through doubles when it does not know the type, which makes every NaN a quiet one.
+/// Avoids signalling NaNs, because Go converts floats of unknown types to doubles, which makes every NaN quiet.
 fn quiet(value: f32) -> f32 {
     const QUIET: u32 = 1 << 22;
     if value.is_nan() { f32::from_bits(value.to_bits() | QUIET) } else { value }
 }
 
-/// Whether a value of this field has messages in it.
+/// Returns whether values of this field contain messages.
 fn contains_message(field: &FieldDescriptor) -> bool {
     match field.kind() {
         Kind::Message(entry) if field.is_map() => matches!(entry.map_entry_value_field().kind(), Kind::Message(_)),

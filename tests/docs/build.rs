@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The pages, and what their blocks are called by.
+/// Returns the pages, with the prefix of the names of their code blocks.
 fn pages(root: &Path) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
     let mut pages = vec![("readme".to_owned(), root.join("README.md"))];
     for (folder, is_page) in [("docs", true), ("crates", false)] {
@@ -63,7 +63,7 @@ fn pages(root: &Path) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
     Ok(pages)
 }
 
-/// The blocks of code of a page, each with the text after its three backquotes.
+/// Returns the code blocks of a page, each with the text after its three backticks.
 fn code(text: &str) -> impl Iterator<Item = (&str, String)> {
     let mut lines = text.lines();
     std::iter::from_fn(move || {

@@ -16,7 +16,7 @@ impl agents::Agent for Agent {
     }
 }
 
-/// As tokio-postgres has it, for hand-off.md.
+/// Configuration type like that of tokio-postgres, for hand-off.md.
 pub(crate) struct PostgresConfig;
 
 pub(crate) struct NoTls;

@@ -13,7 +13,7 @@ mod pages;
 use std::error::Error;
 use std::sync::OnceLock;
 
-/// Where the server of the README listens, in place of the address that the pages name.
+/// Address of the README's server, used instead of the address in the pages.
 static ADDRESS: OnceLock<String> = OnceLock::new();
 
 fn address() -> &'static str {
@@ -27,7 +27,7 @@ macro_rules! items {
     };
 }
 
-/// Statements of a block, in a scope of their own.
+/// Executes the statements of a code block in their own scope.
 macro_rules! statements {
     ($block:literal) => {
         include!(concat!(env!("OUT_DIR"), "/", $block, ".body.rs"))
@@ -36,7 +36,7 @@ macro_rules! statements {
 
 use {items, statements};
 
-/// What the functions around blocks return.
+/// Return type of the functions that wrap code blocks.
 type Outcome = Result<(), Box<dyn Error>>;
 
 #[test]

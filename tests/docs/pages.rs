@@ -15,7 +15,7 @@ pub(crate) mod readme {
         // At the end of the same file.
         super::items!("simulation-1");
 
-        /// Serves as `main` does, on a port that is free. Returns the address.
+        /// Serves like `main` of the README, but on a free port. Returns the address.
         pub(crate) async fn start() -> Result<String, frpc::Error> {
             let server = Server::builder().add_service(GreeterServer::new(Service)).bind("127.0.0.1:0").await?;
             let address = server.local_addr().to_string();
@@ -24,7 +24,7 @@ pub(crate) mod readme {
         }
     }
 
-    /// Shared by the client and the server above: the types of the schema.
+    /// Types of the schema, shared by the client and the server above.
     pub(crate) mod greet {
         #![allow(missing_docs, unreachable_pub)]
         frpc::include_proto!("greet");
@@ -35,7 +35,7 @@ pub(crate) mod readme {
         Ok(())
     }
 
-    /// A service, for other pages.
+    /// A service that other pages use.
     pub(crate) struct Service;
 
     impl greet::Greeter for Service {

@@ -353,7 +353,7 @@ fn blocking_stream_handler_moves_and_is_logged() {
             until("it is noticed", || !lines_about(peer).is_empty()).await;
             if backend == IoBackend::Tokio && !uring_is_required() {
                 call(&others).await;
-                // The blocking connection makes calls as well.
+                // The blocking connection also makes calls.
                 call(std::slice::from_ref(&client)).await;
             }
             holder.release();
@@ -572,7 +572,7 @@ fn lines_of_a_panic(hook: Duration) -> Vec<String> {
         let client = connect(&address).await;
         client.sleep(SleepRequest::default()).await.expect_err("panicking handler should fail the call");
         assert!(has_run.load(Ordering::Relaxed));
-        // This is longer than the log waits for a panic.
+        // Longer than the time for which logging is delayed to detect a panic.
         tokio::time::sleep(Duration::from_secs(1)).await;
         LINES.lock().expect("lock should not be poisoned").clone()
     })

@@ -4,7 +4,7 @@ use frisbee_shm::{Listener, Stream, connect};
 use frisbee_tests::process::ran_alone;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// The open descriptors, and the maps of shared memory.
+/// Returns the open descriptors and shared memory maps of this process.
 fn open_descriptors() -> (usize, usize) {
     let descriptors = std::fs::read_dir("/proc/self/fd").expect("folder should be readable").count();
     let maps = std::fs::read_to_string("/proc/self/maps").expect("file should be readable");
@@ -49,7 +49,7 @@ async fn a_connection_that_has_ended_leaves_no_descriptor_and_no_map() {
     assert_eq!(open_descriptors(), (before.0 + 50 * 2 * 3, 50 * 2), "a socket and two pipes at either end, and a map");
     drop(open);
     assert_eq!(open_descriptors(), before);
-    // One whose rings have grown, and the ring of the client has not been received.
+    // A connection whose ring was enlarged, while the client's new ring was not received.
     let (mut client, mut server) = pair(&listener, &path).await;
     server.write_all(&[7; 300_000]).await.expect("write should succeed");
     client.read_exact(&mut [0; 300_000]).await.expect("peer should send the expected bytes");
@@ -58,7 +58,7 @@ async fn a_connection_that_has_ended_leaves_no_descriptor_and_no_map() {
     assert_eq!((descriptors, maps), (before.0 + 2 * 3, 2 + 3), "the ring that both have, and the one on its way");
     drop((client, server));
     assert_eq!(open_descriptors(), before);
-    // One that ends before anything is agreed on.
+    // A connection that ends before shared memory is negotiated.
     drop(tokio::net::UnixStream::connect(&path).await);
     let error = listener.accept().await.expect("client should connect").read(&mut [0]).await;
     assert_eq!(error.expect("input should end"), 0);

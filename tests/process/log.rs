@@ -143,7 +143,7 @@ async fn panicking_or_internal_handler_is_logged_with_method_and_peer() {
     }
 }
 
-/// How many lines a log at the level INFO would have.
+/// Returns the number of captured lines at the level INFO or above.
 fn lines_at_info() -> usize {
     LINES.lock().expect("lock should not be poisoned").iter().filter(|(level, ..)| *level <= Level::INFO).count()
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The sources in a folder and the folders in it.
+/// Returns the sources in a folder and its subfolders.
 pub(super) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("folder should be readable") {
         let path = entry.expect("folder entry should be readable").path();
@@ -15,7 +15,7 @@ pub(super) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The public async functions of a file whose documentation has no section about it.
+/// Returns the public async functions of a file whose documentation has no section on cancel safety.
 fn silent(source: &str) -> Vec<String> {
     let (mut is_documented, mut silent) = (false, Vec::new());
     for line in source.lines().map(str::trim_start) {

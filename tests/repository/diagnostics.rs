@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The library frpc that this test was built with: the newest in cargo's folder.
+/// Returns the path of the frpc library with which this test was built: the most recent one in cargo's folder.
 fn library() -> PathBuf {
     let folder = env::current_exe()
         .expect("program should have a path")

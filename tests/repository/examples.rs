@@ -5,8 +5,8 @@ use super::cancel_safety::sources;
 use super::promises::root;
 use std::fs;
 
-/// The public items that the examples, pages, tests and benchmarks of this repository name most, the most named first:
-/// the folder of the crate, and the item. Items of one name in two crates were counted together.
+/// The public items used most by the examples, pages, tests and benchmarks of this repository, in descending order: the
+/// folder of the crate, and the item. Items with the same name in two crates were counted together.
 const MOST_NAMED: [(&str, &str); 45] = [
     ("frpc", "Server"),
     ("frisbee", "Server"),
@@ -55,10 +55,10 @@ const MOST_NAMED: [(&str, &str); 45] = [
     ("frpc", "Middleware"),
 ];
 
-/// The kinds of declarations that make an item of a library's page.
+/// Keywords of declarations that appear in a library's documentation.
 const DECLARATIONS: [&str; 5] = ["pub struct ", "pub enum ", "pub trait ", "pub fn ", "macro_rules! "];
 
-/// All sources of a library.
+/// Returns all sources of a library.
 fn library(folder: &str) -> Vec<(String, String)> {
     let mut files = Vec::new();
     sources(&root().join("crates").join(folder).join("src"), &mut files);
@@ -68,7 +68,7 @@ fn library(folder: &str) -> Vec<(String, String)> {
     files.into_iter().map(read).collect()
 }
 
-/// Whether a source declares an item at the outermost level, and if so, whether its documentation has code.
+/// Returns whether a source declares a top-level item, and if so, whether its documentation contains code.
 fn has_example(source: &str, item: &str) -> Option<bool> {
     let mut has_code = false;
     for line in source.lines() {
@@ -83,7 +83,7 @@ fn has_example(source: &str, item: &str) -> Option<bool> {
     None
 }
 
-/// The lines of a source that exclude a code block of a doc comment from the tests.
+/// Returns the lines of a source that exclude a code block in a doc comment from the tests.
 fn ignored(source: &str) -> Vec<&str> {
     let is_opening = |line: &&str| {
         let comment = line.trim_start();

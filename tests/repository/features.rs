@@ -7,7 +7,7 @@ use std::fs;
 /// Features that only the project's own benches use.
 const INTERNAL: [&str; 1] = ["tokio-uring"];
 
-/// The names in backticks in the first column of the table below this heading.
+/// Returns the names in backticks in the first column of the table below a heading.
 fn listed(text: &str, heading: &str) -> BTreeSet<String> {
     let (_, table) = text.split_once(heading).expect("page should contain a list of features");
     let rows =

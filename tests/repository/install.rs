@@ -3,7 +3,7 @@
 use super::promises::root;
 use std::fs;
 
-/// The pages that tell readers how to depend on a package.
+/// Returns the pages that contain dependency lines for readers.
 fn pages() -> Vec<(String, String)> {
     let mut paths = vec![root().join("README.md")];
     for (folder, file) in [("docs", ""), ("crates", "README.md"), ("clients", "README.md")] {
@@ -19,7 +19,7 @@ fn pages() -> Vec<(String, String)> {
     paths.iter().map(|path| (path.display().to_string(), read(path))).collect()
 }
 
-/// The requirement of a line `NAME = REQUIREMENT` for one of our packages.
+/// Returns the version requirement in a line `NAME = REQUIREMENT` for a package of this repository.
 fn requirement(text: &str) -> Option<&str> {
     let (name, requirement) = text.trim().split_once(" = ")?;
     let is_ours = name.starts_with("frpc") || name.starts_with("frisbee");

@@ -8,7 +8,7 @@ use super::promises::root;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// The modules of `frpc`, the highest first.
+/// Modules of `frpc`, from the highest layer to the lowest.
 const FRPC: [&str; 19] = [
     "codegen",
     "guide",
@@ -31,7 +31,7 @@ const FRPC: [&str; 19] = [
     "debug",
 ];
 
-/// The modules of `frisbee`, the highest first.
+/// Modules of `frisbee`, from the highest layer to the lowest.
 const FRISBEE: [&str; 25] = [
     "tasks",
     "testing",
@@ -60,7 +60,7 @@ const FRISBEE: [&str; 25] = [
     "debug",
 ];
 
-/// A word, `::` or another character, with the number of its line.
+/// Token of a source, a word, `::` or another character, with its line number.
 type Token<'a> = (usize, &'a str);
 
 /// Returns the tokens of a source without comments and unit tests.
@@ -82,7 +82,7 @@ fn tokens(source: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// Appends the paths of a tree of imports, which begin with `path`, and returns the tokens after it.
+/// Appends the paths of an import tree, each beginning with `path`, and returns the tokens after it.
 fn add_paths<'a, 't>(
     mut tokens: &'t [Token<'a>],
     mut path: Vec<&'a str>,
@@ -125,20 +125,20 @@ fn paths<'a>(source: &'a str, first: &[&str]) -> Vec<(usize, Vec<&'a str>)> {
     paths
 }
 
-/// The top-level modules of the public names of a crate's root.
+/// Returns the top-level modules from which the root of a crate re-exports names.
 fn root_names(library: &str) -> BTreeMap<&str, &str> {
     let modules: BTreeSet<_> = library.lines().filter_map(module).collect();
     let names = paths(library, &modules.iter().copied().collect::<Vec<_>>());
     names.into_iter().map(|(_, path)| (path[path.len() - 1], path[0])).collect()
 }
 
-/// The module that a line declares.
+/// Returns the module that a line declares.
 fn module(line: &str) -> Option<&str> {
     let (_, name) = line.strip_suffix(';')?.split_once("mod ")?;
     (!line.starts_with([' ', '/'])).then_some(name)
 }
 
-/// Returns the imports of a crate that do not point down.
+/// Returns the imports of a crate that refer to a higher layer.
 fn imports_up(name: &str, layers: &[&str]) -> Vec<String> {
     let folder = root().join("crates").join(name).join("src");
     let library = fs::read_to_string(folder.join("lib.rs")).expect("crate should have a root");

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The levels of lines for operators.
+/// Log levels of lines for operators.
 const LEVELS: [&str; 3] = ["error", "warn", "info"];
 
-/// The crates whose output is for their callers, and not a log.
+/// Crates whose output is for their callers rather than a log.
 const PROGRAMS: [&str; 3] = ["frpc-build", "frpc-cli", "frpc-languages"];
 
-/// Calls `look` with each source below a folder.
+/// Calls `look` with each source in a folder and its subfolders.
 fn each_source(folder: &Path, look: &mut impl FnMut(&Path, &str)) {
     for entry in fs::read_dir(folder).expect("folder should be readable") {
         let path = entry.expect("folder entry should be readable").path();
@@ -23,7 +23,7 @@ fn each_source(folder: &Path, look: &mut impl FnMut(&Path, &str)) {
     }
 }
 
-/// As [`each_source`], for all libraries.
+/// Like [`each_source`], for the sources of all libraries.
 fn each_source_of_libraries(mut look: impl FnMut(&Path, &str)) {
     for entry in fs::read_dir(root().join("crates")).expect("folder should be readable") {
         let path = entry.expect("folder entry should be readable").path();
@@ -33,7 +33,7 @@ fn each_source_of_libraries(mut look: impl FnMut(&Path, &str)) {
     }
 }
 
-/// The level and the text of each line.
+/// Returns the level and the text of each log line in the sources.
 fn written() -> BTreeSet<(String, String)> {
     let mut lines = BTreeSet::new();
     each_source_of_libraries(|_, text| {
@@ -46,7 +46,8 @@ fn written() -> BTreeSet<(String, String)> {
     lines
 }
 
-/// The target of a macro call, which begins after the opening parenthesis: a string, or a constant of its file.
+/// Returns the target of a logging macro call, which is a string or a constant of its file. `call` begins after the
+/// opening parenthesis.
 fn target<'a>(call: &'a str, text: &'a str) -> Option<&'a str> {
     let given = call.trim_start().strip_prefix("target:")?.split(',').next()?.trim();
     let string = match given.strip_prefix('"') {
@@ -56,7 +57,7 @@ fn target<'a>(call: &'a str, text: &'a str) -> Option<&'a str> {
     string.split('"').next()
 }
 
-/// The last string of a macro call. `call` begins after the opening parenthesis.
+/// Returns the last string of a macro call. `call` begins after the opening parenthesis.
 fn message(call: &str) -> String {
     let (mut depth, mut is_quoted, mut is_escaped) = (1, false, false);
     let (mut found, mut text) = (String::new(), String::new());
@@ -86,7 +87,7 @@ fn message(call: &str) -> String {
     found.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The level and the text of each row of the page's tables.
+/// Returns the level and the text of each row of the page's tables.
 fn shown() -> BTreeSet<(String, String)> {
     let page = ["docs/logs.md", "docs/logs-fleet.md", "docs/logs-restart.md"]
         .map(|page| fs::read_to_string(root().join(page)).expect("file should be readable"))
@@ -110,7 +111,7 @@ fn the_page_of_logs_has_each_line_of_the_libraries_and_no_other() {
     assert!(missing.is_empty() && others.is_empty(), "missing in docs/logs.md: {missing:#?}\nnot written: {others:#?}");
 }
 
-/// Operators filter by target, so the name of a target does not depend on the module that writes the line.
+/// Operators filter by target, so targets must not depend on the module that logs the line.
 #[test]
 fn log_lines_have_the_targets_of_the_page_and_no_others() {
     let (mut used, mut without) = (BTreeSet::new(), Vec::new());

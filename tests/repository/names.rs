@@ -3,10 +3,10 @@
 use super::promises::{root, tests_in};
 use std::collections::BTreeSet;
 
-/// The longest name that a test may have, in characters: more than one behaviour does not fit.
+/// Maximum length of a test's name in characters. Longer names describe more than one behaviour.
 const LONGEST: usize = 60;
 
-/// A name with one of these words leaves open which part of the program it is about.
+/// Words that do not name the part of the program that a test covers.
 const VAGUE: [&str; 6] = ["what", "whatever", "who", "whoever", "whom", "thing"];
 
 fn test_names() -> BTreeSet<String> {

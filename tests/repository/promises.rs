@@ -8,13 +8,13 @@ pub(super) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests should be in a folder of the repository")
 }
 
-/// The pages of promises, and the page of threats.
+/// Returns the pages of promises and the page of threats.
 fn pages() -> [String; 3] {
     ["promises", "promises-limits", "threats"]
         .map(|page| fs::read_to_string(root().join(format!("docs/{page}.md"))).expect("file should be readable"))
 }
 
-/// The names of functions that are tests, by the attribute or macro in front of them.
+/// Collects the names of test functions, recognised by the attribute or macro before them.
 pub(super) fn tests_in(folder: &Path, into: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).expect("folder should be readable") {
         let path = entry.expect("folder entry should be readable").path();
@@ -45,7 +45,7 @@ pub(super) fn tests_in(folder: &Path, into: &mut BTreeSet<String>) {
     }
 }
 
-/// Backquoted words that look like the name of a test.
+/// Returns words in backticks that look like the name of a test.
 fn named(text: &str) -> Vec<&str> {
     let quoted = text.split('`').skip(1).step_by(2);
     let is_name = |word: &&str| {

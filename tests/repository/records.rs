@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-/// Files that an example of a page tells its reader to write, or that a build script generates.
+/// Files that an example tells its reader to write, or that a build script generates.
 const OF_READERS: [&str; 5] = ["examples/client.rs", "geometry.rs", "page-n.body.rs", "page-n.rs", "protos.rs"];
 
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).expect("record should be readable")
 }
 
-/// The Rust sources of the repository, by their paths below its root.
+/// Returns the Rust sources of the repository with their paths relative to its root.
 fn all_sources() -> Vec<(String, PathBuf)> {
     let mut files = Vec::new();
     for folder in ["benches", "clients", "crates", "examples", "fuzz", "tests"] {
@@ -24,12 +24,12 @@ fn all_sources() -> Vec<(String, PathBuf)> {
     files.into_iter().map(|file| (path(&file), file)).collect()
 }
 
-/// Whether a source has a word.
+/// Returns whether a source contains a word.
 fn has_word(source: &str, word: &str) -> bool {
     source.split(|c: char| !c.is_alphanumeric() && c != '_').any(|found| found == word)
 }
 
-/// The folders and files in which mutants are planted: each exists.
+/// Returns the folders and files that mutation tests cover, and checks that each exists.
 fn examined() -> Vec<String> {
     let settings = read(".cargo/mutants.toml");
     let (_, list) = settings.split_once("examine_globs = [").expect("settings should have globs");
@@ -60,7 +60,7 @@ fn planted_and_missed_mutants_name_existing_code() {
     assert!(wrong.is_empty(), "these do not exist or are not examined:\n{}", wrong.join("\n"));
 }
 
-/// The names of Rust sources between backticks in a text, with braces written out.
+/// Returns the names of Rust sources in backticks, with brace lists expanded.
 fn named_files(text: &str) -> BTreeSet<String> {
     let quoted = text.split('`').skip(1).step_by(2).filter(|name| name.len() > 3 && name.ends_with(".rs"));
     let is_path = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || "_-./{,}".contains(c));

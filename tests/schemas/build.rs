@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Everything in `proto/` that is compiled with default options, in one crate.
+/// Compiles all of `proto/` with default options as one crate.
 const SCHEMAS: [&str; 14] = [
     "again",
     "enums",
@@ -23,7 +23,7 @@ const SCHEMAS: [&str; 14] = [
     "forward",
 ];
 
-/// The schemas whose output is checked in.
+/// Schemas whose generated code is checked in.
 const GOLDEN: [&str; 12] = [
     "collisions",
     "comments",
@@ -111,8 +111,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     compile_single_types()
 }
 
-/// Writes a schema in which each type of field is the only one of a message and of a oneof, and compiles it. What a
-/// message can derive depends on all of its fields, so that a second field could hide a missing trait.
+/// Writes and compiles a schema in which each field type is the only one of a message and of a oneof. The traits that a
+/// message can derive depend on all of its fields, so a second field could hide a missing trait.
 fn compile_single_types() -> Result<(), Box<dyn Error>> {
     const SCALARS: [&str; 15] = [
         "double", "float", "int32", "int64", "uint32", "uint64", "sint32", "sint64", "fixed32", "fixed64", "sfixed32",
@@ -160,7 +160,7 @@ fn compile_single_types() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A folder of this name in cargo's.
+/// Returns a folder with this name in cargo's output folder.
 fn folder(name: &str) -> Result<PathBuf, Box<dyn Error>> {
     let folder = PathBuf::from(env::var("OUT_DIR")?).join(name);
     fs::create_dir_all(&folder)?;

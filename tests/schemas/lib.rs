@@ -1,16 +1,16 @@
 //! The generated code of all schemas in `proto/`. That it compiles without a warning is the first test.
 
-/// Everything with default options.
+/// All schemas with default options.
 pub mod all {
     include!(concat!(env!("OUT_DIR"), "/default/all.rs"));
 }
 
-/// Everything with protobuf as the codec.
+/// All schemas with the protobuf codec.
 pub mod protobuf {
     include!(concat!(env!("OUT_DIR"), "/protobuf/all.rs"));
 }
 
-/// Everything with views.
+/// All schemas with views.
 pub mod views {
     include!(concat!(env!("OUT_DIR"), "/views/all.rs"));
 }
@@ -20,7 +20,7 @@ pub mod options {
     include!(concat!(env!("OUT_DIR"), "/options/options.rs"));
 }
 
-/// The same with protobuf as the codec.
+/// The same schema with the protobuf codec.
 pub mod enclosed {
     include!(concat!(env!("OUT_DIR"), "/enclosed/options.rs"));
 }
@@ -35,7 +35,7 @@ pub mod golden {
     include!(concat!(env!("OUT_DIR"), "/golden/all.rs"));
 }
 
-/// A message for each type of field, which has no other field.
+/// Messages that each have a single field, one for each field type.
 pub mod single {
     include!(concat!(env!("OUT_DIR"), "/single/single.rs"));
 }

@@ -7,33 +7,33 @@ use frpc::polyglot::{DecodeReason, Kind};
 /// One difference.
 pub(crate) struct Exception {
     pub(crate) part: Part,
-    /// The name of the entry in its part of the measured file.
+    /// Name of the entry in its part of the recorded file.
     pub(crate) name: &'static str,
     pub(crate) here: Here,
     /// Why it is so.
     pub(crate) why: &'static str,
 }
 
-/// A part of the measured file.
+/// Part of the recorded file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
     Encodings,
     Decodings,
 }
 
-/// What happens here instead.
+/// Behaviour of this implementation.
 pub(crate) enum Here {
-    /// The value goes out as these bytes, in hexadecimal digits.
+    /// The value is encoded as these bytes, in hexadecimal digits.
     Sent(&'static str),
-    /// The body is refused.
+    /// The body is rejected.
     Refused(DecodeReason),
-    /// The body is an error with this text, and not a message with an error hidden in it.
+    /// The body is an error with this text, rather than a message that hides an error.
     Failed(&'static str),
 }
 
 /// All of them.
 pub(crate) const EXCEPTIONS: &[Exception] = &[
-    // Values that prost cannot hold.
+    // Values that prost cannot represent.
     Exception {
         part: Part::Encodings,
         name: "nil message",
@@ -71,21 +71,21 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
         here: Here::Refused(DecodeReason::Utf8),
         why: "a String is UTF-8, and protobuf demands it; Go looks neither when writing nor when reading",
     },
-    // Lengths whose varint is too long.
+    // Lengths with overlong varints.
     Exception {
         part: Part::Decodings,
         name: "bytes with a six-byte length",
         here: Here::Refused(DecodeReason::VarintTooLong { kind: Kind::Bytes }),
         why: "Go takes it for empty and reads the length's bytes as the next field, which no sender can mean",
     },
-    // An error in a message.
+    // An error as a field of a message.
     Exception {
         part: Part::Decodings,
         name: "message with an error inside",
         here: Here::Refused(DecodeReason::NestedError),
         why: "a field has no place for an error; Go hides it, shows an empty message and sends the error on",
     },
-    // An error in the place of a message: Go's reader reports none, and the error sits in an unexported field.
+    // An error instead of a message: Go's decoder reports none and stores it in an unexported field.
     Exception {
         part: Part::Decodings,
         name: "root error",
@@ -104,7 +104,7 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
         here: Here::Failed("a"),
         why: "an error is not an empty message; as a request it is answered by an error",
     },
-    // Flags.
+    // Flags other than 0.
     Exception {
         part: Part::Decodings,
         name: "flags 1",
@@ -123,7 +123,7 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
         here: Here::Sent("08000c02"),
         why: "flags mean nothing, and a prost value has no place for them; Go echoes them",
     },
-    // An extension.
+    // A packet of the extensions.
     Exception {
         part: Part::Decodings,
         name: "enum as int32",
@@ -132,13 +132,13 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
     },
 ];
 
-/// The exception for an entry of the measured file, if it is one.
+/// Returns the exception for an entry of the recorded file, if there is one.
 pub(crate) fn exception(part: Part, name: &str) -> Option<&'static Exception> {
     EXCEPTIONS.iter().find(|exception| exception.part == part && exception.name == name)
 }
 
 impl Exception {
-    /// The bytes that go out here, or `usual` if the difference is of another sort.
+    /// Returns the bytes that this implementation encodes, or `usual` if the exception does not concern encoding.
     pub(crate) fn sent(exception: Option<&Self>, usual: &[u8]) -> Vec<u8> {
         match exception.map(|exception| &exception.here) {
             Some(Here::Sent(bytes)) => hex(bytes),

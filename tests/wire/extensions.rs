@@ -15,7 +15,7 @@ use frpc::{Channel, Code, Status};
 use serde_json::Value as Json;
 use std::time::Instant;
 
-/// The entries of a list of the file.
+/// Returns the entries of a list in the file.
 fn vectors(name: &str) -> Vec<Json> {
     let file: Json = serde_json::from_str(include_str!("extensions.json")).expect("text should be valid JSON");
     list(&file[name]).to_vec()
@@ -66,7 +66,8 @@ fn extension_packets_are_accepted_or_refused_as_listed() {
     }
 }
 
-/// A connection whose server is the test, which sends packets of stream 1, and the first read of that stream.
+/// Opens a connection on which the test acts as the server and sends packets of stream 1. Returns the result of the
+/// first read from that stream.
 async fn read_stream(packets: &[u8]) -> (Vec<String>, Option<Status>) {
     let (address, accepted) = Raw::listen().await;
     let channel = Channel::builder().calls::<ExtensionClient>().connect(address).await;
@@ -134,7 +135,7 @@ async fn prefix_is_accepted_or_refused_as_listed() {
         };
         match code {
             None => assert_eq!(reply[..2], [8, 0], "{vector}"),
-            // The code, and that the call has not been run.
+            // The code, and the item which states that the call has not been run.
             Some(code) => assert_eq!(reply[..7], [0x10, 5, 3, 1, code, 5, 0], "{vector}"),
         }
     }

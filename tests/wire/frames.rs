@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The operations of `interop.Interop`.
+/// Operations of the service `interop.Interop`.
 const SERVED: RangeInclusive<u16> = 10..=23;
 
 #[test]
@@ -95,7 +95,8 @@ fn header_form_is_detected_for_any_split() {
             }
         }
     }
-    // Captured from a server that pings first. Ours does not, so that an old peer has nothing to answer yet.
+    // Captured from a server that sends the first PING. This implementation does not, so an older client has nothing to
+    // answer yet.
     assert_eq!(refused, ["ping and pong"]);
 }
 
@@ -144,7 +145,7 @@ fn events_and_pongs_do_not_depend_on_byte_boundaries() {
                 assert_eq!(events, expected, "{} in {:?}", sequence.name, lengths(&pieces));
                 assert!(!connection.is_mid_packet());
                 assert_eq!(connection.sends(), Some(form));
-                // However many PINGs came, one PONG waits until it has been written.
+                // At most one PONG is queued, regardless of the number of PINGs.
                 assert_eq!(connection.outbox().take_bytes(), answer, "{} in {:?}", sequence.name, lengths(&pieces));
             }
         }
@@ -159,14 +160,14 @@ fn a_packet_that_opens_a_stream_holds_the_operation_as_a_u16() {
         assert_eq!(body, *bytes, "{operation}");
         assert_eq!(polyglot::Decoder::new(bytes).u16().expect("body should start with an operation"), *operation);
         for end in 0..bytes.len() {
-            // `09 80` ends the process of a Go server.
+            // `09 80` crashes a Go server.
             assert!(polyglot::Decoder::new(&bytes[..end]).u16().is_err(), "{operation} cut to {end} bytes");
         }
     }
     assert_eq!(corpus().stream_opens.len(), 8);
 }
 
-/// The kind of a captured body.
+/// Kind of a captured body.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Content {
     Nothing,
@@ -210,7 +211,7 @@ fn captured_bodies_reencode_to_same_bytes() {
     assert_eq!(contents.len(), 49);
 }
 
-/// Reads a body as a message of its method, and writes it again.
+/// Decodes a body as a message of its method, and encodes it again.
 fn content(sequence: &Sequence, operation: u16, body: &Bytes) -> Content {
     if body.is_empty() {
         return Content::Nothing;
@@ -244,17 +245,17 @@ fn content(sequence: &Sequence, operation: u16, body: &Bytes) -> Content {
     }
 }
 
-/// The name of the sequence that holds all others of its sender.
+/// Name of the sequence that contains all frames of a sender.
 const ALL: &str = "all";
 
-/// What one end sent on one connection.
+/// Frames that one end sent on one connection.
 struct Sequence {
     name: &'static str,
     from: Sender,
     frames: Vec<&'static CapturedFrame>,
 }
 
-/// The packets of each end in each scenario, and in all of them.
+/// Returns the frames of each end in each scenario, and in all scenarios together.
 fn sequences() -> Vec<Sequence> {
     let mut sequences: Vec<Sequence> = Vec::new();
     for frame in &corpus().frames {
@@ -279,7 +280,7 @@ impl Sequence {
         self.frames.iter().flat_map(|frame| bytes_in(form, frame)).copied().collect()
     }
 
-    /// Where a packet ends.
+    /// Returns the offsets at which packets end.
     fn boundaries(&self, form: HeaderForm) -> Vec<usize> {
         let ends = self.frames.iter().scan(0, |end, frame| {
             *end += bytes_in(form, frame).len();
@@ -288,7 +289,7 @@ impl Sequence {
         ends.collect()
     }
 
-    /// The operation of the stream that the scenario is about, and the body that opens it.
+    /// Returns the id of the scenario's stream and the body that opens it.
     fn opened_stream(&self) -> Option<(u16, Vec<u8>)> {
         let of_scenario = corpus().frames.iter().find(|frame| frame.scenario == self.name)?;
         let body = of_scenario.bytes[10..].to_owned();
@@ -310,7 +311,7 @@ fn packet(frame: &CapturedFrame) -> Packet {
     Packet::new(PacketId(frame.id), operation, frame.bytes[10..].to_owned())
 }
 
-/// A frame as it was captured, or as a peer up to frisbee-go v0.10.2 sends it: without the magic.
+/// Returns a frame as captured, or without the magic, as peers up to frisbee-go v0.10.2 send it.
 fn bytes_in(form: HeaderForm, frame: &CapturedFrame) -> &[u8] {
     match form {
         HeaderForm::Current => &frame.bytes,
@@ -328,7 +329,7 @@ fn as_packet(event: Event) -> Option<Packet> {
     }
 }
 
-/// All packets that a piece completes.
+/// Returns all packets that a piece of input completes.
 fn read(decoder: &mut Decoder, mut piece: Bytes) -> Result<Vec<Packet>, ProtocolError> {
     let mut packets = Vec::new();
     while let Some(packet) = decoder.next(&mut piece)? {
@@ -338,10 +339,12 @@ fn read(decoder: &mut Decoder, mut piece: Bytes) -> Result<Vec<Packet>, Protocol
     Ok(packets)
 }
 
-/// Sequences up to this length, in bytes, are also cut at every two offsets; it grows with the square.
+/// Maximum length in bytes of sequences that are also cut at every pair of offsets, because the number of pairs is
+/// quadratic.
 const CUT_TWICE_MAX: usize = 128;
 
-/// The whole, its halves for every offset, its thirds for every two offsets, and its single bytes.
+/// Returns the bytes in different pieces: whole, split at every offset, split at every pair of offsets, and as single
+/// bytes.
 fn cuts(bytes: &Bytes) -> Vec<Vec<Bytes>> {
     let mut cuts = vec![vec![bytes.clone()], bytes.chunks(1).map(Bytes::copy_from_slice).collect()];
     for first in 1..bytes.len() {

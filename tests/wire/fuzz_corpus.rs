@@ -24,7 +24,7 @@ fn files(target: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Runs a target; what panics in a task, where the runtime catches it, counts as well.
+/// Runs a fuzz target. Panics in tasks, which the runtime catches, also make the test fail.
 #[track_caller]
 fn run((name, target): Target, data: &[u8], what: &str) {
     let before = panics();
@@ -32,7 +32,7 @@ fn run((name, target): Target, data: &[u8], what: &str) {
     assert_eq!(panics(), before, "{name} panics at {what}");
 }
 
-/// Runs each file of a target's corpus.
+/// Runs a fuzz target with each file of its corpus.
 fn replay(name: &str) {
     if std::env::var_os("UPDATE_CORPUS").is_some() {
         return;
@@ -44,7 +44,7 @@ fn replay(name: &str) {
         let data = fs::read(&file).expect("file should be readable");
         run(target, &data, &file.display().to_string());
     }
-    // And without a file: nothing, and each byte alone.
+    // Also runs the target with empty input, and with each single byte.
     run(target, &[], "nothing");
     for byte in (0..=u8::MAX).filter(|_| name != "proto") {
         run(target, &[byte], "one byte");
@@ -104,10 +104,10 @@ fn every_target_is_a_fuzz_target_and_the_corpus_is_of_use() {
     assert!(bytes < 1_500_000, "{bytes} bytes are too much for a repository");
 }
 
-/// Files of a target that the program makes; what fuzzers have found has other names.
+/// Returns the generated files of a target. Files found by fuzzers have other names.
 const SEEDS: usize = 70;
 
-/// Longer seeds are cut: fuzzers prefer short ones.
+/// Maximum length of a seed in bytes, because fuzzers work better with short ones.
 const LONGEST: usize = 600;
 
 fn update() {
@@ -227,8 +227,8 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
     }
 }
 
-/// The messages by which memory is agreed on; and what a peer writes to it, step by step: bytes, and positions that are
-/// right, around the end of a ring, or impossible.
+/// Messages that negotiate shared memory, and actions of a peer on it: bytes, and positions that are valid, at the end
+/// of a ring, or impossible.
 fn shared_memory() -> Vec<Vec<u8>> {
     let message = |message_kind: u8| [b"\xF5SHM\xFF\xFF\r\n\0\x01\0".as_slice(), &[message_kind, 0, 1, 0, 0]].concat();
     let step = |kind: u8, value: u32| [&[kind][..], &value.to_be_bytes()].concat();
@@ -240,14 +240,14 @@ fn shared_memory() -> Vec<Vec<u8>> {
     (0..7).map(message).chain((1..20).map(rounds)).chain(impossible).collect()
 }
 
-/// JSON, and the same messages as bodies in both forms.
+/// JSON, and the same messages as bodies in both encodings.
 fn dynamic() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for text in texts() {
         if let Ok(message) = frpc::json::from_json::<All>(&text) {
             for form in [Form::Flat, Form::Extended] {
                 let mut seed = vec![1];
-                // Numbers of enums that have no name have no place on the wire.
+                // Enum numbers without a name cannot be encoded.
                 if encode_root(&message, &mut Encoder::new(&mut seed).with_form(form)).is_ok() {
                     seeds.push(seed);
                 }
@@ -258,7 +258,7 @@ fn dynamic() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// `.npy` files, and tensors and images in JSON.
+/// `.npy` files, and tensors and images as JSON.
 fn tensors() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for (descriptor, size) in [("<f4", 4), (">i2", 2), ("|b1", 1), ("<c16", 16), ("|O", 8), ("<U1", 4)] {
@@ -289,7 +289,7 @@ fn tensors() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Messages in frames of zstd, as requests and as items of a stream.
+/// Messages in zstd frames, as requests and as stream items.
 fn packed(bodies: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let open = packet(5, 2, &[9, 23]);
     let mut streams = vec![[hello_packet(), packet(1, 16, EXAMPLE), open.clone(), packet(5, 2, EXAMPLE)].concat()];
@@ -322,7 +322,7 @@ fn two_way(bodies: &[Vec<u8>]) -> Vec<Vec<u8>> {
     streams
 }
 
-/// What the two ends of a hand-off say, and bytes behind it.
+/// Packets of both ends of a hand-off, and the bytes after it.
 fn hand_offs() -> Vec<Vec<u8>> {
     let behind = b"what is no packet";
     let mut streams = Vec::new();
@@ -340,7 +340,7 @@ fn hand_offs() -> Vec<Vec<u8>> {
     streams
 }
 
-/// Field blocks, each behind its length.
+/// HTTP/2 field blocks, each after its length.
 fn field_blocks() -> Vec<Vec<u8>> {
     let representations: [&[u8]; 12] = [
         &[0x82],
@@ -365,7 +365,7 @@ fn field_blocks() -> Vec<Vec<u8>> {
     stories.collect()
 }
 
-/// What clients and brokers say to each other.
+/// Packets between clients and brokers.
 fn pubsub() -> Vec<Vec<u8>> {
     let name = |text: &str| [&[text.len() as u8], text.as_bytes()].concat();
     let first = frisbee_pubsub::FIRST_OPERATION;
@@ -387,7 +387,8 @@ fn pubsub() -> Vec<Vec<u8>> {
             let message = packet(0, first + 2, &[&name("a.b")[..], b"hi"].concat());
             streams.push([hello_packet(), message.repeat(2), follow, message, packet(id, first + 1, &[])].concat());
         }
-        // The other end: the answer, the position and the messages of a history, and the next message for all.
+        // From the other end: the answer, the position and the messages of a history, and the next message for all
+        // subscriptions.
         let answer = packet(id, first + 6, &[&[0, 1][..], &7_u64.to_be_bytes(), &[1]].concat());
         let replayed = packet(id, first + 2, &[&name("a.b")[..], b"hi"].concat());
         let message = packet(0, first + 2, &[&name("a.b")[..], b"ho"].concat());
@@ -413,7 +414,7 @@ fn pubsub() -> Vec<Vec<u8>> {
     streams
 }
 
-/// Messages of JSON-RPC: calls of each kind, batches, and what stands around them.
+/// JSON-RPC messages: calls of each kind, batches, and bytes around them.
 fn json_rpc() -> Vec<Vec<u8>> {
     let call = |id: &str, method: &str, rest: &str| {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"interop.Interop/{method}"{rest}}}"#)
@@ -445,7 +446,7 @@ fn json_rpc() -> Vec<Vec<u8>> {
     texts.iter().cloned().chain(pairs).map(String::into_bytes).collect()
 }
 
-/// JSON of each form, alone and in one message.
+/// JSON in each representation, alone and in one message.
 fn texts() -> Vec<Vec<u8>> {
     let fields = [
         r#""flag":true"#,
@@ -495,7 +496,7 @@ fn texts() -> Vec<Vec<u8>> {
     texts.into_iter().map(String::into_bytes).collect()
 }
 
-/// Pairs of versions of a schema, with bodies of the first in both forms.
+/// Pairs of schema versions, with bodies of the first version in both encodings.
 fn layouts() -> Vec<Vec<u8>> {
     let field = |number, shape, of| Field { number, shape, of };
     let implicit = |number, of| field(number, Shape::Implicit, of);
@@ -555,7 +556,7 @@ fn hello_packet() -> Vec<u8> {
     hello(2)
 }
 
-/// HELLO with so many items of the layers above.
+/// HELLO with many items of higher layers.
 fn hello(items: u8) -> Vec<u8> {
     let item = |kind| (32 + kind, vec![kind; usize::from(kind)].into());
     let config = frisbee_core::ClientConfig::default().hello_items((0..items).map(item).collect());
@@ -598,7 +599,7 @@ fn protos() -> Vec<Vec<u8>> {
         let texts_here = paths.iter().filter(|path| path.extension().is_some_and(|is| is == "proto"));
         texts.extend(texts_here.filter_map(|path| fs::read(path).ok()));
     }
-    // Pieces are easier to change than whole files.
+    // Fuzzers mutate short pieces better than whole files.
     let head = b"syntax = \"proto3\";\npackage test;\n".to_vec();
     let mut pieces = Vec::new();
     for text in &texts {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json};
 use std::sync::LazyLock;
 
-/// All that `vectors.json` holds.
+/// Contents of `vectors.json`.
 pub(crate) struct Corpus {
     pub(crate) encodings: Vec<Encoding>,
     pub(crate) decodings: Vec<Decoding>,
@@ -11,21 +11,21 @@ pub(crate) struct Corpus {
     pub(crate) stream_opens: Vec<(u16, Vec<u8>)>,
 }
 
-/// Go's encoding of a value.
+/// A value with Go's encoding.
 pub(crate) struct Encoding {
     pub(crate) name: String,
-    /// The message's full name.
+    /// Full name of the message type.
     pub(crate) message: String,
     pub(crate) value: Json,
     pub(crate) bytes: Vec<u8>,
-    /// Go writes these bytes each time; otherwise the order of map entries differs from run to run.
+    /// Whether Go always writes these bytes. Otherwise the order of map entries varies between runs.
     pub(crate) exact: bool,
 }
 
-/// Go's decoding of bytes.
+/// Bytes with the result of Go's decoder.
 pub(crate) struct Decoding {
     pub(crate) name: String,
-    /// The message's full name.
+    /// Full name of the message type.
     pub(crate) message: String,
     pub(crate) bytes: Vec<u8>,
     pub(crate) go: Go,
@@ -33,15 +33,15 @@ pub(crate) struct Decoding {
 
 /// Go's verdict.
 pub(crate) enum Go {
-    /// Go reads `value`, and writes it as `again` on request.
+    /// Go decodes `value`, and encodes it as `again` if requested.
     Reads { value: Json, again: Vec<u8> },
     /// Go's decoder returns an error.
     Refuses,
-    /// Go panics in a goroutine that nothing recovers.
+    /// Go panics in a goroutine, which ends the process.
     Dies,
 }
 
-/// A frame between a Go client and a Go server.
+/// Frame that was sent between a Go client and a Go server.
 pub(crate) struct CapturedFrame {
     pub(crate) scenario: String,
     pub(crate) from: Sender,
@@ -57,7 +57,7 @@ pub(crate) enum Sender {
     Server,
 }
 
-/// The file, read once.
+/// The recorded file, which is parsed once.
 pub(crate) fn corpus() -> &'static Corpus {
     static CORPUS: LazyLock<Corpus> = LazyLock::new(|| {
         let file: Json = serde_json::from_str(include_str!("vectors.json")).expect("text should be valid JSON");
@@ -74,7 +74,7 @@ pub(crate) fn corpus() -> &'static Corpus {
     &CORPUS
 }
 
-/// The bytes of pairs of hexadecimal digits.
+/// Parses pairs of hexadecimal digits.
 pub(crate) fn hex(digits: &str) -> Vec<u8> {
     assert!(digits.len().is_multiple_of(2), "{digits}: digits are in pairs");
     let byte = |at| u8::from_str_radix(&digits[at..at + 2], 16).expect("text should be hexadecimal digits");

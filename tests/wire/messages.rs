@@ -19,7 +19,7 @@ fn values_are_encoded_as_go_does() {
         if *is_exact {
             assert_eq!(encode(), Exception::sent(difference, bytes), "{name}: {value}");
         } else {
-            // Each map is in an order of its own; that of the capture comes up sooner or later.
+            // Map entries are in random order. The captured order occurs after some attempts.
             assert!((0..256).any(|_| encode() == *bytes), "{name}: {value}");
         }
         match difference {
@@ -172,7 +172,7 @@ fn an_absent_optional_field_goes_out_as_its_default() {
     assert_eq!(encode(&there), (measured.bytes.clone(), false));
 }
 
-/// The message in a body.
+/// Decodes the message in a body.
 fn decode(message: &str, body: &[u8]) -> Box<dyn Body> {
     match (Type::named(message).decode)(body) {
         Ok(Root::Message(message)) => message,
@@ -180,7 +180,7 @@ fn decode(message: &str, body: &[u8]) -> Box<dyn Body> {
     }
 }
 
-/// Why a body is refused.
+/// Returns the reason why a body is rejected.
 fn refused(message: &str, body: &[u8]) -> DecodeError {
     match (Type::named(message).decode)(body) {
         Err(error) => error,
@@ -188,7 +188,7 @@ fn refused(message: &str, body: &[u8]) -> DecodeError {
     }
 }
 
-/// The bytes of all entries of a name.
+/// Returns the bytes of all entries with this name.
 fn named<'a, T>(entries: &'a [T], of: impl Fn(&'a T) -> (&'a String, &'a Vec<u8>), name: &str) -> Vec<&'a Vec<u8>> {
     entries.iter().map(of).filter(|(found, _)| *found == name).map(|(_, bytes)| bytes).collect()
 }

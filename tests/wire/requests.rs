@@ -7,7 +7,7 @@ use frpc::polyglot::Decoder;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// `interop.Interop/Add`.
+/// Operation of the method `interop.Interop/Add`.
 const ADD: u16 = 18;
 
 #[tokio::test]

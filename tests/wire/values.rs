@@ -11,9 +11,9 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-/// A message type of the schemas.
+/// Functions for a message type of the schemas.
 pub(crate) struct Type {
-    /// The message that a JSON value describes.
+    /// Creates the message that a JSON value describes.
     pub(crate) from_json: fn(&Json) -> Box<dyn Body>,
     /// Reads a body.
     pub(crate) decode: fn(&[u8]) -> Decoded,
@@ -22,21 +22,21 @@ pub(crate) struct Type {
 /// The decoded body.
 pub(crate) type Decoded = Result<Root<Box<dyn Body>>, DecodeError>;
 
-/// A message of any type.
+/// A message of any type, as a trait object.
 pub(crate) trait Body: Debug {
-    /// The message as a body.
+    /// Encodes the message as a body.
     fn encode(&self) -> Vec<u8>;
 
-    /// Whether this equals the JSON value, to the last bit of a NaN.
+    /// Returns whether the message equals the JSON value, including the bits of NaNs.
     fn is(&self, json: &Json) -> bool;
 }
 
-/// The value of a field, and of a message.
+/// A field value or message that can be created from JSON.
 trait Field: Default {
-    /// The value that JSON describes.
+    /// Creates the value that the JSON describes.
     fn from_json(json: &Json) -> Self;
 
-    /// Equality that distinguishes NaNs and zeros.
+    /// Compares values and distinguishes NaNs and zeros.
     fn same(&self, other: &Self) -> bool;
 }
 
@@ -65,7 +65,7 @@ impl Type {
         }
     }
 
-    /// The message of that full name.
+    /// Returns the message type with this full name.
     pub(crate) fn named(name: &str) -> Self {
         match name {
             vec::OneOf::NAME => Self::of::<vec::OneOf>(),
@@ -92,7 +92,7 @@ macro_rules! messages {
 macro_rules! message {
     ($message:ty { $($field:ident)* }) => {
         impl Field for $message {
-            /// Null, where a message must be, is the default message.
+            /// Null in place of a message is the default message.
             fn from_json(json: &Json) -> Self {
                 if json.is_null() {
                     return Self::default();
@@ -140,7 +140,7 @@ messages! {
     interop { from count } Range;
 }
 
-/// The file describes the members as Go has them, all there; of those that are not their default the last is meant.
+/// The file contains all members, as Go stores them. The last member that is not its default is the set one.
 impl Field for vec::OneOf {
     fn from_json(json: &Json) -> Self {
         assert_eq!(object(json).len(), 4, "three members of the oneof, and a bool");
@@ -170,7 +170,7 @@ impl Field for bool {
     }
 }
 
-/// A number, or an enum: its number in the schema, or the replacement for an unknown index.
+/// Converts a number or an enum, which is its number in the schema or the replacement for an unknown index.
 impl Field for i32 {
     fn from_json(json: &Json) -> Self {
         let number = match (&json["proto_number"], &json["wire"]) {
@@ -196,7 +196,7 @@ impl Field for u32 {
     }
 }
 
-/// Numbers of 64 bits, which JSON readers do not keep, are strings.
+/// Converts 64-bit numbers, which are strings because JSON parsers lose precision.
 impl Field for i64 {
     fn from_json(json: &Json) -> Self {
         text(json).parse().unwrap_or_else(|error| panic!("{json}: {error}"))
@@ -249,7 +249,7 @@ impl Field for String {
     }
 }
 
-/// The type of `bytes` fields.
+/// Type of `bytes` fields.
 impl Field for Vec<u8> {
     fn from_json(json: &Json) -> Self {
         hex(text(&json["hex"]))
@@ -305,8 +305,8 @@ impl<T: Field> Field for Box<T> {
     }
 }
 
-/// Go's generator takes proto2, ours refuses it; this is `vectwo.proto` by hand, as it would be generated. Fields that
-/// are `optional` or `required` in the schema are always sent, so that nothing of proto2 is left on the wire.
+/// Implements `vectwo.proto` by hand as it would be generated, because Go's generator accepts proto2 but frpc-build
+/// does not. `optional` and `required` fields are always sent, so the encoding has no traces of proto2.
 mod proto2 {
     use super::*;
     use frpc::polyglot::{Fields, Index};

@@ -12,18 +12,17 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// The most requests in flight on a connection.
+/// Maximum number of requests in flight on a connection.
 const IN_FLIGHT_MAX: usize = 1024;
 
-/// Replies of up to this length, in bytes, are copied, so that one that waits in its slot does not keep the buffer it
-/// was read into.
+/// Maximum length in bytes of replies that are copied, so that a stored reply does not keep the read buffer alive.
 const COPY_MAX: usize = 4096;
 
-/// The router of the end that sends requests: it passes replies to the [`Caller`]s of its connection.
+/// Router of the requesting end. It passes replies to the [`Caller`]s of its connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Replies;
 
-/// Sends requests on a connection. Clones share its table of requests.
+/// Handle that sends requests over a connection. Clones share its table of requests.
 #[derive(Clone, Debug)]
 pub struct Caller {
     connection: Connection,
@@ -31,13 +30,14 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// For a connection with [`Replies`] as its router.
+    /// Creates a handle for a connection whose router is [`Replies`].
     pub fn new(connection: Connection) -> Self {
         let table = connection.attachments().get_or_insert::<Table>();
         Self { connection, table }
     }
 
-    /// Sends a request when there is room for it, and waits for its reply. For a deadline, wrap the call in a timeout.
+    /// Sends a request, waiting for space if necessary, and returns its reply. For a deadline, wrap the call in a
+    /// timeout.
     ///
     /// # Errors
     /// If the handler fails, the connection ends, the body is too long, or 1024 requests are in flight.
@@ -63,7 +63,7 @@ impl Caller {
 struct PendingReply<'a> {
     caller: &'a Caller,
     method: Operation,
-    /// Until the reply has been taken.
+    /// The slot of the request. `None` once the reply was taken.
     id: Option<PacketId>,
 }
 
@@ -86,7 +86,7 @@ impl Drop for PendingReply<'_> {
         if table.0.lock().abandon(id) && is_native {
             let mut body = Vec::with_capacity(3);
             tlv::put_varint(&mut body, self.method.number().into());
-            // If the connection has ended, no handler runs.
+            // If the connection has ended, no handler is running.
             let _ = connection.send_now(|outbox| outbox.push(id, Operation::CANCEL, body));
         }
     }
@@ -106,12 +106,12 @@ impl Protocol for Replies {
         Routed::Continue
     }
 
-    /// Replies are answered with nothing.
+    /// Replies need no answer.
     fn when_full(&self, _session: &RepliesSession, _packet: &Packet) -> OverflowPolicy {
         OverflowPolicy::Route
     }
 
-    /// A connection that is closed when idle waits for replies.
+    /// A connection with pending replies is not closed as idle.
     fn is_busy(&self, session: &mut RepliesSession) -> bool {
         session.0.0.lock().in_flight() > 0
     }
@@ -122,7 +122,7 @@ impl Protocol for Replies {
     }
 }
 
-/// The state of [`Replies`] for a connection.
+/// State that [`Replies`] keeps for a connection.
 #[derive(Debug)]
 pub struct RepliesSession(Arc<Table>);
 
@@ -152,7 +152,7 @@ enum Slot {
 }
 
 impl Table {
-    /// Takes a slot and puts the request into the outbox, under the connection's lock: it cannot end in between.
+    /// Registers a request and queues its packet. Holds the connection's lock, so the connection cannot end in between.
     fn send(&self, outbox: &mut Outbox, method: Operation, request: &[u8]) -> Result<PacketId, CallError> {
         let mut slots = self.0.lock();
         if let Some(reason) = &slots.ended {
@@ -167,7 +167,7 @@ impl Table {
 }
 
 impl Slots {
-    /// Takes the next free slot, which is the last one that became free or a new one.
+    /// Takes a free slot, either the last one released or a new one.
     fn begin(&mut self, id: u16) {
         let pending = Slot::Pending(Waker::noop().clone());
         match self.free.pop() {
@@ -192,7 +192,7 @@ impl Slots {
         ended.map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// Stores a reply. Returns its caller's waker; `None` if no request waits for it.
+    /// Stores a reply and returns the waker of its caller, or `None` if no request waits for it.
     fn handle_reply(&mut self, Packet { id, mut body, .. }: Packet) -> Option<Waker> {
         let slot = self.all.get_mut(usize::from(id.0))?;
         match slot {
@@ -213,7 +213,7 @@ impl Slots {
         }
     }
 
-    /// The caller leaves; whether the peer has yet to reply.
+    /// Cancels a request. Returns whether its reply is still outstanding.
     fn abandon(&mut self, PacketId(id): PacketId) -> bool {
         let Some(slot) = self.all.get_mut(usize::from(id)) else { return false };
         let is_pending = matches!(slot, Slot::Pending(_));
@@ -224,7 +224,7 @@ impl Slots {
         is_pending
     }
 
-    /// Fails all requests. Returns the wakers of their callers.
+    /// Fails all requests and returns the wakers of their callers.
     fn end(&mut self, reason: &CloseReason) -> Vec<Waker> {
         self.ended = Some(reason.clone());
         let wakers = self.all.iter().filter_map(|slot| match slot {
@@ -239,17 +239,17 @@ impl Slots {
     }
 }
 
-/// Why a call has no result.
+/// Reason why a request failed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The handler failed, with this text.
+    /// The handler has failed with this text.
     Failed(String),
     /// The connection has ended. The request may have been processed.
     Closed(CloseReason),
     /// The body is longer than the peer accepts.
     TooLong(TooLong),
-    /// As many requests are in flight as may be.
+    /// The maximum number of requests is in flight.
     Full,
 }
 

@@ -28,8 +28,8 @@ mod server;
 pub use client::{CallError, Caller, Replies, RepliesSession};
 pub use server::{Outcome, Service, ServiceSession};
 
-/// The byte in front of a result.
+/// First byte of a reply with a result.
 const RESULT: u8 = 0;
 
-/// The byte in front of the text of an error.
+/// First byte of a reply with an error text.
 const ERROR: u8 = 1;

@@ -10,13 +10,13 @@ use frisbee::{Connection, Operation, Outbox, OverflowPolicy, Packet, PacketId, P
 use std::fmt;
 use std::sync::Arc;
 
-/// The result of a handler, or the text of an error for its caller.
+/// Result of a handler: a body, or an error text for the caller.
 pub type Outcome = Result<Bytes, String>;
 
-/// Answers requests by an async function of the method and the body.
+/// Serves requests by an async function of method and body.
 pub struct Service<H> {
     handler: H,
-    /// Whether handlers may run in place, or have blocked a thread.
+    /// Whether handlers run in place. Cleared when one has blocked its thread.
     permission: Arc<InlinePermission>,
 }
 
@@ -25,13 +25,13 @@ where
     H: Fn(Operation, Bytes) -> F + Send + Sync + 'static,
     F: Future<Output = Outcome> + Send + 'static,
 {
-    /// A service with this handler.
+    /// Creates a service with this handler.
     pub fn new(handler: H) -> Self {
         Self { handler, permission: Arc::default() }
     }
 }
 
-/// The state of a [`Service`] for a connection.
+/// State that a [`Service`] keeps for a connection.
 pub struct ServiceSession<F> {
     connection: Connection,
     /// Polls handlers once, in place.
@@ -72,7 +72,7 @@ where
         Routed::Continue
     }
 
-    /// Requests wait while the peer reads too few replies; cancellations and streams do not.
+    /// Requests wait while the peer does not read replies. Cancellations and streams do not.
     fn when_full(&self, _session: &ServiceSession<F>, _packet: &Packet) -> OverflowPolicy {
         OverflowPolicy::Wait
     }
@@ -83,7 +83,7 @@ where
         Routed::Continue
     }
 
-    /// The body of a CANCEL names the operation of the request.
+    /// The body of a CANCEL packet contains the operation of the request.
     fn cancelled(&self, session: &mut ServiceSession<F>, id: PacketId, body: Bytes, outbox: &mut Outbox) {
         let method = tlv::whole_varint(&body).and_then(|number| Operation::user(number.try_into().ok()?));
         if let Some(method) = method.filter(|method| session.connection.cancel_call(id, *method)) {
@@ -98,7 +98,7 @@ where
 }
 
 impl<F: Future<Output = Outcome> + Send + 'static> ServiceSession<F> {
-    /// Runs a handler that has to wait as a task, and charges the memory of its request.
+    /// Runs a pending handler as a task, and charges the memory of its request.
     fn spawn(
         &self,
         id: PacketId,
@@ -116,7 +116,7 @@ impl<F: Future<Output = Outcome> + Send + 'static> ServiceSession<F> {
     }
 }
 
-/// The destination of the outcome of a handler that had to wait.
+/// Destination of the result of a pending handler.
 struct Reply {
     task: Task,
     id: PacketId,
@@ -127,7 +127,7 @@ impl Continuation<Outcome> for Reply {
     fn then(self, worked: UnwindResult<Outcome>) {
         let Self { task, id, method } = self;
         let outcome = worked.unwrap_or_else(|_panic| Err("the handler panicked".to_owned()));
-        // The connection may have ended, and its caller with it.
+        // The connection may have ended, and the caller with it.
         let _ = task.answer(|outbox| put_reply(outbox, id, method, outcome));
     }
 }
@@ -145,7 +145,7 @@ fn put_reply(outbox: &mut Outbox, id: PacketId, method: Operation, outcome: Outc
     }
 }
 
-/// An error that is longer than a packet may be is cut, so that it is sent in any case.
+/// Truncates an error text that exceeds the maximum length, so that the error can always be sent.
 fn put_error(outbox: &mut Outbox, id: PacketId, method: Operation, text: &str) {
     let mut packet = outbox.packet(id, method);
     packet.put_slice(&[ERROR]);
@@ -154,7 +154,7 @@ fn put_error(outbox: &mut Outbox, id: PacketId, method: Operation, text: &str) {
     debug_assert!(sent.is_ok(), "every peer takes {ERROR_MAX} bytes");
 }
 
-/// The longest text of an error, in bytes: within the limit of every peer.
+/// Maximum length in bytes of an error text, which is within the limit of every peer.
 const ERROR_MAX: usize = 1024;
 
 impl<H> fmt::Debug for Service<H> {

@@ -7,17 +7,17 @@ static LIVE: AtomicUsize = AtomicUsize::new(0);
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
 
-/// Bytes in blocks that are allocated now.
+/// Number of bytes in currently allocated blocks.
 pub(crate) fn live() -> usize {
     LIVE.load(Relaxed)
 }
 
-/// Allocations until now. A block that changes its size counts again.
+/// Number of allocations so far. Resizing a block counts as another allocation.
 pub(crate) fn allocations() -> u64 {
     ALLOCATIONS.load(Relaxed)
 }
 
-/// Bytes of all allocations until now.
+/// Total number of bytes of all allocations so far.
 pub(crate) fn allocated() -> u64 {
     BYTES.load(Relaxed)
 }
@@ -27,7 +27,7 @@ pub(crate) struct CountingAllocator;
 impl CountingAllocator {
     fn count(block: *mut u8, size: usize, freed: usize) -> *mut u8 {
         if !block.is_null() {
-            // One addition, which wraps, so that no thread reads a sum without the freed bytes.
+            // A single wrapping addition, so that no thread reads a sum that misses freed bytes.
             LIVE.fetch_add(size.wrapping_sub(freed), Relaxed);
             ALLOCATIONS.fetch_add(1, Relaxed);
             BYTES.fetch_add(size as u64, Relaxed);

@@ -8,22 +8,22 @@ use futures_util::future::join_all;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Close to as many as a connection may have in flight.
+/// Number of calls in a burst, close to the maximum in flight on a connection.
 const CALLS: usize = 16_000;
 
-/// More than the pipes between the ends hold, in bytes.
+/// Number of bytes that fills the pipes between both ends.
 const FILLING: usize = 128 * 1024;
 
-/// Longer ones are shared with the read buffer and not kept.
+/// Length of a reply in bytes. Longer replies share the read buffer and are not copied.
 const REPLY: usize = 3_500;
 
-/// What both ends may keep of each call, in bytes: its next id.
+/// Maximum number of bytes that both ends may keep per call id, for the next id.
 const KEPT_MAX: usize = 2;
 
-/// Some of the intervals of silence after which connections release unneeded memory.
+/// Several of the silence intervals after which connections release unneeded memory.
 const SILENCE: Duration = Duration::from_secs(8);
 
-/// Returns more than it receives.
+/// Service whose replies are longer than its requests.
 struct Talker;
 
 impl Parrot for Talker {
@@ -42,7 +42,8 @@ async fn say(client: &ParrotClient, length: usize, times: usize) {
     assert_eq!(answer.words.len(), length * times);
 }
 
-/// Makes bursts of calls on a connection: the bytes that are allocated right after them, and once it is unused.
+/// Makes bursts of calls on a connection. Returns the allocated bytes immediately afterwards, and once the connection
+/// is idle.
 async fn bursts() -> (usize, usize) {
     let (here, there) = frpc::memory();
     let acceptor =
@@ -52,7 +53,7 @@ async fn bursts() -> (usize, usize) {
     say(&client, FILLING, 1).await;
     sleep(SILENCE).await;
     let before = live();
-    // What one has made the outbox keep, the next leaves with the mailbox.
+    // The first burst makes the outbox keep memory, which the second burst leaves in the mailbox.
     for _ in 0..2 {
         join_all((0..CALLS).map(|_| say(&client, 1, REPLY))).await;
     }
@@ -68,7 +69,7 @@ async fn unused_connection_keeps_two_bytes_per_past_call() {
     if ran_alone(|| ()) {
         return;
     }
-    // On a slow machine the harness of tests is still at its beginning, and allocates.
+    // On a slow machine the test harness may still be starting, which allocates.
     bursts().await;
     let (busy, remaining) = bursts().await;
     println!("{remaining} bytes, {busy} right after them");

@@ -13,7 +13,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Counted calls, after as many that let buffers and tables grow.
+/// Number of measured calls. The same number of calls is made first, so that buffers and tables reach their size.
 const CALLS: u64 = 500;
 
 /// The body of `Answer { words: 32 bytes }`.
@@ -22,7 +22,7 @@ const REPLY: [u8; 37] = *b"\x08\x00\x05\x0a\x20abcdefghijklmnopqrstuvwxyz012345"
 /// The body of `Answer { words: nothing }`.
 const SILENCE: [u8; 5] = *b"\x08\x00\x05\x0a\x00";
 
-/// Echoes as [`Echo`] does, after every other task has had a turn.
+/// Service like [`Echo`] that yields to every other task before it replies.
 struct Waiter;
 
 impl Parrot for Waiter {
@@ -45,7 +45,7 @@ fn a_call_allocates_once_at_the_server_and_twice_at_the_client() {
     let waiting = at_the_server(Server::builder().add_service(ParrotServer::new(Waiter)), REPLY);
     let viewing = at_the_server(Server::builder().add_service(viewed::ParrotServer::new(Listener)), SILENCE);
     let client = at_the_client();
-    // A turn may allocate now and then, for a timer say.
+    // A turn may sometimes allocate, for example for a timer.
     let per_call = |blocks: u64| blocks as f64 / CALLS as f64;
     assert!(per_call(server) <= 1.05, "{} at the server: the request's string", per_call(server));
     let what = "the request's string, and the handler's box that goes to a task";
@@ -68,7 +68,7 @@ impl Parrot for Silent {
     }
 }
 
-/// Regression: each was charged 768 bytes, whatever its handler took.
+/// Regression test: each call was charged 768 bytes, regardless of its handler's size.
 #[test]
 fn waiting_calls_are_charged_as_allocated() {
     const WARM: u16 = 200;
@@ -100,7 +100,7 @@ fn waiting_calls_are_charged_as_allocated() {
     assert!((taken * 9 / 10..taken * 12 / 10).contains(&charged), "{taken} bytes a call, {charged} charged");
 }
 
-/// Allocations of the server for requests of a plain socket.
+/// Returns the server's allocations for requests that are sent over a plain socket.
 fn at_the_server<const LENGTH: usize>(server: ServerBuilder, expected: [u8; LENGTH]) -> u64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
     let server =
@@ -133,7 +133,7 @@ fn at_the_server<const LENGTH: usize>(server: ServerBuilder, expected: [u8; LENG
     caller.join().expect("thread should not panic")
 }
 
-/// Allocations of the client for calls that a plain socket answers.
+/// Returns the client's allocations for calls that a plain socket answers.
 fn at_the_client() -> u64 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address").to_string();
@@ -142,7 +142,7 @@ fn at_the_client() -> u64 {
         let mut head = [0; 10];
         let mut body = [0; 4096];
         let mut reply = packet(0, 10, &REPLY);
-        // PONG for PING, as Go; nothing for HELLO.
+        // Like Go, the server answers PING with PONG and ignores HELLO.
         while socket.read_exact(&mut head).is_ok() {
             let length = u32::from_be_bytes([head[6], head[7], head[8], head[9]]) as usize;
             socket.read_exact(&mut body[..length]).expect("peer should send the expected bytes");

@@ -13,13 +13,13 @@ use schema_tests::protobuf::recursive::Tree;
 use schema_tests::protobuf::wellknown::Singular;
 use std::collections::BTreeMap;
 
-/// How many values of each message.
+/// Number of random values of each message type.
 const VALUES: u64 = 30;
 
-/// Repetitions in the longest ones: lists grow through several sizes.
+/// Maximum number of repetitions, so that lists are reallocated several times.
 const REPEATS: usize = 40;
 
-/// Returns the counted size of a message and its allocations: after decoding, or until the failure.
+/// Returns the counted size of a message, and the bytes allocated by decoding it or until decoding fails.
 fn measured<M: Message>(message: &[u8]) -> (usize, usize) {
     let mut body = Vec::new();
     Encoder::new(&mut body).bytes(message).unwrap();
@@ -30,7 +30,7 @@ fn measured<M: Message>(message: &[u8]) -> (usize, usize) {
     let (live_after, allocated_after) = (live(), allocated());
     let measured = match decoded {
         Ok(_) => live_after - live_before,
-        // All allocations. A list that has grown contributes several times.
+        // Counts all allocations. A list that was reallocated contributes several times.
         Err(_) => (allocated_after - allocated_before) as usize / 2,
     };
     (CONTAINER_MEMORY_MAX - decoder.container_memory(), measured)
@@ -39,12 +39,12 @@ fn measured<M: Message>(message: &[u8]) -> (usize, usize) {
 #[track_caller]
 fn is_counted<M: Message>(message: &[u8]) {
     let (counted, measured) = measured::<M>(message);
-    // Spare places are not counted, nor is text, whose shortest piece takes eight bytes.
+    // Spare capacity is not counted, nor is the minimum allocation of eight bytes for short text.
     let bound = 5 * counted / 2 + 4 * message.len() + 600; // And an error with the names of fields.
     assert!(measured <= bound, "{} takes {measured} bytes and counts for {counted}: {message:?}", M::NAME);
 }
 
-/// Random values, whole, repeated and broken; and elements without content for every field.
+/// Checks random values that are complete, repeated or malformed, and empty elements for every field.
 fn check<M: Message + prost::Message>(pool: &protox::prost_reflect::DescriptorPool) {
     let descriptor = pool.get_message_by_name(M::NAME).unwrap();
     for seed in 0..VALUES {
@@ -75,12 +75,12 @@ macro_rules! check {
     }};
 }
 
-/// A tree with `within` at the end of a branch of so many levels.
+/// Returns a tree of `levels` levels that ends with `within`.
 fn branch(levels: u32, within: Tree) -> Tree {
     (0..levels).fold(within, |tree, _| Tree { children: vec![tree], ..Tree::default() })
 }
 
-/// A field that holds `content`.
+/// Encodes a field with `content`.
 fn holding(number: u32, content: &[u8]) -> Vec<u8> {
     let mut field = Vec::new();
     prost::encoding::encode_key(number, prost::encoding::WireType::LengthDelimited, &mut field);
@@ -88,11 +88,11 @@ fn holding(number: u32, content: &[u8]) -> Vec<u8> {
     [&field, content].concat()
 }
 
-/// Messages that are short relative to their memory.
+/// Returns messages that are short in relation to their memory.
 fn check_hostile() {
     let words = |count: u64| (0..count).map(|word| word.to_string());
 
-    // The innermost may nest no further, and needs no level more for its list.
+    // The innermost message is at the depth limit, and its list needs no further level.
     const DEEPEST: u32 = 100;
     let numbers = Tree { name: "innermost".to_owned(), numbers: vec![1; 10_000], ..Tree::default() };
     let deep = branch(DEEPEST, numbers).encode_to_vec();
@@ -106,14 +106,14 @@ fn check_hostile() {
     let named = [("one".to_owned(), children)].into();
     is_counted::<Tree>(&Tree { named, ..Tree::default() }.encode_to_vec());
 
-    // Prost reads the entries of maps regardless of their wire type, and the bytes after them.
+    // Prost decodes the entries of maps regardless of their wire type, and the bytes after them.
     let children = [2 << 3 | 2, 0].repeat(10_000);
     for key in (0..6).flat_map(|wire_type| [3 << 3 | wire_type, 5 << 3 | wire_type]) {
         for content in [&[0][..], &[2, 8, 0], &[0xff, 0xff, 0xff, 0xff, 0x0f]] {
             is_counted::<Tree>(&[&[key], content, &children].concat());
         }
     }
-    // A decoder that takes the entry for four bytes finds a field after them that is as long as the rest.
+    // A decoder that treats the entry as four bytes finds a field after them that is as long as the rest.
     let entry = [5 << 3 | 5, 0, 15 << 3 | 2, 7, 0, 15 << 3 | 2, 0xa0, 0x9c, 0x81, 0x80, 0];
     is_counted::<Tree>(&[&entry[..], &children].concat());
 
@@ -126,7 +126,7 @@ fn check_hostile() {
         is_counted::<Singular>(&Singular { f_value: Some(value), ..Singular::default() }.encode_to_vec());
     }
 
-    // A field without memory is no first element of a list: an unknown field, 64 further on, or an empty list.
+    // The first element of a list is still counted after an unknown field, 64 numbers further on, or an empty list.
     let disguised = |number| [holding(number + 64, &[]), holding(number, &[])].concat();
     let numbers = [holding(4, &[]), holding(4, &[1])].concat();
     let child = [disguised(2), disguised(3), disguised(5), numbers].concat();

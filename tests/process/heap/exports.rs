@@ -23,7 +23,7 @@ impl SpanExporter for Silent {
     }
 }
 
-/// The calls of one round, each with a span at either end: more than the queue takes.
+/// Number of calls per round. Each has a span at either end, which together exceed the queue.
 const CALLS: u64 = 1_500;
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn silent_collector_drops_and_counts_spans() {
     assert_eq!((exports.waiting(), exports.exported()), (2048, 0));
     // The server may not have ended its last call yet.
     assert!((2 * 3 * CALLS - 2049..=2 * 3 * CALLS - 2048).contains(&exports.dropped()), "{exports:?}");
-    // A span takes some hundred bytes, so those of one round would take a megabyte.
+    // A span takes some hundred bytes, so the spans of one round would take a megabyte.
     assert!(held[2] < held[0] + 64 * 1024, "{held:?}");
     drop(answer);
     provider.shutdown().expect("socket should shut down");

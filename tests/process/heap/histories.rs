@@ -7,16 +7,16 @@ use frisbee_tests::process::ran_alone;
 
 const TOPICS: usize = 10_000;
 
-/// The length of a payload and of a topic, in bytes.
+/// Length of a payload and of a topic in bytes.
 const PAYLOAD: usize = 32;
 const TOPIC: usize = "prices.00000".len();
 
-/// Publishes as many messages to each topic. Returns the bytes that the broker then holds in total, and those of its
-/// histories as it charges them, for each topic.
+/// Publishes `messages` messages to each topic. Returns, per topic, the bytes that the broker holds and those that it
+/// charges for histories.
 async fn held(broker: BrokerBuilder, messages: usize) -> (usize, usize) {
     let broker = broker.build();
     let acceptor = Server::builder().build(broker.clone()).expect("settings should be valid");
-    // The first connection allocates what all share.
+    // The first connection allocates memory that all share.
     publish(&acceptor, 1, 1).await;
     let before = live();
     publish(&acceptor, TOPICS, messages).await;
@@ -24,7 +24,7 @@ async fn held(broker: BrokerBuilder, messages: usize) -> (usize, usize) {
     (held / TOPICS, broker.history_memory() / TOPICS)
 }
 
-/// Publishes on a connection that has ended when this returns.
+/// Publishes over a connection that has ended when this function returns.
 async fn publish(acceptor: &Acceptor<Broker>, topics: usize, messages: usize) {
     let (ours, theirs) = memory();
     let acceptor = acceptor.clone();

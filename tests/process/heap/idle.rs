@@ -12,14 +12,14 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Both of their ends fit into the usual limit of 1024 open files.
+/// Number of connections. Both ends together fit into the usual limit of 1024 open files.
 const CONNECTIONS: usize = 400;
 
-/// What one may keep, in bytes of the allocator's blocks.
+/// Maximum number of bytes that an idle connection may keep, in blocks of the allocator.
 const KEPT_MAX: usize = 2112;
 
-/// How long connections may take to release the memory of a call. They do after some intervals of silence, which is a
-/// few seconds, if the machine is not busy.
+/// Time for connections to release the memory of a call, which takes several intervals of silence: a few seconds unless
+/// the machine is busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]
@@ -29,7 +29,7 @@ fn a_connection_that_does_nothing_keeps_two_kilobytes_at_most() {
     }
     let greeting = greeting();
     let address = serve();
-    // Memory that the server needs once, and not for each connection.
+    // Memory that the server allocates once, rather than for each connection.
     let first = open(address, &greeting);
     let before = live();
     let mut connections = Vec::with_capacity(CONNECTIONS);
@@ -43,13 +43,13 @@ fn a_connection_that_does_nothing_keeps_two_kilobytes_at_most() {
         remaining = live().saturating_sub(before + own) / CONNECTIONS;
     }
     println!("{remaining} bytes a connection, {busy} after its call");
-    // None has been closed.
+    // No connection was closed.
     connections.iter_mut().for_each(call);
     assert!(remaining <= KEPT_MAX, "{remaining} bytes a connection, {busy} after its call");
     drop((first, connections));
 }
 
-/// The first packets of a client, with the services that it means to call.
+/// The first packets of a client, which announce the services that it is going to call.
 fn greeting() -> Vec<u8> {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address").to_string();
@@ -75,7 +75,7 @@ fn greeting() -> Vec<u8> {
     received.join().expect("thread should not panic")
 }
 
-/// A server with a thread of its own, for as long as the process lives.
+/// Starts a server on its own thread, which runs until the process ends.
 fn serve() -> SocketAddr {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
     // PINGs are not answered.
@@ -87,7 +87,7 @@ fn serve() -> SocketAddr {
     address
 }
 
-/// A connection that has made a call.
+/// Opens a connection and makes a call on it.
 fn open(address: SocketAddr, greeting: &[u8]) -> TcpStream {
     let mut socket = TcpStream::connect(address).expect("server should accept the connection");
     socket.write_all(greeting).expect("write should succeed");
@@ -95,7 +95,7 @@ fn open(address: SocketAddr, greeting: &[u8]) -> TcpStream {
     socket
 }
 
-/// Makes a call and reads its reply, and what precedes that.
+/// Makes a call, and reads its reply and all preceding packets.
 fn call(socket: &mut TcpStream) {
     socket.write_all(&packet(7, 10, &REQUEST)).expect("write should succeed");
     loop {

@@ -10,12 +10,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const CONNECTIONS: usize = 32;
 
-/// Of each connection, in portions.
+/// Number of subscriptions of each connection, which are made in portions.
 const PATTERNS: usize = 1024;
 const PORTION: usize = 64;
 
-/// The allowed allocations of a portion, in bytes: its patterns, the connection's table of them, buffers. A table of
-/// all patterns would take more than a megabyte.
+/// Maximum number of bytes that a portion may allocate: its patterns, the connection's table of them, and buffers. A
+/// table of all patterns would take more than a megabyte.
 const ALLOCATED_MAX: u64 = 512 * 1024;
 
 #[tokio::test(start_paused = true)]

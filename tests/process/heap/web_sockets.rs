@@ -11,14 +11,14 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Both of their ends fit into the usual limit of 1024 open files.
+/// Number of connections. Both ends together fit into the usual limit of 1024 open files.
 const CONNECTIONS: usize = 400;
 
-/// What one may keep, in bytes of the allocator's blocks: 10 000 of them have 100 MB. With JSON-RPC it is 9.5 KiB, and
-/// with native frames 8.8 KiB.
+/// Maximum number of bytes that an idle connection may keep, in blocks of the allocator, so that 10 000 take 100 MB.
+/// With JSON-RPC it is 9.5 KiB, and with native frames 8.8 KiB.
 const KEPT_MAX: usize = 10 * 1024;
 
-/// How long connections may take to release the memory of a call.
+/// Time for connections to release the memory of a call.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]
@@ -29,7 +29,7 @@ fn a_web_socket_that_does_nothing_keeps_ten_kilobytes_at_most() {
     let address = serve();
     let mut remaining = Vec::new();
     for open in [open_json_rpc, open_frames] {
-        // Memory that the server needs once, and not for each connection.
+        // Memory that the server allocates once, rather than for each connection.
         let first = open(address);
         let before = live();
         let mut connections = Vec::with_capacity(CONNECTIONS);
@@ -48,7 +48,7 @@ fn a_web_socket_that_does_nothing_keeps_ten_kilobytes_at_most() {
     assert!(remaining.iter().all(|each| *each <= KEPT_MAX), "{remaining:?} bytes a connection");
 }
 
-/// A server with a thread of its own, for as long as the process lives.
+/// Starts a server on its own thread, which runs until the process ends.
 fn serve() -> SocketAddr {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
     let builder = Server::builder().workers(Workers::Caller).add_service(InteropServer::new(Service));
@@ -59,7 +59,7 @@ fn serve() -> SocketAddr {
     address
 }
 
-/// A connection after its handshake.
+/// Opens a connection and completes its WebSocket handshake.
 fn upgrade(address: SocketAddr, protocol: &str) -> TcpStream {
     let mut socket = TcpStream::connect(address).expect("server should accept the connection");
     let request = format!(
@@ -77,10 +77,10 @@ fn upgrade(address: SocketAddr, protocol: &str) -> TcpStream {
     socket
 }
 
-/// Sends a frame, and waits for one.
+/// Sends a frame and waits for a frame in return.
 fn exchange(socket: &mut TcpStream, opcode: u8, payload: &[u8]) {
     let length = u8::try_from(payload.len()).ok().filter(|length| *length < 126).expect("payload should be short");
-    // A mask of zeros changes nothing.
+    // A zero mask does not change the payload.
     let frame = [&[0x80 | opcode, 0x80 | length, 0, 0, 0, 0], payload].concat();
     socket.write_all(&frame).expect("write should succeed");
     loop {
@@ -94,7 +94,7 @@ fn exchange(socket: &mut TcpStream, opcode: u8, payload: &[u8]) {
     }
 }
 
-/// A connection that has made a call.
+/// Opens a connection and makes a call on it.
 fn open_json_rpc(address: SocketAddr) -> TcpStream {
     let mut socket = upgrade(address, "jsonrpc");
     let call = br#"{"jsonrpc":"2.0","id":1,"method":"interop.Interop/Add","params":{"a":20,"b":22}}"#;
@@ -102,7 +102,7 @@ fn open_json_rpc(address: SocketAddr) -> TcpStream {
     socket
 }
 
-/// A connection that has had a PING answered.
+/// Opens a connection and sends a PING, which the server answers.
 fn open_frames(address: SocketAddr) -> TcpStream {
     let mut socket = upgrade(address, "frisbee.1");
     exchange(&mut socket, 2, &frisbee_tests::raw::packet(1, 0, &[]));

@@ -4,7 +4,7 @@ use frpc::prost_types::{Duration, Timestamp};
 use frpc::{Request, Response, ResponseStream, Status, Streaming};
 use schema_tests::all::wellknown::{Calls, CallsClient, CallsServer};
 
-/// Returns its request.
+/// Service whose handlers return the request.
 struct Same;
 
 /// Methods that answer with their request.

@@ -15,7 +15,7 @@ mod forms {
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-/// One function for each call. They are not run: there is no server.
+/// Functions that make each kind of call. They are only compiled, because there is no server.
 #[allow(dead_code, unused_imports, clippy::all, reason = "written as for a person to paste, and only compiled")]
 mod copied {
     use super::Outcome;

@@ -1,6 +1,6 @@
 //! One service for all builds: each has its own types and its own trait.
 
-/// Answers in every kind of call, with any codec of the types.
+/// Services for every kind of call, generic over the codec of the messages.
 macro_rules! first {
     ($service:ident, $module:path) => {
         const _: () = {

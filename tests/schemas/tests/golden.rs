@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::{env, fs};
 
-/// The files that `build.rs` compiles, and those of protobuf that they import.
+/// Files that `build.rs` compiles, and the protobuf files that they import.
 const FILES: [&str; 12] = [
     "collisions",
     "comments",
@@ -31,7 +31,7 @@ const FILES: [&str; 12] = [
 const FOLDER: &str = "../../crates/frpc-build/tests/proto";
 const VECTORS: &str = "../../crates/frpc-build/tests/golden/vectors.jsonl";
 
-/// Random values of each message, besides its default.
+/// Number of random values of each message type, in addition to its default.
 const VALUES: u64 = 6;
 
 /// A line for a value: `{"type": name, "value": fields, "body": hexadecimal}`. The fields are in the order of the wire.
@@ -60,7 +60,7 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Single values, then lists, then messages and maps, each group in the order of declaration.
+/// Fields in wire order: single values, then lists, then messages and maps, each group in the order of declaration.
 fn in_wire_order(of: &MessageDescriptor) -> Vec<FieldDescriptor> {
     let declared = of.descriptor_proto().field.iter();
     let mut fields: Vec<FieldDescriptor> =

@@ -6,10 +6,11 @@ use frpc::json::{EncodeReason, Json, Options, Types, from_json, to_json};
 use frpc::prost::Message;
 use std::fmt::Debug;
 
-/// How many values of each message.
+/// Number of random values of each message type.
 const VALUES: u64 = 200;
 
-/// Carries a value through JSON. Returns false if it has none, as times out of range have none.
+/// Encodes a value as JSON and decodes it again. Returns false if the value has no JSON representation, such as a time
+/// out of range.
 #[track_caller]
 fn survives<M: Json + Message + PartialEq + Debug>(bytes: &[u8]) -> bool {
     let types = Types::well_known();
@@ -30,7 +31,8 @@ fn survives<M: Json + Message + PartialEq + Debug>(bytes: &[u8]) -> bool {
     true
 }
 
-/// Carries random values of the named messages. The given percentage of them has JSON.
+/// Converts random values of the listed messages to JSON and back. The given percentage of them has a JSON
+/// representation.
 macro_rules! survive {
     ($percent:literal, $pool:expr, $package:literal, $($module:ident)::+, $($message:ident)*) => {{
         use schema_tests::$($module)::+ as module;
@@ -76,7 +78,7 @@ fn messages_of_the_protobuf_codec_survive_json() {
     survive!(100, pool, "names", protobuf::names, Keywords Locals LocalChoice Inner);
 }
 
-/// A message with each well-known type, in the JSON of the mapping.
+/// A message with each well-known type, in proto3's JSON mapping.
 const WELL_KNOWN: &str = r#"{"fAny":{"@type":"x/google.protobuf.Duration","value":"1s"},"fDuration":"-1.500s","fEmpty":{},"fFieldMask":"a,bC","fListValue":[null,[]],"fSourceContext":{"fileName":"x"},"fStruct":{"a":null},"fTimestamp":"1970-01-01T00:00:00Z","fValue":null,"fDoubleValue":"NaN","fFloatValue":0,"fInt64Value":"1","fUInt64Value":"1","fInt32Value":1,"fUInt32Value":1,"fBoolValue":false,"fStringValue":"","fBytesValue":""}"#;
 
 #[test]

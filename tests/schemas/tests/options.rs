@@ -35,12 +35,12 @@ fn page_of(content: &Utf8Bytes) -> Page {
     }
 }
 
-/// Whether all of `part` lies in `whole`.
+/// Returns whether `part` lies within the memory of `whole`.
 fn is_within(part: &[u8], whole: &[u8]) -> bool {
     whole.as_ptr_range().start <= part.as_ptr_range().start && part.as_ptr_range().end <= whole.as_ptr_range().end
 }
 
-/// Short fields are copied, so that they do not keep a whole read buffer.
+/// Short byte fields are copied, so that they do not keep a whole read buffer alive.
 #[test]
 fn long_bytes_fields_share_body_memory_everywhere() {
     let sent = chunk_of(&Bytes::from(vec![7; BULK_MIN]));
@@ -60,7 +60,7 @@ fn long_bytes_fields_share_body_memory_everywhere() {
     }
 }
 
-/// Short strings are copied, like bytes.
+/// Short strings are copied, like byte fields.
 #[test]
 fn long_string_fields_share_body_memory_everywhere() {
     let sent = page_of(&"ß".repeat(BULK_MIN / 2).into());

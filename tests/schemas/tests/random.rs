@@ -6,7 +6,7 @@ use protox::prost_reflect::{
 };
 use std::collections::HashMap;
 
-/// A generator of the same numbers in each run.
+/// Deterministic random number generator.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -25,7 +25,7 @@ impl Random {
         self.next() % end
     }
 
-    /// Small, large, and those at the edges.
+    /// Returns small and large numbers, and those at the limits of ranges.
     fn number(&mut self) -> u64 {
         match self.below(5) {
             0 => 0,
@@ -41,14 +41,14 @@ impl Random {
     }
 }
 
-/// The schemas in `proto/`.
+/// Returns the schemas in `proto/`.
 pub(crate) fn pool(files: &[&str], folder: &str) -> DescriptorPool {
     let root = format!("{}/{folder}", env!("CARGO_MANIFEST_DIR"));
     let set = protox::compile(files.iter().map(|file| format!("{root}/{file}.proto")), [root.clone()]).unwrap();
     DescriptorPool::from_file_descriptor_set(set).unwrap()
 }
 
-/// A random message as protobuf.
+/// Returns a random message in protobuf's encoding.
 pub(crate) fn protobuf(of: &MessageDescriptor, random: &mut Random) -> Vec<u8> {
     message(of, random, 0).encode_to_vec()
 }

@@ -3,7 +3,7 @@
 use frpc::polyglot::{self, Decoder, Encoder, Root};
 use schema_tests::views::redacted::{AccountView, account};
 
-/// Every secret of the messages here.
+/// All secrets in the messages of this test.
 const SECRET: &str = "hunter2";
 
 macro_rules! account {

@@ -6,10 +6,10 @@ use crate::random::{Random, pool, protobuf};
 use frpc::polyglot::{self, Decoder, Encoder, Form, Root};
 use std::fmt::Debug;
 
-/// How many values of each message.
+/// Number of random values of each message type.
 const VALUES: u64 = 200;
 
-/// The body of a message.
+/// Encodes a message as a body.
 fn encoded<M: polyglot::Message>(message: &M, form: Form) -> (Vec<u8>, bool) {
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out).with_form(form);
@@ -45,7 +45,7 @@ fn survives<M: polyglot::Message + frpc::prost::Message + PartialEq + Debug>(byt
     }
 }
 
-/// With protobuf as the codec, a body is one bytes value around what prost writes.
+/// With the protobuf codec, a body is a bytes value that contains the encoding of prost.
 #[track_caller]
 fn is_enclosed<M: polyglot::Message + frpc::prost::Message + PartialEq + Debug>(bytes: &[u8]) {
     let message = M::decode(bytes).unwrap();
@@ -59,14 +59,14 @@ fn is_enclosed<M: polyglot::Message + frpc::prost::Message + PartialEq + Debug>(
     assert_eq!(shared, Root::Message(message));
 }
 
-/// Carries random values of the named messages through their codec.
+/// Encodes and decodes random values of the listed messages with their codec.
 macro_rules! survive {
     ($pool:expr, $package:literal, $($module:ident)::+, $($message:ident)*) => {
         check!(survives, $pool, $package, $($module)::+, $($message)*)
     };
 }
 
-/// Gives random values of the named messages to a check.
+/// Passes random values of the listed messages to a check.
 macro_rules! check {
     ($check:ident, $pool:expr, $package:literal, $($module:ident)::+, $($message:ident)*) => {{
         use schema_tests::$($module)::+ as module;
@@ -161,8 +161,8 @@ fn enclosed_bodies_may_be_nil_or_error_else_are_refused() {
     assert_eq!(decoder.remaining(), 1, "bytes after a body are left unread");
 }
 
-/// One value, as two builds write it; maps have no order, so each half is compared by itself where there are several
-/// entries: the random values here are decoded from the other's body instead.
+/// Checks that two builds encode a value equally. Maps have no order, so random values are decoded from the other
+/// build's body instead of comparing bytes.
 fn same_wire<A, B>(bytes: &[u8], form: Form)
 where
     A: polyglot::Message + frpc::prost::Message + PartialEq + Debug,

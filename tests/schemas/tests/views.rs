@@ -5,11 +5,11 @@ use frpc::polyglot::{self, Decoder, Encoder, Form, Number, Root, Viewed};
 use frpc::{Request, Response, ResponseStream, Status, Streaming};
 use std::fmt::Debug;
 
-/// How many values of each message.
+/// Number of random values of each message type.
 const VALUES: u64 = 100;
 
-/// The debug output of a message and its view, without the necessary differences: prost writes the names of enums, and
-/// `r#`.
+/// Returns the debug output of a message and of its view, without expected differences: prost prints the names of
+/// enums, and `r#`.
 fn debug_text(text: &impl Debug, enums: &[(&str, i32)]) -> String {
     let mut text = format!("{text:?}").replace("View", "").replace("r#", "").replace("Self_", "Self");
     for lifetime in [", _input: PhantomData<&()>", " { _input: PhantomData<&()> }"] {
@@ -39,7 +39,7 @@ where
     }
 }
 
-/// Compares random values of the named messages with their views.
+/// Compares random values of the listed messages with their views.
 macro_rules! agree {
     ($package:literal, $file:literal, $($module:ident)::+, $enums:expr, $($message:ident)*) => {{
         use schema_tests::views::$($module)::+ as module;
@@ -107,7 +107,7 @@ mod services {
     pub(crate) use schema_tests::views::services::*;
 }
 
-/// Counts letters without copying a word.
+/// Counts letters through a view, without copying a word.
 struct Looker;
 
 impl services::First for Looker {
