@@ -275,7 +275,7 @@ async fn deadline_ends_gateway_handlers_and_streams() {
             .expect("call should complete within the timeout");
         assert_eq!(code(called), Code::DeadlineExceeded, "{policy:?}");
         soon(&mut host.dropped).await;
-        // A stream of requests without an end.
+        // An endless stream of requests.
         let requests = words(&["a"]).chain(futures_util::stream::pending());
         let mut request = Request::new(requests);
         request.set_timeout(Duration::from_secs(1));
@@ -292,7 +292,7 @@ async fn deadline_ends_gateway_handlers_and_streams() {
     assert_eq!(code(host.method(UPPER).unary(request, "text").await), Code::DeadlineExceeded);
 }
 
-/// Regression: the call did not end before another one released its permit, and its handler started then.
+/// Regression test: the call ended only when another one released its permit, and then its handler started.
 #[tokio::test(start_paused = true)]
 async fn deadline_ends_the_wait_for_a_permit() {
     let mut host = Host::open(|builder| builder.method_policy("words.Words/Upper", Policy::AtMost(1))).await;
@@ -351,7 +351,7 @@ async fn adapter_calls_beyond_the_limit_of_a_connection_are_refused() {
     host.call("d").await.expect("task should not panic").expect("call should have a free slot");
 }
 
-/// Regression: the metadata of streaming calls was not charged.
+/// Regression test: the metadata of streaming calls was not charged.
 #[tokio::test]
 async fn metadata_of_streaming_adapter_call_is_charged_to_its_peer() {
     let host = Host::open(|builder| builder).await;
@@ -369,7 +369,7 @@ async fn metadata_of_streaming_adapter_call_is_charged_to_its_peer() {
     until("it is released", || host.context.stats().charged_bytes() == 0).await;
 }
 
-/// Regression: the call ran and was then rejected, because another call had the only permit.
+/// Regression test: the call ran and was then rejected, because another call had the only permit.
 #[tokio::test]
 async fn unary_call_as_a_stream_is_refused_before_it_runs() {
     let mut host = Host::open(|builder| builder.config(Config::default().calls_max(1))).await;

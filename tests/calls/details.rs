@@ -52,7 +52,7 @@ fn a_negative_delay_of_a_peer_is_none() {
     assert_eq!(Status::unavailable("").with_detail(&negative).detail::<RetryInfo>().unwrap().delay(), None);
 }
 
-/// The details have the form that tonic-types and grpc-go read.
+/// The details are encoded as tonic-types and grpc-go expect.
 #[test]
 fn details_cross_to_grpc_and_back_unchanged() {
     let bad = BadRequest::new([("name", "is empty")]);

@@ -59,13 +59,13 @@ fn code_of_call(change: impl FnOnce(Channel, Arc<Semaphore>) -> Channel) -> Code
         .code()
 }
 
-/// Regression: the pause before a second attempt was polled after the end of its runtime, which panics.
+/// Regression test: the pause before a second attempt was polled after its runtime had ended, which panics.
 #[test]
 fn idempotent_call_fails_when_the_runtime_of_its_channel_ends() {
     assert_eq!(code_of_call(|channel, _| channel), Code::Unavailable);
 }
 
-/// Regression: the deadline of a call within middleware was polled after the end of its runtime, which panics.
+/// Regression test: the deadline of a call within middleware was polled after its runtime had ended, which panics.
 #[test]
 fn call_in_middleware_fails_when_its_channels_runtime_ends() {
     let waits = |channel: Channel, began: Arc<Semaphore>| {

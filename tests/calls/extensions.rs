@@ -288,7 +288,7 @@ async fn consecutive_streams_use_up_no_ids_or_credit() {
     assert_eq!(client.get(Time { millis: 1 }).await.expect("connection should stay open").into_inner().millis, 1);
 }
 
-/// Has a stream that sends nothing before it is told to, with metadata or without.
+/// A service with a stream that sends nothing until it is triggered, with or without metadata.
 #[derive(Clone)]
 struct Silent(broadcast::Sender<Chunk>);
 
@@ -313,7 +313,8 @@ impl Extension for Silent {
     }
 }
 
-/// The call was answered by the first message alone: one that subscribes and then causes the event waited for ever.
+/// Regression test: a streaming call was accepted only with the first message, so a caller that subscribed and then
+/// caused the event waited forever.
 #[tokio::test]
 async fn silent_stream_is_open_once_its_handler_returns() {
     let (events, _) = broadcast::channel(1);

@@ -77,7 +77,7 @@ impl Interop for Probed {
         let _inside = self.0.enter();
         Service.sleep(request).await
     }
-    /// Does not end by itself.
+    /// Never completes.
     async fn count_up(&self, _request: Request<interop::Range>) -> Reply<ResponseStream<interop::Count>> {
         let (counts, stream) = ResponseStream::channel(1);
         let inside = self.0.enter();
@@ -269,7 +269,7 @@ async fn a_policy_can_be_set_for_one_method() {
     assert!(unknown.is_err_and(|error| error.to_string().contains("interop.Interop/Slep")));
 }
 
-/// Regression: the policy was ignored.
+/// Regression test: the policy was ignored.
 #[tokio::test]
 async fn a_policy_for_a_method_with_streams_is_refused() {
     for method in ["CountUp", "SumUp", "Chat"] {
@@ -535,8 +535,8 @@ async fn channel_closes_unused_connection() {
     assert_eq!(numbers, [0, 1, 2]);
 }
 
-/// Regression: the server reset the stream if it closed before the client ended its direction, which a separate packet
-/// does and which may take long. The client reported a failure.
+/// Regression test: the server reset the stream if it closed before the client had ended its direction, which takes a
+/// separate packet and may be late. The client reported a failure.
 #[tokio::test]
 async fn stream_ended_by_server_is_not_reset_before_client_ends() {
     let mut raw = Raw::connect(serve_interop().await).await;

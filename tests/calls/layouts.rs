@@ -20,7 +20,7 @@ type Reply<T> = Result<Response<T>, Status>;
 #[derive(Clone, Copy)]
 struct Shop;
 
-/// Implements a version of the shop with a conversion of an order to a receipt.
+/// Implements a version of the shop, with a conversion of orders to receipts.
 macro_rules! shop {
     ($version:ident, $receipt:expr, $($other:ident),*) => {
         impl $version::Shop for Shop {
@@ -124,13 +124,13 @@ fn new_order(id: &str) -> new::Order {
     }
 }
 
-/// The receipt of an old client's order from a new server.
+/// Receipt of a new server for the order of an old client.
 fn old_receipt(id: &str) -> old::Receipt {
     let old::Order { items, color, prices, .. } = old_order(id);
     old::Receipt { id: format!("{id}/None/secret"), total: 7, color, items, prices }
 }
 
-/// The receipt of a new client's order from an old server, which knows neither units nor depths.
+/// Receipt of an old server, which lacks units and depths, for the order of a new client.
 fn new_receipt(id: &str) -> new::Receipt {
     let new::Order { color, prices, mut items, .. } = new_order(id);
     for item in &mut items {
@@ -277,7 +277,7 @@ async fn translated_request_is_bounded_by_the_limit_of_bodies() {
     client.buy(old_order("a")).await.unwrap();
 }
 
-/// The configuration of an end that behaves like a Go program of its version.
+/// Configuration of an end that behaves like a Go program of its version.
 fn compat() -> frisbee::Config {
     frisbee::Config::default().hello(false)
 }
@@ -289,7 +289,7 @@ async fn old_compat_client_calls_new_server() {
     let channel = || Channel::builder().config(compat()).connect(&address);
     let client = old::ShopClient::new(channel().await.unwrap());
     call_all!(&client, old_order, old_receipt, old);
-    // The texts of failures are all that such a client gets.
+    // Such a client receives only the texts of errors.
     let status = client.cancel(old_order("a")).await.unwrap_err();
     assert!(status.message().contains("shop.Shop has no method Cancel"), "{status}");
     let status = client.refund(old::Amount { cents: 1 }).await.unwrap_err();
@@ -331,7 +331,7 @@ async fn strict_presence_precedes_translation_to_compat_server() {
     client.buy(new_order("a")).await.unwrap();
 }
 
-/// The operations of the first layout begin at 10, where those of the changed one have other meanings.
+/// The first layout has operations from 10 on, which have other meanings in the changed layout.
 #[tokio::test]
 async fn operation_unknown_to_compat_layout_is_refused() {
     let builder = Server::builder().add_service(second::ParrotServer::new(Parrot));
@@ -361,13 +361,13 @@ async fn unusable_compat_layout_fails_server() {
     assert!(mounted.is_err());
 }
 
-/// The item of HELLO for a service with the operations 40 and 41.
+/// Returns the HELLO item for a service with the operations 40 and 41.
 fn item(service: &str, description: &[u8]) -> Vec<u8> {
     let fingerprint = Fingerprint::of(description).bytes();
     [&[service.len() as u8][..], service.as_bytes(), &fingerprint, &[40, 1]].concat()
 }
 
-/// A connection in memory to a server of the new shop, with the HELLO of a client that calls these services.
+/// Opens an in-memory connection to a server of the new shop, with the HELLO of a client that calls these services.
 async fn hostile(items: &[Vec<u8>]) -> Raw<DuplexStream> {
     let acceptor = Server::builder().add_service(new::ShopServer::new(Shop)).build().unwrap();
     let (here, there) = frpc::memory();
@@ -379,7 +379,7 @@ async fn hostile(items: &[Vec<u8>]) -> Raw<DuplexStream> {
     raw
 }
 
-/// Reads the next packet of a call; `None` when the server has closed the connection.
+/// Reads the next packet of a call. Returns `None` if the server has closed the connection.
 async fn reply(raw: &mut Raw<DuplexStream>) -> Option<Packet> {
     loop {
         match raw.next().await {
@@ -389,7 +389,7 @@ async fn reply(raw: &mut Raw<DuplexStream>) -> Option<Packet> {
     }
 }
 
-/// Reads the status of a refused call, which has not run.
+/// Reads the status of a rejected call, which has not run.
 async fn refused(raw: &mut Raw<DuplexStream>, id: u16) -> (Code, String) {
     let replied = reply(raw).await.expect("the connection should stay open");
     assert_eq!(replied.id, PacketId(id), "{replied:?}");
@@ -408,7 +408,8 @@ async fn refused(raw: &mut Raw<DuplexStream>, id: u16) -> (Code, String) {
     (code, text)
 }
 
-/// A description of `Buy` and another method. Each test has its own, since translations are kept for the process.
+/// Returns a description of `Buy` and another method. Each test needs its own, because translations are cached for the
+/// whole process.
 fn description(method: &str) -> Vec<u8> {
     let method = [&[method.len() as u8][..], method.as_bytes(), &[0, 0, 0]].concat();
     [&b"\x01\x01\x00\x00\x02\x03Buy\x00\x00\x00"[..], &method, b"\x09shop.Shop"].concat()
@@ -420,14 +421,14 @@ async fn withheld_layout_refuses_calls_after_five_seconds() {
     let mut raw = hostile(&[item("shop.Shop", &unknown)]).await;
     let started = tokio::time::Instant::now();
     raw.write(&packet(1, 40, &[0])).await;
-    // Another description is not the one that was requested.
+    // A different description than the requested one is ignored.
     raw.write(&packet(2, 3, b"\x01\x00\x00\x09shop.Shop")).await;
     let (code, text) = refused(&mut raw, 1).await;
     assert_eq!((code, started.elapsed().as_secs()), (Code::FailedPrecondition, 5), "{text}");
     assert!(text.contains("did not send its layout of shop.Shop within 5 s"), "{text}");
     raw.write(&packet(3, 40, &[0])).await;
     assert_eq!(refused(&mut raw, 3).await.0, Code::FailedPrecondition);
-    // Late is better than never.
+    // A late description is still accepted.
     raw.write(&packet(2, 3, &unknown)).await;
     raw.write(&packet(4, 40, &[0])).await;
     let replied = reply(&mut raw).await.expect("the connection should stay open");
@@ -467,7 +468,7 @@ async fn calls_held_for_a_layout_are_bounded() {
     }
     let (code, text) = refused(&mut raw, 5).await;
     assert_eq!(code, Code::ResourceExhausted, "{text}");
-    // Cancelled ones are answered and make room.
+    // Cancelled calls are answered and release their slots.
     raw.write(&packet(2, 6, &[40])).await;
     let replied = reply(&mut raw).await.expect("the connection should stay open");
     assert_eq!(replied.id, PacketId(2), "{replied:?}");
@@ -478,7 +479,7 @@ async fn calls_held_for_a_layout_are_bounded() {
     }
 }
 
-/// More than the process caches, so most are evicted while their connections still call.
+/// More versions than the process caches, so most are evicted while their connections are still used.
 #[tokio::test]
 async fn thousand_clients_with_descriptions_of_their_own_are_served() {
     let mut clients = Vec::new();
@@ -565,7 +566,7 @@ async fn serve_second() -> SocketAddr {
     serve(Server::builder().add_service(second::ParrotServer::new(Parrot))).await
 }
 
-/// The oneof of the second layout is behind all fields of the others.
+/// The oneof of the second layout follows all fields of the others.
 #[tokio::test]
 async fn first_requests_are_translated_before_the_server_is_known() {
     for _ in 0..20 {
@@ -591,7 +592,7 @@ async fn missing_service_is_not_mistaken_for_its_successor() {
     assert_eq!(there.count(stranger::Number { value: 7 }).await.unwrap().into_inner().value, 7);
 }
 
-/// Such a client waited for what its server has to say, and span on it.
+/// Regression test: such a client waited for the server's answer in a busy loop.
 #[tokio::test]
 async fn client_without_hello_assumes_go_server_at_once() {
     let config = frisbee::Config::default().hello(false);

@@ -126,7 +126,7 @@ async fn stream_call_starts_when_slot_becomes_free() {
     assert!(started.elapsed() < Duration::from_millis(200), "it took {:?}", started.elapsed());
 }
 
-/// Regression: the call stated its time as of before the wait.
+/// Regression test: the call sent the timeout that remained before the wait.
 #[tokio::test(start_paused = true)]
 async fn stream_call_states_time_left_after_its_wait_for_a_slot() {
     let builder = Server::builder().config(Config::default().streams_max(1));
@@ -273,7 +273,7 @@ fn stuck() -> (DuplexStream, Arc<()>) {
     (here, canary)
 }
 
-/// Regression: the stream continued for as long as the server permitted.
+/// Regression test: the stream continued for as long as the server permitted.
 #[tokio::test(start_paused = true)]
 async fn a_stream_of_requests_ends_with_the_deadline_of_its_call() {
     let client =
@@ -301,7 +301,7 @@ async fn the_sender_of_a_request_stream_learns_when_its_call_is_over() {
     tokio::time::timeout(second, sender.closed()).await.expect("stream should be closed within the timeout");
 }
 
-/// Regression: such calls could wait forever.
+/// Regression test: such calls could wait forever.
 #[tokio::test(start_paused = true)]
 async fn channel_timeout_bounds_stream_opening_not_lifetime() {
     let (ask, second) = (|| frpc::iter([Ask::default()]), Duration::from_secs(1));
@@ -325,7 +325,7 @@ async fn channel_timeout_bounds_stream_opening_not_lifetime() {
     }
 }
 
-/// A request that cannot be sent is part of the opening.
+/// A request that cannot be sent counts as part of the opening.
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_request_finds_no_room_in_time_was_not_sent() {
     let (here, mut there) = tokio::io::duplex(64 * 1024);
@@ -336,7 +336,7 @@ async fn a_call_whose_request_finds_no_room_in_time_was_not_sent() {
     assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
 }
 
-/// Regression: the handler was kept until the client ended its direction, for up to ten seconds.
+/// Regression test: the handler was kept until the client had ended its direction, for up to ten seconds.
 #[tokio::test(start_paused = true)]
 async fn stream_handler_is_dropped_at_deadline_by_server_alone() {
     let (mut client, canary) = stuck();
@@ -352,7 +352,7 @@ async fn stream_handler_is_dropped_at_deadline_by_server_alone() {
     assert_eq!(started.elapsed().as_secs(), 1);
 }
 
-/// The texts named limits of calls and streams that had not been reached.
+/// Regression test: the texts named limits of calls and streams that had not been reached.
 #[tokio::test(start_paused = true)]
 async fn expired_unsent_calls_name_their_obstacle() {
     let (here, there) = tokio::io::duplex(1024);

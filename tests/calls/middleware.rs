@@ -304,7 +304,7 @@ impl Middleware for Slow {
     }
 }
 
-/// Regression: middleware ignored the deadline, and each part received the full time.
+/// Regression test: middleware ignored the deadline, and each part received the full time.
 #[tokio::test(start_paused = true)]
 async fn a_deadline_bounds_all_that_runs_around_a_call() {
     const TIMEOUT: Duration = Duration::from_secs(1);
@@ -370,7 +370,7 @@ async fn layers_of_tower_run_around_calls() {
     assert_eq!(inside.0.1.load(Ordering::SeqCst), 3);
 }
 
-/// A layer whose services fail with an error type of their own.
+/// A layer whose services fail with a custom error type.
 struct Failing;
 
 #[derive(Clone)]
@@ -443,7 +443,7 @@ impl tower::Service<frpc_tower::Exchange> for Silent {
     }
 }
 
-/// Regression: the status stated that the call may have run, although no handler had received it.
+/// Regression test: the status stated that the call may have run, although no handler had received it.
 #[tokio::test]
 async fn call_denied_by_middleware_has_not_run() {
     let denies = async |_: Call, _: Next| Err::<CallResponse, _>(Status::unauthenticated("no token"));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
 
-/// Runs the rest of the chain in a task of its own.
+/// Runs the rest of the chain in a separate task.
 async fn apart(call: Call, next: Next) -> Result<CallResponse, Status> {
     tokio::spawn(next.run(call)).await.map_err(|_| Status::internal("the task has panicked"))?
 }

@@ -115,7 +115,8 @@ async fn every_call_kind_is_counted_by_code_at_both_ends() {
     until("the server has noticed the ends", || whole(&counters.snapshot()) == expected).await;
 }
 
-/// Regression: a server stream was counted as OK if its client left or ended its direction before the request.
+/// Regression test: a server stream was counted as OK if its client disconnected or ended its direction before the
+/// request.
 #[tokio::test]
 async fn server_stream_without_a_request_is_no_success() {
     const FLOOD: &[u8] = &[9, 15];
@@ -132,7 +133,7 @@ async fn server_stream_without_a_request_is_no_success() {
     until("the server has noticed the ends", || sums(&counters.snapshot(), CallSide::Server) == expected).await;
 }
 
-/// Regression: each further request woke the handler, of which thousands may wait for room.
+/// Regression test: each further request woke the handler, although thousands may wait for space.
 #[tokio::test]
 async fn second_request_to_server_stream_is_an_error() {
     const FLOOD: &[u8] = &[9, 15];

@@ -171,7 +171,7 @@ fn concurrent_handlers_run_in_runtime_of_caller() {
 #[derive(Clone, Default)]
 struct Busy(Arc<AtomicUsize>);
 
-/// A number that exceeds every cooperative budget.
+/// A number that exceeds every cooperative scheduling budget.
 const FAR_TOO_MANY: usize = 100_000;
 
 impl Interop for Busy {

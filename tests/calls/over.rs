@@ -39,7 +39,7 @@ async fn short_messages_in_a_row_are_read_into_the_same_memory() {
         }
     }
     assert_eq!(received, texts().collect::<Vec<_>>());
-    // The first two messages, the long one and its successor need memory of their own.
+    // The first two messages, the long one and its successor need newly allocated memory.
     assert!(moved <= 4, "{moved} of 15 texts have memory of their own");
 }
 

@@ -95,7 +95,7 @@ async fn stream_items_pack_singly_and_short_ones_stay() {
     let items = texts.iter().map(|value| packet(1, 2, &encoded(&Text { value: value.clone() })));
     let open = packet(1, 2, &[9, CHAT as u8]);
     peer.write(&[hello(true), open, items.collect::<Vec<_>>().concat(), packet(1, 7, &[])].concat()).await;
-    // Without credit for an item, the replies wait for some.
+    // Without credit for an item, the replies wait for credit.
     peer.write(&packet(1, 5, &[0xFF, 0xFF, 0x3F])).await;
     for (text, is_packed) in texts.into_iter().zip([true, false, true]) {
         let mut answer = peer.next().await.expect("connection should stay open");

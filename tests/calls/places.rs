@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::mpsc as events;
 use tokio::sync::{Notify, Semaphore};
 
-/// Reports when its connection becomes unused.
+/// Reports when its connection becomes idle.
 struct Unused(events::UnboundedSender<()>);
 
 impl Protocol for Unused {
@@ -67,7 +67,7 @@ async fn running_cancelled_handler_keeps_permit_of_idle_connection() {
     drop(first); // Which cancels it.
     is_unused.recv().await.expect("channel should stay open");
     let second = tokio::spawn(async move { client.do_nothing(Empty {}).await });
-    // As long as it takes to see it begin; if it does not, nothing depends on the time.
+    // Long enough to observe the start. If the start is not observed, the result does not depend on this time.
     let early = tokio::time::timeout(Duration::from_millis(300), begins.recv()).await;
     let_go.send(()).expect("receiver should be waiting");
     second.await.expect("task should not panic").expect("second call should get its turn");
@@ -94,7 +94,7 @@ impl Interop for Holding {
     }
 }
 
-/// Looks at a connection when it is woken, as any waker may.
+/// A waker that uses a connection when it is woken, as any waker may.
 struct Looking(Connection, AtomicUsize);
 
 impl Wake for Looking {
@@ -139,7 +139,7 @@ fn overlong_call_wakes_waiting_callers_without_lock() {
     is_done.recv_timeout(Duration::from_secs(30)).expect("channel should receive a message in time");
 }
 
-/// A waker that is broken, and announces it.
+/// A waker that panics, after announcing it.
 #[derive(Default)]
 struct Broken(Notify);
 
@@ -181,7 +181,7 @@ async fn stream_refused_for_memory_reports_not_run() {
     let client = InteropClient::new(channel);
     let mut pending = Vec::new();
     loop {
-        // Each takes 768 bytes as long as it waits.
+        // Each handler takes 768 bytes while it is pending.
         let mut call = Box::pin(client.do_nothing(Empty {}));
         tokio::select! {
             reply = &mut call => break assert_eq!(reply.expect_err("slot should be taken").code(), Code::ResourceExhausted),

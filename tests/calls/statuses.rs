@@ -50,7 +50,7 @@ fn assert_refused(answer: Result<(), Status>, code: Code) {
     assert_eq!((status.code(), status.may_have_run()), (code, false), "{status}");
 }
 
-/// Regression: one in a hundred streaming calls failed with "the stream was closed, try again".
+/// Regression test: one in a hundred streaming calls failed with "the stream was closed, try again".
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn missing_service_is_unimplemented_ten_thousand_times() {
     const CALLERS: usize = 16;
@@ -92,7 +92,7 @@ async fn a_call_without_any_time_has_not_run() {
     }
 }
 
-/// Regression: the status named the limit of streams, or a connection for which no call had waited.
+/// Regression test: the status named the limit of streams, or a connection for which no call had waited.
 #[tokio::test]
 async fn status_of_a_call_without_any_time_says_so() {
     let connected =
@@ -116,7 +116,8 @@ async fn a_request_without_time_left_is_refused_before_its_handler() {
     let unary = packet(7, 18, &[&late[..], &[8, 0]].concat());
     let stream = packet(1, 2, &[&late[..], &[9, 21]].concat());
     let hand_off = packet(0, 8, &[&[15][..], &late, &[8, 0]].concat());
-    // A status of the code 4, and that the call has not been run, in a prefix or in TRAILERS of stream 1.
+    // A status with code 4 and the item which states that the call has not been run, in a prefix or in TRAILERS of
+    // stream 1.
     let refused = [3, 1, 4, 5, 0];
     for (request, before) in [(unary, &[0x10, 5][..]), (stream, &[1]), (hand_off, &[0, 0x10, 5])] {
         peer.write(&request).await;
@@ -217,7 +218,7 @@ async fn odd(odd: Odd) -> InteropClient {
     InteropClient::connect(serve(server).await.to_string()).await.expect("server should accept the connection")
 }
 
-/// Regression: the answer waited for the end of the requests, which may take long.
+/// Regression test: the reply waited for the end of the request stream, which may take long.
 #[tokio::test]
 async fn early_answer_does_not_wait_for_remaining_requests() {
     let client = odd(Odd::default()).await;
@@ -314,7 +315,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Regression: streaming calls panicked outside of tokio, and so did unary calls that had to wait.
+/// Regression test: streaming calls, and unary calls that had to wait, panicked outside of tokio.
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_of_every_kind_are_made_outside_of_tokio() {
     let address = serve_interop_with(Server::builder().method_hand_off("interop.Interop/DoNothing")).await.to_string();
@@ -361,7 +362,7 @@ impl Middleware for Through {
     }
 }
 
-/// Regression: the error was not reported until the first call, after several seconds.
+/// Regression test: the error was reported only by the first call, after several seconds.
 #[tokio::test]
 async fn a_lazy_channel_to_an_invalid_address_is_refused_at_once() {
     for (address, reason) in [

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 type Reply<T> = Result<Response<T>, Status>;
 
-/// The longest wait for an event that must happen; a machine may be busy.
+/// Maximum time to wait for an event, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that reports its connections.
@@ -26,7 +26,7 @@ async fn controller() -> (SocketAddr, mpsc::UnboundedReceiver<Connection>) {
     (serve_interop_with(builder).await, connections)
 }
 
-/// A client that offers a service.
+/// A client that serves a service.
 async fn agent(address: SocketAddr) -> Channel {
     let builder = Channel::builder().add_service(InteropServer::new(Service));
     builder.connect(address.to_string()).await.expect("server should accept the connection")
@@ -100,7 +100,7 @@ async fn handlers_of_both_ends_call_their_callers() {
     assert_eq!((sum.total, sum.count), (50, 50));
 }
 
-/// Records the threads on which it begins and, after a wait, ends.
+/// Records the threads on which it starts and, after a wait, completes.
 struct Where;
 
 impl Interop for Where {
@@ -149,7 +149,7 @@ async fn calls_of_both_ends_with_equal_ids_do_not_answer_each_other() {
     let agent = InteropClient::new(agent(address).await);
     let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
     agent.add(AddRequest::default()).await.unwrap();
-    // The same method, and thus at each end the same ids and operations, all in flight at one time.
+    // Both ends call the same method with the same ids and operations, all in flight at once.
     let mut calls = JoinSet::new();
     for number in 0..500 {
         for (client, offset) in [(agent.clone(), 0), (called.clone(), 1_000_000)] {
@@ -168,7 +168,7 @@ async fn calls_of_both_ends_with_equal_ids_do_not_answer_each_other() {
 async fn the_bytes_of_calls_in_both_directions_are_as_specified() {
     let (address, mut connections) = controller().await;
     let mut raw = Raw::connect(address).await;
-    // HELLO of a client that offers a service without methods, which is a service all the same.
+    // HELLO of a client that offers a service without methods, which still counts as a service.
     raw.write(&packet(0, 3, &[&b"fris\x01\x20\x14\x03a.B"[..], &[0; 16]].concat())).await;
     let connection = next(&mut connections).await;
     let peer = connection.peer_known().await.unwrap();
@@ -178,7 +178,7 @@ async fn the_bytes_of_calls_in_both_directions_are_as_specified() {
     calls.spawn(async move { client.add(AddRequest { a: 1, b: -1 }).await });
     let request = raw.next().await.unwrap();
     assert_eq!((request.id.0, &request.body[..]), (0x8000, &[8, 0, 0x0D, 2, 0x0D, 1][..]));
-    // With an id of the other half it is a call of the client's, and no reply: it is answered.
+    // A packet with an id of the other half is a call of the client rather than a reply, so it is answered.
     let operation = request.operation.number();
     raw.write(&packet(0, operation, &[8, 0, 0x0D, 4, 0x0D, 6])).await;
     let answer = raw.next().await.unwrap();
@@ -207,19 +207,19 @@ async fn unrequested_packets_to_bare_client_are_counted_only() {
     channel.connection().unwrap().peer_known().await.unwrap();
     let call = packet(0x8005, 10, &[8, 0]);
     raw.write(&call).await;
-    // Its own calls work: the first request that it sends is the next call.
+    // The server's own calls still work: its next request is received.
     let client = InteropClient::new(channel.clone());
     let calling = tokio::spawn(async move { client.add(AddRequest::default()).await });
     let calls = raw.next().await.unwrap();
     assert_eq!((calls.operation, calls.id), (Operation::EXTENSION, PacketId(3)), "the service is announced");
     let request = raw.next().await.unwrap();
     assert_eq!(request.body[..], [8, 0, 0x0D, 0, 0x0D, 0]);
-    // With an id of the server's half it is no reply to that.
+    // A packet with an id of the server's half is not a reply to that call.
     let (id, operation) = (request.id.0, request.operation.number());
     raw.write(&packet(0x8000 | id, operation, &[8, 0, 0x0D, 2, 0x0D, 0])).await;
     raw.write(&packet(id, operation, &[8, 0, 0x0D, 4, 0x0D, 0])).await;
     assert_eq!(calling.await.unwrap().unwrap().into_inner().total, 2);
-    // There is an end to it.
+    // The number of such packets is limited.
     let connection = channel.connection().unwrap();
     let many = call.repeat(1000);
     for _ in 0..101 {
@@ -320,7 +320,7 @@ async fn deadlines_and_cancellation_cross_in_the_other_direction_too() {
     failing.metadata_mut().insert("key", "value").unwrap();
     let failed = called.fail(failing).await.unwrap_err();
     assert!(failed.message().contains("why"), "{failed}");
-    // A cancelled call gets its reply, which frees its id.
+    // A cancelled call gets a reply, which releases its id.
     for _ in 0..50 {
         let call = called.sleep(SleepRequest { millis: 60_000, ..SleepRequest::default() });
         assert!(tokio::time::timeout(Duration::from_millis(1), call).await.is_err());
@@ -335,8 +335,8 @@ async fn two_ends_with_full_outboxes_do_not_wait_for_each_other() {
     let agent = InteropClient::new(agent(address).await);
     let called = InteropClient::new(Channel::from_connection(&next(&mut connections).await));
     agent.add(AddRequest::default()).await.unwrap();
-    // Each end has 60 MB of requests to send and as much of replies, and streams that need credit. An end that dialled
-    // refuses calls once 64 MiB of replies wait.
+    // Each end has 60 MB of requests and of replies to send, and streams that need credit. The dialling end rejects
+    // calls once 64 MiB of its replies are unsent.
     let mut calls = JoinSet::new();
     for seq in 0..CALLS {
         for client in [&agent, &called] {
@@ -378,7 +378,7 @@ async fn peer_that_ignores_replies_is_refused_then_disconnected() {
     let body = [&[8, 0, 0x05, 0x0A, 0xE8, 0x07][..], &text].concat();
     let many: Vec<u8> = (0x8000..0x8000 + 1000).flat_map(|id| packet(id, 16, &body)).collect();
     let flood = async { while tokio::io::AsyncWriteExt::write_all(&mut writing, &many).await.is_ok() {} };
-    // Packets for it stay queued.
+    // Packets for the server stay queued.
     let closed = until("it is left", || connection.is_closed());
     tokio::select! {
         () = closed => {}
@@ -405,14 +405,14 @@ async fn an_agent_that_stays_connected_comes_back_by_itself() {
         client.add(AddRequest { a: 1, b: 1 }).await.unwrap().into_inner().total
     };
     assert_eq!(call(&next(&mut connections).await).await, 2);
-    // A server that stops in good order, and the next one in its place.
+    // A server that shuts down gracefully, and its successor.
     serving.stop();
     serving.stopped().await;
     let (server, mut connections) = bind(address.to_string()).await;
     tokio::spawn(server.serve());
     let second = next(&mut connections).await;
     assert_eq!(call(&second).await, 2);
-    // A connection that breaks.
+    // A connection that is lost.
     second.abort();
     assert_eq!(call(&next(&mut connections).await).await, 2);
     staying.abort();

@@ -83,7 +83,7 @@ impl Router for Closing {
     }
 }
 
-/// The code and text that the peer has stated.
+/// Returns the code and text that the peer has sent.
 fn stated(reason: &CloseReason) -> (u32, &str) {
     match reason {
         CloseReason::PeerClosed { code, text } => (*code, text),
@@ -91,7 +91,7 @@ fn stated(reason: &CloseReason) -> (u32, &str) {
     }
 }
 
-/// The peer learned that the connection had ended, and not why.
+/// The peer was notified that the connection had ended, but not of the reason.
 #[tokio::test]
 async fn reasons_of_both_ends_reach_native_peers() {
     let server = frisbee::Server::builder().build(Closing).expect("settings should be valid");
@@ -301,7 +301,7 @@ impl Protocol for Farewell {
     }
 }
 
-/// A native server closes a connection without calls in progress.
+/// A native server closes an idle connection.
 #[tokio::test(start_paused = true)]
 async fn a_client_acknowledges_the_end_after_its_sent_packets() {
     let (here, mut there) = frisbee::memory();
@@ -399,7 +399,7 @@ async fn finished_stream_is_complete_after_sender_drop() {
     let (connection, _) = connected(&frisbee::Server::builder().build(Handlers::new().on_stream(send)).unwrap()).await;
     for _ in 0..20 {
         let mut stream = connection.open_stream(&Bytes::from_static(b"first")).await.expect("stream should open");
-        // The sender ends and also leaves the other direction before anything is read.
+        // The sender ends its direction and drops the other one before anything is read.
         until("the stream is over", || stream.sender().is_closed()).await;
         let mut messages = 0;
         while stream.recv().await.is_some() {
@@ -460,7 +460,7 @@ async fn packets_before_first_header_take_form_of_peer() {
     tokio::spawn(server.serve());
     let mut socket = TcpStream::connect(address).await.expect("server should accept the connection");
     let _permit = sent.acquire().await.expect("semaphore should be open");
-    // A packet with an old header of eight bytes.
+    // A packet with an old eight-byte header.
     let mut packet = Outbox::new(HeaderForm::Old);
     packet
         .push(PacketId(1), Operation::FIRST_USER, Bytes::from_static(b"echo"))

@@ -10,10 +10,10 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::time::sleep;
 
-/// Several of the intervals of silence after which a connection is unused.
+/// Several of the silence intervals after which a connection counts as idle.
 const SILENCE: Duration = Duration::from_secs(8);
 
-/// A protocol that accepts packets, keeps streams, and counts how often its connection was unused.
+/// A protocol that accepts packets, keeps streams, and counts how often its connection became idle.
 #[derive(Clone, Default)]
 struct Counting {
     unused: Arc<AtomicUsize>,

@@ -25,7 +25,7 @@ fn operation(number: u16) -> Operation {
     Operation::user(number).expect("operation should be in the range of users")
 }
 
-/// A protocol that sends packets through its handle at once, and in its first turn.
+/// A protocol that sends packets through its handle immediately, and in its first turn.
 struct Eager;
 
 impl Protocol for Eager {
@@ -398,7 +398,7 @@ async fn handlers_and_routers_share_connection_values() {
     let (count, reason, connection) = tokio::time::timeout(PATIENCE, ends.recv()).await.unwrap().unwrap();
     assert_eq!(count, Some(42), "values live until every router is notified");
     assert_eq!(reason, CloseReason::ClosedByPeer.to_string());
-    // A hook that is added late runs at once.
+    // A hook that is added late runs immediately.
     let (late, attachment_count) = std::sync::mpsc::channel();
     connection.on_close(move |_| late.send(()).unwrap());
     attachment_count.try_recv().expect("channel should hold a message");

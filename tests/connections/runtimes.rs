@@ -328,7 +328,7 @@ async fn client_without_hello_treats_peer_as_go_at_once() {
         let builder = builder.config(Config::default().hello(false));
         let channel = builder.connect(address.as_str()).await.expect("server should accept the connection");
         let connection = channel.connection().expect("channel should be connected");
-        // This runs in a task of its own, which is polled only when it is woken.
+        // This runs in a separate task, which is polled only when it is woken.
         let verdict = tokio::spawn(async move { connection.peer_known().await });
         let verdict = tokio::time::timeout(PATIENCE, verdict)
             .await

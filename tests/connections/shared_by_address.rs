@@ -47,7 +47,7 @@ async fn serve(builder: ServerBuilder, socket: &TempSocket) {
     tokio::spawn(builder.bind_unix(socket.path()).await.expect("server should bind to a free path").serve());
 }
 
-/// Returns whether a channel to this address shares memory with a server that offers it to all.
+/// Returns whether a channel to this address shares memory with a server that permits it for all clients.
 async fn shares(builder: ChannelBuilder, scheme: &str) -> bool {
     let socket = TempSocket::new();
     let listener = Listener::bind(socket.path()).expect("address should be free");

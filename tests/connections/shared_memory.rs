@@ -20,7 +20,7 @@ fn acceptor() -> Acceptor {
     Server::builder().add_service(InteropServer::new(Service)).build().expect("services should not overlap")
 }
 
-/// A server on a path, and the number of its connections that share memory.
+/// A server at a path, and the number of its connections that share memory.
 struct Served {
     folder: TempDir,
     shared: Arc<AtomicU32>,

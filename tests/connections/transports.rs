@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::net::{UnixListener, UnixStream};
 
-/// A socket path in a directory of its own, which is removed on drop.
+/// A socket path in a temporary directory that is removed on drop.
 struct SocketPath(PathBuf);
 
 impl SocketPath {
@@ -262,7 +262,7 @@ async fn many_clients_may_connect_at_a_time_before_any_is_accepted() {
     let server = Server::builder().add_service(service).bind("127.0.0.1:0").await.unwrap();
     let (address, mut sockets) = (server.local_addr(), Vec::new());
     for _ in 0..CLIENTS {
-        // Clients that find no room in the queue are not refused, but retry.
+        // Clients that find the backlog full are not refused, but retry.
         let socket = tokio::time::timeout(Duration::from_secs(20), tokio::net::TcpStream::connect(address)).await;
         sockets.push(socket.expect("backlog should have a free place").unwrap());
     }

@@ -102,7 +102,7 @@ impl Drop for Nosy {
     }
 }
 
-/// A router that sends 64 KiB as soon as there is a connection, and echoes packets.
+/// A router that sends 64 KiB immediately after the connection is made, and echoes packets.
 struct Eager;
 
 impl Router for Eager {
@@ -135,7 +135,7 @@ async fn alone() -> (Connection, DuplexStream) {
     (connection.expect("connection in memory should succeed"), there)
 }
 
-/// Runs a test that may deadlock on a thread of its own.
+/// Runs a test that may deadlock on a separate thread.
 fn in_time(test: impl Future<Output = ()> + Send + 'static) {
     let (done, is_done) = std::sync::mpsc::channel();
     std::thread::spawn(move || {

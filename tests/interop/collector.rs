@@ -23,14 +23,14 @@ use tokio::process::{Child, Command};
 use tonic::client::Grpc;
 use tonic_prost::ProstCodec;
 
-/// The target of a handler's nested calls.
+/// Target of the calls that a handler makes.
 #[derive(Clone)]
 enum Next {
     /// Calls another server of frpc.
     Frpc(GreeterClient),
-    /// Calls another server by tonic, with the call's place in the trace as gRPC states it.
+    /// Calls another server by tonic, and passes the trace context as a gRPC header.
     Grpc(tonic::transport::Channel),
-    /// Publishes to a topic, with the place in the trace as the message.
+    /// Publishes a message with the trace context to a topic.
     Topic(pubsub::Client),
 }
 
@@ -68,7 +68,7 @@ impl Greeter for Service {
 
 async fn serve(next: Next, telemetry: &Telemetry) -> String {
     let gateway = Gateway::new().http(Http::new().grpc());
-    // All belong to one owner.
+    // All servers belong to the same owner.
     let builder = Server::builder().observer(telemetry.clone().trust_peers());
     let server = builder.add_service(GreeterServer::new(Service(next))).gateway(gateway).bind("127.0.0.1:0").await;
     let server = server.expect("loopback port should be free");
@@ -82,7 +82,7 @@ async fn client(address: &str, telemetry: &Telemetry) -> GreeterClient {
     GreeterClient::new(builder.connect(address).await.expect("server should accept the connection"))
 }
 
-/// Makes the call, and takes its message at the end of the way.
+/// Makes the call, and receives the message that the last handler publishes.
 async fn travel(provider: &SdkTracerProvider) {
     let telemetry = Telemetry::new().spans(provider.tracer("test"));
     let broker = frisbee::Server::builder()
@@ -110,11 +110,11 @@ async fn travel(provider: &SdkTracerProvider) {
         drop(tracer.start_with_context("take", &frpc_telemetry::otel::context()));
     });
     carried.await;
-    // The server ends a call when its reply is on the way.
+    // The server ends a call once its reply is queued.
     frisbee_tests::until("all calls have ended", || telemetry.in_progress() == 0).await;
 }
 
-/// A span, as its exporter has got it.
+/// A span as received by the collector.
 #[derive(Clone, Default, Debug)]
 struct Shown {
     trace: String,
@@ -136,7 +136,7 @@ impl Shown {
         }
     }
 
-    /// The collector's output for a span, line by line.
+    /// Parses the collector's output for a span, line by line.
     fn note(&mut self, line: &str) {
         let Some((key, value)) = line.split_once(':') else { return };
         let target = match key.trim() {
@@ -151,7 +151,7 @@ impl Shown {
     }
 }
 
-/// The spans of the way, each the parent of the next.
+/// Returns the spans of the whole path, each of which is the parent of the next.
 const WAY: [(&str, &str); 6] = [
     ("Client", "greet.Greeter/Greet"),
     ("Server", "greet.Greeter/Greet"),
@@ -182,7 +182,7 @@ async fn servers_grpc_and_broker_form_one_trace_in_memory() {
     expect_one_trace(&spans.iter().map(Shown::new).collect::<Vec<_>>());
 }
 
-/// A collector that runs until it is dropped, and the spans that it has written to its log.
+/// A running collector, stopped on drop, and the spans that it has logged.
 struct Collector {
     address: String,
     spans: Arc<Mutex<Vec<Shown>>>,
@@ -192,7 +192,7 @@ struct Collector {
 impl Collector {
     async fn start() -> Option<Self> {
         if std::env::var_os("FRISBEE_REQUIRE_COLLECTOR").is_none() {
-            // Written to the terminal directly, because the test's own output is shown only on failure.
+            // Written to the terminal directly, because captured output is shown only if the test fails.
             let _ = std::io::stderr()
                 .lock()
                 .write_all(b"\nSKIPPED: FRISBEE_REQUIRE_COLLECTOR is not set, so no trace was sent to a collector\n");
@@ -255,7 +255,7 @@ async fn servers_grpc_and_broker_form_one_trace_in_collector() {
     flushed.expect("collector should accept the spans");
     assert_eq!((exports.exported(), exports.failed(), exports.dropped()), (WAY.len() as u64, 0, 0));
     let spans = || collector.spans.lock().unwrap().clone();
-    // The kind is the last that is written of those that are compared.
+    // Of the compared fields, the kind is written last.
     frisbee_tests::until("the collector has written all spans", || {
         spans().len() == WAY.len() && spans().iter().all(|span| !span.kind.is_empty())
     })

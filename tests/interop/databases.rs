@@ -25,10 +25,10 @@ use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Endpoint;
 use tonic_prost::ProstCodec;
 
-/// The longest wait for a server. Answers are due in milliseconds; a machine may be busy.
+/// Maximum time to wait for a server. Replies take milliseconds, but the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A gateway to a target, over TLS, and a channel to it whose user has logged in.
+/// A gateway to a target over TLS, and a channel to it whose user has logged in.
 async fn gateway(target: &str, address: &str) -> Channel {
     let authority = Authority::default();
     let service = Service {
@@ -51,7 +51,7 @@ async fn open(channel: &Channel, target: &str) -> RawTransport {
     handed.take().expect("gateway should hand off its connection")
 }
 
-/// Rows to PostgreSQL and back by its own client, on any transport.
+/// Writes rows to PostgreSQL and reads them, with PostgreSQL's own client over any transport.
 async fn expect_postgres(mut io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -149,7 +149,7 @@ where
     grpc.unary(tonic::Request::new(request), path, codec).await.unwrap().into_inner()
 }
 
-/// Requests to etcd by tonic's client, on any transport.
+/// Sends requests to etcd with tonic's client over any transport.
 async fn expect_etcd(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
     let io_slot = Arc::new(Mutex::new(Some(TokioIo::new(io))));
     let connector = tower::service_fn(move |_| {

@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 
 const PREFIX: &str = "shop/";
 
-/// The longest wait for an event that is due in seconds; a machine may be busy.
+/// Maximum time to wait for events that take seconds, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that is registered.
@@ -46,7 +46,7 @@ impl Shop {
         Self { address, registered, stop, serving }
     }
 
-    /// Stops it as an operator does.
+    /// Stops the server gracefully, like an operator.
     async fn close(self) {
         drop(self.stop);
         self.serving.await.expect("task should not panic").expect("server should end regularly");
@@ -54,7 +54,7 @@ impl Shop {
     }
 }
 
-/// The addresses that the channel knows, sorted.
+/// Returns the addresses that the channel knows, sorted.
 fn addresses(channel: &Channel) -> Vec<String> {
     let fleet = FleetView::of(channel).expect("channel should have a fleet");
     let mut addresses: Vec<_> = fleet.servers.iter().map(|server| server.endpoint.address().to_owned()).collect();
@@ -62,7 +62,7 @@ fn addresses(channel: &Channel) -> Vec<String> {
     addresses
 }
 
-/// Waits until the channel knows these servers and no other.
+/// Waits until the channel knows exactly these servers.
 async fn until_addresses(channel: &Channel, shops: &[&str]) {
     let mut expected: Vec<_> = shops.iter().map(|address| (*address).to_owned()).collect();
     expected.sort();
@@ -75,7 +75,7 @@ async fn until_addresses(channel: &Channel, shops: &[&str]) {
     waited.unwrap_or_else(|_| panic!("{:?} are known, and not {expected:?}", addresses(channel)));
 }
 
-/// Callers that fail the test when a call fails. Returns the number of their calls.
+/// Starts callers that fail the test if a call fails. Returns the number of their calls.
 fn callers(channel: &Channel, over: &Arc<AtomicBool>) -> (Arc<AtomicU64>, Vec<JoinHandle<()>>) {
     let calls = Arc::<AtomicU64>::default();
     let caller = |_| {
@@ -158,7 +158,7 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
     let address = format!("http://{}", server.address);
     let etcd = Etcd::new([&address]).expect("address should be valid");
     let stays = Shop::open(&etcd).await;
-    // A separate process to etcd.
+    // For etcd, this is a separate process.
     let dies = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -179,7 +179,7 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
         .await
         .expect("channel should connect to a resolved server");
     until_addresses(&channel, &[&stays.address, "127.0.0.1:9"]).await;
-    // For longer than the lease: it is renewed.
+    // Waits longer than the lease, which must therefore be renewed.
     tokio::time::sleep(2 * TTL).await;
     assert_eq!(addresses(&channel).len(), 2);
     dies.shutdown_background();
@@ -189,7 +189,7 @@ async fn a_server_that_has_died_is_gone_soon_after_its_lease() {
     println!("gone {:?} after its death, with a lease of {TTL:?}", died.elapsed());
 }
 
-/// Regression: the server could no longer be found, although it was running and renewed its lease.
+/// Regression test: the server could no longer be found, although it was running and renewed its lease.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_was_deleted_is_put_again() {
     let Some(server) = servers::etcd().await else { return };
@@ -201,7 +201,7 @@ async fn a_key_that_was_deleted_is_put_again() {
         registered.registered().await;
         registered
     };
-    // The second has the key, which ends with its lease.
+    // The second server has the key, which expires with its lease.
     let (_stays, leaves) = (registered().await, registered().await);
     leaves.leave().await;
     let mut resolver = EtcdResolver::new(&etcd, PREFIX);

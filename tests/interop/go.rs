@@ -12,7 +12,7 @@ pub(crate) struct Peer {
     environment: Vec<(&'static str, PathBuf)>,
 }
 
-/// A peer that serves. It ends with its standard input, so at the latest with this process.
+/// A serving Go process. It ends when its standard input is closed, so at the latest with this process.
 pub(crate) struct Serving {
     pub(crate) address: String,
     _stdin: ChildStdin,
@@ -20,13 +20,13 @@ pub(crate) struct Serving {
 }
 
 impl Peer {
-    /// On the current frisbee-go, if there is Go.
+    /// Builds the program with the current frisbee-go, if Go is installed.
     pub(crate) fn current() -> Option<Self> {
         static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
         Self::built(&BUILT, ".", "./cmd/peer")
     }
 
-    /// On the last frisbee-go with 8-byte headers, if there is Go.
+    /// Builds the program with the last frisbee-go that has 8-byte headers, if Go is installed.
     pub(crate) fn old() -> Option<Self> {
         static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
         Self::built(&BUILT, "v0_10_2", "./cmd/peer-old")
@@ -37,19 +37,19 @@ impl Peer {
         Some(Self { program, environment: Vec::new() })
     }
 
-    /// One that turns its connection raw.
+    /// Builds the program that takes over its raw connection.
     pub(crate) fn raw() -> Option<Self> {
         static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
         Self::built(&BUILT, ".", "./cmd/raw")
     }
 
-    /// With a variable of its environment set.
+    /// Sets an environment variable for the program.
     pub(crate) fn with(mut self, variable: &'static str, value: PathBuf) -> Self {
         self.environment.push((variable, value));
         self
     }
 
-    /// Serves on a port of loopback.
+    /// Starts the program as a server on a free loopback port.
     pub(crate) async fn serve(&self) -> Serving {
         let mut child = Command::new(&self.program)
             .args(["serve", "127.0.0.1:0"])
@@ -66,7 +66,7 @@ impl Peer {
         Serving { address, _stdin: stdin, _child: child }
     }
 
-    /// Runs the peer's cases against a server. There are at least `cases` of them.
+    /// Runs the program's test cases against a server. There must be at least `cases`.
     pub(crate) async fn call(&self, address: &str, options: &[&str], at_least: usize) {
         let output = Command::new(&self.program)
             .args(["call", address])
@@ -84,11 +84,11 @@ impl Peer {
     }
 }
 
-/// Builds a program of a module here, if there is Go.
+/// Builds a program of a Go module in this folder, if Go is installed.
 pub(crate) fn build(module: &str, package: &str) -> Option<PathBuf> {
     if Blocking::new("go").arg("version").output().is_err() {
         assert!(std::env::var_os("FRISBEE_REQUIRE_GO").is_none(), "Go is required here and is not installed");
-        // Written to the terminal directly, because the test's own output is shown only on failure.
+        // Written to the terminal directly, because captured output is shown only if the test fails.
         let _ = std::io::Write::write_all(
             &mut std::io::stderr().lock(),
             b"\nSKIPPED: Go is not installed, so nothing was tested with Go peers\n",

@@ -43,7 +43,7 @@ struct ApiServer {
 impl ApiServer {
     async fn start() -> Option<Self> {
         if std::env::var_os("FRISBEE_REQUIRE_APISERVER").is_none() {
-            // Written to the terminal directly, because the test's own output is shown only on failure.
+            // Written to the terminal directly, because captured output is shown only if the test fails.
             let _ = std::io::stderr()
                 .lock()
                 .write_all(b"\nSKIPPED: FRISBEE_REQUIRE_APISERVER is not set, so no API server was watched\n");
@@ -58,7 +58,7 @@ impl ApiServer {
         write("ca", &authority.pem());
         write("certificate", &certificate);
         write("key", &key);
-        // The third column is the number of the user.
+        // The third column is the user id.
         write("tokens", "boss,administrator,1,system:masters\n");
         let address = format!("127.0.0.1:{}", servers::port().await);
         let tls = ClientTls::new(authority.trusted()).expect("authorities should be valid");
@@ -80,7 +80,7 @@ impl ApiServer {
         }
     }
 
-    /// Ends the process from one moment to the next.
+    /// Kills the process.
     async fn kill(&mut self) {
         self.child.kill().await.expect("process should be running");
     }
@@ -90,7 +90,7 @@ impl ApiServer {
         self.until_ready().await;
     }
 
-    /// Requests as the administrator, with YAML or JSON, if the server can be reached.
+    /// Sends a request with YAML or JSON as the administrator. Returns an error if the server cannot be reached.
     async fn http_request(&self, method: &str, path: &str, body: &str) -> Option<(u16, Vec<u8>)> {
         let socket = TcpStream::connect(&self.address).await.ok()?;
         let io = self.tls.connect_io(socket, "127.0.0.1").await.ok()?;
@@ -104,7 +104,7 @@ impl ApiServer {
         Some((status, response.into_body().collect().await.ok()?.to_bytes().into()))
     }
 
-    /// A request that has to succeed.
+    /// Sends a request that must succeed.
     async fn does(&self, method: &str, path: &str, body: &str) -> Value {
         let (status, answer) = self.http_request(method, path, body).await.expect("API server should respond");
         let text = String::from_utf8_lossy(&answer);
@@ -121,7 +121,7 @@ impl ApiServer {
         self.does("PUT", &format!("{SLICES}/{name}"), &slice.to_string()).await;
     }
 
-    /// A file of `kubectl` for a service account, whose token the server issues.
+    /// Returns a kubeconfig for a service account, with a token issued by the server.
     async fn kubeconfig(&self, account: &str) -> PathBuf {
         let token_request =
             json!({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": {}}).to_string();
@@ -152,7 +152,7 @@ fn serve(program: &PathBuf, folder: &TempDir, address: &str, etcd: &str) -> Chil
         .args(["--tls-cert-file", "certificate", "--tls-private-key-file", "key", "--token-auth-file", "tokens"])
         .args(["--service-account-issuer", "https://test", "--service-account-key-file", "certificate"])
         .args(["--service-account-signing-key-file", "key", "--service-cluster-ip-range", "10.0.0.0/24"])
-        // There is one server, and none of the controllers that make accounts.
+        // Only the API server runs, without the controllers that create service accounts.
         .args(["--authorization-mode", "RBAC", "--endpoint-reconciler-type", "none"])
         .args(["--advertise-address", "192.0.2.1", "--disable-admission-plugins", "ServiceAccount"])
         .stdin(Stdio::null())
@@ -163,7 +163,7 @@ fn serve(program: &PathBuf, folder: &TempDir, address: &str, etcd: &str) -> Chil
         .expect("process should start")
 }
 
-/// The manifest of the page, each with the path where it is created.
+/// Returns the objects of the page's manifest, each with the path at which it is created.
 fn manifest() -> Vec<(&'static str, &'static str)> {
     let (_, page) =
         include_str!("../../docs/resolvers.md").split_once("```yaml\n").expect("page should contain a manifest");
@@ -191,13 +191,13 @@ fn pod(address: &str, ready: bool, terminating: bool) -> Value {
         "conditions": {"ready": ready, "serving": true, "terminating": terminating}})
 }
 
-/// The next set of endpoints as text, whatever fails before.
+/// Returns the next set of endpoints as text, and ignores failures before it.
 async fn next(resolver: &mut KubernetesResolver) -> Vec<String> {
     let asking = async {
         loop {
             match resolver.next().await {
                 Ok(endpoints) => return endpoints.iter().map(Endpoint::to_string).collect(),
-                // As a channel does.
+                // Retries like a channel.
                 Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
             }
         }
@@ -240,7 +240,7 @@ async fn kubernetes_service_is_followed_through_restarts() {
     server.restart().await;
     server.replace(&slice("shop-1", &[pod(one, true, false), pod(three, true, false)])).await;
     while next(&mut resolver).await != [text(one), text(three)] {}
-    // Its backend may be away, too.
+    // Its backend may also be unavailable.
     server.etcd.kill().await;
     server.etcd.restart().await;
     server.until_ready().await;

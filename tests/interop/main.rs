@@ -23,7 +23,7 @@ use frpc::{Channel, Code, HeaderForm, Request, RequestStream, Response, Response
 use go::Peer;
 use std::time::Duration;
 
-/// The Go suite opens 600 streams at once, more than a server takes by default.
+/// Configures a server for the Go suite, which opens 600 streams at once, more than the default limit.
 fn generous() -> frpc::ServerBuilder {
     Server::builder().config(frisbee::Config::default().streams_max(1000))
 }
@@ -84,7 +84,7 @@ async fn client_without_old_headers_setting_names_go_server() {
     assert!(failure.to_string().ends_with("set `header_form(HeaderForm::Old)`"), "{failure}");
 }
 
-/// The changed service, whose Go peers keep the first schema.
+/// The changed service. Its Go peers use the first version of the schema.
 struct Changed;
 
 type Reply<T> = Result<Response<T>, Status>;

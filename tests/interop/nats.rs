@@ -24,13 +24,13 @@ use tokio::time::timeout;
 
 const BROKERS: usize = 3;
 
-/// The patterns of one connection. Each of them matches everything.
+/// Patterns of each connection, all of which match every topic.
 const PATTERNS: [&str; 3] = ["numbers.*.x", "numbers.>", ">"];
 
-/// The messages that may be on their way: far less than queues hold.
+/// Maximum number of messages in flight, far below the limits of the queues.
 const UNHEARD_MAX: u64 = 20_000;
 
-/// The longest wait for an event that is due in milliseconds; a machine may be busy.
+/// Maximum time to wait for events that take milliseconds, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn messages() -> u64 {
@@ -38,7 +38,7 @@ fn messages() -> u64 {
     messages.map_or(10_000, |messages| messages.parse().expect("text should be a number"))
 }
 
-/// A client of a broker, which is served.
+/// Returns a client of a broker that is being served.
 async fn serve(broker: Broker) -> Client {
     let server = Server::builder().bind("127.0.0.1:0", broker).await.expect("server should bind to a free address");
     let here = server.local_addr();
@@ -51,7 +51,7 @@ async fn client(address: &str, settings: BrokerBuilder) -> Client {
     serve(settings.backplane(bus).build()).await
 }
 
-/// A client of each of three brokers.
+/// Returns a client of each of three brokers.
 async fn clients(address: &str) -> Vec<Client> {
     let mut clients = Vec::new();
     for _ in 0..BROKERS {
@@ -65,7 +65,7 @@ async fn next(subscription: &mut Subscription) -> Result<String, RecvError> {
     Ok(format!("{} {}", message.topic(), String::from_utf8_lossy(message.payload())))
 }
 
-/// Waits until something is true.
+/// Waits until a condition is true.
 async fn until(what: &str, is: impl Fn() -> bool) {
     let reached = async {
         while !is() {
@@ -75,8 +75,8 @@ async fn until(what: &str, is: impl Fn() -> bool) {
     timeout(PATIENCE, reached).await.unwrap_or_else(|_| panic!("not within {PATIENCE:?}: {what}"));
 }
 
-/// Publishes from 1 on to the topic of a broker, no faster than all receive. `received` is the count of each
-/// subscription for all brokers.
+/// Publishes numbers from 1 on to the topic of a broker, no faster than all subscribers receive. `received` contains
+/// the counts of each subscription for all brokers.
 async fn publish(client: Client, at: usize, published: Arc<AtomicU64>, received: Vec<Arc<AtomicU64>>) {
     let publisher = client.publisher(&format!("numbers.{at}.x")).expect("topic should be valid");
     for number in 1..=messages() {
@@ -137,7 +137,7 @@ async fn group_members_get_equal_shares_on_every_broker() {
     let clients = clients(&server.address).await;
     let all = messages() * BROKERS as u64;
     let (received, mut shares) = (Arc::<AtomicU64>::default(), Vec::new());
-    // A group may have any name. At the three brokers it has one, two and three members.
+    // The group may have any name. The three brokers have one, two and three members.
     for (at, client) in clients.iter().enumerate() {
         for _ in 0..=at {
             let subscribed = client.queue_subscribe("numbers.>", "two words.*").await;
@@ -183,7 +183,7 @@ async fn sole_group_member_gets_messages_of_its_broker() {
     }
 }
 
-/// The messages and reported losses of a subscription.
+/// Messages received by a subscription, and losses reported to it.
 #[derive(Default)]
 struct Account {
     received: AtomicU64,
@@ -214,7 +214,7 @@ async fn keep(mut subscription: Subscription, account: Arc<Account>) {
     }
 }
 
-/// An account of each pattern of each client.
+/// Returns an account for each pattern of each client.
 async fn listen_everywhere(clients: &[Client]) -> Vec<Arc<Account>> {
     let mut accounts = Vec::new();
     for client in clients {
@@ -248,7 +248,7 @@ struct Load {
 }
 
 impl Load {
-    /// The last client may stop at a number.
+    /// Number at which the last client may stop publishing.
     fn start(clients: &[Client], last: Option<u64>) -> Self {
         let (over, published) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
         let mut writers = JoinSet::new();
@@ -294,7 +294,8 @@ async fn killed_server_leaves_exactly_reported_gap() {
     let Some(mut server) = servers::nats(&[]).await else { return };
     let clients = clients(&server.address).await;
     let accounts = listen_everywhere(&clients).await;
-    // The third sends no more once the server has gone, and its last messages must be reported, too.
+    // The third client sends nothing after the server has stopped, and the loss of its last messages must be reported
+    // too.
     let mut load = Load::start(&clients, Some(3_000));
     let all = |least: u64| accounts.iter().all(|account| account.received.load(Ordering::SeqCst) >= least);
     until("all are heard", || all(3_000)).await;
@@ -308,7 +309,7 @@ async fn killed_server_leaves_exactly_reported_gap() {
     let published = load.end().await;
     settle(&accounts, published).await;
     println!("{published} published, {} missed", accounts[0].missed.load(Ordering::SeqCst));
-    // Subscriptions of groups are resumed too.
+    // Subscriptions of groups are also resumed.
     let mut jobs = clients[0].queue_subscribe("jobs", "workers").await.expect("broker should accept the subscription");
     clients[1].publish("jobs", "1").await.expect("broker should accept the message");
     assert_eq!(next(&mut jobs).await.expect("connection should stay open"), "jobs 1");
@@ -319,7 +320,7 @@ async fn messages_that_nats_does_not_take_are_refused_with_the_reason() {
     let Some(mut server) = servers::nats(&[]).await else { return };
     let client = client(&server.address, Broker::builder().when_away(OutagePolicy::Refuse)).await;
     let mut subscription = client.subscribe("a").await.expect("broker should accept the subscription");
-    // The default of NATS is a MiB.
+    // The default maximum of NATS is 1 MiB.
     client.publish("a", vec![0; 1 << 20]).await.expect("broker should accept the message");
     let Err(PubSubError::Refused(text)) = client.sync().await else { panic!("it is too long") };
     assert!(text.ends_with("exceeds the 1048576 bytes that the backplane accepts"), "{text}");
@@ -358,11 +359,11 @@ async fn frames_of_strangers_on_the_subjects_of_a_bus_are_dropped() {
             stranger.publish(subject, payload.to_vec().into()).await.expect("broker should accept the message");
         }
     }
-    // Deeper than topics are.
+    // More tokens than a topic may have.
     let deep = format!("test.t{}", ".a".repeat(300));
     stranger.publish(deep, "x".into()).await.expect("broker should accept the message");
     stranger.flush().await.expect("flush should succeed");
-    // Otherwise a broker's own connection would continue it after them.
+    // Otherwise a broker's own connection would continue the sequence after these messages.
     for _ in 0..2 {
         clients[1].publish("a", "x").await.expect("broker should accept the message");
         assert_eq!(next(&mut subscription).await.expect("connection should stay open"), "a x");

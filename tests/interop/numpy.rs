@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// Writes arrays of every type, byte order and form into the folder of its argument, and for each one a file with the
-/// elements in C order, as little-endian bytes.
+/// Writes arrays of every type, byte order and memory layout to the given folder, each with a file of its elements in C
+/// order as little-endian bytes.
 const WRITE: &str = r#"
 import sys, numpy as np
 folder = sys.argv[1]
@@ -41,7 +41,7 @@ np.save(f"{folder}/refused-text.npy", np.array(["a", "b"]))
 np.save(f"{folder}/refused-times.npy", np.array(["2020-01-01"], dtype="M8[D]"))
 "#;
 
-/// Loads the files of its argument and compares them with the arrays that were written from them.
+/// Loads the given files and compares them with the arrays from which they were written.
 const READ: &str = r#"
 import sys, glob, numpy as np
 folder, count = sys.argv[1], 0

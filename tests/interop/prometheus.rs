@@ -20,7 +20,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/operated")
 }
 
-/// A server whose calls succeed, fail and meet no method, until the test ends. Returns its address.
+/// Starts a server and makes calls that succeed, fail or have an unknown method, until the test ends. Returns its
+/// address.
 async fn server() -> String {
     let counters = Counters::new();
     let topics = Broker::new();
@@ -39,7 +40,7 @@ async fn server() -> String {
             let Ok(channel) = builder.connect(calling.as_str()).await else { return };
             let client = GreeterClient::new(channel);
             let _ = client.greet(Name { name: "Ada".to_owned() }).await;
-            // The deadline has passed when the call arrives, so it fails at the server.
+            // The deadline has passed when the call arrives, so the call fails at the server.
             let mut late = frpc::Request::new(Name { name: "Eve".to_owned() });
             late.set_timeout(Duration::from_nanos(1));
             let _ = client.greet(late).await;
@@ -49,7 +50,7 @@ async fn server() -> String {
     address
 }
 
-/// The `data` of Prometheus's answer at a path.
+/// Returns the `data` of Prometheus's reply for a path.
 async fn get(prometheus: &str, path: &str) -> Option<Value> {
     let mut socket = TcpStream::connect(prometheus).await.ok()?;
     // HTTP/1.0 has no chunked encoding.
@@ -62,14 +63,14 @@ async fn get(prometheus: &str, path: &str) -> Option<Value> {
     Some(answer["data"].clone())
 }
 
-/// Whether Prometheus has data for a query.
+/// Returns whether Prometheus has data for a query.
 async fn has_data(prometheus: &str, query: &str) -> bool {
     let encoded: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
     let data = get(prometheus, &format!("/api/v1/query?query={encoded}")).await;
     data.is_some_and(|data| data["result"].as_array().is_some_and(|rows| !rows.is_empty()))
 }
 
-/// All queries of the dashboard, as Grafana sends them.
+/// Returns all queries of the dashboard as Grafana sends them.
 fn queries() -> Vec<String> {
     let dashboard = fs::read_to_string(folder().join("dashboard.json")).expect("file should be readable");
     let dashboard: Value = serde_json::from_str(&dashboard).expect("text should be valid JSON");

@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const TURN: Operation = Operation::FIRST_USER;
 const GREETING: &[u8] = b"raw from here on\n";
 
-/// Takes the connection with the first packet of [`TURN`], which it echoes if it is the server.
+/// Takes over the connection at the first packet of [`TURN`]. A server echoes the packet first.
 struct RawRouter {
     echoes: bool,
     sender: Mutex<Option<oneshot::Sender<RawTransport>>>,
@@ -57,7 +57,7 @@ async fn go_server_hands_off_and_echoes_following_bytes() {
     let (sender, raw) = oneshot::channel();
     let router = RawRouter { echoes: false, sender: Mutex::new(Some(sender)) };
     let connection = Client::builder().connect(&server.address, router).await.unwrap();
-    // Until the verdict, a PONG is on its way.
+    // A PONG may be in flight until the kind of the peer is known.
     connection.peer_known().await.unwrap();
     connection.send(&Packet::new(PacketId(1), TURN, "")).await.unwrap();
     let raw = tokio::time::timeout(PATIENCE, raw).await.expect("transport should arrive within the timeout");

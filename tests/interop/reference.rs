@@ -29,7 +29,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::TcpStream;
 use tokio::process::{Child, ChildStdout, Command};
 
-/// The longest wait for an event that must happen; a machine may be busy.
+/// Maximum time to wait for an event, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const PAGE: &str = include_str!("../../docs/wire.md");
@@ -37,7 +37,7 @@ const REFERENCE: &str = include_str!("../wire/reference.py");
 const MESSAGES: &str = include_str!("../wire/reference_messages.py");
 const MALFORMED: &str = include_str!("../../crates/frpc-cli/src/conformance/malformed.txt");
 
-/// Returns the interpreter, if there is one.
+/// Returns the Python interpreter, if it is installed.
 fn python() -> Option<&'static OsString> {
     static PYTHON: LazyLock<Option<OsString>> = LazyLock::new(|| {
         let python = env::var_os("FRISBEE_PYTHON").unwrap_or_else(|| "python3".into());
@@ -60,7 +60,7 @@ fn command(python: &OsString, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs checks of the reference against a server. Returns their output.
+/// Runs checks of the reference implementation against a server and returns their output.
 async fn check(python: &OsString, arguments: &[&str]) -> String {
     let output = tokio::time::timeout(2 * PATIENCE, command(python, arguments).output());
     let output = output.await.expect("checks should end").expect("process should start");
@@ -68,7 +68,7 @@ async fn check(python: &OsString, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// A server of the reference, which ends with this value.
+/// A server of the reference implementation, stopped on drop.
 struct Reference {
     address: String,
     lines: Lines<BufReader<ChildStdout>>,
@@ -183,7 +183,7 @@ async fn rust_client_gets_every_answer_of_reference_server() {
     let server = Reference::start(python, &["serve", "interop"]).await;
     let channel = Channel::builder().timeout(PATIENCE).connect(&server.address).await;
     let client = InteropClient::new(channel.expect("server should accept the connection"));
-    // The others are about load, and the reference is not.
+    // The other cases are load tests, for which the reference implementation is not designed.
     let is_small = |case: &&suite::Case| {
         !["load/", "ids/", "silence/", "streams/many", "error/1000", "payload/4MiB-ten"]
             .iter()
@@ -276,7 +276,7 @@ async fn rust_client_reacts_to_malformed_input_as_specified() {
     assert!(count >= 150, "{count} cases");
 }
 
-/// Returns the numbers of a text above 1: decimal ones, also with spaces between thousands, and pairs of hexadecimal
+/// Returns the numbers above 1 in a text: decimal ones, also with spaces between thousands, and pairs of hexadecimal
 /// digits.
 fn numbers(text: &str) -> BTreeSet<u64> {
     let is_digit = |c: char| c.is_ascii_hexdigit() || c == 'x';

@@ -13,11 +13,11 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-/// The outcome of a case: nothing, or a failure.
+/// Outcome of a case: success, or the text of a failure.
 type Outcome = Result<(), String>;
 type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
-/// A name and an action.
+/// A test case with its name and action.
 pub(crate) type Case = (&'static str, fn(InteropClient) -> Running);
 
 macro_rules! cases {
@@ -30,7 +30,8 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Duration in milliseconds that exceeds the limit of a case.
 const FOR_EVER: u32 = 600_000;
 
-/// Runs cases one after the other on one connection, so that each also shows that those before did no harm.
+/// Runs cases one after the other on one connection, so that each case also checks that earlier ones left the
+/// connection intact.
 pub(crate) async fn run(client: &InteropClient, cases: &[Case]) {
     let mut failed = Vec::new();
     for (name, case) in cases {
@@ -116,7 +117,7 @@ pub(crate) const ALL: &[Case] = cases! {
     "silence/6s" silence,
 };
 
-/// The cases for the old version, whose Go runtime is the same but for the header.
+/// Cases for the old version, whose Go code differs only in the header.
 pub(crate) const OLD: &[Case] = cases! {
     "unary/add" add,
     "unary/1000-one-by-one" one_by_one,
@@ -313,7 +314,7 @@ async fn unknown_color(client: InteropClient) -> Outcome {
     for index in [4, 99, 1 << 20, i32::MAX] {
         echo_scalars(client.clone(), Scalars { color: i32::MIN + index, ..typical() }).await?;
     }
-    // Only native peers can exchange a number that the schema does not declare and that stands for no index.
+    // Only native peers can exchange a number that the schema does not declare and that represents no index.
     match client.echo_scalars(Scalars { color: 4, ..typical() }).await {
         Ok(echoed) => equal(&echoed.into_inner().color, &4),
         Err(refused) => equal(&refused.code(), &Code::Internal),
@@ -401,7 +402,7 @@ async fn out_of_order(client: InteropClient) -> Outcome {
     if poll_fn(|context| Poll::Ready(slow.as_mut().poll(context).is_ready())).await {
         return Err("the slow call was over at once".into());
     }
-    // It fails at its deadline if it waits for the slow one.
+    // The call fails at its deadline if it waits for the slow one.
     let quick = client.sleep(SleepRequest { millis: 1, tag: 2 }).await.map_err(text)?.into_inner();
     equal(&quick.tag, &2)
 }
@@ -452,7 +453,7 @@ async fn ten_thousand_at_once(client: InteropClient) -> Outcome {
 }
 
 async fn more_than_in_flight(client: InteropClient) -> Outcome {
-    // A client holds 16 384 calls in flight and lets the rest wait.
+    // A client keeps 16 384 calls in flight, and further calls wait.
     all(20_000, move |tag| {
         let client = client.clone();
         async move {
@@ -570,7 +571,7 @@ async fn streams_with_calls(client: InteropClient) -> Outcome {
 }
 
 async fn successive_streams(client: InteropClient) -> Outcome {
-    // In the long run there are more than ids, or than slots in a Go peer that were never freed.
+    // The long run makes more calls than there are ids, and than slots in a Go peer that does not release them.
     let many = std::env::var("FRISBEE_MANY").ok().and_then(|many| many.parse().ok());
     for n in 0..many.map_or(300, |many: i64| (many / 3).min(25_000)) {
         counts_up(client.clone(), n % 4).await?;

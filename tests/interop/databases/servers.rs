@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 
-/// A server that was started for a test.
+/// A database server that was started for a test.
 pub(crate) struct Running {
     pub(crate) address: String,
     _child: Child,
@@ -32,7 +32,7 @@ impl Drop for DataFolder {
     }
 }
 
-/// The program, in the folders where programs are or in `others`.
+/// Finds a program in the usual folders or in `others`.
 fn find(program: &str, others: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found =
@@ -40,14 +40,14 @@ fn find(program: &str, others: impl IntoIterator<Item = PathBuf>) -> Option<Path
     if found.is_none() {
         let missing = format!("{program} is not installed");
         assert!(std::env::var_os("FRISBEE_REQUIRE_SERVERS").is_none(), "it is required here: {missing}");
-        // Written to the terminal directly, because the test's own output is shown only on failure.
+        // Written to the terminal directly, because captured output is shown only if the test fails.
         let _ = writeln!(std::io::stderr().lock(), "\nSKIPPED: {missing}, so nothing was tested with it");
     }
     found
 }
 
-/// A port that is free at the moment, and that the system never assigns automatically: its ephemeral ports begin at
-/// 32768.
+/// Returns a port that is currently free and that the system never assigns automatically, because its ephemeral ports
+/// begin at 32768.
 pub(crate) async fn port() -> u16 {
     loop {
         let port = fastrand::u16(16_384..32_768);
@@ -57,7 +57,7 @@ pub(crate) async fn port() -> u16 {
     }
 }
 
-/// Tries something until it succeeds.
+/// Repeats an action until it succeeds.
 async fn until<T, F: Future<Output = Option<T>>>(what: &str, attempt: impl Fn() -> F) -> T {
     let trying = async {
         loop {
@@ -71,7 +71,7 @@ async fn until<T, F: Future<Output = Option<T>>>(what: &str, attempt: impl Fn() 
     done.unwrap_or_else(|_| panic!("{what} has not come up"))
 }
 
-/// The number of a user and its group, for a process of root's: PostgreSQL refuses to be root.
+/// Returns the ids of a user and its group for a process started by root, because PostgreSQL refuses to run as root.
 fn user(name: &str) -> Option<(u32, u32)> {
     let users = std::fs::read_to_string("/etc/passwd").ok()?;
     let fields = users.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|fields| fields[0] == name)?;
@@ -87,13 +87,14 @@ fn command(program: &Path, folder: &Path, user: Option<(u32, u32)>) -> Command {
     command
 }
 
-/// Debian keeps the programs of PostgreSQL out of `PATH`.
+/// Folders in which Debian installs the programs of PostgreSQL, outside of `PATH`.
 fn postgres_folders() -> Vec<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     versions.map(|version| version.path().join("bin")).collect()
 }
 
-/// PostgreSQL's own client, which prints bare rows. It logs in on this port of the loopback interface.
+/// Runs PostgreSQL's own client, which prints rows without decoration. It connects to this port of the loopback
+/// interface.
 pub(crate) fn psql(port: u16) -> Command {
     let program = find("psql", postgres_folders()).expect("psql should be installed with the server");
     let mut command = Command::new(program);
@@ -102,7 +103,7 @@ pub(crate) fn psql(port: u16) -> Command {
     command
 }
 
-/// PostgreSQL, whose user `postgres` logs in without a password.
+/// Starts PostgreSQL. Its user `postgres` needs no password.
 pub(crate) async fn postgres() -> Option<Running> {
     let initdb = find("initdb", postgres_folders())?;
     let program = find("postgres", postgres_folders())?;
@@ -131,7 +132,7 @@ pub(crate) async fn postgres() -> Option<Running> {
     Some(Running { address, _child: child, _folder: folder })
 }
 
-/// etcd, of one member. A test can kill it and start it again with its data.
+/// An etcd server with one member. Tests can kill it and restart it with its data.
 pub(crate) struct Etcd {
     pub(crate) address: String,
     peers: String,
@@ -140,7 +141,7 @@ pub(crate) struct Etcd {
     folder: DataFolder,
 }
 
-/// etcd, of one member.
+/// Starts etcd with one member.
 pub(crate) async fn etcd() -> Option<Etcd> {
     let program = find("etcd", [])?;
     let folder = DataFolder::new("etcd");
@@ -150,12 +151,12 @@ pub(crate) async fn etcd() -> Option<Etcd> {
 }
 
 impl Etcd {
-    /// Ends the process from one moment to the next.
+    /// Kills the process.
     pub(crate) async fn kill(&mut self) {
         self.child.kill().await.expect("process should be running");
     }
 
-    /// Starts it again at the same address.
+    /// Restarts the server at the same address.
     pub(crate) async fn restart(&mut self) {
         self.child = start_etcd(&self.program, &self.folder, &self.address, &self.peers).await;
     }
@@ -182,7 +183,7 @@ async fn start_etcd(program: &Path, folder: &DataFolder, address: &str, peers: &
     child
 }
 
-/// A server of NATS, which can be killed and started again at its address.
+/// A NATS server that can be killed and restarted at the same address.
 pub(crate) struct Nats {
     pub(crate) address: String,
     program: PathBuf,
@@ -191,7 +192,7 @@ pub(crate) struct Nats {
     folder: DataFolder,
 }
 
-/// A server of NATS with these further arguments.
+/// Starts a NATS server with additional arguments.
 pub(crate) async fn nats(arguments: &[&str]) -> Option<Nats> {
     let program = find("nats-server", [])?;
     let folder = DataFolder::new("nats");
@@ -201,7 +202,7 @@ pub(crate) async fn nats(arguments: &[&str]) -> Option<Nats> {
     Some(Nats { address, program, arguments, child, folder })
 }
 
-/// A cluster of servers of NATS with these further arguments, called `node-0` and so on.
+/// Starts a cluster of NATS servers with additional arguments. The servers are named `node-0` and so on.
 pub(crate) async fn nats_cluster(size: usize, arguments: &[&str]) -> Option<Vec<Nats>> {
     let mut routes = Vec::new();
     for _ in 0..size {
@@ -217,17 +218,17 @@ pub(crate) async fn nats_cluster(size: usize, arguments: &[&str]) -> Option<Vec<
 }
 
 impl Nats {
-    /// Ends the process from one moment to the next.
+    /// Kills the process.
     pub(crate) async fn kill(&mut self) {
         self.child.kill().await.expect("process should be running");
     }
 
-    /// Its working directory.
+    /// Returns the server's working directory.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder.0
     }
 
-    /// Ends the process in good order, so that it saves its data.
+    /// Stops the server gracefully, so that it saves its data.
     pub(crate) async fn stop(&mut self) {
         let process = self.child.id().expect("process should be running");
         let mut signal = command(&self.program, &self.folder.0, None);
@@ -236,7 +237,7 @@ impl Nats {
         self.child.wait().await.expect("server should exit");
     }
 
-    /// Starts it again at the same address.
+    /// Restarts the server at the same address.
     pub(crate) async fn restart(&mut self) {
         self.child = start_nats(&self.program, &self.folder, &self.address, &self.arguments).await;
     }
@@ -256,7 +257,7 @@ async fn start_nats(program: &Path, folder: &DataFolder, address: &str, argument
     child
 }
 
-/// Prometheus with this configuration.
+/// Starts Prometheus with this configuration.
 pub(crate) async fn prometheus(config: &str) -> Option<Running> {
     let program = find("prometheus", [])?;
     let folder = DataFolder::new("prometheus");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::time::timeout;
 
-/// Messages that are published in a row.
+/// Number of messages that are published in a row.
 const ROW: u64 = 1000;
 
 /// Publishes a series of messages and checks that a subscription receives them in order. Returns the number of NATS
@@ -30,7 +30,7 @@ async fn row(client: &Client, written: &mut async_nats::Subscriber, received: &m
             .expect("next item should arrive within the timeout")
             .expect("NATS should be reachable");
         count += 1;
-        // The last of a batch is at its end.
+        // The last message of a batch is at its end.
         if message.payload.ends_with(b"end") {
             return count;
         }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-/// Waits until each server forwards messages to each other one.
+/// Waits until each server forwards messages to all others.
 async fn joined(nodes: &[Nats]) {
     for node in nodes {
         let here = async_nats::connect(&node.address).await.expect("NATS should accept the connection");
@@ -37,7 +37,7 @@ async fn joined(nodes: &[Nats]) {
     }
 }
 
-/// A client of a broker that begins at one of the servers, and knows them all.
+/// Returns a client of a broker that first connects to one of the servers and knows all of them.
 async fn client(nodes: &[Nats], at: usize) -> Client {
     let mut addresses: Vec<_> = nodes.iter().map(|node| node.address.clone()).collect();
     addresses.rotate_left(at);
@@ -55,16 +55,16 @@ async fn killed_node_leaves_reported_gap_and_brokers_fail_over() {
         clients.push(client(&nodes, at).await);
     }
     let accounts = listen_everywhere(&clients).await;
-    // A member at the broker that loses its server.
+    // A group member at the broker whose server is killed.
     let mut jobs = clients[0].queue_subscribe("jobs", "workers").await.expect("broker should accept the subscription");
     let mut load = Load::start(&clients, None);
     let received_by_all = |least: u64| accounts.iter().all(|account| account.received.load(Ordering::SeqCst) >= least);
     until("all are heard", || received_by_all(3_000)).await;
     nodes[0].kill().await;
-    // Those of the other servers receive each other's messages all the time. The first one's messages during its
-    // absence are a gap to them, and theirs are one to its subscribers.
+    // Subscribers at the other servers receive each other's messages without interruption. Messages of the first server
+    // are missing while it is down, and vice versa.
     until("the gap is said", || accounts.iter().all(|account| account.missed.load(Ordering::SeqCst) > 0)).await;
-    // Much more than was on its way.
+    // Far more messages than were in flight.
     let received: Vec<_> = accounts.iter().map(|account| account.received.load(Ordering::SeqCst)).collect();
     let goes_on = || {
         accounts
@@ -77,14 +77,14 @@ async fn killed_node_leaves_reported_gap_and_brokers_fail_over() {
     settle(&accounts, published).await;
     let missed: Vec<_> = accounts.iter().map(|account| account.missed.load(Ordering::SeqCst)).collect();
     println!("{published} published, missed: {missed:?}");
-    // Subscriptions of groups are resumed too.
+    // Subscriptions of groups are also resumed.
     clients[1].publish("jobs", "1").await.expect("broker should accept the message");
     assert_eq!(next(&mut jobs).await.expect("connection should stay open"), "jobs 1");
     clients[0].publish("jobs", "2").await.expect("broker should accept the message");
     assert_eq!(next(&mut jobs).await.expect("connection should stay open"), "jobs 2");
 }
 
-/// A topic that each of the servers stores. Opening it waits until they have found each other.
+/// Opens a topic that each of the servers stores. This waits until the servers have found each other.
 async fn replicated(nodes: &[Nats]) -> DurableTopic {
     let addresses: Vec<_> = nodes.iter().map(|node| node.address.clone()).collect();
     let client = frisbee_pubsub::nats::options().connect(addresses).await.expect("server should accept the connection");

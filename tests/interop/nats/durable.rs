@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// Longer than any test, so that this timeout redelivers no message.
+/// Acknowledgement timeout that is longer than any test, so that it causes no redelivery.
 const LONG: Duration = Duration::from_secs(3600);
 
 async fn jetstream() -> Option<Nats> {
@@ -29,7 +29,7 @@ async fn client(server: &Nats) -> async_nats::Client {
     frisbee_pubsub::nats::options().connect(&*server.address).await.expect("server should accept the connection")
 }
 
-/// A durable topic in memory, which is enough where the server is not killed.
+/// Opens a durable topic in memory, for tests that do not kill the server.
 fn jobs() -> DurableTopicBuilder {
     DurableTopic::builder("test", "jobs.>").storage(Storage::Memory)
 }
@@ -38,7 +38,7 @@ async fn open(server: &Nats, builder: DurableTopicBuilder) -> DurableTopic {
     builder.open(&client(server).await).await.expect("NATS should accept the request")
 }
 
-/// Publishes messages with these numbers, each with its number as its id and as its payload.
+/// Publishes messages with these numbers. Each has its number as id and payload.
 async fn publish(topic: &DurableTopic, numbers: impl IntoIterator<Item = u64>) {
     for number in numbers {
         let stored = topic.publish("jobs.x", &number.to_string(), number.to_string()).await;
@@ -50,7 +50,7 @@ async fn next(subscription: &mut Subscription) -> Result<Delivery, RecvError> {
     timeout(PATIENCE, subscription.recv()).await.expect("message should arrive within the timeout")
 }
 
-/// Takes the next message, acknowledges it, and returns its number.
+/// Receives the next message, acknowledges it, and returns its number.
 async fn done(subscription: &mut Subscription) -> u64 {
     let delivery = next(subscription).await.expect("connection should stay open");
     let number = String::from_utf8_lossy(delivery.payload()).parse().expect("text should be a number");
@@ -75,7 +75,7 @@ fn is_stored(folder: &Path, needle: &[u8]) -> bool {
     })
 }
 
-/// The processed messages of a reader that keeps ids, and all deliveries.
+/// Messages processed by a reader that stores ids, and all deliveries.
 #[derive(Default)]
 pub(super) struct Book {
     /// Sequence numbers of received messages, by id.
@@ -108,7 +108,7 @@ pub(super) async fn work(mut subscription: Subscription, book: Arc<Book>) {
     }
 }
 
-/// Publishes until it is over, each id until NATS has it.
+/// Publishes until the test is over, and repeats each id until NATS has stored it.
 pub(super) async fn write(
     topic: DurableTopic,
     writer: usize,
@@ -202,7 +202,7 @@ async fn subscription_starts_at_position_and_resumes() {
     let mut by_time = subscribe(&topic, "time", Replay::Time(times[5])).await;
     let mut by_sequence = subscribe(&topic, "sequence", Replay::Sequence(4)).await;
     let mut new = subscribe(&topic, "new", Replay::New).await;
-    // It exists, so it does not restart.
+    // The subscription already exists, so it continues at its position.
     let mut again = subscribe(&topic, "all", Replay::New).await;
     publish(&topic, [10]).await;
     for (subscription, first) in [(&mut by_time, 6), (&mut by_sequence, 4), (&mut new, 10), (&mut again, 7)] {
@@ -222,7 +222,7 @@ async fn readers_with_one_name_share_its_messages_and_others_get_all() {
     let received = Arc::<Mutex<BTreeMap<usize, Vec<u64>>>>::default();
     let mut readers = JoinSet::new();
     for (reader, name) in ["workers", "workers", "two words.*>"].into_iter().enumerate() {
-        // Each of them is known to NATS before anything is published.
+        // NATS knows each subscription before anything is published.
         let (mut subscription, received) = (subscribe(&topic, name, Replay::All).await, received.clone());
         readers.spawn(async move {
             loop {
@@ -278,7 +278,7 @@ async fn a_message_that_is_in_progress_does_not_come_again() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
     let limit = Duration::from_secs(1);
-    // Where this process is held up for longer than the limit, nothing is shown, and it is tried once more.
+    // If this process is suspended for longer than the limit, the result is inconclusive and the test is repeated.
     for round in 0.. {
         let reader = topic.subscription(&format!("reader{round}")).ack_timeout(limit);
         let mut first = reader.clone().open().await.expect("NATS should accept the request");
@@ -286,7 +286,7 @@ async fn a_message_that_is_in_progress_does_not_come_again() {
         let (mut last, mut longest) = (Instant::now(), Duration::ZERO);
         publish(&topic, [2 * round]).await;
         let mut delivery = next(&mut first).await.expect("connection should stay open");
-        // NATS gives a message again to a reader that waits.
+        // NATS redelivers a message to a waiting reader.
         let mut second = reader.open().await.expect("NATS should accept the request");
         let second = tokio::spawn(async move { done(&mut second).await });
         let started = Instant::now();
@@ -341,14 +341,15 @@ async fn messages_removed_unread_are_counted_across_restart() {
     for number in 1..=5 {
         assert_eq!(done(&mut subscription).await, number);
     }
-    // 6 to 910 are removed.
+    // Messages 6 to 910 are removed.
     publish(&topic, 11..=1010).await;
     assert_eq!(next(&mut subscription).await.expect_err("next item should be an error"), RecvError::Lagged(905));
     assert_eq!(done(&mut subscription).await, 911);
-    // While no reader is there, 912 to 1110 are published, and the server ends.
+    // Messages 912 to 1110 are published without a reader. Then the server ends.
     drop(subscription);
     publish(&topic, 1011..=1210).await;
-    // The sixth message that it got was number 911, acknowledged and delivered, in NATS's variable-length integers.
+    // The sixth message received was number 911. It was acknowledged and delivered, as NATS stores in variable-length
+    // integers.
     until("the place of the subscription is on disk", || is_stored(server.folder(), &[6, 0x8F, 7, 6, 0x8F, 7])).await;
     server.stop().await;
     server.restart().await;
@@ -359,7 +360,7 @@ async fn messages_removed_unread_are_counted_across_restart() {
     let mut late = subscribe(&topic, "late", Replay::Sequence(1001)).await;
     assert_eq!(next(&mut late).await.expect_err("next item should be an error"), RecvError::Lagged(110));
     assert_eq!(done(&mut late).await, 1111);
-    // Who wants what there is misses nothing.
+    // A reader that starts with the messages that are still stored misses none.
     assert_eq!(done(&mut subscribe(&topic, "all", Replay::All).await).await, 1111);
 }
 
@@ -367,7 +368,7 @@ async fn messages_removed_unread_are_counted_across_restart() {
 async fn unread_messages_of_a_reader_that_is_dropped_go_to_others() {
     let Some(server) = jetstream().await else { return };
     let topic = open(&server, jobs()).await;
-    // Long ones, so that most are in transit when the first is read.
+    // Long messages, so that most are in flight when the first is read.
     for number in 1..=100 {
         topic
             .publish("jobs.x", &number.to_string(), format!("{number:060000}"))
@@ -480,7 +481,7 @@ async fn messages_of_strangers_harm_no_reader() {
         stranger.subscribe("$JS.API.CONSUMER.MSG.NEXT.>").await.expect("broker should accept the subscription");
     stranger.flush().await.expect("flush should succeed");
     let mut subscription = subscribe(&topic, "reader", Replay::All).await;
-    // An unrequested message arrives at the subject of its requests.
+    // An unrequested message is sent to the reader's inbox.
     let forging = async {
         let request = inboxes.next().await.expect("reader should send a request");
         let inbox = request.reply.expect("request should have a reply subject");
@@ -490,7 +491,7 @@ async fn messages_of_strangers_harm_no_reader() {
             forged.await.expect("NATS should be reachable");
         }
         stranger.publish(inbox, "forged".into()).await.expect("broker should accept the message");
-        // These are stored, without an id or with one that no native publisher would give.
+        // These messages are stored, although they have no id, or one that no native publisher would use.
         stranger.publish("test.d.jobs.a", "1".into()).await.expect("broker should accept the message");
         let mut headers = HeaderMap::new();
         headers.insert("Nats-Msg-Id", "x".repeat(900).as_str());

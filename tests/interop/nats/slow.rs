@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Messages that arrive at one time: many times the queue's limit.
+/// Number of messages that arrive at once, many times the queue's limit.
 const BURST: u64 = 20_000;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -27,7 +27,7 @@ async fn slow_broker_requests_gaps_few_times_not_per_message() {
             counted.fetch_add(1, Ordering::SeqCst);
         }
     });
-    // The queue holds one message. NATS's client reports each further one as dropped.
+    // The queue contains one message. NATS's client reports each further one as dropped.
     let slow = frisbee_pubsub::nats::options().subscription_capacity(1);
     let slow = NatsBus::connect_with("test", &*server.address, slow).await.expect("NATS should be reachable");
     let slow = serve(Broker::builder().backplane(slow).build()).await;

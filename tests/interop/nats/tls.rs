@@ -7,7 +7,7 @@ use frisbee_pubsub::nats::NatsBus;
 use frisbee_tests::pki::Authority;
 use std::path::Path;
 
-/// A file in a folder, with its path as text.
+/// Writes a file to a folder and returns its path as text.
 fn file(folder: &Path, name: &str, content: &str) -> String {
     let path = folder.join(name);
     std::fs::write(&path, content).expect("file should be written");
