@@ -180,7 +180,7 @@ close_kinds! {
     Truncated = "truncated",
     /// The peer uses another protocol; see [`ProtocolError::BadMagic`] and [`ProtocolError::OtherProtocol`].
     BadMagic = "bad_magic",
-    /// The peer began with a TLS handshake, but TLS is off; see [`ProtocolError::SpeaksTls`].
+    /// The peer began a TLS handshake, but this end does not use TLS; see [`ProtocolError::SpeaksTls`].
     SpeaksTls = "speaks_tls",
     /// A packet exceeded the maximum length; see [`ProtocolError::TooLong`].
     TooLong = "too_long",
@@ -200,7 +200,8 @@ close_kinds! {
     IdleTimeout = "idle_timeout",
     /// The client sent no packet header in time; see [`CloseReason::NoFirstHeader`].
     NoFirstHeader = "no_first_header",
-    /// The client could not determine in time whether the server is a native peer; see [`CloseReason::PeerUnknown`].
+    /// The client could not determine in time whether the server supports the protocol extension; see
+    /// [`CloseReason::PeerUnknown`].
     PeerUnknown = "peer_unknown",
     /// A packet arrived more slowly than the minimum rate; see [`CloseReason::TooSlow`].
     TooSlow = "too_slow",

@@ -55,8 +55,8 @@ impl Credit {
         }
     }
 
-    /// Takes all remaining credit for one sender, so that it can send several messages. Other senders are blocked until
-    /// it returns the unused credit with [`settle`](Self::settle).
+    /// Takes all remaining credit for one sender, so that it can send several messages. Other senders wait until it
+    /// returns the unused credit by [`settle`](Self::settle).
     pub fn take(&mut self) -> i64 {
         self.left.as_mut().map_or(i64::MAX, std::mem::take)
     }
@@ -118,7 +118,7 @@ pub struct Window {
     rate: Option<u64>,
 }
 
-/// Measures whether the reader of a stream is faster than its receive window permits, so that the window must grow.
+/// Measures whether the receive window limits the speed of a stream's reader, so that it must grow.
 #[derive(Clone, Copy, Debug)]
 struct GrowthWindow {
     since: Instant,

@@ -89,7 +89,7 @@ impl DerefMut for LargeBodies {
 }
 
 impl Outbox {
-    /// Creates an empty outbox for headers of this form and bodies of up to [`BODY_MAX`](crate::BODY_MAX).
+    /// Creates an empty outbox for headers in this format and bodies of up to [`BODY_MAX`](crate::BODY_MAX).
     pub fn new(form: HeaderForm) -> Self {
         Self {
             form,
@@ -425,7 +425,7 @@ impl Outbox {
     }
 }
 
-/// Creates an empty outbox for headers in the current form.
+/// Creates an empty outbox for headers in the current format.
 impl Default for Outbox {
     fn default() -> Self {
         Self::new(HeaderForm::default())

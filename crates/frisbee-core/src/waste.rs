@@ -112,7 +112,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Sends batches of useless packets for ten seconds at the maximum permitted rate. Returns the number of bytes
+    /// Charges batches of useless packets for ten seconds at the maximum permitted rate. Returns the number of bytes
     /// charged.
     fn waste_for_ten_seconds(rate: u32, packets: usize, length: usize, useful: usize) -> u64 {
         let start = Instant::now();

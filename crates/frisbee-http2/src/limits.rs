@@ -65,7 +65,7 @@ pub(crate) const SETTINGS_ACKS_MAX: u32 = 8;
 /// Number of bytes of pending frames at which reading stops. Equal to h2o's limit.
 pub(crate) const OUTPUT_MAX: usize = 512 * 1024;
 
-/// Points that [`WasteLimiter`] itself adds to each charge.
+/// Number of bytes that [`WasteLimiter`] adds to each charge.
 const CHARGED_EACH: u64 = 64;
 
 /// Timeout for the peer's acknowledgement of SETTINGS, as in nghttp2's programs.
@@ -83,8 +83,8 @@ const REST_MAX: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct Abuse {
     waste: WasteLimiter,
-    /// Charged points in excess of the lengths of the charged frames. Added to the batch size, because the limiter
-    /// compares points to received bytes.
+    /// Sum of the charges in excess of the lengths of the charged frames. Added to the batch size, because the limiter
+    /// compares charges to received bytes.
     excess: usize,
     /// Limit of stream errors: a burst of 100, and then 100 per 33 s.
     stream_errors: Bucket<100, 3>,
@@ -109,7 +109,7 @@ impl Abuse {
         }
     }
 
-    /// Charges `cost` points for a useless frame of `length` bytes.
+    /// Charges `cost`, in units of bytes, for a useless frame of `length` bytes.
     pub(crate) fn charge(&mut self, length: u32, cost: u64) {
         let points = cost.saturating_sub(CHARGED_EACH).max(1) as usize;
         self.waste.charge(points);

@@ -166,7 +166,7 @@ pub(super) struct BrokerShared {
 /// Memory charges for the nodes of the subscription tree.
 #[derive(Debug, Default)]
 struct NodeCharges {
-    /// Number of tree nodes whose memory is charged to an existing subscription.
+    /// Number of nodes of the subscription tree whose memory is charged to an existing subscription.
     owned: usize,
     /// Memory charge for nodes whose first subscription has ended but that other subscriptions still use.
     orphans: Option<MemoryCharge>,

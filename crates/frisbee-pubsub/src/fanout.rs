@@ -97,7 +97,7 @@ pub(super) trait Source {
         None
     }
 
-    /// Looks up the receivers of a topic from this origin.
+    /// Looks up the subscribers that receive messages published to a topic by this source.
     fn route(&self, broker: &BrokerShared, topic: &str) -> Route;
 }
 

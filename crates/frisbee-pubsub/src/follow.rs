@@ -198,7 +198,7 @@ impl ReplayedPositions {
         self.answers.len() + self.positions.len() > RESTATED_MAX
     }
 
-    /// Adds the mark of a segment that was dropped.
+    /// Adds the reply or topic position of a dropped queue segment, so that it is sent again.
     pub(super) fn add(&mut self, mark: ReplayMark) {
         match mark {
             ReplayMark::Answer { id, body } => self.answers.push((id, body)),

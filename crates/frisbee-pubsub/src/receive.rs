@@ -71,7 +71,7 @@ impl Default for ClientRouter {
 /// State of a client's router for its connection: cached routes, received messages and topic positions.
 #[derive(Debug, Default)]
 pub struct ClientSession {
-    /// Whether this connection is the one that the router serves.
+    /// Whether the router serves this connection. It ignores all connections but the first one.
     is_mine: bool,
     /// Version of the client's subscriptions when the routes were cached. The routes are discarded if it has changed.
     version: u64,

@@ -256,7 +256,7 @@ impl<M> TopicMessage<M> {
         &self.message
     }
 
-    /// Returns the decoded message and discards the rest.
+    /// Returns the decoded message and discards its topic and position.
     pub fn into_inner(self) -> M {
         self.message
     }

@@ -20,7 +20,7 @@ use table::{Number, ReplyKind, Table};
 use tokio::sync::oneshot;
 use tokio::time::{Sleep, sleep, timeout};
 
-/// Default timeout of a request, the same as that of a hand-off.
+/// Default timeout of a request, equal to the default timeout of a connection hand-off.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Default maximum number of requests in flight per connection.
@@ -106,7 +106,7 @@ pub struct Requester {
     in_flight_max: usize,
 }
 
-/// State shared by the clones of a [`Requester`], which are recognized by its address.
+/// State shared by the clones of a [`Requester`]. Its address identifies the requester.
 #[derive(Default)]
 struct RequesterShared {
     late: AtomicU64,

@@ -65,7 +65,7 @@ enum State {
     Shared(Box<BlockingShared>),
 }
 
-/// Like [`crate::shared::SharedStream`], but blocks the thread.
+/// A connection through shared memory whose reads and writes block the calling thread.
 pub(crate) struct BlockingShared {
     pub(crate) exchange: Exchange,
     pub(crate) line: Line,

@@ -86,7 +86,7 @@ impl Connector {
     }
 
     /// Sets the maximum size of the ring buffers in bytes, which the server may reduce. Must be a power of two from
-    /// [`RING_MIN`](crate::RING_MIN) to [`RING_MAX`](crate::RING_MAX), the default.
+    /// [`RING_MIN`](crate::RING_MIN) to [`RING_MAX`](crate::RING_MAX). Defaults to `RING_MAX`.
     pub fn ring_max(mut self, bytes: u32) -> Self {
         self.ring_max = bytes;
         self

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-/// Limits of a server that shares memory, and the users with whom it does.
+/// Limits on the memory that a server shares, and the users with whom it shares memory.
 #[derive(Debug)]
 pub(crate) struct SharingServer {
     pub(crate) ring_max: u32,
@@ -155,7 +155,7 @@ impl PendingConnection {
         crate::stream::renew(&mut self.socket)
     }
 
-    /// Converts the connection once the client has confirmed the memory.
+    /// Converts the pending connection to one that uses the shared memory, after the client has confirmed the memory.
     pub(crate) fn into_shared(self) -> io::Result<SharedStream> {
         let (made, permit) = self.made.ok_or(Violation::Handshake)?;
         Ok(SharedStream::new(End::Server, made, self.socket, self.host.spin, Some(permit)))

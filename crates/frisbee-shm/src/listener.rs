@@ -25,8 +25,8 @@ const RING_MAX: u32 = 1024 * 1024;
 /// quarter of the minimum file descriptor limit.
 const SHARED_MAX: usize = 256;
 
-/// Default maximum memory in bytes that a server shares with all its clients, equal to what frisbee servers buffer for
-/// their peers.
+/// Default maximum memory in bytes that a server shares with all its clients. Equal to the default memory limit of a
+/// frisbee server.
 const MEMORY_MAX: usize = 256 * 1024 * 1024;
 
 /// Pause after an accept has failed, usually because no file descriptors are left.
@@ -263,7 +263,7 @@ impl ListenerBuilder {
         Ok(Listener { socket: UnixListener::from_std(socket)?, sharing, file: None })
     }
 
-    /// Converts these settings for a server that accepts connections itself; see [`Sharing`].
+    /// Returns a [`Sharing`] with these settings, for a server that accepts connections itself.
     ///
     /// # Errors
     /// If the ring size is invalid.

@@ -17,8 +17,8 @@ pub(crate) fn check_ring(bytes: u32) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
 }
 
-/// Fails if memory must not be shared: touching mapped memory might find no memory left, or too many descriptors from
-/// peers cannot be closed.
+/// Fails if memory must not be shared, because the system does not overcommit memory or because too many threads are
+/// blocked in closing descriptors from peers.
 pub(crate) fn check_system() -> io::Result<()> {
     crate::received::check_closing()?;
     let policy = std::fs::read("/proc/sys/vm/overcommit_memory")?;

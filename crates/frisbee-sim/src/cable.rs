@@ -25,7 +25,8 @@ pub struct Cable {
     pub(crate) flips: f64,
 }
 
-/// Default maximum number of bytes in flight per direction of a connection, equal to Linux's initial buffer size.
+/// Default maximum number of bytes in flight per direction of a connection. Similar to the initial buffer size of a
+/// Linux socket.
 const CAPACITY: usize = 64 * 1024;
 
 impl Default for Cable {

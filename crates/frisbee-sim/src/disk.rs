@@ -31,7 +31,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Returns the stored value with this name. A crashed process reads nothing.
+    /// Returns the stored value with this name. Returns `None` if there is none or if the process has crashed.
     pub fn read(&self, name: &str) -> Option<Vec<u8>> {
         let state = self.process.shared().lock();
         let node = &state.nodes[self.process.number()];

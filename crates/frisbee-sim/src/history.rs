@@ -164,7 +164,7 @@ struct Search<'a, M: Model> {
     part: &'a [&'a Entry<M::Operation, M::Outcome>],
     /// Visited configurations: the set of ordered operations and the resulting state.
     visited: HashSet<(Vec<u64>, M::State)>,
-    /// Maximum number of operations that any order explains, with the set of these operations.
+    /// Largest set of operations whose results some order explains, with its size.
     farthest: Option<(usize, Vec<u64>)>,
 }
 

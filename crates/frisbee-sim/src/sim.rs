@@ -372,7 +372,7 @@ impl Sim {
     }
 }
 
-/// Message for a world that starts threads.
+/// Error message for a simulated world in which a thread was started.
 const THREAD: &str = "a thread was started, by spawn_blocking, tokio::fs or the like: no seed decides when it is ready";
 
 /// Hints at common causes of nondeterministic runs.

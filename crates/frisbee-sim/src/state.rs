@@ -55,7 +55,7 @@ fn this_thread() -> usize {
     HERE.try_with(|here| std::ptr::from_ref(here) as usize).unwrap_or(0)
 }
 
-/// Message for a world that is used by other threads.
+/// Error message for a simulated world that is used by another thread than its own.
 const THREADS: &str = "a thread other than its own has used the world: no seed decides when it does";
 
 pub(crate) struct State {

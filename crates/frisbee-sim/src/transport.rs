@@ -17,7 +17,7 @@ const SLOW: u64 = 2_000;
 /// Number of chunks per second into which a link of limited bandwidth splits its data.
 const PIECES: u64 = 20;
 
-/// Fraction of bytes that arrive with a flipped bit during a [`Fault::Corrupt`](crate::Fault::Corrupt).
+/// Probability that a byte arrives with a flipped bit during a [`Fault::Corrupt`](crate::Fault::Corrupt).
 const CORRUPT: f64 = 1.0 / 2_000.0;
 
 /// A simulated connection between two processes.

@@ -50,7 +50,7 @@ pub(crate) struct Ring {
     buffers: ManuallyDrop<Buffers>,
     /// Operations that did not fit into the submission queue and will be submitted later.
     backlog: VecDeque<squeue::Entry>,
-    /// Quiet sends whose completions may not have been handled yet.
+    /// Sends started by [`Self::send_quietly`] whose completions may not have been handled yet.
     quiet: Vec<Tag>,
 }
 
@@ -83,7 +83,8 @@ enum Kind {
     Receive(Rc<TcpStream>),
     Send(Rc<TcpStream>, Vec<u8>),
     QuietSend(Rc<TcpStream>, Vec<u8>),
-    /// A quiet send that has failed. Its key stays in use until it is removed from [`Ring::quiet`].
+    /// A failed send that was started by [`Ring::send_quietly`]. Its key stays in use until it is removed from
+    /// [`Ring::quiet`].
     Failed,
     Poll(Rc<TcpStream>, Interest),
     /// A cancellation. Holds the socket if all operations of the socket are cancelled.
@@ -225,7 +226,7 @@ impl Ring {
         unsafe { self.uring.submission().push(entry) }.is_ok()
     }
 
-    /// Returns whether quiet sends are in flight, whose completions do not end a wait.
+    /// Returns whether sends are in flight whose completions do not end a wait; see [`Self::send_quietly`].
     pub(crate) fn is_quiet(&self) -> bool {
         !self.quiet.is_empty()
     }
@@ -473,7 +474,7 @@ impl Drop for Buffers {
     }
 }
 
-/// Receives available bytes directly into the task's buffer, with a system call of its own.
+/// Receives available bytes directly into the task's buffer, with a separate system call.
 pub(crate) fn receive_now(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::Result<usize> {
     // SAFETY: the call receives the length of the unfilled part and writes nowhere else. It initializes as many bytes
     // as it returns, starting at the first. It does not uninitialize any byte.
@@ -487,7 +488,7 @@ pub(crate) fn receive_now(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::R
     }
 }
 
-/// Sends as many bytes as the socket accepts directly from the task's buffers, with a system call of its own.
+/// Sends as many bytes as the socket accepts directly from the task's buffers, with a separate system call.
 pub(crate) fn send_now(stream: &TcpStream, slices: &[IoSlice<'_>]) -> io::Result<usize> {
     // SAFETY: a zeroed message header is valid, without address and control data. `IoSlice` has the layout of an iovec,
     // the header contains their number, and the call only reads them and the bytes that they borrow.

@@ -45,7 +45,7 @@ pub(crate) struct Sockets {
     table: Slab<State>,
     /// Sockets with operations to be started before the next submission.
     dirty: Vec<usize>,
-    /// Sockets that have received buffers of the ring since the last submission.
+    /// Sockets that may have unread bytes in receive buffers of the ring.
     holding: Vec<usize>,
     completions: Vec<Completion>,
     /// Send buffers of completed sends, kept for reuse.
@@ -71,7 +71,7 @@ struct State {
 struct ReadState {
     /// Received bytes that the task did not read immediately, copied out of the ring's buffers.
     spilled: Vec<u8>,
-    /// Buffers received since the last submission.
+    /// Receive buffers of the ring with bytes that the task has not read.
     inbox: VecDeque<Received>,
     inbox_read: usize,
     /// The multishot receive operation in flight, if any.
@@ -152,7 +152,7 @@ impl Sockets {
         })
     }
 
-    /// Handles that the owner has dropped a socket. Written bytes are still sent if the socket accepts them
+    /// Closes a socket after its owner has dropped it. Written bytes are still sent if the socket accepts them
     /// immediately.
     pub(crate) fn leave(&mut self, key: usize) {
         let state = &mut self.table[key];
@@ -318,7 +318,7 @@ impl Sockets {
         }
     }
 
-    /// Copies the unread bytes of a socket out of the ring's buffers, because these are few.
+    /// Copies the unread bytes of a socket out of the ring's buffers, because the ring has few buffers.
     fn spill(&mut self, key: usize) {
         let Some(state) = self.table.get_mut(key) else { return };
         state.is_holding = false;

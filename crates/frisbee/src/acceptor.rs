@@ -386,7 +386,7 @@ impl<R: Protocol> Future for ServedConnection<'_, R> {
     }
 }
 
-/// An accepted connection that has not reached its worker. Passed in a box, because a task keeps the memory of its
+/// An accepted connection that has not been passed to its worker yet. Boxed, because a task keeps the memory of its
 /// initial state.
 pub(crate) struct AcceptedConnection {
     pub(crate) io: Transport,

@@ -74,7 +74,8 @@ pub struct ConnectionView {
     pub routed: Option<Operation>,
     /// Whether the peer has announced that it accepts no more calls and streams.
     pub is_going_away: bool,
-    /// Whether the connection is nested in an [adapter](crate::ServerBuilder::adapter) connection.
+    /// Whether the connection is carried within an [adapter](crate::ServerBuilder::adapter) connection, such as a
+    /// WebSocket.
     pub is_within: bool,
     /// Reason why the connection closed, if it has. [`CloseReason::OtherProtocol`] for a connection that was passed to
     /// a protocol adapter.

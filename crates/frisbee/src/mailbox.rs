@@ -64,7 +64,7 @@ impl Default for MailReader {
     }
 }
 
-/// Result of [`Mailbox::take`].
+/// Result of [`Mailbox::take`]: whether the driver has taken anything from the mailbox.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum TakeOutcome {
     /// The mailbox was empty.

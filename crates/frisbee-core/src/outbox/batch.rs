@@ -39,7 +39,7 @@ pub(super) struct LastPacket {
 }
 
 impl Default for LastPacket {
-    /// Creates a value that permits no messages to be added.
+    /// Creates a value to which no messages can be added.
     fn default() -> Self {
         Self { id: PacketId(0), is_batch: false, body: 0, end: u32::MAX, end_max: 0 }
     }

@@ -118,7 +118,7 @@ impl Interest {
         followers.map(|((_, id), member)| (*id, member.subscriber.clone())).collect()
     }
 
-    /// Returns the number of the interest, which is unique within its broker.
+    /// Returns the number that identifies the interest within its broker.
     pub fn number(&self) -> u64 {
         self.number
     }

@@ -30,7 +30,7 @@ impl Number {
     }
 }
 
-/// Relation of a received packet to the requests of a connection.
+/// Result of matching a received packet to the requests that were sent on a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ReplyKind {
     InTime,

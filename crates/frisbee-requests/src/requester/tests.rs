@@ -274,7 +274,8 @@ async fn oversized_body_is_refused_without_a_slot() {
     assert_eq!(requests.in_flight(&connection), 0);
 }
 
-/// Regression: a body that was too long was sent, which closed the connection with all other requests.
+/// Regression: a request body that was too long for the server was sent, so the server closed the connection and all
+/// other requests failed.
 #[tokio::test]
 async fn body_too_long_for_a_new_server_is_refused() {
     let config = Config::default().body_max(BODY_MAX_LEAST);

@@ -59,7 +59,8 @@ fn nothing_is_sent_behind_bytes_that_were_cancelled() {
     assert_eq!(received.len(), 0);
 }
 
-/// A socket whose bytes have been flushed leaves the ring immediately, so a caller needs a timeout only for the flush.
+/// A socket whose bytes have been flushed is removed from the ring immediately, so a caller needs a timeout only for
+/// the flush.
 #[test]
 fn flushed_socket_leaves_its_ring_at_once() {
     let Ok(ring) = Ring::new() else { return eprintln!("SKIPPED: there are no rings here") };

@@ -183,7 +183,7 @@ pub(crate) enum JobStart {
 pub(crate) struct FinishedJob {
     /// Whether the job handled a call that was not cancelled.
     pub(crate) had_call: bool,
-    /// Whether the connection has no other jobs.
+    /// Whether the connection has no running jobs left.
     pub(crate) was_last: bool,
 }
 

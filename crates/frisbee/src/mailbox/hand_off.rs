@@ -77,7 +77,7 @@ enum Owner {
 
 type SpawnTask = dyn FnOnce(RawTransport, &Handle) + Send;
 
-/// Future with which the task of a connection continues after its transport was handed off.
+/// Future that the task of a connection runs after the transport was handed off.
 pub(crate) type AdapterFuture = Pin<Box<dyn Future<Output = CloseReason> + Send>>;
 
 impl HandOffTarget {

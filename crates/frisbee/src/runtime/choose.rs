@@ -15,13 +15,13 @@ const VARIABLE: &str = "FRISBEE_IO_BACKEND";
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum IoBackend {
-    /// Connections are driven by tokio's sockets.
+    /// Connections use tokio's sockets.
     Tokio,
-    /// Connections are driven by io_uring if it is cheaper and available, and by tokio otherwise. It is cheaper for
+    /// Connections use io_uring if it is cheaper and available, and tokio's sockets otherwise. It is cheaper for
     /// servers with threads of their own. If it is not available, the reason is logged once.
     Auto,
-    /// Connections are driven by io_uring. Fails if it is not available. Requires Linux 6.1, the feature `uring`, and
-    /// permission by the system, which many containers do not have.
+    /// Connections use io_uring, and starting fails if it is not available. Requires Linux 6.1, the feature `uring`,
+    /// and permission by the system, which many containers do not have.
     Uring,
 }
 

@@ -34,7 +34,7 @@ impl WasteAccount {
         self.is_paused.store(waste.deadline().is_some(), Ordering::Relaxed);
     }
 
-    /// Credits the peer with a useful request. Concurrent credits may be lost.
+    /// Credits the peer for a useful request. A credit may be lost if two are given concurrently.
     #[inline]
     pub(crate) fn credit(&self, bytes: usize) {
         let useful = self.useful.load(Ordering::Relaxed).saturating_add(bytes as u64);

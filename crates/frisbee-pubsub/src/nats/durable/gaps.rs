@@ -17,7 +17,7 @@ pub(super) struct StreamPosition {
 #[derive(Debug)]
 pub(super) struct GapTracker {
     last: StreamPosition,
-    /// Number of redeliveries since the position `last`.
+    /// Number of messages redelivered since the position `last`.
     again: u64,
 }
 

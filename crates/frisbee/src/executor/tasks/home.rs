@@ -60,7 +60,7 @@ pub(super) struct WorkerTaskShared {
     /// Number of consecutive long polls. After [`LONG_POLLS`], the job moves to the runtime, because it delays other
     /// connections.
     long_polls: u32,
-    /// Whether the task's jobs are slow, so that they must move to the runtime.
+    /// Whether the jobs of the task are so slow that they must run on the tokio runtime instead of the worker.
     is_slow: bool,
 }
 

@@ -123,8 +123,8 @@ impl<R: Protocol> Engine<R> {
         answered.is_ok()
     }
 
-    /// Leaves the connection without notifying the peer, either immediately or after the current packet has been
-    /// received.
+    /// Hands the transport to a new owner without notifying the peer, either immediately or after the current packet
+    /// has been received.
     #[cold]
     pub(super) fn leave(&mut self, take_over: HandOffTarget) {
         if !self.mail_is_held {
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(read, b"raw");
     }
 
-    /// Router that leaves each connection after its first packet.
+    /// Router that takes over the transport of each connection after its first packet.
     struct Leaving(mpsc::UnboundedSender<Vec<u8>>);
 
     impl Router for Leaving {
