@@ -168,7 +168,7 @@ async fn refused_hand_off_keeps_connection_and_may_be_retried() {
     expect_greeting(&mut accepted.transport).await;
 }
 
-/// A packet behind the request was queued, counted as sent, and lost if the request was granted.
+/// Regression test: a packet after the request was queued, counted as sent, and lost if the request was granted.
 #[tokio::test]
 async fn packets_after_hand_off_request_wait_for_answer() {
     let (holds, mut held) = mpsc::unbounded_channel();

@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// Echoes packets, and streams as their first packet says.
+/// Echoes packets, and serves streams as their first packet specifies.
 struct Tunnels;
 
 impl Protocol for Tunnels {
@@ -48,7 +48,7 @@ async fn connected(handlers: Handlers) -> Connection {
     connected_with([Config::default(), Config::default()], handlers).await
 }
 
-/// With settings of the server and of the client.
+/// Connects a client with these settings of the server and of the client.
 async fn connected_with([server, client]: [Config; 2], handlers: Handlers) -> Connection {
     let acceptor: Acceptor<Tunnels> = Server::builder().config(server).build(Tunnels).unwrap();
     let (here, there) = frisbee::memory();
@@ -108,7 +108,7 @@ async fn a_writer_waits_for_a_reader() {
             counted.fetch_add(count, Ordering::Relaxed);
         }
     });
-    // Packets pass, and after some of them the writer has written all that it may.
+    // Packets pass until the writer has sent as much as its credit permits.
     for _ in 0..100 {
         connection.open_stream(&Bytes::from_static(b"reset")).await.unwrap().recv().await;
     }

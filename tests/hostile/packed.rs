@@ -117,7 +117,7 @@ async fn a_bomb_is_refused_before_its_memory_is_taken() {
     let frame = zstd::bulk::compress(&zeros, 1).expect("memory should be available");
     let text = refusal(&mut peer, &body(zeros.len() as u64, &frame)).await;
     assert!(text.contains("more than 256 times"), "{text}");
-    // As dense as may be, and more than the server has.
+    // As compressed as permitted, and larger than the server's memory.
     let (message, frame) = message(4 << 20);
     let noise: Vec<u8> = std::iter::repeat_with(|| fastrand::u8(..)).take(message.len() / 250).collect();
     let mixed = [message, noise].concat();

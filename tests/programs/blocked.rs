@@ -10,22 +10,22 @@ use std::time::{Duration, Instant};
 use tokio::process::Command;
 use tokio::task::JoinSet;
 
-/// The name of the row.
+/// Name of the table row.
 pub(crate) const NAME: &str = "a handler that blocks";
 
-/// How long the handler blocks each time.
+/// Time for which the handler blocks on each call.
 const BLOCKED: Duration = Duration::from_secs(2);
 
-/// Connections other than the one whose handler blocks.
+/// Number of connections besides the one whose handler blocks.
 const OTHERS: usize = 15;
 
-/// The interval of their calls, independent of earlier calls.
+/// Interval between calls of the other connections, regardless of earlier calls.
 const PACE: Duration = Duration::from_millis(10);
 
-/// The limit of the p99 of the others, in milliseconds: a blocked thread is replaced after 12.
+/// Maximum p99 of the other connections in milliseconds. A blocked thread is replaced after 12.
 const P99_MAX: f64 = 20.0;
 
-/// As [`frisbee_tests::service::Service`], but that it sleeps without letting others run.
+/// Like [`frisbee_tests::service::Service`], except that sleeping blocks the thread.
 struct Blocking;
 
 impl Interop for Blocking {
@@ -38,7 +38,7 @@ impl Interop for Blocking {
     }
 }
 
-/// Serves in a runtime as servers have it.
+/// Serves in a runtime configured like that of real servers.
 pub(crate) fn run() -> super::Result<Verdict> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -49,7 +49,7 @@ pub(crate) fn run() -> super::Result<Verdict> {
     Ok(Verdict::Well)
 }
 
-/// Prints the latencies of the others, alone and during a blocking handler.
+/// Prints the latencies of the other connections, with and without a blocking handler.
 pub(crate) async fn besiege(time: Duration) -> super::Result<Verdict> {
     println!("\n| peers | p50 / p99 / most alone (ms) | blocked |\n|---|---|---|");
     let mut columns = Vec::new();
@@ -69,7 +69,7 @@ pub(crate) async fn besiege(time: Duration) -> super::Result<Verdict> {
     Ok(verdict)
 }
 
-/// The latencies of the others, from when each call was due.
+/// Measures the latencies of the other connections, from the time at which each call was due.
 async fn watch(address: SocketAddr, time: Duration, is_blocked: bool) -> super::Result<Vec<Duration>> {
     let address = address.to_string();
     let mut others = JoinSet::new();

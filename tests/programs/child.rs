@@ -27,7 +27,7 @@ async fn bind(builder: ServerBuilder) -> Result<Server, frpc::Error> {
 }
 
 async fn serve() -> Result<(), Box<dyn Error>> {
-    // Peers that say nothing are closed for other reasons than their time.
+    // Silent peers are closed for reasons other than their age.
     let hour = Duration::from_secs(3_600);
     let config = frisbee::Config::default().idle_timeout(hour);
     let builder =
@@ -45,7 +45,7 @@ async fn serve() -> Result<(), Box<dyn Error>> {
 
 async fn twice() -> Result<(), Box<dyn Error>> {
     tracing::subscriber::set_global_default(Log)?;
-    // Threads of their own, which take rings if they can.
+    // Workers are separate threads, which use io_uring if possible.
     let server = || Server::builder().workers(frpc::Workers::PerCore);
     let (first, second) = (bind(server()).await?, bind(server()).await?);
     for server in [first, second] {
@@ -67,8 +67,8 @@ async fn twice() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Counts the warnings of io_uring. Of others there may be some where the machine is busy, such as of handlers that
-/// take long.
+/// Counts the warnings about io_uring. Other warnings may occur if the machine is busy, for example about slow
+/// handlers.
 struct Log;
 
 static WARNINGS: AtomicUsize = AtomicUsize::new(0);

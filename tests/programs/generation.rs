@@ -11,7 +11,7 @@ use std::error::Error;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// How long calls may take to finish. None of the tests' take so long, except those that have no end.
+/// Time for calls to complete. It exceeds all calls of the tests except endless ones.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(4);
 
 #[tokio::main]

@@ -65,7 +65,7 @@ pub(crate) async fn serve() -> super::Result<Verdict> {
     Ok(Verdict::Well)
 }
 
-/// Prints the rows whose names have `only` in them.
+/// Prints the rows whose names contain `only`.
 pub(crate) async fn besiege(only: &str) -> super::Result<Verdict> {
     let mut worst = Verdict::Well;
     println!("\n| clients | idle MiB | most MiB | calls of the witness | errors |\n|---|---|---|---|---|");
@@ -98,7 +98,7 @@ pub(crate) async fn besiege(only: &str) -> super::Result<Verdict> {
     Ok(worst)
 }
 
-/// A client that calls natively and by HTTP/1.1.
+/// A client that calls natively and over HTTP/1.1.
 struct Witness {
     native: InteropClient,
     http: TcpStream,
@@ -151,7 +151,7 @@ fn stream(id: usize, length: usize) -> [String; 2] {
     [call(&id.to_string(), "Chat", "{}", "").trim_end().to_owned(), item]
 }
 
-/// A text in a frame of WebSocket, with a mask of zero.
+/// Encodes a WebSocket text frame with a zero mask.
 fn frame(text: &str) -> Vec<u8> {
     let length = u16::try_from(text.len()).expect("length should fit u16").to_be_bytes();
     let head = match text.len() {
@@ -170,7 +170,7 @@ async fn web_socket(address: SocketAddr) -> super::Result<TcpStream> {
     Ok(socket)
 }
 
-/// Hoards until it is aborted.
+/// Holds memory of the server until the task is aborted.
 async fn attack(kind: Kind, address: SocketAddr) -> super::Result<()> {
     let _connection = match kind {
         Kind::SlowWebSocketStream => {

@@ -44,22 +44,22 @@ use tokio::task::JoinSet;
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// How many times its usual p99 a healthy client may see.
+/// Maximum p99 of a healthy client during an attack, as a multiple of its usual p99.
 const RATIO_MAX: f64 = 3.0;
 
 /// Maximum time to connect and receive the first reply, in milliseconds.
 const CONNECT_MAX: f64 = 200.0;
 
-/// How much of a processor attackers have.
+/// Fraction of a processor that attackers may use.
 const SHARE: f64 = 0.25;
 
-/// How long a client is alone, or attacked, in one round.
+/// Duration of each measurement of a client, alone or attacked.
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// How long attackers get to connect, and a server to get rid of them.
+/// Time for attackers to connect, and for a server to drop them.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// The name of the row whose neighbour sends nothing.
+/// Name of the row in which the other process sends nothing.
 const CONTROL: &str = "(a busy neighbour)";
 
 /// Maximum lifetime of a server or attacker process, in case its parent dies.
@@ -92,7 +92,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Latencies of a healthy client, the worst last.
+/// Sorted latencies of a healthy client.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Verdict {
     Well,
@@ -104,10 +104,10 @@ struct Arguments {
     /// Duration of each attack.
     time: Duration,
     only: String,
-    /// Of the example server; none is as many as there are processors.
+    /// Number of worker threads of the example server. If absent, it is the number of processors.
     workers: Option<String>,
     priority: Priority,
-    /// Only the rows about memory.
+    /// Measures only the rows about memory.
     only_hoards: bool,
 }
 
@@ -116,7 +116,7 @@ struct Arguments {
 enum Priority {
     /// Attackers last.
     Usual,
-    /// The client, then servers, then attackers, then everything else.
+    /// Real-time scheduling: the client first, then servers, then attackers, then all other processes.
     RealTime,
 }
 
@@ -138,7 +138,7 @@ impl Priority {
         command
     }
 
-    /// Sets that of this process, which its children do not inherit.
+    /// Sets the priority of this process. Its children do not inherit it.
     async fn client(self) -> Result<()> {
         if self == Self::RealTime {
             let own = std::process::id().to_string();
@@ -206,7 +206,7 @@ async fn attack(name: &str, address: &str) -> Result<Verdict> {
     Ok(Verdict::Well)
 }
 
-/// A process that ends when this is dropped.
+/// A child process that is killed on drop.
 struct Running {
     child: Child,
     output: tokio::io::Lines<BufReader<tokio::process::ChildStdout>>,
@@ -228,7 +228,7 @@ impl Running {
         Ok(self.child.kill().await?)
     }
 
-    /// Its resident memory.
+    /// Returns the resident memory of the process.
     fn resident_mib(&self) -> f64 {
         let path = format!("/proc/{}/status", self.child.id().unwrap_or(0));
         let status = std::fs::read_to_string(path).unwrap_or_default();
@@ -237,7 +237,7 @@ impl Running {
     }
 }
 
-/// The example, which is built if it is not there.
+/// Returns the path of the example server, which is built if necessary.
 async fn echo_server(workers: Option<&str>, priority: Priority) -> Result<Running> {
     let program = std::env::current_exe()?.with_file_name("echo-server");
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
@@ -283,7 +283,7 @@ impl Healthy {
     }
 }
 
-/// Where servers listen, and how to get there.
+/// Addresses of the servers, and how to connect to them.
 struct Servers {
     echo: (Running, SocketAddr),
     interop: (Running, SocketAddr),
@@ -338,10 +338,10 @@ impl Servers {
     }
 }
 
-/// The samples of a healthy client: its latencies of sequential calls, and at a steady rate.
+/// Measurements of a healthy client: latencies of sequential calls and of calls at a steady rate.
 #[derive(Default)]
 struct Window {
-    /// How long it took to connect and to get the first reply.
+    /// Time to connect and receive the first reply.
     connected: Option<Duration>,
     closed: Vec<Duration>,
     open: Vec<Duration>,
@@ -358,7 +358,7 @@ impl Window {
     }
 }
 
-/// Calls for one window, by a connection that is there and by one that is made now.
+/// Makes calls for one measurement, over an existing connection and over a new one.
 async fn watch(servers: &Servers, target: Target, healthy: &Healthy) -> Window {
     let mut window = Window::default();
     let started = Instant::now();
@@ -412,7 +412,8 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// One round: alone and attacked, the time to connect in milliseconds, p50 and p99 of each way of calling.
+/// Measurements of one round: the time to connect in milliseconds, and p50 and p99 of each kind of call, alone and
+/// attacked.
 #[derive(Default)]
 struct Row {
     connected: [Vec<f64>; 2],
@@ -493,7 +494,7 @@ async fn besiege(arguments: Arguments) -> Result<Verdict> {
     for (name, threats, target) in rows {
         let mut row = Row::default();
         let healthy = servers.connect(target).await?;
-        // The first calls are slower.
+        // The first calls are slower and not measured.
         drop(watch(&servers, target, &healthy).await);
         for round in 0..rounds {
             let attacked_first = round % 2 == 1;
@@ -521,7 +522,7 @@ async fn besiege(arguments: Arguments) -> Result<Verdict> {
     Ok(worst)
 }
 
-/// A process that attacks.
+/// A process that runs an attack.
 fn attacker(priority: Priority, name: &str, address: SocketAddr) -> Result<Running> {
     let mut command = priority.attacker(std::env::current_exe()?);
     command.args(["attack", name]).arg(address.to_string());

@@ -22,8 +22,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-/// The allowed growth from the end of the first quarter to the end, by the line through the samples. Memory: the
-/// fluctuation of allocators within a run; descriptors and tasks: the churn within a second.
+/// Maximum growth from the end of the first quarter to the end, by linear regression. Memory fluctuates with
+/// allocators, and descriptors and tasks fluctuate within a second.
 const GROWTH_MAX: [(&str, f64); 3] = [("memory in KiB", 16_384.0), ("descriptors", 20.0), ("tasks", 50.0)];
 
 #[derive(Default)]
@@ -92,7 +92,7 @@ async fn main() -> ExitCode {
     if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Notes memory, descriptors and tasks every second.
+/// Records memory, descriptors and tasks every second.
 async fn sample(time: Duration) -> Vec<[f64; 3]> {
     let started = Instant::now();
     let mut samples = Vec::new();
@@ -105,7 +105,7 @@ async fn sample(time: Duration) -> Vec<[f64; 3]> {
     samples
 }
 
-/// How much a line through the values rises from the first to the last (least squares).
+/// Returns the increase of the regression line (least squares) from the first to the last value.
 fn growth(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let mean_x = (count - 1.0) / 2.0;
@@ -118,7 +118,7 @@ fn growth(values: &[f64]) -> f64 {
     if variance > 0.0 { covariance / variance * (count - 1.0) } else { 0.0 }
 }
 
-/// Calls of all kinds, one after the other, on one channel.
+/// Makes calls of all kinds in sequence on one channel.
 async fn steady(address: SocketAddr, tally: Arc<Tally>, seed: u64) {
     let channel = Channel::connect(address.to_string()).await.expect("server should accept the connection");
     let client = InteropClient::new(channel);
@@ -132,12 +132,12 @@ async fn steady(address: SocketAddr, tally: Arc<Tally>, seed: u64) {
         tally.count(&client.echo_payload(Payload { seq: 1, data: vec![1; length] }).await);
         tally.count(&count_up(&client, (number % 300) as i64).await);
         tally.count(&client.sum_up(frpc::iter((0..100).map(|value| Count { value }))).await);
-        // This one is never read to the end.
+        // This stream is never read to its end.
         let asleep = client.sleep(SleepRequest { millis: 50, tag: 1 });
         if tokio::time::timeout(Duration::from_millis(number % 3), asleep).await.is_err() {
             tally.abandoned.fetch_add(1, Ordering::Relaxed);
         }
-        // Nor for this one.
+        // This one is not either.
         if let Ok(mut answers) = client.chat(frpc::iter((0..10).map(|_| Text::default()))).await {
             let _ = answers.get_mut().message().await;
         }
@@ -150,7 +150,7 @@ async fn count_up(client: &InteropClient, count: i64) -> Result<(), frpc::Status
     Ok(())
 }
 
-/// Clients that come, call and go.
+/// Runs clients that connect, make calls and disconnect.
 async fn churn(address: SocketAddr, tally: Arc<Tally>) {
     while tally.goes_on() {
         let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
@@ -164,7 +164,7 @@ async fn churn(address: SocketAddr, tally: Arc<Tally>) {
     }
 }
 
-/// Peers that break the protocol, or off in the middle.
+/// Runs peers that violate the protocol or disconnect unexpectedly.
 async fn hostile(address: SocketAddr, tally: Arc<Tally>) {
     let lies: [Vec<u8>; 6] = [
         b"GET / HTTP/1.1\r\n\r\n".to_vec(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The suite sends messages of up to 16 MiB, and waits for messages that must not arrive.
+/// Limits for the test suite, which sends messages of up to 16 MiB and waits for messages that must not arrive.
 fn config() -> Config {
     let hour = Duration::from_secs(3600);
     Config::default().body_max(16 << 20).ping_interval(hour).idle_timeout(hour)

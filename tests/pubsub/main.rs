@@ -483,7 +483,7 @@ async fn stored_messages_are_translated_for_newer_reader() {
     let prices = [("pen".to_owned(), -5)].into();
     let sent = old::Order { id, items: vec![item], color, note, prices, token: b"secret".to_vec() };
     Topic::<old::Order>::new("orders").publish(&writer, &sent).await.unwrap();
-    // Without a fingerprint, as other programs publish it.
+    // Encoded without a fingerprint, as other programs publish it.
     let other = new::Order { id: "b".to_owned(), ..new::Order::default() };
     let mut body = Vec::new();
     polyglot::encode_root(&other, &mut polyglot::Encoder::new(&mut body).with_form(polyglot::Form::Extended)).unwrap();

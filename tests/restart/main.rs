@@ -43,7 +43,7 @@ impl Programs {
         self.folder.path().join("control.service")
     }
 
-    /// Starts a program, which has its sockets then.
+    /// Starts a program and waits until it has its sockets.
     async fn start(&self, mode: &str) -> Program {
         let mut command = Command::new(env!("CARGO_BIN_EXE_generation"));
         command.arg(self.control()).arg(mode);

@@ -54,7 +54,7 @@ async fn systemd_socket_is_served_and_passed_with_state_notices() {
     assert_eq!(notifications(&manager), ["STOPPING=1"]);
 }
 
-/// Regression: the names of another process's sockets made the start fail.
+/// Regression test: the start failed because of the names of another process's sockets.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sockets_for_another_process_are_ignored() {
     let programs = Programs::new();

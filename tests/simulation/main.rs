@@ -78,7 +78,7 @@ fn without_faults_every_call_succeeds() {
         let plan = Plan { faults: 0, corrupts: false, ..Plan::of_seed(seed) };
         let run = Sim::new().runs_twice(false).run(seed, |world| plan.run(world, outcome.clone()));
         run.unwrap_or_else(|failure| panic!("{failure}"));
-        // A call that sleeps may fail by a deadline of its own.
+        // A call that sleeps may exceed its own deadline.
         assert!(
             outcome.successes.load(Ordering::Relaxed) > 2 * outcome.failures.load(Ordering::Relaxed),
             "seed {seed}: {outcome:?}"
