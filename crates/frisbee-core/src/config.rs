@@ -60,9 +60,9 @@ macro_rules! settings {
 settings! {
     /// Settings common to clients and servers.
     ///
-    /// The defaults suit both compat and native peers. A Go peer sends a PING every 500 ms and closes after 5 s without
-    /// receiving a byte, so replying to its PINGs is sufficient. Durations other than `turn_max` are rounded up to
-    /// whole milliseconds and limited to 49 days.
+    /// The defaults suit peers with and without the protocol extension. A Go peer sends a PING every 500 ms and closes
+    /// after 5 s without receiving a byte, so replying to its PINGs is sufficient. Durations other than `turn_max` are
+    /// rounded up to whole milliseconds and limited to 49 days.
     ///
     /// ```
     /// use frisbee_core::Config;
@@ -137,8 +137,8 @@ settings! {
     /// Maximum number of in-flight calls of the peer, announced in HELLO. fRPC rejects excess calls with
     /// `ResourceExhausted`. Defaults to 16 384, the maximum that fRPC clients use.
     calls_max: u32 = 16 * 1024;
-    /// Initial flow-control window of a stream: the number of bytes that a native peer may send before any of them has
-    /// been read. Defaults to 256 KiB, the bandwidth-delay product of 1 Gbit/s and 2 ms.
+    /// Initial flow-control window of a stream: the number of bytes that the peer may send before any of them has been
+    /// read. Defaults to 256 KiB, the bandwidth-delay product of 1 Gbit/s and 2 ms.
     ///
     /// A stream transfers at most one window per round trip. If its reader keeps up, the window grows up to
     /// sixteenfold, as long as that increases the rate.

@@ -12,7 +12,7 @@ pub enum Event {
     /// It was determined whether the peer supports the protocol extension; see
     /// [`Connection::peer`](crate::Connection::peer).
     PeerKnown,
-    /// A protocol packet of a native peer that concerns a stream, a call or the connection:
+    /// A packet of the protocol extension that concerns a stream, a call or the connection:
     /// [`CREDIT`](crate::Operation::CREDIT), [`CANCEL`](crate::Operation::CANCEL), [`END`](crate::Operation::END),
     /// [`BATCH`](crate::Operation::BATCH), [`GOING_AWAY`](crate::Operation::GOING_AWAY), or an
     /// [`EXTENSION`](crate::Operation::EXTENSION) of a known type.

@@ -1,4 +1,4 @@
-//! HELLO packets, by which native peers identify themselves and announce their limits and services.
+//! HELLO packets, by which peers announce that they support the protocol extension, with their limits and services.
 
 use crate::tlv::{self, Items};
 use crate::{BODY_MAX, BODY_MAX_LEAST, Config, PROTOCOL_VERSION};
@@ -9,7 +9,7 @@ use std::fmt;
 /// almost a thousand without.
 pub(crate) const HELLO_MAX: u32 = 64 * 1024;
 
-/// Limits and services announced by a native peer, in the first packet that it sends.
+/// Limits and services that a peer with the protocol extension announces in the first packet that it sends.
 ///
 /// Encoded as a signature of four bytes, a version byte, and items of type, length and value. Types from
 /// [`Hello::FIRST_USER_ITEM`] on belong to higher layers. Receivers skip unknown types below

@@ -12,7 +12,7 @@ use crate::{Operation, Outbox, PacketId, Role, tlv};
 ///    +------ the peer's empty packet -------> Closed by the peer
 /// ```
 ///
-/// Each direction of a stream between native peers ends separately, and either end may reset both:
+/// If both ends support the protocol extension, each direction ends separately, and either end may reset both:
 ///
 /// ```text
 ///                end                               handle_end

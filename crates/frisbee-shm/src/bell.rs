@@ -121,13 +121,13 @@ mod tests {
     #[tokio::test]
     async fn every_bell_wakes_after_many_bells() {
         let (here, there) = (create().expect("pipe should be created"), create().expect("pipe should be created"));
-        let mut listens = Bells::open(&here, &there).expect("bells should be opened from both pipes");
-        let rings = Bells::open(&there, &here).expect("bells should be opened from both pipes");
+        let mut listens = Bells::open(&here, &there).expect("both wake-up pipes should be opened");
+        let rings = Bells::open(&there, &here).expect("both wake-up pipes should be opened");
         for _ in 0..10_000 {
-            rings.ring().expect("peer should be woken through its bell");
+            rings.ring().expect("peer should be woken through its wake-up pipe");
             std::future::poll_fn(|context| listens.poll_rung(context))
                 .await
-                .expect("bell of this end should stay open");
+                .expect("wake-up pipe of this end should stay open");
         }
         assert!(listens.poll_rung(&mut Context::from_waker(Waker::noop())).is_pending());
     }
@@ -135,11 +135,11 @@ mod tests {
     #[tokio::test]
     async fn full_blocking_pipe_of_the_peer_does_not_block_ringing() {
         let (here, there) = (create().expect("pipe should be created"), create().expect("pipe should be created"));
-        let rings = Bells::open(&here, &there).expect("bells should be opened from both pipes");
+        let rings = Bells::open(&here, &there).expect("both wake-up pipes should be opened");
         // Simulate a peer that makes its received descriptor blocking and fills the pipe.
         rustix::fs::fcntl_setfl(&there, OFlags::empty()).expect("pipe flags should be changed");
         for _ in 0..3 * PIPE {
-            rings.ring().expect("ringing a full pipe should not block");
+            rings.ring().expect("waking the peer through a full pipe should not block");
         }
         drop(there);
         rings.ring().expect("pipe should always have a reader");
@@ -153,13 +153,13 @@ mod tests {
         for other in [&file, &socket] {
             assert!(
                 Bells::open(&bell, other)
-                    .expect_err("bell of the peer should be rejected unless it is a pipe")
+                    .expect_err("file that is not a pipe should be rejected")
                     .to_string()
                     .contains("not a pipe")
             );
             assert!(
                 Bells::open(other, &bell)
-                    .expect_err("bell of this end should be rejected unless it is a pipe")
+                    .expect_err("file that is not a pipe should be rejected")
                     .to_string()
                     .contains("not a pipe")
             );

@@ -121,8 +121,8 @@ settings! {
     /// Sets the timeout for connecting, including name resolution. Defaults to 10 s.
     connect_timeout: Duration = Duration::from_secs(10), with "humantime_serde";
 
-    /// Sets the timeout for detecting whether the server is a [native peer](crate::PeerKind). Defaults to 5 s. A Go
-    /// server replies to a PING immediately.
+    /// Sets the timeout for detecting whether the server supports the [protocol extension](crate::PeerKind). Defaults
+    /// to 5 s. A Go server replies to a PING immediately.
     peer_kind_timeout: Duration = Duration::from_secs(5), with "humantime_serde";
 
     /// Sets the maximum total size of unread stream messages on the connection. Defaults to 256 MiB.

@@ -201,8 +201,8 @@ impl Mailbox {
         Poll::Ready(Ok(filled))
     }
 
-    /// Waits until there is space for a packet, and then calls `look` with the outbox. Registers the caller to be woken
-    /// if there is none.
+    /// Calls `look` with the outbox if there is space for a packet. Otherwise registers the caller to be woken when
+    /// there is.
     pub(crate) fn poll_room(
         &self,
         context: &Context<'_>,

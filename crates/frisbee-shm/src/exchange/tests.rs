@@ -94,7 +94,7 @@ fn ring_change_within_a_read_is_no_violation() {
 #[test]
 fn small_reads_before_a_ring_change_are_no_idle_bells() {
     let mut ends = Ends::new(1 << 20, |writer, _| {
-        writer.handle_bell().expect("bell should announce a read");
+        writer.handle_bell().expect("wake-up pipe should announce the read");
         assert!(writer.may_sleep(WaitEvent::Room), "the ring is to be replaced, and is not empty");
     });
     assert_eq!((ends.write(&[1; 50_000]), ends.write(&[2; 100_000])), (50_000, 0));

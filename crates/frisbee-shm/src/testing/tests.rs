@@ -91,7 +91,7 @@ async fn impossible_claim_wakes_a_sleeping_end_with_an_error() {
         tokio::task::yield_now().await;
     }
     peer.set(Index::Written, 5000);
-    peer.ring().expect("peer should ring the bell");
+    peer.ring().expect("peer should send a wake-up");
     assert!(reading.await.expect("reading task should not panic").contains("position 5000"));
 }
 
@@ -113,14 +113,14 @@ async fn flood_of_bells_ends_its_connection_alone() {
         let stop = stop.clone();
         move || {
             while !stop.load(Ordering::Relaxed) {
-                flooding.ring().expect("bell should ring even without a listening reader");
+                flooding.ring().expect("wake-up should be sent even without a waiting reader");
             }
         }
     });
     let answered = tokio::spawn(async move {
         for number in 2..1002 {
             writes.set(Index::Written, number);
-            writes.ring().expect("peer should ring the bell");
+            writes.ring().expect("peer should send a wake-up");
             timeout(LONG, other.read_exact(&mut [0]))
                 .await
                 .expect("read should complete within the timeout")
@@ -147,7 +147,7 @@ async fn flags_rewritten_by_the_peer_do_not_disturb_a_busy_stream() {
         }
         peer.set(Index::Read, number);
         peer.set(Index::Written, number + 2);
-        peer.ring().expect("peer should ring the bell");
+        peer.ring().expect("peer should send a wake-up");
         timeout(LONG, stream.read_exact(&mut [0]))
             .await
             .expect("read should complete within the timeout")
@@ -192,7 +192,7 @@ async fn a_ring_that_was_not_sent_or_is_none_ends_the_connection() {
         send(&peer);
         peer.set(Index::Ring, claimed);
         peer.set(Index::Written, 2);
-        peer.ring().expect("peer should ring the bell");
+        peer.ring().expect("peer should send a wake-up");
         let read = timeout(LONG, stream.read(&mut [0; 100])).await.expect("read should fail within the timeout");
         read.expect_err("invalid ring should be rejected");
     }

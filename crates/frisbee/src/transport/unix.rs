@@ -162,7 +162,7 @@ mod tests {
         let path = folder.path();
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None).expect("socket should be created");
         socket
-            .bind(&SockAddr::unix(&path).expect("path should fit a socket address"))
+            .bind(&SockAddr::unix(&path).expect("path should fit into a socket address"))
             .expect("listener should bind to the socket path");
         socket.listen(0).expect("socket should listen");
         socket.set_nonblocking(true).expect("socket should become nonblocking");

@@ -153,7 +153,7 @@ impl<R: Protocol> Engine<R> {
         true
     }
 
-    /// Returns whether the connection will be left as soon as possible.
+    /// Returns whether the transport will be handed off as soon as the current packet has been received.
     #[inline]
     pub(super) fn is_leaving(&self) -> bool {
         matches!(self.departure, OutgoingHandOff::AtPacketEnd(_))
